@@ -1,0 +1,294 @@
+//! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
+
+use crate::choice::Choice;
+use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
+
+/// How the devices of a node reach each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntraNode {
+    /// A link to every other device: a subgroup of g gets (g-1)/(n-1) of the bandwidth.
+    FullMesh,
+    /// A switch: any subgroup gets all of it.
+    Switch,
+}
+
+/// One device, as one rank sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accelerator {
+    /// The name that people use.
+    pub title: &'static str,
+    /// Dense BF16 peak; `None` where the part has no BF16.
+    pub bf16_tflops: Option<f64>,
+    /// Dense FP16 peak.
+    pub fp16_tflops: f64,
+    /// Dense FP32 (or TF32) matrix peak.
+    pub fp32_tflops: f64,
+    /// Dense FP8 peak, where the part has FP8.
+    pub fp8_tflops: Option<f64>,
+    /// Dense FP4 peak, where the part has FP4.
+    pub fp4_tflops: Option<f64>,
+    /// FP32 rate of the vector unit (CUDA cores).
+    pub vector_tflops: f64,
+    /// Cube cores or streaming multiprocessors: tiles of a matmul run in waves of this many.
+    pub num_cores: u32,
+    /// Device memory as sold.
+    pub hbm_gib: f64,
+    /// Device memory that a program gets.
+    pub hbm_usable_gib: f64,
+    /// Peak bandwidth of device memory.
+    pub hbm_gb_per_sec: f64,
+    /// Devices of a node.
+    pub devices_per_node: u64,
+    /// Devices that reach each other at node speed.
+    pub scale_up_domain_size: u64,
+    /// How a node is wired.
+    pub intra_node: IntraNode,
+    /// Per device, one direction, all links.
+    pub intra_node_gb_per_sec: f64,
+    /// Per NIC, one direction; a node has one NIC per device unless the design says otherwise.
+    pub inter_node_gb_per_sec: f64,
+    /// Device to host memory, one direction, as measured.
+    pub host_gb_per_sec: f64,
+    /// Memory of a node's host.
+    pub host_memory_gib: f64,
+    /// Share of the BF16 peak that the best measured GEMM reaches: no matmul is faster.
+    pub best_gemm_fraction: f64,
+    /// Where the row comes from.
+    pub source: Source,
+}
+
+/// The parts that a row of the table doesn't name.
+const BASE: Accelerator = Accelerator {
+    title: "",
+    bf16_tflops: None,
+    fp16_tflops: 0.0,
+    fp32_tflops: 0.0,
+    fp8_tflops: None,
+    fp4_tflops: None,
+    vector_tflops: 0.0,
+    num_cores: 1,
+    hbm_gib: 0.0,
+    hbm_usable_gib: 0.0,
+    hbm_gb_per_sec: 0.0,
+    devices_per_node: 8,
+    scale_up_domain_size: 8,
+    intra_node: IntraNode::Switch,
+    intra_node_gb_per_sec: 0.0,
+    inter_node_gb_per_sec: 50.0,
+    host_gb_per_sec: 25.0,
+    host_memory_gib: 2_048.0,
+    best_gemm_fraction: 0.8,
+    source: NVIDIA,
+};
+
+/// An A2 node: eight NPUs, HCCS full mesh of 7 x 28 GB/s, one 200 Gb/s RoCE port each.
+/// Host link and host memory as measured on Atlas 800T A2 (HIXL, FlagPerf).
+const A2: Accelerator = Accelerator {
+    intra_node: IntraNode::FullMesh,
+    intra_node_gb_per_sec: 196.0,
+    inter_node_gb_per_sec: 25.0,
+    host_gb_per_sec: 18.0,
+    host_memory_gib: 1_024.0,
+    hbm_gib: 64.0,
+    hbm_usable_gib: 60.3,
+    hbm_gb_per_sec: 1_638.0,
+    // 328 of 353.9 TFLOPS BF16 (limulidae, 24-core part).
+    best_gemm_fraction: 0.927,
+    source: MSMODELING,
+    ..BASE
+};
+
+const A100: Accelerator = Accelerator {
+    bf16_tflops: Some(312.0),
+    fp16_tflops: 312.0,
+    fp32_tflops: 156.0,
+    vector_tflops: 19.5,
+    num_cores: 108,
+    hbm_gib: 80.0,
+    hbm_usable_gib: 79.1,
+    hbm_gb_per_sec: 2_039.0,
+    intra_node_gb_per_sec: 300.0,
+    inter_node_gb_per_sec: 25.0,
+    // 271 of 312.
+    best_gemm_fraction: 0.869,
+    ..BASE
+};
+
+const H100: Accelerator = Accelerator {
+    bf16_tflops: Some(989.0),
+    fp16_tflops: 989.0,
+    fp32_tflops: 494.5,
+    fp8_tflops: Some(1_979.0),
+    vector_tflops: 67.0,
+    num_cores: 132,
+    hbm_gib: 80.0,
+    hbm_usable_gib: 79.1,
+    hbm_gb_per_sec: 3_350.0,
+    intra_node_gb_per_sec: 450.0,
+    host_gb_per_sec: 50.0,
+    // 794 of 989.
+    best_gemm_fraction: 0.803,
+    ..BASE
+};
+
+const B200: Accelerator = Accelerator {
+    bf16_tflops: Some(2_250.0),
+    fp16_tflops: 2_250.0,
+    fp32_tflops: 1_125.0,
+    fp8_tflops: Some(4_500.0),
+    fp4_tflops: Some(9_000.0),
+    vector_tflops: 75.0,
+    num_cores: 148,
+    hbm_gib: 180.0,
+    hbm_usable_gib: 178.0,
+    hbm_gb_per_sec: 8_000.0,
+    intra_node_gb_per_sec: 900.0,
+    host_gb_per_sec: 50.0,
+    // 1745 of 2250.
+    best_gemm_fraction: 0.776,
+    ..BASE
+};
+
+macro_rules! accelerators {
+    ($($Id:ident = $name:literal, $row:expr;)+) => {
+        /// The accelerators, by their public ids.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AcceleratorId { $(#[doc = $name] $Id,)+ }
+
+        impl Choice for AcceleratorId {
+            const NAMES: &'static [&'static str] = &[$($name,)+];
+            const ALL: &'static [Self] = &[$(Self::$Id,)+];
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+
+        static ACCELERATORS: &[Accelerator] = &[$($row,)+];
+    };
+}
+
+impl AcceleratorId {
+    /// The table's row.
+    #[must_use]
+    pub fn row(self) -> &'static Accelerator {
+        &ACCELERATORS[self as usize]
+    }
+}
+
+accelerators! {
+    Ascend910b1 = "ascend-910b1", Accelerator {
+        title: "Ascend 910B1",
+        bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
+        vector_tflops: 11.0, num_cores: 24,
+        ..A2
+    };
+    Ascend910b2 = "ascend-910b2", Accelerator {
+        title: "Ascend 910B2",
+        bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
+        vector_tflops: 11.0, num_cores: 24,
+        source: CANN,
+        ..A2
+    };
+    Ascend910b3 = "ascend-910b3", Accelerator {
+        title: "Ascend 910B3 (Atlas 800T A2)",
+        bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
+        vector_tflops: 9.0, num_cores: 20,
+        source: FLAGPERF,
+        ..A2
+    };
+    Ascend910b4 = "ascend-910b4", Accelerator {
+        title: "Ascend 910B4",
+        bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
+        vector_tflops: 8.0, num_cores: 20,
+        hbm_gib: 32.0, hbm_usable_gib: 30.1, hbm_gb_per_sec: 819.0,
+        source: CANN,
+        ..A2
+    };
+    Ascend910c = "ascend-910c", Accelerator {
+        title: "Ascend 910C die (CloudMatrix384)",
+        bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
+        vector_tflops: 11.0, num_cores: 24,
+        devices_per_node: 16, scale_up_domain_size: 768,
+        intra_node: IntraNode::Switch,
+        host_gb_per_sec: 33.0,
+        source: CLOUDMATRIX,
+        ..A2
+    };
+    Ascend300iDuo = "ascend-300i-duo", Accelerator {
+        title: "Atlas 300I Duo, one 310P chip (no BF16)",
+        bf16_tflops: None, fp16_tflops: 70.0, fp32_tflops: 17.5,
+        vector_tflops: 2.0, num_cores: 8,
+        hbm_gib: 48.0, hbm_usable_gib: 45.2, hbm_gb_per_sec: 204.0,
+        intra_node: IntraNode::Switch, intra_node_gb_per_sec: 16.0,
+        inter_node_gb_per_sec: 3.1,
+        source: MSMODELING,
+        ..A2
+    };
+    A100Sxm40gb = "a100-sxm-40gb", Accelerator {
+        title: "NVIDIA A100 SXM 40 GB",
+        hbm_gib: 40.0, hbm_usable_gib: 39.5, hbm_gb_per_sec: 1_555.0,
+        ..A100
+    };
+    A100Sxm80gb = "a100-sxm-80gb", Accelerator { title: "NVIDIA A100 SXM 80 GB", ..A100 };
+    A100Pcie80gb = "a100-pcie-80gb", Accelerator {
+        title: "NVIDIA A100 PCIe 80 GB",
+        hbm_gb_per_sec: 1_935.0, intra_node_gb_per_sec: 32.0,
+        ..A100
+    };
+    A800Sxm80gb = "a800-sxm-80gb", Accelerator {
+        title: "NVIDIA A800 SXM 80 GB",
+        intra_node_gb_per_sec: 200.0,
+        ..A100
+    };
+    H100Sxm80gb = "h100-sxm-80gb", Accelerator { title: "NVIDIA H100 SXM 80 GB", ..H100 };
+    H100With96gb = "h100-96gb", Accelerator {
+        title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
+        hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
+        source: TORCHTITAN,
+        ..H100
+    };
+    H800Sxm80gb = "h800-sxm-80gb", Accelerator {
+        title: "NVIDIA H800 SXM 80 GB",
+        intra_node_gb_per_sec: 200.0,
+        ..H100
+    };
+    H20 = "h20", Accelerator {
+        title: "NVIDIA H20",
+        bf16_tflops: Some(148.0), fp16_tflops: 148.0, fp32_tflops: 74.0, fp8_tflops: Some(296.0),
+        vector_tflops: 44.0, num_cores: 78,
+        hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 4_000.0,
+        ..H100
+    };
+    H200Sxm141gb = "h200-sxm-141gb", Accelerator {
+        title: "NVIDIA H200 SXM 141 GB",
+        hbm_gib: 141.0, hbm_usable_gib: 139.8, hbm_gb_per_sec: 4_800.0,
+        ..H100
+    };
+    B200 = "b200", Accelerator { title: "NVIDIA B200", ..B200 };
+    B300 = "b300", Accelerator {
+        title: "NVIDIA B300",
+        bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
+        fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
+        hbm_gib: 268.0, hbm_usable_gib: 265.0, inter_node_gb_per_sec: 100.0,
+        ..B200
+    };
+    Gb200 = "gb200", Accelerator {
+        title: "NVIDIA GB200 NVL72",
+        bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
+        fp8_tflops: Some(5_000.0), fp4_tflops: Some(10_000.0),
+        devices_per_node: 4, scale_up_domain_size: 72,
+        hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
+        // 1822 of 2500.
+        best_gemm_fraction: 0.729,
+        ..B200
+    };
+    Gb300 = "gb300", Accelerator {
+        title: "NVIDIA GB300 NVL72",
+        bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
+        fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
+        devices_per_node: 4, scale_up_domain_size: 72,
+        hbm_gib: 279.0, hbm_usable_gib: 276.0, inter_node_gb_per_sec: 100.0,
+        host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
+        ..B200
+    };
+}

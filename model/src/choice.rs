@@ -1,0 +1,372 @@
+//! The values of knobs that are a choice from a list, under their public names.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+macro_rules! choices {
+    ($($(#[$doc:meta])* $Name:ident { $($(#[$variant_doc:meta])* $Variant:ident = $name:literal,)+ })+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub enum $Name { $($(#[$variant_doc])* #[doc = concat!("`", $name, "`")] $Variant,)+ }
+
+            impl Choice for $Name {
+                const NAMES: &'static [&'static str] = &[$($name,)+];
+                const ALL: &'static [Self] = &[$(Self::$Variant,)+];
+                fn index(self) -> usize {
+                    self as usize
+                }
+            }
+        )+
+    };
+}
+
+/// A closed list of named values.
+pub trait Choice: Copy + Sized + PartialEq + 'static {
+    /// The public names, in the order of `ALL`.
+    const NAMES: &'static [&'static str];
+    /// Every value.
+    const ALL: &'static [Self];
+    /// Position in `ALL`.
+    fn index(self) -> usize;
+
+    /// The public name.
+    fn name(self) -> &'static str {
+        Self::NAMES[self.index()]
+    }
+
+    /// The value of that name.
+    fn from_name(name: &str) -> Option<Self> {
+        let position = Self::NAMES.iter().position(|known| *known == name)?;
+        Self::ALL.get(position).copied()
+    }
+}
+
+/// Some of the values of a choice, each at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set<C> {
+    bits: u32,
+    choice: core::marker::PhantomData<C>,
+}
+
+impl<C: Choice> Set<C> {
+    /// None of them.
+    pub const EMPTY: Self = Self { bits: 0, choice: core::marker::PhantomData };
+
+    /// Is this value among them?
+    #[must_use]
+    pub fn has(self, value: C) -> bool {
+        self.bits & (1 << value.index()) != 0
+    }
+
+    /// With this value among them.
+    #[must_use]
+    pub fn with(self, value: C) -> Self {
+        Self { bits: self.bits | (1 << value.index()), ..self }
+    }
+
+    /// The values, in the order of the choice.
+    pub fn iter(self) -> impl Iterator<Item = C> {
+        C::ALL.iter().copied().filter(move |value| self.has(*value))
+    }
+
+    /// The public names, comma-joined; `none` when there are none.
+    #[must_use]
+    pub fn text(self) -> String {
+        let names: Vec<&str> = self.iter().map(Choice::name).collect();
+        if names.is_empty() { String::from("none") } else { names.join(",") }
+    }
+}
+
+choices! {
+    /// How query, key and value are split over context-parallel ranks.
+    ContextParallelAlgo {
+        /// Ring attention: keys and values travel from rank to rank.
+        P2p = "p2p",
+        /// Ulysses: heads are exchanged for sequence.
+        A2a = "a2a",
+        /// Keys and values are gathered before attention.
+        Allgather = "allgather",
+        /// Ulysses inside a node, a ring between nodes.
+        Hybrid = "hybrid",
+    }
+    /// What the data-parallel ranks share out among them.
+    ShardingStrategy {
+        /// Nothing: each rank holds all.
+        NoShard = "no_shard",
+        /// Optimizer states (ZeRO-1).
+        Optim = "optim",
+        /// Optimizer states and gradients (ZeRO-2).
+        OptimGrads = "optim_grads",
+        /// Optimizer states, gradients and parameters (ZeRO-3).
+        OptimGradsParams = "optim_grads_params",
+    }
+    /// Which parallel axis has neighbours closest to each other, first to last.
+    RankOrder {
+        /// Megatron-Core's default.
+        TpCpEpDpPp = "tp-cp-ep-dp-pp",
+        /// Pipeline stages next to each other, data parallelism outermost.
+        TpCpEpPpDp = "tp-cp-ep-pp-dp",
+    }
+    /// The order in which a stage runs its forwards and backwards.
+    Method {
+        /// All forwards, then all backwards.
+        Gpipe = "gpipe",
+        /// One forward, one backward.
+        OneForwardOneBackward = "1f1b",
+        /// 1F1B over several chunks per stage (VPP).
+        Interleaved = "interleaved",
+        /// Interleaved, and each forward runs together with a backward (adaptive pipe overlap).
+        OneForwardOneBackwardOverlap = "1f1b_overlap",
+        /// Zero bubble with 1F1B's memory.
+        ZbH1 = "zb_h1",
+        /// Zero bubble with twice 1F1B's memory.
+        Zb2p = "zb_2p",
+        /// Zero bubble, two chunks in a V.
+        ZbV = "zb_v",
+        /// Half of 1F1B's memory, chunks in a V.
+        VHalf = "v_half",
+        /// A third of 1F1B's memory, chunks in a V.
+        VMin = "v_min",
+        /// Two directions at once, weights twice.
+        DualPipe = "dualpipe",
+        /// DualPipe cut in half: chunks in a V, weights once.
+        DualPipeV = "dualpipev",
+    }
+    /// Where the pipeline's times come from.
+    Timing {
+        /// The schedule's published formula on the stages' own times.
+        ClosedForm = "closed_form",
+        /// An event simulation of the schedule's tasks.
+        Simulated = "simulated",
+    }
+    /// How tokens reach their experts.
+    Dispatcher {
+        /// Every rank gathers all tokens and keeps its own.
+        Allgather = "allgather",
+        /// Each copy of a token is sent to its expert's rank.
+        Alltoall = "alltoall",
+        /// A library that sends a token once to each node (DeepEP, HybridEP).
+        Flex = "flex",
+    }
+    /// The library behind the `flex` dispatcher.
+    FlexBackend {
+        /// DeepSeek's DeepEP.
+        Deepep = "deepep",
+        /// NVIDIA's HybridEP.
+        Hybridep = "hybridep",
+    }
+    /// The number format of matrix products.
+    Precision {
+        /// bfloat16.
+        Bf16 = "bf16",
+        /// IEEE half.
+        Fp16 = "fp16",
+        /// IEEE single.
+        Fp32 = "fp32",
+        /// FP8 with delayed scaling.
+        Fp8Delayed = "fp8_delayed",
+        /// FP8, one scale per tensor.
+        Fp8Tensorwise = "fp8_tensorwise",
+        /// FP8, one scale per block.
+        Fp8Blockwise = "fp8_blockwise",
+        /// Microscaling FP8.
+        Mxfp8 = "mxfp8",
+        /// NVIDIA's FP4.
+        Nvfp4 = "nvfp4",
+    }
+    /// The optimizer, by the states that it keeps per parameter.
+    Optimizer {
+        /// Two moments.
+        Adam = "adam",
+        /// One momentum, no second moment.
+        Sgd = "sgd",
+        /// Momentum, orthogonalised by Newton-Schulz steps.
+        Muon = "muon",
+    }
+    /// How much of attention the model's FLOPs count.
+    AttentionFlops {
+        /// The whole square of scores.
+        Full = "full",
+        /// The half below the diagonal.
+        Causal = "causal",
+    }
+    /// Whether whole layers or parts of them are computed again in the backward pass.
+    RecomputeGranularity {
+        /// Nothing.
+        None = "none",
+        /// The modules of `recompute_modules`.
+        Selective = "selective",
+        /// Whole layers.
+        Full = "full",
+    }
+    /// Which layers full recomputation takes.
+    RecomputeMethod {
+        /// All layers, in groups of `recompute_num_layers`.
+        Uniform = "uniform",
+        /// The first `recompute_num_layers` layers of each stage.
+        Block = "block",
+    }
+    /// Parts of a layer that can be computed again.
+    RecomputeModule {
+        /// Core attention.
+        CoreAttn = "core_attn",
+        /// All projections of MLA, from the layer's normed input to query, key and value.
+        MlaQkv = "mla_qkv",
+        /// MLA's key and value only.
+        MlaKv = "mla_kv",
+        /// MLA's up-projections and rotary embedding.
+        MlaUpProj = "mla_up_proj",
+        /// The copies of tokens in expert order.
+        MoePermute = "moe_permute",
+        /// The activation function of experts.
+        MoeAct = "moe_act",
+        /// Layer norms.
+        Layernorm = "layernorm",
+        /// The dense layers' MLP.
+        Mlp = "mlp",
+        /// The whole MoE layer but attention.
+        Moe = "moe",
+        /// The shared experts.
+        SharedExperts = "shared_experts",
+    }
+    /// MindSpeed's zero-memory levels for experts.
+    ZeroMemory {
+        /// Off.
+        None = "none",
+        /// Permuted input and activation of the experts are computed again.
+        Level0 = "level0",
+        /// Level 0, and the tokens' dispatch too.
+        Level1 = "level1",
+    }
+    /// What is parked in host memory between forward and backward, or between steps.
+    SwapModule {
+        /// Router probabilities and the routing map.
+        Probs = "probs",
+        /// The experts' saved activations.
+        Activations = "activations",
+        /// The output of core attention.
+        AttentionOutput = "attention_output",
+        /// Optimizer states.
+        Optimizer = "optimizer",
+    }
+    /// Number format of something held in memory.
+    StateDtype {
+        /// Four bytes.
+        Fp32 = "fp32",
+        /// Two bytes.
+        Bf16 = "bf16",
+        /// Two bytes.
+        Fp16 = "fp16",
+        /// One byte.
+        Fp8 = "fp8",
+    }
+    /// What marks positions in the sequence.
+    PositionEmbedding {
+        /// Rotary, applied to query and key.
+        Rope = "rope",
+        /// A learned table, added to the input.
+        LearnedAbsolute = "learned_absolute",
+        /// Nothing.
+        None = "none",
+    }
+    /// Where expert loads come from.
+    Balance {
+        /// Every expert gets the same.
+        Uniform = "uniform",
+        /// A seeded generator.
+        Skewed = "skewed",
+        /// A recorded trace.
+        Trace = "trace",
+    }
+    /// Over which tokens the auxiliary loss balances.
+    AuxLoss {
+        /// Each sequence.
+        Sequence = "sequence",
+        /// Each micro-batch.
+        MicroBatch = "micro_batch",
+        /// The tokens of an expert-parallel group.
+        EpGroup = "ep_group",
+        /// The tokens of all data-parallel ranks.
+        DpGroup = "dp_group",
+        /// No such loss.
+        None = "none",
+    }
+    /// Who moves experts between devices.
+    Planner {
+        /// Nobody.
+        None = "none",
+        /// By the mean load over a window.
+        SlidingWindow = "sliding_window",
+        /// By an exponential moving average.
+        Ema = "ema",
+    }
+    /// When the planner moves experts.
+    PlannerTrigger {
+        /// Above a threshold of imbalance.
+        Threshold = "threshold",
+        /// Only when imbalance grows.
+        OnIncrease = "on_increase",
+    }
+    /// The training framework, with its own overhead per kernel.
+    Framework {
+        /// Megatron-Core.
+        Megatron = "megatron",
+        /// MindSpeed.
+        Mindspeed = "mindspeed",
+        /// PyTorch FSDP.
+        Fsdp = "fsdp",
+        /// No overhead at all.
+        Ideal = "ideal",
+    }
+    /// Whether kernels are replayed from a recorded graph.
+    CudaGraph {
+        /// No graph.
+        None = "none",
+        /// Megatron's own, per layer.
+        Local = "local",
+        /// Transformer Engine's, per layer.
+        TransformerEngine = "transformer_engine",
+    }
+}
+
+impl Precision {
+    /// Bytes of one activation or weight element as a matrix product reads it.
+    #[must_use]
+    pub const fn operand_bytes(self) -> f64 {
+        match self {
+            Self::Bf16 | Self::Fp16 => 2.0,
+            Self::Fp32 => 4.0,
+            Self::Fp8Delayed | Self::Fp8Tensorwise | Self::Fp8Blockwise | Self::Mxfp8 => 1.0,
+            // Half a byte and one 8-bit scale for every 16 elements.
+            Self::Nvfp4 => 0.5625,
+        }
+    }
+
+    /// Bytes of one element of the weights that stay in memory and of stored activations.
+    #[must_use]
+    pub const fn stored_bytes(self) -> f64 {
+        match self {
+            Self::Fp32 => 4.0,
+            Self::Bf16
+            | Self::Fp16
+            | Self::Fp8Delayed
+            | Self::Fp8Tensorwise
+            | Self::Fp8Blockwise
+            | Self::Mxfp8
+            | Self::Nvfp4 => 2.0,
+        }
+    }
+}
+
+impl StateDtype {
+    /// Bytes of one element.
+    #[must_use]
+    pub const fn bytes(self) -> f64 {
+        match self {
+            Self::Fp32 => 4.0,
+            Self::Bf16 | Self::Fp16 => 2.0,
+            Self::Fp8 => 1.0,
+        }
+    }
+}

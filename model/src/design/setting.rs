@@ -1,0 +1,469 @@
+//! Between a knob's Rust type and its [`Value`]: reading text, checking bounds.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::table::KnobId;
+use super::{distance, knob_error, wrong_type};
+use crate::choice::{Choice, Set};
+use crate::knob::{Kind, KnobError, Value};
+
+/// A Rust type that a knob can have.
+pub(super) trait Setting: Sized {
+    /// As files and links spell it.
+    fn value(&self) -> Value;
+    /// From a value of the right kind and in bounds; `None` otherwise.
+    fn of(value: &Value) -> Option<Self>;
+}
+
+impl Setting for u64 {
+    fn value(&self) -> Value {
+        Value::Integer(*self)
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Integer(value) = value { Some(*value) } else { None }
+    }
+}
+
+impl Setting for f64 {
+    fn value(&self) -> Value {
+        Value::Real(*self)
+    }
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Real(value) => Some(*value),
+            // Exact: the bounds of every real knob are far below 2^53.
+            Value::Integer(value) => Some(*value as Self),
+            Value::None | Value::Flag(_) | Value::Text(_) | Value::List(_) => None,
+        }
+    }
+}
+
+impl Setting for bool {
+    fn value(&self) -> Value {
+        Value::Flag(*self)
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Flag(value) = value { Some(*value) } else { None }
+    }
+}
+
+impl<T: Setting> Setting for Option<T> {
+    fn value(&self) -> Value {
+        self.as_ref().map_or(Value::None, Setting::value)
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if *value == Value::None { Some(None) } else { T::of(value).map(Some) }
+    }
+}
+
+impl<C: Choice> Setting for C {
+    fn value(&self) -> Value {
+        Value::Text(self.name().to_string())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Text(name) = value { C::from_name(name) } else { None }
+    }
+}
+
+impl<C: Choice> Setting for Set<C> {
+    fn value(&self) -> Value {
+        Value::List(self.iter().map(|choice| Value::Text(choice.name().to_string())).collect())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        let Value::List(values) = value else { return None };
+        values.iter().try_fold(Self::EMPTY, |set, value| C::of(value).map(|choice| set.with(choice)))
+    }
+}
+
+impl Setting for String {
+    fn value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text.clone()) } else { None }
+    }
+}
+
+/// Which layers are MoE layers, as Megatron's `moe_layer_freq` spells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerFreq {
+    /// One in every so many, starting with the first.
+    Every(u64),
+    /// Runs of dense (`false`) and MoE (`true`) layers.
+    Runs(Vec<(bool, u64)>),
+}
+
+impl LayerFreq {
+    /// Reads `2` or a Python list expression such as `([0]*3+[1]*58)`.
+    fn read(text: &str) -> Option<Self> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        if let Ok(every) = text.parse::<u64>() {
+            return (1..=1_000).contains(&every).then_some(Self::Every(every));
+        }
+        let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
+        let mut runs: Vec<(bool, u64)> = Vec::new();
+        for term in inner.split('+') {
+            let (list, count) = match term.split_once('*') {
+                Some((list, count)) => (list, count.parse::<u64>().ok()?),
+                None => (term, 1),
+            };
+            let flags = list.strip_prefix('[')?.strip_suffix(']')?;
+            let flags: Option<Vec<bool>> = flags
+                .split(',')
+                .map(|flag| match flag {
+                    "0" => Some(false),
+                    "1" => Some(true),
+                    _ => None,
+                })
+                .collect();
+            let flags = flags?;
+            if count == 0 || count > 10_000 || flags.len() as u64 * count > 10_000 {
+                return None;
+            }
+            if let [flag] = flags.as_slice() {
+                push_run(&mut runs, *flag, count);
+            } else {
+                (0..count).for_each(|_| flags.iter().for_each(|flag| push_run(&mut runs, *flag, 1)));
+            }
+        }
+        Some(Self::Runs(runs))
+    }
+
+    /// Is the layer at this position a MoE layer? Positions past a pattern's end are not.
+    #[must_use]
+    pub fn is_moe(&self, position: u64) -> bool {
+        match self {
+            Self::Every(every) => position.is_multiple_of(*every),
+            Self::Runs(runs) => {
+                let mut end = 0;
+                runs.iter()
+                    .find(|(_, count)| {
+                        end += count;
+                        position < end
+                    })
+                    .is_some_and(|(moe, _)| *moe)
+            }
+        }
+    }
+
+    /// How many layers the pattern speaks of; `None` when it repeats for ever.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        match self {
+            Self::Every(_) => None,
+            Self::Runs(runs) => Some(runs.iter().map(|(_, count)| count).sum()),
+        }
+    }
+
+    /// Does the pattern speak of no layer?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+}
+
+fn push_run(runs: &mut Vec<(bool, u64)>, flag: bool, count: u64) {
+    match runs.last_mut() {
+        Some((last, length)) if *last == flag => *length += count,
+        _ => runs.push((flag, count)),
+    }
+}
+
+impl Setting for LayerFreq {
+    fn value(&self) -> Value {
+        match self {
+            Self::Every(every) => Value::Integer(*every),
+            Self::Runs(runs) => {
+                let terms: Vec<String> = runs
+                    .iter()
+                    .map(|(moe, count)| format!("[{}]*{count}", u8::from(*moe)))
+                    .collect();
+                Value::Text(format!("({})", terms.join("+")))
+            }
+        }
+    }
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(every) => Some(Self::Every(*every)),
+            Value::Text(text) => Self::read(text),
+            Value::None | Value::Flag(_) | Value::Real(_) | Value::List(_) => None,
+        }
+    }
+}
+
+/// One number for all stages, or one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PerStage {
+    /// The same for every stage.
+    Same(u64),
+    /// Stage by stage.
+    Each(Vec<u64>),
+}
+
+impl Setting for PerStage {
+    fn value(&self) -> Value {
+        match self {
+            Self::Same(value) => Value::Integer(*value),
+            Self::Each(values) => Value::List(values.iter().map(Setting::value).collect()),
+        }
+    }
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(value) => Some(Self::Same(*value)),
+            Value::List(values) if !values.is_empty() => {
+                values.iter().map(u64::of).collect::<Option<_>>().map(Self::Each)
+            }
+            Value::List(_) | Value::None | Value::Flag(_) | Value::Real(_) | Value::Text(_) => None,
+        }
+    }
+}
+
+/// Positions in the sequence of layer slots, ascending and without repeats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Positions(pub Vec<u64>);
+
+impl Setting for Positions {
+    fn value(&self) -> Value {
+        Value::List(self.0.iter().map(Setting::value).collect())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        let Value::List(values) = value else { return None };
+        let mut positions = values.iter().map(u64::of).collect::<Option<Vec<_>>>()?;
+        positions.sort_unstable();
+        positions.dedup();
+        Some(Self(positions))
+    }
+}
+
+/// Megatron's pipeline layout: chunks split by `|`, in the order in which a micro-batch meets them.
+///
+/// `E` embedding, `t` transformer layer, `m` MTP layer, `L` loss; `*3` repeats what precedes it,
+/// round brackets group. Source: Megatron-Core `pipeline_parallel_layer_layout.py`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    text: String,
+    /// The letters of each chunk.
+    pub chunks: Vec<String>,
+}
+
+impl Layout {
+    const LONGEST: usize = 4_096;
+
+    fn read(text: &str) -> Option<Self> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
+        let letters: Vec<char> = text.chars().collect();
+        let mut at = 0;
+        let flat = Self::group(&letters, &mut at, 0)?;
+        (at == letters.len() && !flat.is_empty()).then(|| {
+            let chunks = flat.split('|').map(ToString::to_string).collect();
+            Self { text, chunks }
+        })
+    }
+
+    /// Expands letters up to the closing bracket of this depth.
+    fn group(letters: &[char], at: &mut usize, depth: u32) -> Option<String> {
+        let mut flat = String::new();
+        while let Some(letter) = letters.get(*at) {
+            *at += 1;
+            let item = match letter {
+                'E' | 't' | 'm' | 'L' | '|' => letter.to_string(),
+                '(' if depth < 8 => Self::group(letters, at, depth + 1)?,
+                ')' if depth > 0 => return Some(flat),
+                _ => return None,
+            };
+            let times = Self::repeat(letters, at)?;
+            if item.len().checked_mul(times)?.checked_add(flat.len())? > Self::LONGEST {
+                return None;
+            }
+            (0..times).for_each(|_| flat.push_str(&item));
+        }
+        (depth == 0).then_some(flat)
+    }
+
+    /// The number behind `*`, or one.
+    fn repeat(letters: &[char], at: &mut usize) -> Option<usize> {
+        if letters.get(*at) != Some(&'*') {
+            return Some(1);
+        }
+        *at += 1;
+        let mut times: Option<usize> = None;
+        while let Some(digit) = letters.get(*at).and_then(|letter| letter.to_digit(10)) {
+            *at += 1;
+            let sum = times.unwrap_or(0).checked_mul(10)?.checked_add(digit as usize)?;
+            times = Some(sum).filter(|sum| *sum <= Self::LONGEST);
+            times?;
+        }
+        times.filter(|times| *times > 0)
+    }
+}
+
+impl Setting for Layout {
+    fn value(&self) -> Value {
+        Value::Text(self.text.clone())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Self::read(text) } else { None }
+    }
+}
+
+/// Reads a value from text, by the knob's kind. Bounds are checked by [`check`].
+pub(super) fn parse(id: KnobId, text: &str) -> Result<Value, KnobError> {
+    let text = text.trim();
+    let none = text == "none";
+    let wrong = |wanted: &str| Err(wrong_type(id, text, wanted));
+    match id.knob().kind {
+        Kind::OptionalInteger(..) | Kind::OptionalReal(..) | Kind::Hash | Kind::Layout if none => {
+            Ok(Value::None)
+        }
+        Kind::PerStage(_) if none => Ok(Value::None),
+        Kind::Subset(_) | Kind::PositionList(_) if none || text.is_empty() => Ok(Value::List(vec![])),
+        Kind::Integer(..) | Kind::OptionalInteger(..) => integer(id, text),
+        Kind::Real(..) | Kind::OptionalReal(..) => match text.parse::<f64>() {
+            Ok(value) => Ok(Value::Real(value)),
+            Err(_) => wrong("a number"),
+        },
+        Kind::Flag => match text {
+            "true" => Ok(Value::Flag(true)),
+            "false" => Ok(Value::Flag(false)),
+            _ => wrong("true or false"),
+        },
+        Kind::Subset(_) => Ok(Value::List(
+            text.split(',').map(|name| Value::Text(name.trim().to_string())).collect(),
+        )),
+        Kind::PositionList(_) => integers(id, text),
+        Kind::PerStage(_) if text.contains(',') => integers(id, text),
+        Kind::PerStage(_) => integer(id, text),
+        Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(id, text),
+        Kind::LayerFreq | Kind::Layout | Kind::Hash | Kind::Choice(_) => {
+            Ok(Value::Text(text.to_string()))
+        }
+    }
+}
+
+fn integers(id: KnobId, text: &str) -> Result<Value, KnobError> {
+    text.split(',').map(|part| integer(id, part.trim())).collect::<Result<_, _>>().map(Value::List)
+}
+
+fn integer(id: KnobId, text: &str) -> Result<Value, KnobError> {
+    if let Ok(value) = text.parse::<u64>() {
+        return Ok(Value::Integer(value));
+    }
+    // A number, only not a countable one: tell its bounds rather than its type.
+    match text.parse::<f64>() {
+        Ok(value) if value < 0.0 || value >= 1e19 => {
+            let bounds = bounds(id).map_or((0, 0), |(low, high)| (low as u64, high as u64));
+            let nearest = if value < 0.0 { bounds.0 } else { bounds.1 };
+            Err(out_of_range(id, text, &nearest.to_string()))
+        }
+        _ => Err(wrong_type(id, text, "a whole number")),
+    }
+}
+
+fn bounds(id: KnobId) -> Option<(f64, f64)> {
+    match id.knob().kind {
+        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => Some((low as f64, high as f64)),
+        Kind::Real(low, high) | Kind::OptionalReal(low, high) => Some((low, high)),
+        Kind::PerStage(high) | Kind::PositionList(high) => Some((0.0, high as f64)),
+        Kind::LayerFreq => Some((1.0, 1_000.0)),
+        Kind::Flag | Kind::Choice(_) | Kind::Subset(_) | Kind::Layout | Kind::Hash => None,
+    }
+}
+
+fn out_of_range(id: KnobId, found: &str, nearest: &str) -> KnobError {
+    let (low, high) = bounds(id).unwrap_or_default();
+    let unit = id.knob().unit;
+    let space = if unit.is_empty() { "" } else { " " };
+    let found = super::shorten(found);
+    let detail = format!("{} takes {low} to {high}{space}{unit}, not {found}", id.id());
+    knob_error("out_of_range", id, detail, vec![nearest.to_string()])
+}
+
+/// Checks a value against the knob's kind and bounds.
+pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
+    let wrong = |wanted: &str| Err(wrong_type(id, &value.to_string(), wanted));
+    match (id.knob().kind, value) {
+        (
+            Kind::OptionalInteger(..)
+            | Kind::OptionalReal(..)
+            | Kind::Hash
+            | Kind::Layout
+            | Kind::PerStage(_),
+            Value::None,
+        )
+        | (Kind::Flag, Value::Flag(_)) => Ok(()),
+        (
+            Kind::Integer(low, high) | Kind::OptionalInteger(low, high),
+            Value::Integer(number),
+        ) => whole_in_bounds(id, *number, low, high),
+        (Kind::LayerFreq, Value::Integer(number)) => whole_in_bounds(id, *number, 1, 1_000),
+        (Kind::Integer(..) | Kind::OptionalInteger(..), _) => wrong("a whole number"),
+        (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Real(number)) => {
+            real_in_bounds(id, *number, low, high)
+        }
+        (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Integer(number)) => {
+            real_in_bounds(id, *number as f64, low, high)
+        }
+        (Kind::Real(..) | Kind::OptionalReal(..), _) => wrong("a number"),
+        (Kind::Flag, _) => wrong("true or false"),
+        (Kind::Choice(names), Value::Text(name)) => known_name(id, name, names),
+        (Kind::Choice(_), _) => wrong("a name"),
+        (Kind::Subset(names), Value::List(values)) => values.iter().try_for_each(|value| match value {
+            Value::Text(name) => known_name(id, name, names),
+            _ => wrong("a list of names"),
+        }),
+        (Kind::Subset(_), _) => wrong("a list of names"),
+        (Kind::PerStage(high), Value::Integer(number)) => whole_in_bounds(id, *number, 0, high),
+        (Kind::PerStage(high) | Kind::PositionList(high), Value::List(values))
+            if values.len() <= 4_096 =>
+        {
+            values.iter().try_for_each(|value| match value {
+                Value::Integer(number) => whole_in_bounds(id, *number, 0, high),
+                _ => wrong("a list of whole numbers"),
+            })
+        }
+        (Kind::PerStage(_) | Kind::PositionList(_), _) => wrong("a list of whole numbers"),
+        (Kind::LayerFreq, Value::Text(text)) if LayerFreq::read(text).is_some() => Ok(()),
+        (Kind::LayerFreq, _) => wrong("a number or a pattern such as ([0]*3+[1]*58)"),
+        (Kind::Layout, Value::Text(text)) if Layout::read(text).is_some() => Ok(()),
+        (Kind::Layout, _) => wrong("a layout such as Et*3|(tt|)*29mL"),
+        (Kind::Hash, Value::Text(text))
+            if !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+        {
+            Ok(())
+        }
+        (Kind::Hash, _) => wrong("the hash of a stored trace"),
+    }
+}
+
+fn whole_in_bounds(id: KnobId, number: u64, low: u64, high: u64) -> Result<(), KnobError> {
+    if (low..=high).contains(&number) {
+        return Ok(());
+    }
+    Err(out_of_range(id, &number.to_string(), &number.clamp(low, high).to_string()))
+}
+
+fn real_in_bounds(id: KnobId, number: f64, low: f64, high: f64) -> Result<(), KnobError> {
+    if (low..=high).contains(&number) {
+        return Ok(());
+    }
+    let nearest = if number > high { high } else { low };
+    Err(out_of_range(id, &number.to_string(), &nearest.to_string()))
+}
+
+fn known_name(id: KnobId, name: &str, names: &'static [&'static str]) -> Result<(), KnobError> {
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let nearest = names.iter().min_by_key(|known| distance(name, known));
+    let detail = format!(
+        "{} takes one of {}; not `{}`",
+        id.id(),
+        names.join(", "),
+        super::shorten(name)
+    );
+    let nearest = nearest.map(ToString::to_string).into_iter().collect();
+    Err(knob_error("unknown_name", id, detail, nearest))
+}

@@ -1,0 +1,413 @@
+//! The registry: every knob in one table, in the order that links and files write them.
+//!
+//! A row gives name, Rust type, neutral value, then label, kind with bounds, and meaning.
+//! Bounds are chosen so that no count overflows 128 bits and no product of sizes an `f64`.
+
+use alloc::string::String;
+
+use super::setting::{self, Layout, LayerFreq, PerStage, Positions, Setting};
+use super::Design;
+use crate::accelerator::AcceleratorId;
+use crate::choice::*;
+use crate::knob::Kind::*;
+use crate::knob::{Knob, KnobError, Section, Value};
+use crate::source::*;
+
+macro_rules! registry {
+    ($($(#[$doc:meta])* $Section:ident $section:ident {
+        $($name:ident: $ty:ty = $neutral:expr, $knob:expr;)*
+    })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq)]
+            #[expect(missing_docs, reason = "the registry's row says what a knob means")]
+            pub struct $Section { $(pub $name: $ty,)* }
+
+            impl Default for $Section {
+                fn default() -> Self {
+                    Self { $($name: $neutral,)* }
+                }
+            }
+        )*
+
+        /// Every knob, by its public name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(non_camel_case_types, missing_docs, reason = "the variants are the public names")]
+        pub enum KnobId { $($($name,)*)* }
+
+        impl KnobId {
+            /// Every knob, in registry order.
+            pub const ALL: &'static [Self] = &[$($(Self::$name,)*)*];
+        }
+
+        /// The registry's rows, indexed by [`KnobId`].
+        pub static KNOBS: &[Knob] =
+            &[$($($knob.of(Section::$Section, stringify!($name)),)*)*];
+
+        impl Design {
+            /// The value of a knob.
+            #[must_use]
+            pub fn get(&self, id: KnobId) -> Value {
+                match id {
+                    $($(KnobId::$name => Setting::value(&self.$section.$name),)*)*
+                }
+            }
+
+            /// Sets a knob.
+            ///
+            /// # Errors
+            /// A value of the wrong type or out of the knob's bounds; the design is unchanged.
+            pub fn set(&mut self, id: KnobId, value: &Value) -> Result<(), KnobError> {
+                setting::check(id, value)?;
+                match id {
+                    $($(KnobId::$name => if let Some(value) = Setting::of(value) {
+                        self.$section.$name = value;
+                    },)*)*
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Knob {
+    Knob::new(label, kind, meaning)
+}
+
+const ROUTING_LATER: &str = "expert load and its balancing are modelled as uniform so far";
+
+registry! {
+/// The shape of the model.
+Transformer transformer {
+    num_layers: u64 = 32,
+        knob("Layers", Integer(1, 1_000), "Transformer layers, without MTP and no-op layers").primary();
+    hidden_size: u64 = 4_096,
+        knob("Hidden size", Integer(16, 131_072), "Width of the residual stream").primary();
+    ffn_hidden_size: u64 = 14_336,
+        knob("Dense FFN width", Integer(1, 1_048_576), "Inner width of a dense layer's MLP");
+    gated_linear_unit: bool = true,
+        knob("Gated linear unit", Flag, "SwiGLU-style MLPs with a gate beside the up-projection");
+    num_attention_heads: u64 = 32,
+        knob("Attention heads", Integer(1, 4_096), "Query heads");
+    num_query_groups: Option<u64> = None,
+        knob("Query groups", OptionalInteger(1, 4_096),
+            "Key and value heads of grouped-query attention; none gives every query head its own");
+    kv_channels: Option<u64> = None,
+        knob("Head dimension", OptionalInteger(1, 4_096),
+            "Width of one head; none is hidden size / attention heads");
+    multi_latent_attention: bool = false,
+        knob("Multi-latent attention", Flag, "MLA: query, key and value through low-rank latents")
+            .source(DEEPSEEK_V3);
+    q_lora_rank: Option<u64> = None,
+        knob("Query latent", OptionalInteger(1, 65_536),
+            "Rank of MLA's query latent; none projects queries directly").source(DEEPSEEK_V3);
+    kv_lora_rank: u64 = 512,
+        knob("Key-value latent", Integer(1, 65_536), "Rank of MLA's key-value latent")
+            .source(DEEPSEEK_V3);
+    qk_head_dim: u64 = 128,
+        knob("MLA query-key dimension", Integer(1, 4_096),
+            "Width of a head's part without rotary embedding").source(DEEPSEEK_V3);
+    qk_pos_emb_head_dim: u64 = 64,
+        knob("MLA rotary dimension", Integer(0, 4_096),
+            "Width of a head's part with rotary embedding").source(DEEPSEEK_V3);
+    v_head_dim: u64 = 128,
+        knob("MLA value dimension", Integer(1, 4_096), "Width of a head's value")
+            .source(DEEPSEEK_V3);
+    add_qkv_bias: bool = false,
+        knob("QKV bias", Flag, "A bias on the query, key and value projections");
+    add_bias_linear: bool = false,
+        knob("Linear bias", Flag, "A bias on every linear layer");
+    qk_layernorm: bool = false,
+        knob("Query-key norm", Flag, "A norm on query and key, or on MLA's latents");
+    sandwich_norm: bool = false,
+        knob("Sandwich norm", Flag, "A further norm behind attention and behind the MLP")
+            .source(PANGU_ULTRA);
+    position_embedding_type: PositionEmbedding = PositionEmbedding::Rope,
+        knob("Position embedding", Choice(PositionEmbedding::NAMES), "What marks positions");
+    window_size: Option<u64> = None,
+        knob("Attention window", OptionalInteger(1, 16_777_216),
+            "Tokens that a query looks back; none is all").unit("tokens");
+    vocab_size: u64 = 128_256,
+        knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens");
+    untie_embeddings_and_output_weights: bool = true,
+        knob("Untied embeddings", Flag, "Input embedding and output head are two tables");
+    num_moe_experts: Option<u64> = None,
+        knob("Experts", OptionalInteger(1, 65_536), "Routed experts per MoE layer; none is dense")
+            .primary();
+    moe_router_topk: u64 = 2,
+        knob("Top-k", Integer(1, 1_024), "Experts that a token visits").primary();
+    moe_ffn_hidden_size: Option<u64> = None,
+        knob("Expert width", OptionalInteger(1, 1_048_576),
+            "Inner width of a routed expert; none is the dense FFN width");
+    moe_shared_expert_intermediate_size: Option<u64> = None,
+        knob("Shared expert width", OptionalInteger(1, 1_048_576),
+            "Inner width of all shared experts together; none has none");
+    moe_layer_freq: LayerFreq = LayerFreq::Every(1),
+        knob("MoE layers", LayerFreq,
+            "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");
+    moe_router_num_groups: Option<u64> = None,
+        knob("Router groups", OptionalInteger(1, 4_096),
+            "Groups of experts of which a token visits only some").source(DEEPSEEK_V3);
+    moe_router_group_topk: Option<u64> = None,
+        knob("Groups kept", OptionalInteger(1, 4_096), "Groups that a token visits")
+            .source(DEEPSEEK_V3);
+    moe_router_group_balanced: bool = false,
+        knob("Balanced groups", Flag,
+            "MoGE: a token visits top-k / groups experts in every group").source(PANGU_PRO_MOE);
+    mtp_num_layers: u64 = 0,
+        knob("MTP layers", Integer(0, 16), "Multi-token prediction layers").source(DEEPSEEK_V3);
+}
+/// The machine.
+Cluster cluster {
+    accelerator: AcceleratorId = AcceleratorId::H100Sxm80gb,
+        knob("Accelerator", Choice(AcceleratorId::NAMES), "The device; one device is one rank")
+            .source(MSMODELING).primary();
+    num_devices: u64 = 8,
+        knob("Devices", Integer(1, 1_048_576), "Devices of the cluster, the world size").primary();
+    devices_per_node: Option<u64> = None,
+        knob("Devices per node", OptionalInteger(1, 1_024), "none is the accelerator's usual");
+    scale_up_domain_size: Option<u64> = None,
+        knob("Scale-up domain", OptionalInteger(1, 65_536),
+            "Devices that reach each other at node speed; none is the accelerator's usual");
+    nics_per_node: Option<u64> = None,
+        knob("NICs per node", OptionalInteger(1, 1_024), "Network ports; none is one per device");
+    hbm_usable_gib: Option<f64> = None,
+        knob("Usable memory", OptionalReal(1.0, 4_096.0),
+            "Device memory that a program gets; none is the accelerator's").unit("GiB");
+    peak_bf16_tflops: Option<f64> = None,
+        knob("Peak BF16", OptionalReal(1.0, 100_000.0),
+            "Dense peak; other precisions scale with it; none is the accelerator's").unit("TFLOPS");
+    intra_node_gb_per_sec: Option<f64> = None,
+        knob("Intra-node bandwidth", OptionalReal(0.1, 100_000.0),
+            "Per device, one direction, all links; none is the accelerator's").unit("GB/s");
+    inter_node_gb_per_sec: Option<f64> = None,
+        knob("Inter-node bandwidth", OptionalReal(0.1, 100_000.0),
+            "Per NIC, one direction; none is the accelerator's").unit("GB/s");
+    host_gb_per_sec: Option<f64> = None,
+        knob("Host link", OptionalReal(0.1, 100_000.0),
+            "Device to host memory, one direction; none is the accelerator's").unit("GB/s");
+    host_memory_gib: Option<f64> = None,
+        knob("Host memory", OptionalReal(1.0, 1_048_576.0),
+            "Memory of a node's host; none is the accelerator's usual").unit("GiB");
+}
+/// How the model is cut.
+Parallel parallel {
+    tensor_model_parallel_size: u64 = 1,
+        knob("Tensor parallel (TP)", Integer(1, 1_024), "Ranks that split each layer's matrices")
+            .primary();
+    sequence_parallel: bool = false,
+        knob("Sequence parallel (SP)", Flag,
+            "Norms and residuals split by sequence over the TP ranks").source(KORTHIKANTI_2022);
+    pipeline_model_parallel_size: u64 = 1,
+        knob("Pipeline parallel (PP)", Integer(1, 1_024), "Stages that split the layers").primary();
+    virtual_pipeline_model_parallel_size: u64 = 1,
+        knob("Virtual stages (VPP)", Integer(1, 256), "Chunks of layers on each stage")
+            .source(NARAYANAN_2021).primary();
+    context_parallel_size: u64 = 1,
+        knob("Context parallel (CP)", Integer(1, 4_096), "Ranks that split each sequence")
+            .primary();
+    context_parallel_algo: ContextParallelAlgo = ContextParallelAlgo::P2p,
+        knob("CP algorithm", Choice(ContextParallelAlgo::NAMES),
+            "How attention sees the whole sequence").source(RING_ATTENTION);
+    expert_model_parallel_size: u64 = 1,
+        knob("Expert parallel (EP)", Integer(1, 65_536),
+            "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
+            .primary();
+    expert_tensor_parallel_size: u64 = 1,
+        knob("Expert tensor parallel (ETP)", Integer(1, 1_024), "Ranks that split one expert");
+    data_parallel_sharding_strategy: ShardingStrategy = ShardingStrategy::Optim,
+        knob("Data-parallel sharding", Choice(ShardingStrategy::NAMES),
+            "What data-parallel ranks share out (ZeRO)").source(ZERO);
+    num_distributed_optimizer_instances: u64 = 1,
+        knob("Optimizer instances", Integer(1, 4_096),
+            "Copies of the sharded optimizer states over the data-parallel ranks");
+    pipeline_model_parallel_layout: Option<Layout> = None,
+        knob("Pipeline layout", Layout,
+            "Layers of each chunk, E t m L split by |; none spreads them evenly");
+    noop_layers: Positions = Positions::default(),
+        knob("No-op layers", PositionList(4_096), "Positions of empty layer slots, counted from 0")
+            .source(MINDSPEED);
+    rank_order: RankOrder = RankOrder::TpCpEpDpPp,
+        knob("Rank order", Choice(RankOrder::NAMES), "Which axis has the closest neighbours");
+}
+/// In which order things run and what overlaps.
+Schedule schedule {
+    method: Method = Method::OneForwardOneBackward,
+        knob("Schedule", Choice(Method::NAMES), "The order of forwards and backwards")
+            .source(NARAYANAN_2021).primary();
+    timing: Timing = Timing::ClosedForm,
+        knob("Schedule timing", Choice(Timing::NAMES), "Where the pipeline's times come from")
+            .source(DERIVED).not_offered("the event simulation is not in this version");
+    microbatch_group_size_per_vp_stage: Option<u64> = None,
+        knob("Micro-batch group", OptionalInteger(1, 65_536),
+            "Micro-batches that a chunk runs in a row; none is PP");
+    delay_wgrad_compute: bool = false,
+        knob("Delay weight gradients", Flag,
+            "Weight gradients apart from the backward, so that they hide its communication");
+    overlap_p2p_comm: bool = false,
+        knob("Overlap P2P", Flag, "Sends between stages run beside compute");
+    overlap_grad_reduce: bool = false,
+        knob("Overlap gradient reduce", Flag, "Gradients are reduced during the backward");
+    overlap_param_gather: bool = false,
+        knob("Overlap parameter gather", Flag, "Parameters are gathered during the forward");
+    tp_comm_overlap: bool = false,
+        knob("Overlap TP", Flag, "TP collectives run in pieces beside their matrix product")
+            .source(MINDSPEED);
+    overlap_moe_expert_parallel_comm: bool = false,
+        knob("Overlap EP", Flag, "All-to-all runs beside another micro-batch's compute");
+    moe_shared_expert_overlap: bool = false,
+        knob("Overlap shared expert", Flag, "The shared expert runs beside the dispatch");
+    moe_alltoall_overlap_comm: bool = false,
+        knob("Overlap all-to-all in the layer", Flag,
+            "Dispatch and combine run in pieces beside the experts").source(MINDSPEED);
+    moe_token_dispatcher_type: Dispatcher = Dispatcher::Alltoall,
+        knob("Token dispatcher", Choice(Dispatcher::NAMES), "How tokens reach their experts");
+    moe_flex_dispatcher_backend: FlexBackend = FlexBackend::Deepep,
+        knob("Flex backend", Choice(FlexBackend::NAMES), "The library behind the flex dispatcher")
+            .not_offered("both libraries send the same bytes; their kernels are not told apart");
+    moe_hierarchical_alltoallv: bool = false,
+        knob("Hierarchical all-to-all", Flag,
+            "All-gather between nodes among equal TP ranks, then all-to-all inside the node")
+            .source(PANGU_ULTRA_MOE);
+}
+/// The batch and the number format.
+Training training {
+    seq_length: u64 = 4_096,
+        knob("Sequence length", Integer(1, 16_777_216), "Tokens of a sequence").unit("tokens")
+            .primary();
+    micro_batch_size: u64 = 1,
+        knob("Micro-batch (MBS)", Integer(1, 4_096), "Sequences that run through at once")
+            .unit("sequences").primary();
+    global_batch_size: u64 = 256,
+        knob("Global batch (GBS)", Integer(1, 16_777_216), "Sequences of one optimizer step")
+            .unit("sequences").primary();
+    precision: Precision = Precision::Bf16,
+        knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
+    optimizer: Optimizer = Optimizer::Adam,
+        knob("Optimizer", Choice(Optimizer::NAMES), "By the states it keeps per parameter");
+    moe_expert_capacity_factor: Option<f64> = None,
+        knob("Capacity factor", OptionalReal(0.1, 64.0),
+            "Tokens that an expert takes, over its even share; none drops no token");
+    moe_pad_expert_input_to_capacity: bool = false,
+        knob("Pad to capacity", Flag, "Every expert computes its whole capacity");
+    attention_flops: AttentionFlops = AttentionFlops::Causal,
+        knob("Attention counted", Choice(AttentionFlops::NAMES),
+            "How much of the score matrix model FLOPs count; the time doesn't change");
+    count_mtp_flops: bool = true,
+        knob("Count MTP", Flag, "Model FLOPs count MTP layers and their heads");
+    peak_for_mfu: Option<f64> = None,
+        knob("Peak for MFU", OptionalReal(1.0, 100_000.0),
+            "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS");
+}
+/// What is kept, computed again or parked.
+Memory memory {
+    recompute_granularity: RecomputeGranularity = RecomputeGranularity::None,
+        knob("Recompute", Choice(RecomputeGranularity::NAMES), "What is computed again")
+            .source(KORTHIKANTI_2022);
+    recompute_method: RecomputeMethod = RecomputeMethod::Uniform,
+        knob("Recompute method", Choice(RecomputeMethod::NAMES),
+            "Which layers full recomputation takes");
+    recompute_num_layers: Option<PerStage> = None,
+        knob("Recompute layers", PerStage(1_000),
+            "Layers of a group (uniform) or layers of each stage (block); none is 1 or all");
+    recompute_modules: Set<RecomputeModule> = Set::EMPTY,
+        knob("Recompute modules", Subset(RecomputeModule::NAMES),
+            "Parts that selective recomputation computes again");
+    moe_zero_memory: ZeroMemory = ZeroMemory::None,
+        knob("MoE zero memory", Choice(ZeroMemory::NAMES), "What experts compute again")
+            .source(MINDSPEED);
+    swap_modules: Set<SwapModule> = Set::EMPTY,
+        knob("Swap to host", Subset(SwapModule::NAMES), "What is parked in host memory")
+            .source(PANGU_ULTRA_MOE);
+    swap_prefetch: bool = true,
+        knob("Swap prefetch", Flag, "Swapped tensors return while others compute")
+            .source(PANGU_ULTRA_MOE);
+    cpu_offloading_num_layers: u64 = 0,
+        knob("Offloaded layers", Integer(0, 1_000),
+            "Layers per stage whose activations are parked in host memory");
+    gradient_dtype: StateDtype = StateDtype::Fp32,
+        knob("Gradients", Choice(StateDtype::NAMES), "Number format of accumulated gradients");
+    main_params_dtype: StateDtype = StateDtype::Fp32,
+        knob("Main parameters", Choice(StateDtype::NAMES), "The optimizer's own copy of weights");
+    exp_avg_dtype: StateDtype = StateDtype::Fp32,
+        knob("First moment", Choice(StateDtype::NAMES), "Adam's mean of gradients");
+    exp_avg_sq_dtype: StateDtype = StateDtype::Fp32,
+        knob("Second moment", Choice(StateDtype::NAMES), "Adam's mean of squared gradients");
+    reuse_fp32_param: bool = false,
+        knob("Reuse fp32 parameters", Flag, "Weights live inside their fp32 copies")
+            .source(MINDSPEED);
+    cross_entropy_loss_fusion: bool = false,
+        knob("Fused cross-entropy", Flag, "The loss keeps no fp32 copy of the logits");
+    reserved_gib: f64 = 2.0,
+        knob("Reserve", Real(0.0, 1_024.0),
+            "Runtime, communication library and fragmentation").unit("GiB").source(ASSUMED);
+}
+/// Where tokens go.
+Routing routing {
+    balance: Balance = Balance::Uniform,
+        knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from")
+            .not_offered(ROUTING_LATER);
+    skew: f64 = 0.0,
+        knob("Skew", Real(0.0, 10.0), "How uneven the generator's loads are")
+            .not_offered(ROUTING_LATER);
+    trace: Option<String> = None,
+        knob("Trace", Hash, "A stored trace of loads").not_offered(ROUTING_LATER);
+    aux_loss: AuxLoss = AuxLoss::None,
+        knob("Auxiliary loss", Choice(AuxLoss::NAMES), "Over which tokens load is balanced")
+            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+    planner: Planner = Planner::None,
+        knob("Planner", Choice(Planner::NAMES), "Who moves experts between devices")
+            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+    planner_window: u64 = 16,
+        knob("Planner window", Integer(1, 100_000), "Steps that the planner averages")
+            .unit("steps").not_offered(ROUTING_LATER);
+    planner_interval: u64 = 50,
+        knob("Planner interval", Integer(1, 1_000_000), "Steps between two plans")
+            .unit("steps").source(MINDSPEED).not_offered(ROUTING_LATER);
+    planner_threshold: f64 = 0.08,
+        knob("Planner threshold", Real(0.0, 10.0), "Fall of the coefficient of variation to act")
+            .source(MINDSPEED).not_offered(ROUTING_LATER);
+    planner_trigger: PlannerTrigger = PlannerTrigger::Threshold,
+        knob("Planner trigger", Choice(PlannerTrigger::NAMES), "When experts move")
+            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+    redundant_experts: u64 = 0,
+        knob("Redundant experts", Integer(0, 65_536), "Copies of busy experts")
+            .not_offered(ROUTING_LATER);
+}
+/// How operators run.
+Kernel kernel {
+    framework: Framework = Framework::Megatron,
+        knob("Framework", Choice(Framework::NAMES), "Whose overhead per kernel counts")
+            .source(MSMODELING);
+    flash_attention: bool = true,
+        knob("Flash attention", Flag, "Attention without a score matrix in memory")
+            .source(FLASH_ATTENTION);
+    fused_rms_norm: bool = true,
+        knob("Fused RMSNorm", Flag, "A norm is one kernel that reads its input once")
+            .source(PANGU_ULTRA_MOE);
+    moe_grouped_gemm: bool = true,
+        knob("Grouped matmul", Flag, "All local experts are one kernel");
+    gmm_add: bool = false,
+        knob("GMMAdd", Flag, "Expert weight gradients are added inside the grouped matmul")
+            .source(PANGU_ULTRA_MOE);
+    moe_permute_fusion: bool = true,
+        knob("Fused permute", Flag, "Permute and unpermute are one kernel each")
+            .source(PANGU_ULTRA_MOE);
+    cuda_graph_impl: CudaGraph = CudaGraph::None,
+        knob("Graph replay", Choice(CudaGraph::NAMES), "Kernels of dense parts are replayed");
+    host_binding: bool = false,
+        knob("CPU core binding", Flag, "Launching threads stay on their cores")
+            .source(PANGU_ULTRA_MOE)
+            .not_offered("no source gives its gain apart from the other host work");
+    data_loader_offload: bool = false,
+        knob("Shared data loading", Flag, "One rank of a TP group loads data for all")
+            .source(PANGU_ULTRA_MOE)
+            .not_offered("data loading is taken as free");
+    dispatch_microseconds: Option<f64> = None,
+        knob("Host dispatch", OptionalReal(0.0, 10_000.0),
+            "Host time to launch one kernel; none is the framework's").unit("µs");
+    straggler_sigma: f64 = 0.0,
+        knob("Straggler spread", Real(0.0, 1.0),
+            "Standard deviation of a rank's step time, relative").source(DERIVED);
+}
+}

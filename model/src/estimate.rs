@@ -1,0 +1,381 @@
+//! What the model says of a plan: flat, and always finite.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::metric::{MetricId, MetricValue};
+use crate::units::{Bytes, Flops, Seconds};
+
+/// The prediction for one training configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The headline numbers.
+    pub metrics: Metrics,
+    /// Where the step's time goes; sums to the step time.
+    pub step: StepTime,
+    /// One entry per pipeline stage, in order.
+    pub stages: Vec<StageEstimate>,
+    /// One entry per axis, link and collective that carries traffic.
+    pub communication: Vec<Communication>,
+    /// What the reader should know about this estimate.
+    pub warnings: Vec<String>,
+}
+
+/// The headline numbers; see [`MetricId`] for their definitions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the metric registry defines them")]
+pub struct Metrics {
+    pub mfu: f64,
+    pub hfu: f64,
+    pub tokens_per_second: f64,
+    pub tokens_per_second_per_device: f64,
+    pub step_time: Seconds,
+    pub model_tflops_per_device: f64,
+    pub params_total: u128,
+    pub params_active: u128,
+    pub params_total_no_input_embedding: u128,
+    pub params_active_no_input_embedding: u128,
+    pub flops_per_token: Flops,
+    pub memory_peak: Bytes,
+    pub memory_limit: Bytes,
+    pub fits: bool,
+    pub bubble_ratio: f64,
+    pub bubble_ratio_closed_form: f64,
+    pub comm_volume: Bytes,
+    pub comm_exposed: Seconds,
+    pub overlap_ratio: f64,
+    pub imbalance_ratio: f64,
+    pub token_drop_ratio: f64,
+}
+
+impl Metrics {
+    /// The value of a metric in its registered unit.
+    #[must_use]
+    pub fn get(&self, id: MetricId) -> MetricValue {
+        MetricValue::Number(match id {
+            MetricId::fits => return MetricValue::Flag(self.fits),
+            MetricId::mfu => self.mfu,
+            MetricId::hfu => self.hfu,
+            MetricId::tokens_per_second => self.tokens_per_second,
+            MetricId::tokens_per_second_per_device => self.tokens_per_second_per_device,
+            MetricId::step_time_seconds => self.step_time.get(),
+            MetricId::model_tflops_per_device => self.model_tflops_per_device,
+            MetricId::params_total => self.params_total as f64,
+            MetricId::params_active => self.params_active as f64,
+            MetricId::params_total_no_input_embedding => {
+                self.params_total_no_input_embedding as f64
+            }
+            MetricId::params_active_no_input_embedding => {
+                self.params_active_no_input_embedding as f64
+            }
+            MetricId::flops_per_token => self.flops_per_token.get(),
+            MetricId::memory_peak_bytes => self.memory_peak.get(),
+            MetricId::memory_limit_bytes => self.memory_limit.get(),
+            MetricId::bubble_ratio => self.bubble_ratio,
+            MetricId::bubble_ratio_closed_form => self.bubble_ratio_closed_form,
+            MetricId::comm_volume_bytes => self.comm_volume.get(),
+            MetricId::comm_exposed_seconds => self.comm_exposed.get(),
+            MetricId::overlap_ratio => self.overlap_ratio,
+            MetricId::imbalance_ratio => self.imbalance_ratio,
+            MetricId::token_drop_ratio => self.token_drop_ratio,
+        })
+    }
+}
+
+/// A share of the step's time, mean over all devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepPart {
+    /// The model FLOPs at the accelerator's peak: what a perfect machine would need.
+    Ideal,
+    /// Matrix products and attention beyond that: shapes, tiles, bandwidth, and work not counted.
+    Kernels,
+    /// Norms, activations, permutation, rotary embedding, loss: bound by memory bandwidth.
+    Vector,
+    /// Forward work done a second time.
+    Recompute,
+    /// Time in which the device waits for the host to launch kernels.
+    Host,
+    /// Exposed tensor-parallel collectives.
+    TensorParallel,
+    /// Exposed context-parallel exchange.
+    ContextParallel,
+    /// Exposed expert dispatch and combine.
+    ExpertParallel,
+    /// Exposed sends between stages.
+    PipelineParallel,
+    /// Exposed swapping to host memory.
+    Swap,
+    /// Stages waiting for each other.
+    Bubble,
+    /// Exposed gradient reduction and parameter gathering.
+    DataParallel,
+    /// The optimizer's own step.
+    Optimizer,
+    /// Waiting for the slowest rank.
+    Stragglers,
+}
+
+impl StepPart {
+    /// Every part, in the order in which charts show them.
+    pub const ALL: [Self; 14] = [
+        Self::Ideal,
+        Self::Kernels,
+        Self::Vector,
+        Self::Recompute,
+        Self::Host,
+        Self::TensorParallel,
+        Self::ContextParallel,
+        Self::ExpertParallel,
+        Self::PipelineParallel,
+        Self::Swap,
+        Self::Bubble,
+        Self::DataParallel,
+        Self::Optimizer,
+        Self::Stragglers,
+    ];
+
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Ideal => "Ideal",
+            Self::Kernels => "Kernels",
+            Self::Vector => "Vector",
+            Self::Recompute => "Recompute",
+            Self::Host => "Host",
+            Self::TensorParallel => "TP",
+            Self::ContextParallel => "CP",
+            Self::ExpertParallel => "EP",
+            Self::PipelineParallel => "PP",
+            Self::Swap => "Swap",
+            Self::Bubble => "Bubble",
+            Self::DataParallel => "DP",
+            Self::Optimizer => "Optimizer",
+            Self::Stragglers => "Stragglers",
+        }
+    }
+
+    /// What it is, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ideal => "The model FLOPs at the accelerator's peak",
+            Self::Kernels => "Matrix products and attention beyond the ideal",
+            Self::Vector => "Norms, activations, permutation, loss: bound by memory bandwidth",
+            Self::Recompute => "Forward work done a second time",
+            Self::Host => "The device waits for the host to launch kernels",
+            Self::TensorParallel => "Tensor-parallel collectives that nothing hides",
+            Self::ContextParallel => "Context-parallel exchange that nothing hides",
+            Self::ExpertParallel => "Expert dispatch and combine that nothing hides",
+            Self::PipelineParallel => "Sends between stages that nothing hides",
+            Self::Swap => "Swapping to host memory that nothing hides",
+            Self::Bubble => "Stages waiting for each other",
+            Self::DataParallel => "Gradient reduction and parameter gathering that nothing hides",
+            Self::Optimizer => "The optimizer's own step",
+            Self::Stragglers => "Waiting for the slowest rank",
+        }
+    }
+}
+
+/// Where a step's time goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepTime {
+    pub(crate) parts: [Seconds; StepPart::ALL.len()],
+}
+
+impl StepTime {
+    /// The time of one part; negative for `Kernels` only when FLOPs are counted that aren't done.
+    #[must_use]
+    pub fn part(&self, part: StepPart) -> Seconds {
+        self.parts[part as usize]
+    }
+
+    /// The parts with their times, in chart order.
+    pub fn parts(&self) -> impl Iterator<Item = (StepPart, Seconds)> + '_ {
+        StepPart::ALL.iter().map(|part| (*part, self.part(*part)))
+    }
+
+    /// The step time: the sum of its parts.
+    #[must_use]
+    pub fn total(&self) -> Seconds {
+        self.parts.iter().copied().sum()
+    }
+}
+
+/// Device memory of one stage at its fullest moment, per device.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageMemory {
+    /// Weights as the forward reads them.
+    pub weights: Bytes,
+    /// Accumulated gradients.
+    pub gradients: Bytes,
+    /// The optimizer's main parameters and moments.
+    pub optimizer: Bytes,
+    /// Activations of all micro-batches in flight.
+    pub activations: Bytes,
+    /// Recomputed tensors, communication buffers and logits of the task that runs.
+    pub buffers: Bytes,
+    /// Runtime, communication library and fragmentation.
+    pub reserved: Bytes,
+}
+
+impl StageMemory {
+    /// The names of the parts, in the order of [`Self::parts`].
+    pub const LABELS: [&'static str; 6] =
+        ["weights", "gradients", "optimizer", "activations", "buffers", "reserve"];
+
+    /// The parts, in chart order.
+    #[must_use]
+    pub fn parts(&self) -> [Bytes; 6] {
+        [
+            self.weights,
+            self.gradients,
+            self.optimizer,
+            self.activations,
+            self.buffers,
+            self.reserved,
+        ]
+    }
+
+    /// Their sum.
+    #[must_use]
+    pub fn peak(&self) -> Bytes {
+        self.parts().into_iter().sum()
+    }
+}
+
+/// One pipeline stage, per device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageEstimate {
+    /// Its position in the pipeline.
+    pub stage: u32,
+    /// Transformer layers on it.
+    pub num_layers: u32,
+    /// Parameters that one of its devices holds.
+    pub params: u128,
+    /// Memory at the fullest moment.
+    pub memory: StageMemory,
+    /// Memory of the node's host that one of its devices uses for swapping.
+    pub host_memory: Bytes,
+    /// Full-stage micro-batches whose activations are held at once, at most.
+    pub peak_in_flight: f64,
+    /// Forward of one micro-batch, exposed communication included.
+    pub forward: Seconds,
+    /// Backward of one micro-batch, recomputation and exposed communication included.
+    pub backward: Seconds,
+    /// Compute of the whole step.
+    pub compute: Seconds,
+    /// Exposed communication and swapping of the whole step, data parallelism not included.
+    pub exposed: Seconds,
+    /// Waiting for other stages in the whole step.
+    pub idle: Seconds,
+}
+
+/// A parallel axis that carries traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Tensor (and sequence) parallelism.
+    Tp,
+    /// Context parallelism.
+    Cp,
+    /// Expert parallelism, expert tensor parallelism included.
+    Ep,
+    /// Pipeline parallelism.
+    Pp,
+    /// Data parallelism of what all ranks share.
+    Dp,
+    /// Data parallelism of experts.
+    Edp,
+    /// Swapping to host memory.
+    Host,
+}
+
+impl Axis {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tp => "tp",
+            Self::Cp => "cp",
+            Self::Ep => "ep",
+            Self::Pp => "pp",
+            Self::Dp => "dp",
+            Self::Edp => "edp",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// A level of the interconnect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkLevel {
+    /// Inside a node or scale-up domain.
+    IntraNode,
+    /// Between nodes.
+    InterNode,
+    /// Between device and host memory.
+    Host,
+}
+
+impl LinkLevel {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IntraNode => "intra_node",
+            Self::InterNode => "inter_node",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// The form of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collective {
+    /// Everyone ends with the sum.
+    AllReduce,
+    /// Everyone ends with everything.
+    AllGather,
+    /// Everyone ends with its piece of the sum.
+    ReduceScatter,
+    /// Everyone sends a different piece to everyone.
+    AllToAll,
+    /// From one rank to another.
+    P2p,
+    /// Between device and host memory.
+    Copy,
+}
+
+impl Collective {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all_reduce",
+            Self::AllGather => "all_gather",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllToAll => "all_to_all",
+            Self::P2p => "p2p",
+            Self::Copy => "copy",
+        }
+    }
+}
+
+/// Traffic of one axis over one link by one collective.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Communication {
+    /// The axis.
+    pub axis: Axis,
+    /// The link.
+    pub link: LinkLevel,
+    /// The collective.
+    pub collective: Collective,
+    /// What one call on one device sends, where the axis is used.
+    pub bytes_per_call: Bytes,
+    /// Bytes that a device sends in a step, mean over all devices.
+    pub bytes: Bytes,
+    /// Time of that, hidden or not.
+    pub time: Seconds,
+    /// The part of the time in which the device waits.
+    pub exposed: Seconds,
+}

@@ -1,0 +1,214 @@
+//! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves stand in
+//! [`crate::design::table`].
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::source::{MEGATRON, Source};
+
+/// The value of a knob, as files, links and the command line spell it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// An unset option, spelled `none`.
+    None,
+    /// `true` or `false`.
+    Flag(bool),
+    /// A whole number.
+    Integer(u64),
+    /// A real number.
+    Real(f64),
+    /// A name or a pattern.
+    Text(String),
+    /// Several values; comma-joined in a link.
+    List(Vec<Self>),
+}
+
+impl core::fmt::Display for Value {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Flag(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Real(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+            Self::List(values) if values.is_empty() => f.write_str("none"),
+            Self::List(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    if index > 0 {
+                        f.write_str(",")?;
+                    }
+                    write!(f, "{value}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What values a knob takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number from the first to the second.
+    Integer(u64, u64),
+    /// A whole number, or `none`.
+    OptionalInteger(u64, u64),
+    /// A real number from the first to the second.
+    Real(f64, f64),
+    /// A real number, or `none`.
+    OptionalReal(f64, f64),
+    /// `true` or `false`.
+    Flag,
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Some of these names, comma-joined, or `none`.
+    Subset(&'static [&'static str]),
+    /// Megatron's layer frequency: a number or a pattern such as `([0]*3+[1]*58)`.
+    LayerFreq,
+    /// A whole number up to the bound, or one per stage, comma-joined, or `none`.
+    PerStage(u64),
+    /// Positions up to the bound, comma-joined, or `none`.
+    PositionList(u64),
+    /// Megatron's layout text such as `Et*3|(tt|)*29mL`, or `none`.
+    Layout,
+    /// The hash of stored content, or `none`.
+    Hash,
+}
+
+/// The part of a design that a knob belongs to; also the first half of its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    /// The shape of the model.
+    Transformer,
+    /// The machine.
+    Cluster,
+    /// How the model is cut.
+    Parallel,
+    /// In which order things run and what overlaps.
+    Schedule,
+    /// The batch and the number format.
+    Training,
+    /// What is kept, computed again or parked.
+    Memory,
+    /// Where tokens go.
+    Routing,
+    /// How operators run.
+    Kernel,
+}
+
+impl Section {
+    /// Every section, in registry order.
+    pub const ALL: [Self; 8] = [
+        Self::Transformer,
+        Self::Cluster,
+        Self::Parallel,
+        Self::Schedule,
+        Self::Training,
+        Self::Memory,
+        Self::Routing,
+        Self::Kernel,
+    ];
+
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Transformer => "transformer",
+            Self::Cluster => "cluster",
+            Self::Parallel => "parallel",
+            Self::Schedule => "schedule",
+            Self::Training => "training",
+            Self::Memory => "memory",
+            Self::Routing => "routing",
+            Self::Kernel => "kernel",
+        }
+    }
+}
+
+/// One knob of the registry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Knob {
+    /// Where it belongs.
+    pub section: Section,
+    /// The second half of its id, Megatron-Core's or MindSpeed's name where they have one.
+    pub name: &'static str,
+    /// A short name for people.
+    pub label: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Unit of the value, empty for a bare count.
+    pub unit: &'static str,
+    /// One line of meaning.
+    pub meaning: &'static str,
+    /// Who defines it.
+    pub source: Source,
+    /// Why the estimate doesn't use it yet; then only its neutral value is accepted.
+    pub not_offered: Option<&'static str>,
+    /// Among the ten that matter most.
+    pub primary: bool,
+}
+
+impl Knob {
+    /// Starts a row of the registry.
+    pub(crate) const fn new(label: &'static str, kind: Kind, meaning: &'static str) -> Self {
+        Self {
+            section: Section::Transformer,
+            name: "",
+            label,
+            kind,
+            unit: "",
+            meaning,
+            source: MEGATRON,
+            not_offered: None,
+            primary: false,
+        }
+    }
+
+    pub(crate) const fn of(mut self, section: Section, name: &'static str) -> Self {
+        self.section = section;
+        self.name = name;
+        self
+    }
+
+    pub(crate) const fn unit(mut self, unit: &'static str) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    pub(crate) const fn source(mut self, source: Source) -> Self {
+        self.source = source;
+        self
+    }
+
+    pub(crate) const fn primary(mut self) -> Self {
+        self.primary = true;
+        self
+    }
+
+    pub(crate) const fn not_offered(mut self, reason: &'static str) -> Self {
+        self.not_offered = Some(reason);
+        self
+    }
+}
+
+/// A knob could not be found or set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnobError {
+    /// The rule that the input breaks: `unknown_knob`, `wrong_type`, `out_of_range`, ...
+    pub rule: &'static str,
+    /// What was asked for, as `section.name` where known.
+    pub knob: String,
+    /// What is wrong, in a sentence.
+    pub detail: String,
+    /// The closest thing that would be accepted.
+    pub nearest: Vec<String>,
+}
+
+impl core::fmt::Display for KnobError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.detail)?;
+        if !self.nearest.is_empty() {
+            write!(f, " (nearest: {})", self.nearest.join(", "))?;
+        }
+        Ok(())
+    }
+}

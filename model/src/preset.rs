@@ -1,0 +1,98 @@
+//! Named starting points: models with a default cluster and strategy, and published recipes.
+//!
+//! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
+
+mod models;
+mod recipes;
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec;
+
+use crate::design::{Design, KnobId, distance, shorten};
+use crate::knob::KnobError;
+use crate::source::Source;
+
+/// What a preset fixes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresetKind {
+    /// A model's published architecture, with a cluster and strategy of ours.
+    Model,
+    /// A published training run.
+    Recipe,
+}
+
+/// A named starting point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preset {
+    /// The public id.
+    pub id: &'static str,
+    /// The name that people use.
+    pub title: &'static str,
+    /// One line on what it is.
+    pub story: &'static str,
+    /// What it fixes.
+    pub kind: PresetKind,
+    /// The preset whose values it takes over first.
+    base: Option<&'static Preset>,
+    /// Knobs by name, with their values as text.
+    settings: &'static [(&'static str, &'static str)],
+    /// Where it is published.
+    pub source: Source,
+    /// Why no knobs express this architecture; then it can't be opened.
+    pub refused: Option<&'static str>,
+}
+
+impl Preset {
+    /// The preset that a visitor meets first.
+    pub const DEFAULT_ID: &'static str = "pangu-ultra-moe-6k";
+
+    /// Every preset: recipes first, then models.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        recipes::RECIPES.iter().chain(models::MODELS).copied()
+    }
+
+    /// Finds a preset by id.
+    ///
+    /// # Errors
+    /// An unknown preset, with the closest known one; one whose architecture no knob expresses.
+    pub fn find(id: &str) -> Result<&'static Self, KnobError> {
+        let error = |detail, nearest| KnobError {
+            rule: "unknown_preset",
+            knob: "preset".to_string(),
+            detail,
+            nearest,
+        };
+        let Some(preset) = Self::all().find(|preset| preset.id == id) else {
+            let nearest = Self::all()
+                .filter(|preset| preset.refused.is_none())
+                .min_by_key(|preset| distance(id, preset.id));
+            return Err(error(
+                format!("there is no preset `{}`", shorten(id)),
+                nearest.map(|preset| preset.id.to_string()).into_iter().collect(),
+            ));
+        };
+        match preset.refused {
+            Some(reason) => Err(error(format!("preset `{id}` can't be opened: {reason}"), vec![])),
+            None => Ok(preset),
+        }
+    }
+
+    /// Its design.
+    #[must_use]
+    pub fn design(&'static self) -> Design {
+        let mut design = Design::neutral(self);
+        self.apply(&mut design);
+        design
+    }
+
+    fn apply(&self, design: &mut Design) {
+        if let Some(base) = self.base {
+            base.apply(design);
+        }
+        for (name, text) in self.settings {
+            let outcome = KnobId::find(name).and_then(|id| design.set_text(id, text));
+            debug_assert!(outcome.is_ok(), "{}: {outcome:?}", self.id);
+        }
+    }
+}

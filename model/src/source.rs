@@ -1,0 +1,107 @@
+//! The bibliography: where formulas, knobs and figures come from.
+
+/// Something published that a formula or figure rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// A short name to print beside a number.
+    pub title: &'static str,
+    /// Where it is to be read; empty where it is a derivation of our own.
+    pub url: &'static str,
+}
+
+macro_rules! sources {
+    ($($(#[$doc:meta])* $NAME:ident = $title:literal, $url:literal;)*) => {
+        $($(#[$doc])* pub const $NAME: Source = Source { title: $title, url: $url };)*
+    };
+}
+
+sources! {
+    /// Pangu Ultra MoE: the recipe, its bubble rates, overlap and throughput.
+    PANGU_ULTRA_MOE = "Pangu Ultra MoE, arXiv 2505.04519", "https://arxiv.org/abs/2505.04519";
+    /// Pangu Ultra: dense 135B on Ascend, bubble formula.
+    PANGU_ULTRA = "Pangu Ultra, arXiv 2504.07866", "https://arxiv.org/abs/2504.07866";
+    /// Pangu Pro MoE: grouped experts (MoGE).
+    PANGU_PRO_MOE = "Pangu Pro MoE, arXiv 2505.21411", "https://arxiv.org/abs/2505.21411";
+    /// DeepSeek-V3 technical report.
+    DEEPSEEK_V3 = "DeepSeek-V3, arXiv 2412.19437", "https://arxiv.org/abs/2412.19437";
+    /// Megatron-Core's configuration dataclasses.
+    MEGATRON = "Megatron-Core, transformer_config.py and arguments.py",
+        "https://github.com/NVIDIA/Megatron-LM";
+    /// MindSpeed's feature documents.
+    MINDSPEED = "MindSpeed, docs/features", "https://gitee.com/ascend/MindSpeed";
+    /// Narayanan et al. 2021: 1F1B, interleaving.
+    NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
+        "https://arxiv.org/abs/2104.04473";
+    /// Korthikanti et al. 2022: sequence parallelism, activation memory.
+    KORTHIKANTI_2022 = "Korthikanti et al. 2022, arXiv 2205.05198",
+        "https://arxiv.org/abs/2205.05198";
+    /// Huang et al. 2019: GPipe.
+    GPIPE = "GPipe, arXiv 1811.06965", "https://arxiv.org/abs/1811.06965";
+    /// Qi et al. 2023: zero-bubble schedules.
+    ZERO_BUBBLE = "Zero Bubble Pipeline Parallelism, arXiv 2401.10241",
+        "https://arxiv.org/abs/2401.10241";
+    /// Qi et al. 2024: the V schedules.
+    CONTROLLABLE_MEMORY = "Pipeline Parallelism with Controllable Memory, arXiv 2405.15362",
+        "https://arxiv.org/abs/2405.15362";
+    /// DualPipe and DualPipeV.
+    DUALPIPE = "DualPipe, README of deepseek-ai/DualPipe",
+        "https://github.com/deepseek-ai/DualPipe";
+    /// Rajbhandari et al. 2019: ZeRO.
+    ZERO = "ZeRO, arXiv 1910.02054", "https://arxiv.org/abs/1910.02054";
+    /// Thakur et al. 2005: costs of ring collectives.
+    THAKUR_2005 = "Thakur, Rabenseifner and Gropp 2005, section 4",
+        "https://doi.org/10.1177/1094342005051521";
+    /// Williams et al. 2009: the roofline.
+    ROOFLINE = "Williams, Waterman and Patterson 2009", "https://doi.org/10.1145/1498765.1498785";
+    /// Jacobs et al. 2023: Ulysses.
+    ULYSSES = "DeepSpeed Ulysses, arXiv 2309.14509", "https://arxiv.org/abs/2309.14509";
+    /// Liu et al. 2023: ring attention.
+    RING_ATTENTION = "Ring Attention, arXiv 2310.01889", "https://arxiv.org/abs/2310.01889";
+    /// Dao 2023: attention without the score matrix.
+    FLASH_ATTENTION = "FlashAttention-2, arXiv 2307.08691", "https://arxiv.org/abs/2307.08691";
+    /// Huawei's device profiles and default efficiencies.
+    MSMODELING = "Ascend/msmodeling, device profiles", "https://github.com/Ascend/msmodeling";
+    /// CANN's platform files: cores, clocks, caches.
+    CANN = "CANN 8.1.RC1, platform_config", "https://www.hiascend.com/software/cann";
+    /// FlagPerf's measurements of Atlas 800T A2.
+    FLAGPERF = "FlagPerf, base/benchmarks (Atlas 800T A2)",
+        "https://github.com/FlagOpen/FlagPerf";
+    /// Micro-benchmarks of 910B against A800.
+    LIMULIDAE = "gameofdimension/limulidae, 910B micro-benchmarks",
+        "https://github.com/gameofdimension/limulidae";
+    /// HCCS, RoCE and host link measurements on A2 and A3.
+    HIXL = "HIXL benchmarks on A2 and A3", "https://github.com/xiaojia151/Hixl";
+    /// CloudMatrix384: the super-node of 910C.
+    CLOUDMATRIX = "CloudMatrix384, arXiv 2506.12708", "https://arxiv.org/abs/2506.12708";
+    /// SimuMax's calibrated operator classes on B200.
+    SIMUMAX = "SimuMax, B200 calibration", "https://github.com/MooreThreads/SimuMax";
+    /// Published best GEMM rates of accelerators.
+    BEST_GEMM = "Best measured dense GEMM rates (MAMF), published tables",
+        "https://github.com/stas00/ml-engineering";
+    /// NVIDIA's data sheets.
+    NVIDIA = "NVIDIA data sheets", "https://www.nvidia.com/en-us/data-center/";
+    /// TorchTitan's description of its 96 GB H100.
+    TORCHTITAN = "TorchTitan, benchmarks", "https://github.com/pytorch/torchtitan";
+    /// Model configuration.
+    QWEN3 = "Qwen3 model cards", "https://huggingface.co/Qwen";
+    /// Model configuration.
+    MIXTRAL = "Mixtral model cards", "https://huggingface.co/mistralai";
+    /// Model configuration.
+    LLAMA_3 = "Llama 3 model cards", "https://huggingface.co/meta-llama";
+    /// Model configuration.
+    KIMI = "Kimi K2, arXiv 2507.20534", "https://arxiv.org/abs/2507.20534";
+    /// Model configuration.
+    GLM = "GLM model cards", "https://huggingface.co/zai-org";
+    /// Model configuration.
+    LLAMA_4 = "TensorRT-LLM, test configuration of Llama 4 Maverick", "https://github.com/NVIDIA/TensorRT-LLM";
+    /// Model configuration.
+    GPT_3 = "GPT-3, arXiv 2005.14165, and Megatron-LM's script", "https://arxiv.org/abs/2005.14165";
+    /// Model configuration.
+    MINIMAX = "MiniMax-M2 model card", "https://huggingface.co/MiniMaxAI";
+    /// Model configuration.
+    TELECHAT3 = "TeleChat3, README and mindformers configuration", "https://github.com/Tele-AI/TeleChat3";
+    /// Our own derivation, written out beside the formula.
+    DERIVED = "Derived, see the formula", "";
+    /// A decision of this tool, to be replaced by calibration.
+    ASSUMED = "Assumed, not yet calibrated", "";
+}
