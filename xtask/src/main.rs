@@ -1,2 +1,58 @@
-//! Tasks.
-fn main() {}
+//! `cargo xtask`: the tasks of this repository, so that a fresh machine needs rustup and little else.
+//!
+//! One module per task (`serve`, `build`, `test`, `bench`); what they share is the site's pipeline
+//! (`site`), the places of things (`workspace`) and how other programs are run (`command`, `tool`).
+#![expect(clippy::print_stdout, reason = "a task's report is its output")]
+
+mod bench;
+mod build;
+mod command;
+mod serve;
+mod site;
+mod steps;
+mod test;
+mod tool;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// The tasks of Moescape's repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Build everything and serve the explorer
+    Serve(serve::Arguments),
+    /// Build the release binary with the optimised site inside
+    Build,
+    /// Check and test everything
+    Test(test::Arguments),
+    /// Measure the model and the page
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let task = Arguments::parse().task;
+    let outcome = Workspace::find().and_then(|workspace| match task {
+        Task::Serve(arguments) => serve::run(&workspace, &arguments),
+        Task::Build => build::run(&workspace),
+        Task::Test(arguments) => test::run(&workspace, &arguments),
+        Task::Bench(arguments) => bench::run(&workspace, &arguments),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `cargo xtask bench`: how fast the model is on one core, and the page from event to layout.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command;
+use crate::site::{self, Quality};
+use crate::tool::{self, Tool};
+use crate::workspace::Workspace;
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Measure only this
+    #[arg(long, value_enum)]
+    only: Option<Part>,
+}
+
+/// One of the two measurements.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Estimates per second of the model
+    Model,
+    /// Latency of the released page in a browser
+    Page,
+}
+
+/// Measures; nothing here passes or fails, since machines differ.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if arguments.only != Some(Part::Page) {
+        command::run(&mut workspace.cargo(["bench", "--package", "model"]))?;
+    }
+    if arguments.only != Some(Part::Model) {
+        page(workspace)?;
+    }
+    Ok(())
+}
+
+fn page(workspace: &Workspace) -> Result<()> {
+    tool::require(&[
+        Tool::WasmTarget,
+        Tool::CCompiler,
+        Tool::Node,
+        Tool::Npm,
+        Tool::Chromium,
+    ])?;
+    tool::install_node_packages(workspace)?;
+    site::build(workspace, Quality::Release)?;
+    workspace.build_binary()?;
+    let mut playwright = Command::new(workspace.end2end().join("node_modules/.bin/playwright"));
+    playwright
+        .current_dir(workspace.end2end())
+        .args(["test", "--config", "bench.config.ts"]);
+    command::run(playwright.env("MOESCAPE_BINARY", workspace.binary()))
+}

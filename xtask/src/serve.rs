@@ -1,0 +1,49 @@
+//! `cargo xtask serve`: builds what changed, then becomes the server.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::site::{self, Quality};
+use crate::tool::{self, Tool};
+use crate::workspace::Workspace;
+
+/// Where to serve and from what.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Address and port; port 0 picks a free one
+    #[arg(long, default_value = "127.0.0.1:3000")]
+    listen: String,
+    /// Directory of the server's data
+    #[arg(long, default_value = ".moescape")]
+    data: std::path::PathBuf,
+    /// More arguments for `moescape serve`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
+}
+
+/// Builds the site without the optimiser, then the binary, and runs it.
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    tool::require(&[Tool::WasmTarget, Tool::CCompiler])?;
+    site::build(workspace, Quality::Draft)?;
+    workspace.build_binary()?;
+    let mut serve = Command::new(workspace.binary());
+    serve.arg("serve").args(["--listen", &arguments.listen]);
+    serve
+        .arg("--data")
+        .arg(workspace.root.join(&arguments.data))
+        .args(&arguments.rest);
+    become_program(serve)
+}
+
+/// Replaces this process, so that signals reach the server itself.
+#[cfg(unix)]
+fn become_program(mut program: Command) -> Result<()> {
+    use std::os::unix::process::CommandExt;
+    Err(anyhow::Error::new(program.exec()).context("cannot start the server"))
+}
+
+#[cfg(not(unix))]
+fn become_program(mut program: Command) -> Result<()> {
+    crate::command::run(&mut program)
+}

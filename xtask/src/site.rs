@@ -1,0 +1,175 @@
+//! The site's pipeline: the explorer as WASM, its glue, the style sheet, and the public files.
+//!
+//! `cargo build` -> wasm-bindgen -> wasm-opt (release only) -> hashed names -> brotli -> `site.json`.
+//! The server embeds the result, and learns the hashed names from `site.json`.
+
+mod files;
+mod style;
+mod wasm;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::workspace::{Workspace, shown};
+
+/// What the explorer's WASM may weigh on the wire.
+const WASM_BUDGET_BYTES: u64 = 400_000;
+
+/// How much effort goes into size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quality {
+    /// For working: no optimiser, so no node, and quick compression.
+    Draft,
+    /// For shipping.
+    Release,
+}
+
+impl Quality {
+    /// Brotli's level.
+    fn brotli(self) -> u32 {
+        match self {
+            Self::Draft => 5,
+            Self::Release => 11,
+        }
+    }
+}
+
+/// A built site: the names that the page asks for, as `site.json` holds them.
+#[derive(Debug)]
+pub(crate) struct Site {
+    directory: PathBuf,
+    js: String,
+    wasm: String,
+    css: String,
+}
+
+impl Site {
+    /// The site in a directory, by its `site.json`.
+    fn open(directory: &Path) -> Result<Self> {
+        let text = fs::read_to_string(directory.join("site.json")).context("no site.json")?;
+        let names: serde_json::Value = serde_json::from_str(&text)?;
+        let name = |key: &str| {
+            names[key]
+                .as_str()
+                .map(str::to_owned)
+                .with_context(|| format!("site.json lacks {key}"))
+        };
+        Ok(Self {
+            directory: directory.to_owned(),
+            js: name("js")?,
+            wasm: name("wasm")?,
+            css: name("css")?,
+        })
+    }
+
+    /// The directory that holds the module and its glue.
+    pub(crate) fn package(&self) -> PathBuf {
+        self.directory.join("pkg")
+    }
+
+    /// The glue's file.
+    pub(crate) fn js(&self) -> PathBuf {
+        self.file(&self.js)
+    }
+
+    /// The module's file.
+    pub(crate) fn wasm(&self) -> PathBuf {
+        self.file(&self.wasm)
+    }
+
+    /// Fails when the module is too heavy to download.
+    pub(crate) fn check_budget(&self) -> Result<()> {
+        let bytes = size(&files::compressed(&self.wasm()))?;
+        ensure!(
+            bytes <= WASM_BUDGET_BYTES,
+            "{} is {} with brotli, more than the budget of {}",
+            self.wasm,
+            kilobytes(bytes),
+            kilobytes(WASM_BUDGET_BYTES),
+        );
+        Ok(())
+    }
+
+    fn file(&self, url: &str) -> PathBuf {
+        self.directory.join(url.trim_start_matches('/'))
+    }
+
+    fn print_sizes(&self) -> Result<()> {
+        for url in [&self.wasm, &self.js, &self.css] {
+            let path = self.file(url);
+            let (raw, brotli) = (size(&path)?, size(&files::compressed(&path))?);
+            println!(
+                "{url}: {} raw, {} with brotli",
+                kilobytes(raw),
+                kilobytes(brotli)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Builds the site; when nothing changed since the last time, only cargo is asked.
+pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
+    let module = wasm::compile(workspace)?;
+    let style = style::bundle(&workspace.root.join("style/main.css"))?;
+    let public = files::read_tree(&workspace.root.join("public"))?;
+    let directory = workspace.site();
+
+    let stamp = stamp(workspace, quality, &module, &style, &public)?;
+    let stamp_file = workspace.target.join("site.stamp");
+    if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
+        && let Ok(site) = Site::open(&directory)
+    {
+        println!("site unchanged in {}", shown(&directory));
+        return Ok(site);
+    }
+
+    let parts = wasm::bind(workspace, &module)?;
+    if quality == Quality::Release {
+        wasm::optimize(workspace, &parts)?;
+    }
+    files::assemble(workspace, quality, &parts, &style, &public)?;
+    fs::write(stamp_file, stamp)?;
+    let site = Site::open(&directory)?;
+    site.print_sizes()?;
+    Ok(site)
+}
+
+/// Changes when anything changes that the site is made of, this program included.
+fn stamp(
+    workspace: &Workspace,
+    quality: Quality,
+    module: &Path,
+    style: &str,
+    public: &[files::File],
+) -> Result<String> {
+    let program = fs::metadata(std::env::current_exe()?)?;
+    let tools = match quality {
+        Quality::Draft => Vec::new(),
+        Quality::Release => fs::read(workspace.end2end().join("package-lock.json"))?,
+    };
+    let mut parts = vec![
+        format!("{quality:?} {} {:?}", program.len(), program.modified()?),
+        files::hash(&fs::read(module)?),
+        files::hash(style.as_bytes()),
+        files::hash(&tools),
+    ];
+    parts.extend(
+        public
+            .iter()
+            .map(|file| format!("{} {}", file.path.display(), files::hash(&file.bytes))),
+    );
+    Ok(parts.join("\n"))
+}
+
+fn size(path: &Path) -> Result<u64> {
+    let metadata = fs::metadata(path).with_context(|| format!("no {}", path.display()))?;
+    Ok(metadata.len())
+}
+
+/// In the unit of the budget: 1 kB is 1,000 bytes.
+fn kilobytes(bytes: u64) -> String {
+    format!("{}.{} kB", bytes / 1000, bytes % 1000 / 100)
+}

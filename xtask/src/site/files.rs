@@ -1,0 +1,148 @@
+//! The files of the site: hashed names, compressed siblings, `site.json`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use super::Quality;
+use super::wasm::Parts;
+use crate::workspace::Workspace;
+
+/// A file below some directory.
+pub(crate) struct File {
+    /// Relative to that directory.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Every file below a directory, in a stable order; none when there is no such directory.
+pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
+    let mut files = Vec::new();
+    let mut rest = vec![directory.to_owned()];
+    while let Some(next) = rest.pop() {
+        if !next.is_dir() {
+            continue;
+        }
+        for entry in fs::read_dir(&next)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                rest.push(path);
+            } else {
+                let bytes = fs::read(&path)?;
+                files.push(File {
+                    path: path.strip_prefix(directory)?.to_owned(),
+                    bytes,
+                });
+            }
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+/// Writes the whole site beside the old one and then takes its place.
+pub(crate) fn assemble(
+    workspace: &Workspace,
+    quality: Quality,
+    parts: &Parts,
+    style: &str,
+    public: &[File],
+) -> Result<()> {
+    let site = workspace.site();
+    let fresh = workspace.target.join("site.new");
+    remove(&fresh)?;
+    fs::create_dir_all(fresh.join("pkg"))?;
+    for file in public {
+        write(&fresh.join(&file.path), &file.bytes)?;
+    }
+
+    let package = Package {
+        directory: fresh.join("pkg"),
+        quality,
+    };
+    let module = fs::read(&parts.wasm)?;
+    let wasm = package.add("app_bg", "wasm", &module)?;
+    // The glue names its module, so that it can't meet another build's.
+    let glue = fs::read_to_string(&parts.js)?.replace("app_bg.wasm", &wasm);
+    let js = package.add("app", "js", glue.as_bytes())?;
+    let css = package.add("app", "css", style.as_bytes())?;
+    for snippet in read_tree(&parts.snippets)? {
+        let path = package.directory.join("snippets").join(snippet.path);
+        write(&path, &snippet.bytes)?;
+        compress(&path, &snippet.bytes, quality)?;
+    }
+
+    let names = serde_json::json!({
+        "js": format!("/pkg/{js}"),
+        "wasm": format!("/pkg/{wasm}"),
+        "css": format!("/pkg/{css}"),
+    });
+    write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
+
+    remove(&site)?;
+    fs::rename(&fresh, &site).with_context(|| format!("cannot write {}", site.display()))
+}
+
+/// The directory of files that browsers may keep forever.
+struct Package {
+    directory: PathBuf,
+    quality: Quality,
+}
+
+impl Package {
+    /// Writes a file under a name that changes with its bytes, and its compressed sibling.
+    fn add(&self, stem: &str, extension: &str, bytes: &[u8]) -> Result<String> {
+        let name = format!("{stem}.{}.{extension}", &hash(bytes)[..16]);
+        let path = self.directory.join(&name);
+        write(&path, bytes)?;
+        compress(&path, bytes, self.quality)?;
+        Ok(name)
+    }
+}
+
+/// The compressed sibling of a file.
+pub(crate) fn compressed(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".br");
+    name.into()
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("a string takes any text");
+            text
+        })
+}
+
+fn compress(path: &Path, bytes: &[u8], quality: Quality) -> Result<()> {
+    const BUFFER_BYTES: usize = 1 << 16;
+    const WINDOW_BITS: u32 = 22;
+    let mut packed = Vec::new();
+    let mut writer =
+        brotli::CompressorWriter::new(&mut packed, BUFFER_BYTES, quality.brotli(), WINDOW_BITS);
+    writer.write_all(bytes)?;
+    drop(writer);
+    write(&compressed(path), &packed)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn remove(directory: &Path) -> Result<()> {
+    if directory.exists() {
+        fs::remove_dir_all(directory)
+            .with_context(|| format!("cannot remove {}", directory.display()))?;
+    }
+    Ok(())
+}

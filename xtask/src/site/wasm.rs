@@ -1,0 +1,132 @@
+//! The explorer's module: compiled by cargo, bound by wasm-bindgen, made smaller by wasm-opt.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::command;
+use crate::workspace::Workspace;
+
+/// What rustc's output may use; wasm-opt must know each, and may not add others.
+const WASM_FEATURES: &[&str] = &[
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
+/// What wasm-bindgen writes.
+pub(crate) struct Parts {
+    pub(crate) wasm: PathBuf,
+    pub(crate) js: PathBuf,
+    /// JavaScript that crates bring with them; the directory may be absent.
+    pub(crate) snippets: PathBuf,
+}
+
+/// Compiles the explorer for the browser.
+pub(crate) fn compile(workspace: &Workspace) -> Result<PathBuf> {
+    command::run(&mut workspace.cargo([
+        "build",
+        "--package",
+        "app",
+        "--lib",
+        "--target",
+        "wasm32-unknown-unknown",
+        "--no-default-features",
+        "--features",
+        "hydrate",
+        "--profile",
+        "wasm-release",
+    ]))?;
+    Ok(workspace
+        .target
+        .join("wasm32-unknown-unknown/wasm-release/app.wasm"))
+}
+
+/// Writes the module's JavaScript glue.
+pub(crate) fn bind(workspace: &Workspace, module: &Path) -> Result<Parts> {
+    check_versions(&fs::read_to_string(workspace.root.join("Cargo.lock"))?)?;
+    let directory = workspace.target.join("site.parts");
+    if directory.exists() {
+        fs::remove_dir_all(&directory)?;
+    }
+    Bindgen::new()
+        .input_path(module)
+        .out_name("app")
+        .web(true)?
+        .typescript(false)
+        .remove_name_section(true)
+        .remove_producers_section(true)
+        .generate(&directory)
+        .context("wasm-bindgen failed")?;
+    Ok(Parts {
+        wasm: directory.join("app_bg.wasm"),
+        js: directory.join("app.js"),
+        snippets: directory.join("snippets"),
+    })
+}
+
+/// Makes the module smaller in place. Never with `--fast-math`: numbers must not change.
+pub(crate) fn optimize(workspace: &Workspace, parts: &Parts) -> Result<()> {
+    let program = workspace.end2end().join("node_modules/.bin/wasm-opt");
+    let optimized = parts.wasm.with_extension("optimized");
+    let mut wasm_opt = Command::new(program);
+    wasm_opt
+        .arg("-Oz")
+        .args(WASM_FEATURES)
+        .arg(&parts.wasm)
+        .arg("--output")
+        .arg(&optimized);
+    command::run(&mut wasm_opt)?;
+    fs::rename(optimized, &parts.wasm)?;
+    Ok(())
+}
+
+/// Module and glue speak a private protocol that changes with every release of wasm-bindgen.
+fn check_versions(lock: &str) -> Result<()> {
+    let module = locked_version(lock, "wasm-bindgen")?;
+    let tool = locked_version(lock, "wasm-bindgen-cli-support")?;
+    ensure!(
+        module == tool,
+        "Cargo.lock has wasm-bindgen {module} but wasm-bindgen-cli-support {tool}; \
+         set the latter to \"={module}\" in xtask/Cargo.toml",
+    );
+    Ok(())
+}
+
+fn locked_version<'a>(lock: &'a str, package: &str) -> Result<&'a str> {
+    let entry = format!("name = \"{package}\"\nversion = \"");
+    let after = lock.split_once(&entry).map(|(_, after)| after);
+    let version = after.and_then(|after| after.split('"').next());
+    version.with_context(|| format!("Cargo.lock has no {package}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock(module: &str, tool: &str) -> String {
+        format!(
+            "[[package]]\nname = \"wasm-bindgen\"\nversion = \"{module}\"\n\n\
+             [[package]]\nname = \"wasm-bindgen-cli-support\"\nversion = \"{tool}\"\n"
+        )
+    }
+
+    #[test]
+    fn equal_versions_of_module_and_glue_pass() {
+        check_versions(&lock("0.2.130", "0.2.130")).unwrap();
+    }
+
+    #[test]
+    fn different_versions_of_module_and_glue_name_the_one_to_set() {
+        let error = check_versions(&lock("0.2.131", "0.2.130"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("\"=0.2.131\""), "{error}");
+    }
+}

@@ -1,0 +1,92 @@
+//! Where things are: the repository, cargo's target directory, and the site built into it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::command;
+
+/// The repository and cargo's target directory.
+pub(crate) struct Workspace {
+    /// The directory of the workspace's `Cargo.toml`.
+    pub(crate) root: PathBuf,
+    /// Cargo's target directory, wherever the environment or a configuration puts it.
+    pub(crate) target: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    pub(crate) fn find() -> Result<Self> {
+        let mut metadata = cargo();
+        metadata.args(["metadata", "--format-version", "1", "--no-deps"]);
+        if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR") {
+            metadata.current_dir(manifest);
+        }
+        let text = command::output(&mut metadata)?;
+        let metadata: serde_json::Value =
+            serde_json::from_str(&text).context("cargo metadata printed something else")?;
+        let path = |key: &str| {
+            let path = metadata[key].as_str();
+            path.map(PathBuf::from)
+                .with_context(|| format!("cargo metadata has no {key}"))
+        };
+        Ok(Self {
+            root: path("workspace_root")?,
+            target: path("target_directory")?,
+        })
+    }
+
+    /// Cargo with these arguments, run at the root.
+    pub(crate) fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = cargo();
+        command.current_dir(&self.root).args(arguments);
+        command
+    }
+
+    /// The directory that the server embeds.
+    pub(crate) fn site(&self) -> PathBuf {
+        self.target.join("site")
+    }
+
+    /// The browser tests and the tools that come from npm.
+    pub(crate) fn end2end(&self) -> PathBuf {
+        self.root.join("end2end")
+    }
+
+    /// The release binary.
+    pub(crate) fn binary(&self) -> PathBuf {
+        let name = format!("moescape{}", env::consts::EXE_SUFFIX);
+        self.target.join("release").join(name)
+    }
+
+    /// Builds the release binary with the site inside.
+    pub(crate) fn build_binary(&self) -> Result<()> {
+        let mut build = self.cargo([
+            "build",
+            "--package",
+            "server",
+            "--bin",
+            "moescape",
+            "--release",
+            "--features",
+            "embed-site",
+        ]);
+        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))
+    }
+}
+
+/// The cargo that runs this task.
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A path as people write it: relative to the current directory when below it.
+pub(crate) fn shown(path: &Path) -> String {
+    let here = env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
