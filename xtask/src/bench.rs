@@ -38,19 +38,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 fn page(workspace: &Workspace) -> Result<()> {
-    tool::require(&[
-        Tool::WasmTarget,
-        Tool::CCompiler,
-        Tool::Node,
-        Tool::Npm,
-        Tool::Chromium,
-    ])?;
+    tool::require(&[Tool::WasmTarget, Tool::CCompiler, Tool::Node, Tool::Npm, Tool::Chromium])?;
     tool::install_node_packages(workspace)?;
     site::build(workspace, Quality::Release)?;
     workspace.build_binary()?;
     let mut playwright = Command::new(workspace.end2end().join("node_modules/.bin/playwright"));
-    playwright
-        .current_dir(workspace.end2end())
-        .args(["test", "--config", "bench.config.ts"]);
+    playwright.current_dir(workspace.end2end()).args(["test", "--config", "bench.config.ts"]);
     command::run(playwright.env("MOESCAPE_BINARY", workspace.binary()))
 }

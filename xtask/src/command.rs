@@ -6,9 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 /// Runs a program whose output the reader sees.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run {}", line(command)))?;
+    let status = command.status().with_context(|| format!("cannot run {}", line(command)))?;
     ensure!(status.success(), "{} failed ({status})", line(command));
     Ok(())
 }
@@ -19,12 +17,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("cannot run {}", line(command)))?;
-    ensure!(
-        output.status.success(),
-        "{} failed ({})",
-        line(command),
-        output.status
-    );
+    ensure!(output.status.success(), "{} failed ({})", line(command), output.status);
     String::from_utf8(output.stdout).with_context(|| format!("{} is not UTF-8", line(command)))
 }
 

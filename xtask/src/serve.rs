@@ -29,10 +29,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     workspace.build_binary()?;
     let mut serve = Command::new(workspace.binary());
     serve.arg("serve").args(["--listen", &arguments.listen]);
-    serve
-        .arg("--data")
-        .arg(workspace.root.join(&arguments.data))
-        .args(&arguments.rest);
+    serve.arg("--data").arg(workspace.root.join(&arguments.data)).args(&arguments.rest);
     become_program(serve)
 }
 

@@ -51,10 +51,7 @@ impl Site {
         let text = fs::read_to_string(directory.join("site.json")).context("no site.json")?;
         let names: serde_json::Value = serde_json::from_str(&text)?;
         let name = |key: &str| {
-            names[key]
-                .as_str()
-                .map(str::to_owned)
-                .with_context(|| format!("site.json lacks {key}"))
+            names[key].as_str().map(str::to_owned).with_context(|| format!("site.json lacks {key}"))
         };
         Ok(Self {
             directory: directory.to_owned(),
@@ -100,11 +97,7 @@ impl Site {
         for url in [&self.wasm, &self.js, &self.css] {
             let path = self.file(url);
             let (raw, brotli) = (size(&path)?, size(&files::compressed(&path))?);
-            println!(
-                "{url}: {} raw, {} with brotli",
-                kilobytes(raw),
-                kilobytes(brotli)
-            );
+            println!("{url}: {} raw, {} with brotli", kilobytes(raw), kilobytes(brotli));
         }
         Ok(())
     }
@@ -157,9 +150,7 @@ fn stamp(
         files::hash(&tools),
     ];
     parts.extend(
-        public
-            .iter()
-            .map(|file| format!("{} {}", file.path.display(), files::hash(&file.bytes))),
+        public.iter().map(|file| format!("{} {}", file.path.display(), files::hash(&file.bytes))),
     );
     Ok(parts.join("\n"))
 }

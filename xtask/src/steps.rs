@@ -47,11 +47,7 @@ impl Steps {
         if let Some(name) = self.failure {
             println!("the steps after {name} did not run");
         }
-        println!(
-            "{} passed, {} failed",
-            self.passed,
-            usize::from(self.failure.is_some())
-        );
+        println!("{} passed, {} failed", self.passed, usize::from(self.failure.is_some()));
         if let Some(name) = self.failure {
             bail!("{name} failed");
         }

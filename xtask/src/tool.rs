@@ -52,9 +52,9 @@ impl Tool {
         match self {
             Self::WasmTarget => has_target("wasm32-unknown-unknown"),
             Self::NoStdTarget => has_target("wasm32v1-none"),
-            Self::CCompiler => ["cc", "gcc", "clang"]
-                .iter()
-                .any(|name| command::succeeds(name, &["--version"])),
+            Self::CCompiler => {
+                ["cc", "gcc", "clang"].iter().any(|name| command::succeeds(name, &["--version"]))
+            }
             Self::Node => {
                 let newer = "process.exit(Number(process.versions.node.split('.')[0]) < 20)";
                 command::succeeds("node", &["--eval", newer])
@@ -70,19 +70,10 @@ pub(crate) fn require(tools: &[Tool]) -> Result<()> {
     let missing: Vec<String> = tools
         .iter()
         .filter(|tool| !tool.is_there())
-        .map(|tool| {
-            format!(
-                "  {} is missing; install it with: {}",
-                tool.name(),
-                tool.install()
-            )
-        })
+        .map(|tool| format!("  {} is missing; install it with: {}", tool.name(), tool.install()))
         .collect();
     if !missing.is_empty() {
-        bail!(
-            "this task needs more than is installed\n{}",
-            missing.join("\n")
-        );
+        bail!("this task needs more than is installed\n{}", missing.join("\n"));
     }
     Ok(())
 }
@@ -93,12 +84,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
         return Some(path.into());
     }
     let path = std::env::var_os("PATH")?;
-    let names = [
-        "chromium",
-        "chromium-browser",
-        "google-chrome-stable",
-        "google-chrome",
-    ];
+    let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
     std::env::split_paths(&path)
         .flat_map(|directory| names.map(|name| directory.join(name)))
         .find(|candidate| candidate.is_file())
@@ -107,9 +93,7 @@ pub(crate) fn chromium() -> Option<PathBuf> {
 /// Is the standard library of that target installed for the toolchain in use?
 fn has_target(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
-    let directory = rustc
-        .args(["--print", "target-libdir", "--target", target])
-        .output();
+    let directory = rustc.args(["--print", "target-libdir", "--target", target]).output();
     directory.is_ok_and(|output| {
         let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         std::fs::read_dir(path).is_ok_and(|mut files| files.next().is_some())

@@ -29,13 +29,9 @@ impl Workspace {
             serde_json::from_str(&text).context("cargo metadata printed something else")?;
         let path = |key: &str| {
             let path = metadata[key].as_str();
-            path.map(PathBuf::from)
-                .with_context(|| format!("cargo metadata has no {key}"))
+            path.map(PathBuf::from).with_context(|| format!("cargo metadata has no {key}"))
         };
-        Ok(Self {
-            root: path("workspace_root")?,
-            target: path("target_directory")?,
-        })
+        Ok(Self { root: path("workspace_root")?, target: path("target_directory")? })
     }
 
     /// Cargo with these arguments, run at the root.
@@ -85,8 +81,5 @@ fn cargo() -> Command {
 /// A path as people write it: relative to the current directory when below it.
 pub(crate) fn shown(path: &Path) -> String {
     let here = env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here)
-        .unwrap_or(path)
-        .display()
-        .to_string()
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
 }

@@ -32,10 +32,7 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
                 rest.push(path);
             } else {
                 let bytes = fs::read(&path)?;
-                files.push(File {
-                    path: path.strip_prefix(directory)?.to_owned(),
-                    bytes,
-                });
+                files.push(File { path: path.strip_prefix(directory)?.to_owned(), bytes });
             }
         }
     }
@@ -59,10 +56,7 @@ pub(crate) fn assemble(
         write(&fresh.join(&file.path), &file.bytes)?;
     }
 
-    let package = Package {
-        directory: fresh.join("pkg"),
-        quality,
-    };
+    let package = Package { directory: fresh.join("pkg"), quality };
     let module = fs::read(&parts.wasm)?;
     let wasm = package.add("app_bg", "wasm", &module)?;
     // The glue names its module, so that it can't meet another build's.
@@ -113,12 +107,10 @@ pub(crate) fn compressed(path: &Path) -> PathBuf {
 /// SHA-256 in hexadecimal.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("a string takes any text");
-            text
-        })
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes any text");
+        text
+    })
 }
 
 fn compress(path: &Path, bytes: &[u8], quality: Quality) -> Result<()> {

@@ -23,10 +23,7 @@ fn inline<'a>(sheet: &'a Path, above: &mut Vec<&'a Path>, bundle: &mut String) -
             continue;
         };
         let place = format!("{}:{}", sheet.display(), index + 1);
-        let Some(name) = import
-            .trim()
-            .strip_prefix("\"./")
-            .and_then(|s| s.strip_suffix("\";"))
+        let Some(name) = import.trim().strip_prefix("\"./").and_then(|s| s.strip_suffix("\";"))
         else {
             bail!("{place}: only lines such as `@import \"./tokens.css\";` can be inlined");
         };
@@ -59,10 +56,7 @@ mod tests {
         let main = sheets(
             "style-order",
             &[
-                (
-                    "main.css",
-                    "@import \"./a.css\";\n@import \"./b.css\";\nmain {}\n",
-                ),
+                ("main.css", "@import \"./a.css\";\n@import \"./b.css\";\nmain {}\n"),
                 ("a.css", "a {}\n"),
                 ("b.css", "b {}\n"),
             ],
@@ -74,16 +68,10 @@ mod tests {
     fn a_circle_of_imports_is_an_error_and_not_an_endless_loop() {
         let main = sheets(
             "style-circle",
-            &[
-                ("main.css", "@import \"./a.css\";\n"),
-                ("a.css", "@import \"./main.css\";\n"),
-            ],
+            &[("main.css", "@import \"./a.css\";\n"), ("a.css", "@import \"./main.css\";\n")],
         );
         let error = bundle(&main).unwrap_err().to_string();
-        assert!(
-            error.contains("a.css:1: main.css imports itself"),
-            "{error}"
-        );
+        assert!(error.contains("a.css:1: main.css imports itself"), "{error}");
     }
 
     #[test]

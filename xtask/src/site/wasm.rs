@@ -43,9 +43,7 @@ pub(crate) fn compile(workspace: &Workspace) -> Result<PathBuf> {
         "--profile",
         "wasm-release",
     ]))?;
-    Ok(workspace
-        .target
-        .join("wasm32-unknown-unknown/wasm-release/app.wasm"))
+    Ok(workspace.target.join("wasm32-unknown-unknown/wasm-release/app.wasm"))
 }
 
 /// Writes the module's JavaScript glue.
@@ -76,12 +74,7 @@ pub(crate) fn optimize(workspace: &Workspace, parts: &Parts) -> Result<()> {
     let program = workspace.end2end().join("node_modules/.bin/wasm-opt");
     let optimized = parts.wasm.with_extension("optimized");
     let mut wasm_opt = Command::new(program);
-    wasm_opt
-        .arg("-Oz")
-        .args(WASM_FEATURES)
-        .arg(&parts.wasm)
-        .arg("--output")
-        .arg(&optimized);
+    wasm_opt.arg("-Oz").args(WASM_FEATURES).arg(&parts.wasm).arg("--output").arg(&optimized);
     command::run(&mut wasm_opt)?;
     fs::rename(optimized, &parts.wasm)?;
     Ok(())
@@ -124,9 +117,7 @@ mod tests {
 
     #[test]
     fn different_versions_of_module_and_glue_name_the_one_to_set() {
-        let error = check_versions(&lock("0.2.131", "0.2.130"))
-            .unwrap_err()
-            .to_string();
+        let error = check_versions(&lock("0.2.131", "0.2.130")).unwrap_err().to_string();
         assert!(error.contains("\"=0.2.131\""), "{error}");
     }
 }

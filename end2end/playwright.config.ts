@@ -1,0 +1,18 @@
+// The browser tests run against the release binary on a port of its own choosing.
+
+import { defineConfig } from "@playwright/test";
+
+import { browser, server } from "./setup";
+
+export default defineConfig({
+  testDir: "tests",
+  outputDir: "test-results",
+  fullyParallel: true,
+  workers: 2,
+  timeout: 30_000,
+  expect: { timeout: 5_000 },
+  forbidOnly: true,
+  reporter: [["list"]],
+  use: { ...browser, screenshot: "only-on-failure", trace: "retain-on-failure" },
+  webServer: server,
+});

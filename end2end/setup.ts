@@ -1,0 +1,53 @@
+// What tests and benches share: how the browser and the server are started.
+
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+
+/** The installed browser: `CHROMIUM` if set, else the first known name on the PATH. */
+function chromium(): string {
+  const onPath = (process.env.PATH ?? "")
+    .split(delimiter)
+    .flatMap((directory) => NAMES.map((name) => join(directory, name)))
+    .find((candidate) => existsSync(candidate));
+  const path = process.env.CHROMIUM ?? onPath;
+  if (path === undefined) {
+    throw new Error("Chromium is missing; install it with: sudo apt-get install chromium");
+  }
+  return path;
+}
+
+/** Options of every page. */
+export const browser = {
+  browserName: "chromium" as const,
+  locale: "en-US",
+  viewport: { width: 1440, height: 900 },
+  launchOptions: {
+    executablePath: chromium(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  },
+};
+
+const binary =
+  process.env.MOESCAPE_BINARY ?? join(import.meta.dirname, "../target/release/moescape");
+
+// Every process of a run reads this file; the first one makes the directory for all of them.
+const data = (process.env.MOESCAPE_DATA ??= mkdtempSync(join(tmpdir(), "moescape-")));
+
+/** The server, with data that nobody needs afterwards; its address goes to `MOESCAPE_URL`. */
+export const server = {
+  command: `"${binary}" serve --listen 127.0.0.1:0 --data "${data}"`,
+  wait: { stdout: /listening on (?<moescape_url>http:\/\/\S+)/ },
+  timeout: 30_000,
+  gracefulShutdown: { signal: "SIGTERM" as const, timeout: 5_000 },
+};
