@@ -53,6 +53,18 @@ pub struct Accelerator {
     pub host_memory_gib: f64,
     /// Share of the BF16 peak that the best measured GEMM reaches: no matmul is faster.
     pub best_gemm_fraction: f64,
+    /// Share of the peak that a large, aligned matmul reaches inside a training step.
+    pub gemm_fraction: f64,
+    /// Share of the peak that flash attention reaches, forward.
+    pub attention_forward_fraction: f64,
+    /// Share of the peak that flash attention reaches, backward.
+    pub attention_backward_fraction: f64,
+    /// Share of the memory bandwidth that element-wise kernels reach.
+    pub vector_bandwidth_fraction: f64,
+    /// Share of the intra-node bandwidth that collectives reach.
+    pub intra_node_fraction: f64,
+    /// Share of a NIC's bandwidth that collectives reach.
+    pub inter_node_fraction: f64,
     /// Where the row comes from.
     pub source: Source,
 }
@@ -78,6 +90,17 @@ const BASE: Accelerator = Accelerator {
     host_gb_per_sec: 25.0,
     host_memory_gib: 2_048.0,
     best_gemm_fraction: 0.8,
+    // SimuMax, A100: shape-wise GEMM typically 0.70 to 0.76 of the peak.
+    gemm_fraction: 0.7,
+    // SimuMax, B200: attention 0.706 forward, 0.694 backward.
+    attention_forward_fraction: 0.7,
+    attention_backward_fraction: 0.69,
+    // limulidae, A800: 884 of 2039 GB/s for element-wise kernels.
+    vector_bandwidth_fraction: 0.43,
+    // NCCL on H100: 370 of 450 GB/s.
+    intra_node_fraction: 0.82,
+    // NCCL all-to-all between nodes, A100 24 of 25, H100 48 of 50 GB/s with its share inside nodes.
+    inter_node_fraction: 0.9,
     source: NVIDIA,
 };
 
@@ -94,6 +117,18 @@ const A2: Accelerator = Accelerator {
     hbm_gb_per_sec: 1_638.0,
     // 328 of 353.9 TFLOPS BF16 (limulidae, 24-core part).
     best_gemm_fraction: 0.927,
+    // msmodeling's default for matmul.
+    gemm_fraction: 0.7,
+    // CloudMatrix384 measures MLA at 65.4 % of the peak after kernels that were 1.5 times (forward)
+    // and 1.3 times (backward) slower.
+    attention_forward_fraction: 0.436,
+    attention_backward_fraction: 0.503,
+    // limulidae: 642 of 1638 GB/s for element-wise kernels.
+    vector_bandwidth_fraction: 0.39,
+    // limulidae: all-gather over 8 NPUs at 149 of 196 GB/s.
+    intra_node_fraction: 0.76,
+    // HIXL: RoCE at 22.5 of 25 GB/s.
+    inter_node_fraction: 0.9,
     source: MSMODELING,
     ..BASE
 };
@@ -111,6 +146,9 @@ const A100: Accelerator = Accelerator {
     inter_node_gb_per_sec: 25.0,
     // 271 of 312.
     best_gemm_fraction: 0.869,
+    gemm_fraction: 0.74,
+    // NCCL: 232 of 300 GB/s.
+    intra_node_fraction: 0.77,
     ..BASE
 };
 
@@ -146,6 +184,10 @@ const B200: Accelerator = Accelerator {
     host_gb_per_sec: 50.0,
     // 1745 of 2250.
     best_gemm_fraction: 0.776,
+    // Midway between SimuMax's default of 0.488 and the best.
+    gemm_fraction: 0.62,
+    // NCCL: 700 of 900 GB/s.
+    intra_node_fraction: 0.78,
     ..BASE
 };
 

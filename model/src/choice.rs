@@ -70,6 +70,12 @@ impl<C: Choice> Set<C> {
         C::ALL.iter().copied().filter(move |value| self.has(*value))
     }
 
+    /// Are there none?
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.bits == 0
+    }
+
     /// The public names, comma-joined; `none` when there are none.
     #[must_use]
     pub fn text(self) -> String {
@@ -234,9 +240,9 @@ choices! {
     ZeroMemory {
         /// Off.
         None = "none",
-        /// Permuted input and activation of the experts are computed again.
+        /// The cheaper part of an expert's tensors is computed again.
         Level0 = "level0",
-        /// Level 0, and the tokens' dispatch too.
+        /// More of it, with communication.
         Level1 = "level1",
     }
     /// What is parked in host memory between forward and backward, or between steps.

@@ -1,8 +1,25 @@
-//! The performance model of Moescape.
+//! The performance model of Moescape: what a training configuration would achieve.
 //!
-//! A [`design::Design`] is any point, even an illegal one.
+//! The flow is [`design::Design`] -> [`Plan`] -> [`estimate::Estimate`]:
+//!
+//! 1. A **design** is any point of the space of knobs, even an illegal one. It is the file format
+//!    ([`file`]) and the content of a link ([`link`]); it starts from a [`preset`].
+//! 2. A **plan** is a design that breaks none of the [`rules`], with every size resolved. Formulas
+//!    read plans only.
+//! 3. An **estimate** is computed from a plan without failing: counts ([`mod@params`], [`mod@flops`]),
+//!    operators on the accelerator (`operator`, `layer`), exchanges on the topology (`topology`,
+//!    `traffic`), what hides what (`stage`), the schedule (`pipeline`), memory (`activation`,
+//!    `memory`) and the sums (`step`).
+//!
+//! [`explain()`] shows a metric as a tree of the terms that it is made of.
+//!
+//! The crate is pure: no IO, clock, thread or randomness, and only `+ - * /` and `libm` touch
+//! floating-point numbers, so that results are the same bits natively and in WASM.
 #![no_std]
+#![deny(missing_docs)]
+
 extern crate alloc;
+
 pub mod units;
 pub mod source;
 pub mod knob;
@@ -11,13 +28,38 @@ pub mod accelerator;
 pub mod alias;
 pub mod design;
 pub mod preset;
-pub mod metric;
-pub mod estimate;
-pub mod violation;
-pub mod explain;
-pub mod plan;
 pub mod link;
-pub use explain::Breakdown;
-pub use plan::{Plan, estimate, explain, legal_values};
-/// The version of the model.
+pub mod violation;
+pub mod rules;
+
+mod layout;
+mod topology;
+pub mod plan;
+
+mod flops;
+mod params;
+
+mod layer;
+mod operator;
+
+mod traffic;
+
+mod activation;
+mod memory;
+
+mod pipeline;
+mod stage;
+
+pub mod estimate;
+pub mod metric;
+mod step;
+
+pub mod explain;
+
+pub use explain::{Breakdown, explain};
+pub use plan::Plan;
+pub use rules::legal_values;
+pub use step::estimate;
+
+/// The version of the model: it changes whenever a number does.
 pub const MODEL_VERSION: &str = env!("CARGO_PKG_VERSION");

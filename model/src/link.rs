@@ -1,9 +1,189 @@
-//! STUB: a design as a query string and back.
-use alloc::string::String;
+//! A design as a query string and back: `v=1&preset=ID&section.knob=value`.
+//!
+//! A link holds only what differs from its preset, in registry order, so that it stays short and
+//! two people who reach the same design share the same link. It is escaped as RFC 3986 asks of a
+//! query and unescaped exactly once, here: a router that unescapes by itself would do it twice.
+//! A `+` is a plus, never a space; it is written `%2B` because forms read it as a space.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
-use crate::design::Design;
+
+use crate::design::{Design, KnobId, shorten};
 use crate::knob::KnobError;
-/// `v=1&preset=ID&section.knob=value...` without the question mark.
-pub fn encode(_design: &Design) -> String { String::new() }
-/// From a raw, still percent-encoded query string, with or without the question mark.
-pub fn decode(_raw: &str) -> Result<Design, Vec<KnobError>> { Design::from_preset("pangu-ultra-moe-6k").map_err(|e| alloc::vec![e]) }
+use crate::preset::Preset;
+
+/// The version of the link format that [`encode`] writes, and the only one so far.
+pub const VERSION: u64 = 1;
+
+/// Bytes above which a link isn't read.
+pub const LONGEST: usize = 65_536;
+
+/// The query string of a design, without the question mark.
+#[must_use]
+pub fn encode(design: &Design) -> String {
+    let mut link = format!("v={VERSION}&preset=");
+    escape(design.preset.id, &mut link);
+    for id in design.changed() {
+        link.push('&');
+        link.push_str(&id.id());
+        link.push('=');
+        escape(&design.get(id).to_string(), &mut link);
+    }
+    link
+}
+
+/// The design of a raw, still escaped query string, with or without the question mark.
+///
+/// An empty one is the default preset; an absent `v` is 1.
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of the link.
+pub fn decode(raw: &str) -> Result<Design, Vec<KnobError>> {
+    match salvage(raw) {
+        (design, errors) if errors.is_empty() => Ok(design),
+        (_, errors) => Err(errors),
+    }
+}
+
+/// What can be read of a raw query string, beside everything that can't.
+#[must_use]
+pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
+    let raw = raw.strip_prefix('?').unwrap_or(raw);
+    if raw.len() > LONGEST {
+        let detail = format!("the link has {} bytes; at most {LONGEST} are read", raw.len());
+        return (default_design(), vec![link_error("too_long", "link", detail, None)]);
+    }
+    let mut errors = Vec::new();
+    let pairs = pairs(raw, &mut errors);
+    check_version(&pairs, &mut errors);
+    let preset = pairs.iter().find(|pair| pair.key == "preset");
+    let start = preset.map(|preset| Design::from_preset(&preset.value));
+    let mut design = start.transpose().unwrap_or_else(|error| {
+        errors.push(error);
+        None
+    });
+    let design = design.get_or_insert_with(default_design);
+    let mut seen: Vec<KnobId> = Vec::new();
+    for pair in pairs.iter().filter(|pair| !matches!(pair.key.as_str(), "v" | "preset")) {
+        let outcome = KnobId::find(&pair.key).and_then(|id| {
+            if seen.contains(&id) {
+                return Err(repeated(&id.id()));
+            }
+            seen.push(id);
+            design.set_text(id, &pair.value)
+        });
+        errors.extend(outcome.err());
+    }
+    (design.clone(), errors)
+}
+
+/// A key and its value, unescaped.
+struct Pair {
+    key: String,
+    value: String,
+}
+
+/// Splits and unescapes; reports what can't be, and the repeated `v` and `preset`.
+fn pairs(raw: &str, errors: &mut Vec<KnobError>) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = Vec::new();
+    for part in raw.split('&').filter(|part| !part.is_empty()) {
+        let (key, value) = part.split_once('=').map_or((part, None), |(k, v)| (k, Some(v)));
+        let pair = unescape(key).and_then(|key| {
+            let Some(value) = value else {
+                let detail = format!("{} has no value", shorten(&key));
+                return Err(link_error("missing_value", &key, detail, None));
+            };
+            let value = unescape(value).map_err(|error| KnobError {
+                detail: format!("the value of {} isn't readable: {}", shorten(&key), error.detail),
+                knob: shorten(&key),
+                ..error
+            })?;
+            Ok(Pair { key, value })
+        });
+        match pair {
+            Err(error) => errors.push(error),
+            Ok(pair) if is_repeated_head(&pairs, &pair) => errors.push(repeated(&pair.key)),
+            Ok(pair) => pairs.push(pair),
+        }
+    }
+    pairs
+}
+
+fn is_repeated_head(pairs: &[Pair], pair: &Pair) -> bool {
+    matches!(pair.key.as_str(), "v" | "preset") && pairs.iter().any(|seen| seen.key == pair.key)
+}
+
+fn check_version(pairs: &[Pair], errors: &mut Vec<KnobError>) {
+    let Some(version) = pairs.iter().find(|pair| pair.key == "v") else { return };
+    if version.value != VERSION.to_string() {
+        let shown = shorten(&version.value);
+        let detail = format!("this version reads links with v={VERSION}, not v={shown}");
+        let nearest = Some(VERSION.to_string());
+        errors.push(link_error("unsupported_version", "v", detail, nearest));
+    }
+}
+
+fn default_design() -> Design {
+    Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
+}
+
+fn repeated(key: &str) -> KnobError {
+    let detail = format!("{} stands in the link more than once", shorten(key));
+    link_error("repeated_knob", key, detail, None)
+}
+
+fn link_error(rule: &'static str, key: &str, detail: String, nearest: Option<String>) -> KnobError {
+    KnobError { rule, knob: shorten(key), detail, nearest: nearest.into_iter().collect() }
+}
+
+/// Appends text, escaping what RFC 3986 doesn't allow in a query, and `+ & = #` as they have a use.
+fn escape(text: &str, link: &mut String) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => link.push(char::from(byte)),
+            b'-' | b'.' | b'_' | b'~' | b'(' | b')' | b'*' | b',' | b'/' | b':' | b'@' => {
+                link.push(char::from(byte));
+            }
+            _ => {
+                link.push('%');
+                link.push(char::from(HEX[usize::from(byte >> 4)]));
+                link.push(char::from(HEX[usize::from(byte & 15)]));
+            }
+        }
+    }
+}
+
+/// Replaces each `%XX` by its byte, once.
+fn unescape(text: &str) -> Result<String, KnobError> {
+    let broken = |detail: &str| {
+        let detail = format!("{detail} in `{}`", shorten(text));
+        link_error("bad_encoding", text, detail, None)
+    };
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let high = rest.next().and_then(hex_digit);
+        let low = rest.next().and_then(hex_digit);
+        let (Some(high), Some(low)) = (high, low) else {
+            return Err(broken("`%` without two hexadecimal digits"));
+        };
+        bytes.push(high << 4 | low);
+    }
+    String::from_utf8(bytes).map_err(|_| broken("bytes that are not UTF-8"))
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}

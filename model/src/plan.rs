@@ -1,60 +1,384 @@
-//! STUB
+//! A checked design with everything derived that formulas need; the only thing they read.
+
 use alloc::vec::Vec;
-use crate::design::Design;
+
+use crate::accelerator::{Accelerator, IntraNode};
+use crate::choice::{
+    AttentionFlops, Framework, Method, Optimizer, Precision, ShardingStrategy,
+};
+use crate::design::{Design, PerStage};
+use crate::layout::{self, Stage};
+use crate::rules;
+use crate::topology::Machine;
+use crate::units::{Bytes, FlopsPerSecond};
 use crate::violation::Violation;
-/// A checked design
+
+/// A legal design: every size that formulas use, resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Plan { design: Design }
+pub struct Plan {
+    design: Design,
+    pub(crate) shape: Shape,
+    pub(crate) sizes: Sizes,
+    pub(crate) machine: Machine,
+    pub(crate) stages: Vec<Stage>,
+}
+
+/// The model's sizes: what is optional in a design is a number here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shape {
+    /// h, width of the residual stream.
+    pub(crate) hidden: u64,
+    /// a, query heads.
+    pub(crate) heads: u64,
+    /// Key and value heads; as many as query heads under MLA.
+    pub(crate) groups: u64,
+    /// Width of a head's query and key.
+    pub(crate) qk_dim: u64,
+    /// Width of a head's value.
+    pub(crate) v_dim: u64,
+    /// MLA's latents, where the model has them.
+    pub(crate) mla: Option<Mla>,
+    /// Inner width of a dense MLP.
+    pub(crate) ffn: u64,
+    /// Matrices of an MLP: three with a gate, two without.
+    pub(crate) mlp_matrices: u64,
+    /// E, routed experts; zero in a dense model.
+    pub(crate) experts: u64,
+    /// Experts that a token visits; zero in a dense model.
+    pub(crate) topk: u64,
+    /// Inner width of a routed expert.
+    pub(crate) expert_ffn: u64,
+    /// Inner width of all shared experts together; zero without.
+    pub(crate) shared_ffn: u64,
+    /// V, padded vocabulary.
+    pub(crate) vocab: u64,
+    /// s, tokens of a sequence.
+    pub(crate) seq: u64,
+    /// Tokens that a query looks back, at most s.
+    pub(crate) window: u64,
+    /// MoE layers.
+    pub(crate) moe_layers: u64,
+    /// Dense layers.
+    pub(crate) dense_layers: u64,
+    /// MTP layers.
+    pub(crate) mtp_layers: u64,
+}
+
+/// The sizes of multi-latent attention.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Mla {
+    /// Rank of the query latent; zero when queries are projected directly.
+    pub(crate) q_rank: u64,
+    /// Rank of the key-value latent.
+    pub(crate) kv_rank: u64,
+    /// Width of a head's part without rotary embedding.
+    pub(crate) nope_dim: u64,
+    /// Width of a head's part with rotary embedding.
+    pub(crate) rope_dim: u64,
+}
+
+/// The sizes of the parallel axes and of the batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sizes {
+    pub(crate) world: u64,
+    pub(crate) tp: u64,
+    pub(crate) pp: u64,
+    pub(crate) vpp: u64,
+    pub(crate) cp: u64,
+    pub(crate) ep: u64,
+    pub(crate) etp: u64,
+    pub(crate) dp: u64,
+    pub(crate) edp: u64,
+    /// b, sequences of a micro-batch.
+    pub(crate) micro_batch: u64,
+    /// m, micro-batches of a step on one pipeline.
+    pub(crate) micro_batches: u64,
+    /// Ranks over which norms and residuals split a sequence beyond CP: TP with SP, else one.
+    pub(crate) sp: u64,
+}
+
 impl Plan {
-    /// Checks.
+    /// Checks a design and derives what formulas need.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks.
     pub fn new(design: &Design) -> Result<Self, Vec<Violation>> {
-        use crate::design::KnobId;
-        if design.parallel.pipeline_model_parallel_size == 12 {
-            return Err(alloc::vec![Violation { rule: "stage_chunks_divide_layer_slots", knobs: &[KnobId::pipeline_model_parallel_size],
-              message: alloc::string::String::from("64 layer slots can't be split evenly into 24 chunks"),
-              nearest: alloc::vec![crate::violation::Nearest{knob: KnobId::pipeline_model_parallel_size, value: crate::knob::Value::Integer(8)},crate::violation::Nearest{knob: KnobId::pipeline_model_parallel_size, value: crate::knob::Value::Integer(16)}] }]);
+        let violations = rules::violations(design);
+        if !violations.is_empty() {
+            return Err(violations);
         }
-        Ok(Self { design: design.clone() })
+        Ok(Self {
+            shape: Shape::new(design),
+            sizes: Sizes::new(design),
+            machine: Machine::new(design),
+            stages: layout::stages(design),
+            design: design.clone(),
+        })
     }
-    /// The design
-    pub fn design(&self) -> &Design { &self.design }
-    /// DP
-    pub fn data_parallel_size(&self) -> u64 { 48 }
-    /// m
-    pub fn num_microbatches(&self) -> u64 { 64 }
-    /// EDP
-    pub fn expert_data_parallel_size(&self) -> u64 { 12 }
-}
-/// Legal values of a knob near the current one, ascending, the current one included
-pub fn legal_values(design: &Design, id: crate::design::KnobId) -> Vec<crate::knob::Value> {
-    alloc::vec![design.get(id)]
-}
-/// stub
-pub fn estimate(plan: &Plan) -> crate::estimate::Estimate {
-    use crate::estimate::*; use crate::units::*;
-    let p = plan.design.parallel.pipeline_model_parallel_size; let v = plan.design.parallel.virtual_pipeline_model_parallel_size;
-    let b = (p as f64 - 1.0) / (v as f64 * 64.0 + p as f64 - 1.0);
-    Estimate {
-        metrics: Metrics { mfu: 0.31, hfu: 0.33, tokens_per_second: 1.46e6, tokens_per_second_per_device: 240.0, step_time: Seconds::new(34.2), model_tflops_per_device: 88.0,
-          params_total: 719_090_000_000, params_active: 40_370_000_000, params_total_no_input_embedding: 717_910_000_000, params_active_no_input_embedding: 39_190_000_000,
-          flops_per_token: Flops::new(371.5e9), memory_peak: Bytes::gib(52.0), memory_limit: Bytes::gib(60.3), fits: true, bubble_ratio: b*1.03, bubble_ratio_closed_form: b,
-          comm_volume: Bytes::new(1.2e12), comm_exposed: Seconds::new(1.3), overlap_ratio: 0.95, imbalance_ratio: 1.0, token_drop_ratio: 0.0 },
-        step: StepTime { parts: [10.0, 7.0, 3.0, 2.5, 0.3, 1.0, 0.0, 2.0, 0.1, 0.2, 3.6, 0.5, 0.2, 0.0].map(Seconds::new) },
-        stages: (0..p as u32).map(|stage| StageEstimate { stage, num_layers: 4, params: 1_690_000_000,
-          memory: StageMemory { weights: Bytes::gib(3.2), gradients: Bytes::gib(6.3), optimizer: Bytes::gib(1.5), activations: Bytes::gib(35.0 - stage as f64), buffers: Bytes::gib(2.0), reserved: Bytes::gib(2.0) },
-          host_memory: Bytes::gib(3.0), peak_in_flight: 24.0 - stage as f64, forward: Seconds::new(0.2), backward: Seconds::new(0.3), compute: Seconds::new(28.0), exposed: Seconds::new(2.0), idle: Seconds::new(3.6) }).collect(),
-        communication: alloc::vec![
-          Communication { axis: Axis::Tp, link: LinkLevel::IntraNode, collective: Collective::AllGather, bytes_per_call: Bytes::new(220e6), bytes: Bytes::new(412e9), time: Seconds::new(3.0), exposed: Seconds::new(0.2) },
-          Communication { axis: Axis::Ep, link: LinkLevel::InterNode, collective: Collective::AllGather, bytes_per_call: Bytes::new(94.4e6), bytes: Bytes::new(101e9), time: Seconds::new(4.0), exposed: Seconds::new(0.4) },
-          Communication { axis: Axis::Ep, link: LinkLevel::IntraNode, collective: Collective::AllToAll, bytes_per_call: Bytes::new(220e6), bytes: Bytes::new(230e9), time: Seconds::new(1.6), exposed: Seconds::new(0.1) },
-          Communication { axis: Axis::Pp, link: LinkLevel::InterNode, collective: Collective::P2p, bytes_per_call: Bytes::new(31.5e6), bytes: Bytes::new(8e9), time: Seconds::new(0.3), exposed: Seconds::new(0.0) },
-          Communication { axis: Axis::Dp, link: LinkLevel::InterNode, collective: Collective::ReduceScatter, bytes_per_call: Bytes::new(1.2e9), bytes: Bytes::new(1.2e9), time: Seconds::new(0.1), exposed: Seconds::new(0.1) },
-        ],
-        warnings: alloc::vec![],
+
+    /// The design that was checked.
+    #[must_use]
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// DP: world size over TP x PP x CP.
+    #[must_use]
+    pub fn data_parallel_size(&self) -> u64 {
+        self.sizes.dp
+    }
+
+    /// EDP: world size over PP x EP x ETP.
+    #[must_use]
+    pub fn expert_data_parallel_size(&self) -> u64 {
+        self.sizes.edp
+    }
+
+    /// m: global batch over DP x micro-batch.
+    #[must_use]
+    pub fn num_microbatches(&self) -> u64 {
+        self.sizes.micro_batches
+    }
+
+    /// The accelerator's row.
+    pub(crate) fn accelerator(&self) -> &'static Accelerator {
+        self.design.cluster.accelerator.row()
+    }
+
+    /// Sequence tokens of a micro-batch that the TP ranks of one CP rank work on together: s b / c.
+    pub(crate) fn tokens(&self) -> f64 {
+        (self.shape.seq * self.sizes.micro_batch) as f64 / self.sizes.cp as f64
+    }
+
+    /// Of these, the ones that one rank keeps between blocks: s b / (c t) with SP.
+    pub(crate) fn tokens_per_rank(&self) -> f64 {
+        self.tokens() / self.sizes.sp as f64
+    }
+
+    /// Copies of its own tokens that a rank sends to experts, after capacity.
+    ///
+    /// Without SP the TP ranks hold the same tokens and each sends its share.
+    pub(crate) fn copies_per_rank(&self) -> f64 {
+        self.tokens() / self.sizes.tp as f64 * self.shape.topk as f64 * self.capacity_share()
+    }
+
+    /// Rows that one rank's experts compute: copies of the whole ETP group.
+    pub(crate) fn expert_rows(&self) -> f64 {
+        self.copies_per_rank() * self.sizes.etp as f64
+    }
+
+    /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
+    pub(crate) fn capacity_share(&self) -> f64 {
+        let training = &self.design.training;
+        match training.moe_expert_capacity_factor {
+            None => 1.0,
+            Some(factor) if training.moe_pad_expert_input_to_capacity => factor,
+            Some(factor) => factor.min(1.0),
+        }
+    }
+
+    /// Experts on one rank.
+    pub(crate) fn local_experts(&self) -> u64 {
+        self.shape.experts / self.sizes.ep
+    }
+
+    /// Bytes of one stored activation element.
+    pub(crate) fn activation_bytes(&self) -> f64 {
+        self.design.training.precision.stored_bytes()
+    }
+
+    /// The peak of matrix products at the run's precision, with the design's own BF16 peak.
+    pub(crate) fn peak(&self) -> FlopsPerSecond {
+        peak(&self.design).unwrap_or(FlopsPerSecond::tera(1.0))
+    }
+
+    /// MFU's denominator per device.
+    pub(crate) fn peak_for_mfu(&self) -> FlopsPerSecond {
+        self.design.training.peak_for_mfu.map_or_else(|| self.peak(), FlopsPerSecond::tera)
+    }
+
+    /// Memory that a program gets on one device.
+    pub(crate) fn memory_limit(&self) -> Bytes {
+        let usable = self.design.cluster.hbm_usable_gib;
+        Bytes::gib(usable.unwrap_or(self.accelerator().hbm_usable_gib))
+    }
+
+    /// Pipeline directions that a device serves at once: two for DualPipe.
+    pub(crate) fn directions(&self) -> f64 {
+        if self.design.schedule.method == Method::DualPipe { 2.0 } else { 1.0 }
+    }
+
+    /// Average keys that a query meets: all under the `full` convention, half under `causal`.
+    ///
+    /// With a window w < s the causal mean is w - w^2 / (2 s).
+    pub(crate) fn keys_per_query(&self, convention: AttentionFlops) -> f64 {
+        let (s, w) = (self.shape.seq as f64, self.shape.window as f64);
+        match convention {
+            AttentionFlops::Full => w,
+            AttentionFlops::Causal => w - w * w / (2.0 * s),
+        }
+    }
+
+    /// Layers of a stage that full recomputation takes, out of `layers`.
+    pub(crate) fn recomputed_layers(&self, stage: usize, layers: f64) -> f64 {
+        let memory = &self.design.memory;
+        let listed = match &memory.recompute_num_layers {
+            None => None,
+            Some(PerStage::Same(count)) => Some(*count),
+            Some(PerStage::Each(counts)) => counts.get(stage).copied(),
+        };
+        match memory.recompute_method {
+            crate::choice::RecomputeMethod::Uniform => layers,
+            crate::choice::RecomputeMethod::Block => {
+                listed.map_or(layers, |count| layers.min(count as f64))
+            }
+        }
+    }
+
+    /// Layers that share one checkpoint under uniform full recomputation.
+    pub(crate) fn checkpoint_group(&self) -> f64 {
+        let memory = &self.design.memory;
+        match (&memory.recompute_num_layers, memory.recompute_method) {
+            (Some(PerStage::Same(count)), crate::choice::RecomputeMethod::Uniform) => {
+                (*count).max(1) as f64
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// Ranks that share out the states of parameters which all DP x CP ranks hold.
+    pub(crate) fn dense_shards(&self) -> f64 {
+        (self.sizes.dp * self.sizes.cp / self.instances()) as f64
+    }
+
+    /// Ranks that share out the states of experts.
+    pub(crate) fn expert_shards(&self) -> f64 {
+        (self.sizes.edp / self.instances()).max(1) as f64
+    }
+
+    fn instances(&self) -> u64 {
+        self.design.parallel.num_distributed_optimizer_instances
+    }
+
+    /// Are at least these states shared out?
+    pub(crate) fn shards(&self, least: ShardingStrategy) -> bool {
+        self.design.parallel.data_parallel_sharding_strategy as u8 >= least as u8
+    }
+
+    /// Bytes of optimizer state per parameter: main copy and moments.
+    pub(crate) fn optimizer_bytes_per_param(&self) -> f64 {
+        let memory = &self.design.memory;
+        let moments = match self.design.training.optimizer {
+            Optimizer::Adam => memory.exp_avg_dtype.bytes() + memory.exp_avg_sq_dtype.bytes(),
+            Optimizer::Sgd | Optimizer::Muon => memory.exp_avg_dtype.bytes(),
+        };
+        // Weights already in fp32 are their own main copy.
+        let own_copy = self.design.training.precision == Precision::Fp32;
+        moments + if own_copy { 0.0 } else { memory.main_params_dtype.bytes() }
+    }
+
+    /// Host time to launch one kernel.
+    pub(crate) fn dispatch_micros(&self) -> f64 {
+        let kernel = &self.design.kernel;
+        kernel.dispatch_microseconds.unwrap_or(match kernel.framework {
+            // msmodeling's static cost of a matmul; the frameworks' own figures are not published.
+            Framework::Megatron | Framework::Mindspeed | Framework::Fsdp => 5.0,
+            Framework::Ideal => 0.0,
+        })
     }
 }
-/// stub
-pub fn explain(_plan: &Plan, id: crate::metric::MetricId) -> crate::explain::Breakdown {
-    let m = id.metric();
-    crate::explain::Breakdown { name: m.label.into(), value: 1.0, unit: m.unit, formula: m.formula.into(), source: m.source, children: alloc::vec![] }
+
+/// The peak of matrix products at a design's precision; `None` where the accelerator has none.
+///
+/// An override of the BF16 peak scales every precision alike.
+pub(crate) fn peak(design: &Design) -> Option<FlopsPerSecond> {
+    let row = design.cluster.accelerator.row();
+    let nominal = match design.training.precision {
+        Precision::Bf16 => row.bf16_tflops,
+        Precision::Fp16 => Some(row.fp16_tflops),
+        Precision::Fp32 => Some(row.fp32_tflops),
+        Precision::Fp8Delayed
+        | Precision::Fp8Tensorwise
+        | Precision::Fp8Blockwise
+        | Precision::Mxfp8 => row.fp8_tflops,
+        Precision::Nvfp4 => row.fp4_tflops,
+    }?;
+    let scale = match (design.cluster.peak_bf16_tflops, row.bf16_tflops) {
+        (Some(own), Some(nominal)) => own / nominal,
+        _ => 1.0,
+    };
+    Some(FlopsPerSecond::tera(nominal * scale))
+}
+
+impl Shape {
+    fn new(design: &Design) -> Self {
+        let t = &design.transformer;
+        let mla = t.multi_latent_attention.then(|| Mla {
+            q_rank: t.q_lora_rank.unwrap_or(0),
+            kv_rank: t.kv_lora_rank,
+            nope_dim: t.qk_head_dim,
+            rope_dim: t.qk_pos_emb_head_dim,
+        });
+        let head_dim = t.kv_channels.unwrap_or(t.hidden_size / t.num_attention_heads);
+        let moe_layers = layout::moe_layers(design);
+        let has_experts = moe_layers > 0;
+        let experts = t.num_moe_experts.unwrap_or(0);
+        Self {
+            hidden: t.hidden_size,
+            heads: t.num_attention_heads,
+            groups: match mla {
+                Some(_) => t.num_attention_heads,
+                None => t.num_query_groups.unwrap_or(t.num_attention_heads),
+            },
+            qk_dim: mla.map_or(head_dim, |mla| mla.nope_dim + mla.rope_dim),
+            v_dim: if mla.is_some() { t.v_head_dim } else { head_dim },
+            mla,
+            ffn: t.ffn_hidden_size,
+            mlp_matrices: if t.gated_linear_unit { 3 } else { 2 },
+            experts: if has_experts { experts } else { 0 },
+            topk: if has_experts { t.moe_router_topk } else { 0 },
+            expert_ffn: t.moe_ffn_hidden_size.unwrap_or(t.ffn_hidden_size),
+            shared_ffn: t.moe_shared_expert_intermediate_size.unwrap_or(0),
+            vocab: t.vocab_size,
+            seq: design.training.seq_length,
+            window: t.window_size.map_or(design.training.seq_length, |window| {
+                window.min(design.training.seq_length)
+            }),
+            moe_layers,
+            dense_layers: t.num_layers - moe_layers,
+            mtp_layers: t.mtp_num_layers,
+        }
+    }
+}
+
+impl Sizes {
+    fn new(design: &Design) -> Self {
+        let (parallel, training) = (&design.parallel, &design.training);
+        let world = design.cluster.num_devices;
+        let tp = parallel.tensor_model_parallel_size;
+        let pp = parallel.pipeline_model_parallel_size;
+        let cp = parallel.context_parallel_size;
+        let ep = parallel.expert_model_parallel_size;
+        let etp = parallel.expert_tensor_parallel_size;
+        let dp = world / (tp * pp * cp);
+        Self {
+            world,
+            tp,
+            pp,
+            vpp: parallel.virtual_pipeline_model_parallel_size,
+            cp,
+            ep,
+            etp,
+            dp,
+            edp: world / (pp * ep * etp),
+            micro_batch: training.micro_batch_size,
+            micro_batches: training.global_batch_size / (dp * training.micro_batch_size),
+            sp: if parallel.sequence_parallel { tp } else { 1 },
+        }
+    }
+}
+
+/// How a node is wired, for the machine's own use.
+pub(crate) fn wiring(design: &Design) -> IntraNode {
+    design.cluster.accelerator.row().intra_node
 }

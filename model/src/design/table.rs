@@ -315,12 +315,13 @@ Memory memory {
             "Parts that selective recomputation computes again");
     moe_zero_memory: ZeroMemory = ZeroMemory::None,
         knob("MoE zero memory", Choice(ZeroMemory::NAMES), "What experts compute again")
-            .source(MINDSPEED);
+            .source(MINDSPEED)
+            .not_offered("what each level keeps isn't published in full; use recompute modules");
     swap_modules: Set<SwapModule> = Set::EMPTY,
         knob("Swap to host", Subset(SwapModule::NAMES), "What is parked in host memory")
             .source(PANGU_ULTRA_MOE);
     swap_prefetch: bool = true,
-        knob("Swap prefetch", Flag, "Swapped tensors return while others compute")
+        knob("Swap prefetch", Flag, "Swapped tensors travel while others compute")
             .source(PANGU_ULTRA_MOE);
     cpu_offloading_num_layers: u64 = 0,
         knob("Offloaded layers", Integer(0, 1_000),

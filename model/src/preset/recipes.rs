@@ -57,7 +57,7 @@ static DEEPSEEK_V3_2K_H800: Preset = Preset {
     base: Some(&DEEPSEEK_V3_MODEL),
     settings: &[
         ("accelerator", "h800-sxm-80gb"), ("num_devices", "2048"),
-        ("pipeline_model_parallel_size", "16"), ("virtual_pipeline_model_parallel_size", "2"),
+        ("pipeline_model_parallel_size", "16"), ("virtual_pipeline_model_parallel_size", "1"),
         ("expert_model_parallel_size", "64"), ("noop_layers", "61,63"), ("method", "dualpipe"),
         ("overlap_p2p_comm", "true"), ("overlap_grad_reduce", "true"),
         ("overlap_param_gather", "true"), ("delay_wgrad_compute", "true"),

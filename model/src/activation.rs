@@ -1,0 +1,192 @@
+//! What a layer keeps for its backward, per device and micro-batch.
+//!
+//! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
+//! t TP. An element has two bytes unless said. Source: Korthikanti et al. 2022, section 4, for the
+//! dense layer (with flash attention, without dropout); the rest is derived from Megatron-Core's
+//! autograd functions.
+
+use crate::choice::{RecomputeGranularity, RecomputeModule, SwapModule};
+use crate::plan::Plan;
+
+/// The tensors that one layer saves, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Saved {
+    /// Inputs of the norms: T' h each; the first one is the layer's own input.
+    pub(crate) norm_inputs: f64,
+    /// Outputs of the two norms in front of attention and MLP: T' h each.
+    pub(crate) normed: f64,
+    /// MLA's latents and their normed copies: T' (r_q + r_kv + r) and T' (r_q + r_kv).
+    pub(crate) latents: f64,
+    /// Queries: T a d_qk / t.
+    pub(crate) query: f64,
+    /// Keys and values: T g (d_qk + d_v) / t.
+    pub(crate) key_value: f64,
+    /// Log-sum of exponentials, four bytes a row; without flash attention the score matrix.
+    pub(crate) scores: f64,
+    /// Attention's output: T a d_v / t.
+    pub(crate) attention_output: f64,
+    /// Router probabilities (four bytes) and routing map (one): T' E.
+    pub(crate) probs: f64,
+    /// Rows in expert order: R h.
+    pub(crate) permuted: f64,
+    /// Input of the activation function of a dense MLP or of the experts.
+    pub(crate) activation_input: f64,
+    /// Its output.
+    pub(crate) activation_output: f64,
+    /// The shared experts' two inner tensors.
+    pub(crate) shared: f64,
+}
+
+impl Saved {
+    pub(crate) fn total(&self) -> f64 {
+        self.norm_inputs
+            + self.normed
+            + self.latents
+            + self.query
+            + self.key_value
+            + self.scores
+            + self.attention_output
+            + self.probs
+            + self.permuted
+            + self.activation_input
+            + self.activation_output
+            + self.shared
+    }
+}
+
+/// What becomes of a layer's tensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Kept {
+    /// Stays on the device until the backward.
+    pub(crate) device: f64,
+    /// Waits in host memory.
+    pub(crate) host: f64,
+    /// Computed again: on the device while the layer's backward runs.
+    pub(crate) again: f64,
+}
+
+impl Plan {
+    /// Everything that a dense layer saves.
+    pub(crate) fn dense_layer_saves(&self) -> Saved {
+        let (tokens, tp) = (self.tokens(), self.sizes.tp as f64);
+        let width = self.shape.ffn as f64 / tp * self.activation_bytes();
+        let inputs = (self.shape.mlp_matrices - 1) as f64;
+        Saved {
+            activation_input: tokens * inputs * width,
+            activation_output: tokens * width,
+            ..self.attention_saves()
+        }
+    }
+
+    /// Everything that a MoE layer saves.
+    pub(crate) fn moe_layer_saves(&self) -> Saved {
+        let (shape, sizes) = (&self.shape, &self.sizes);
+        let element = self.activation_bytes();
+        let rows = self.expert_rows();
+        let inputs = (shape.mlp_matrices - 1) as f64;
+        let inner = rows * (shape.expert_ffn as f64 / sizes.etp as f64) * element;
+        let shared = self.tokens() * (shape.shared_ffn as f64 / sizes.tp as f64) * element;
+        let own = self.tokens_per_rank();
+        // The shared experts' input is gathered again in the backward; a rank keeps its own part.
+        let shared_input = if shape.shared_ffn > 0 { own * shape.hidden as f64 * element } else { 0.0 };
+        Saved {
+            probs: own * shape.experts as f64 * 5.0,
+            permuted: rows * shape.hidden as f64 * element,
+            activation_input: inputs * inner,
+            activation_output: inner,
+            shared: (inputs + 1.0) * shared + shared_input,
+            ..self.attention_saves()
+        }
+    }
+
+    fn attention_saves(&self) -> Saved {
+        let (shape, sizes) = (&self.shape, &self.sizes);
+        let (tokens, own, element) =
+            (self.tokens(), self.tokens_per_rank(), self.activation_bytes());
+        let hidden = own * shape.hidden as f64 * element;
+        let (heads, groups) =
+            (shape.heads as f64 / sizes.tp as f64, shape.groups as f64 / sizes.tp as f64);
+        let latents = shape.mla.map_or(0.0, |mla| {
+            let normed = self.design().transformer.qk_layernorm;
+            let width = mla.q_rank + mla.kv_rank;
+            (width + mla.rope_dim + if normed { width } else { 0 }) as f64 * own * element
+        });
+        let norms = if self.design().transformer.sandwich_norm { 4.0 } else { 2.0 };
+        let scores = if self.design().kernel.flash_attention {
+            tokens * heads * 4.0
+        } else {
+            // Softmax output and its masked copy, as Korthikanti's 5 a s^2 b without dropout.
+            tokens * heads * shape.seq as f64 * 2.0 * element
+        };
+        Saved {
+            norm_inputs: norms * hidden,
+            normed: 2.0 * hidden,
+            latents,
+            query: tokens * heads * shape.qk_dim as f64 * element,
+            key_value: tokens * groups * (shape.qk_dim + shape.v_dim) as f64 * element,
+            scores,
+            attention_output: tokens * heads * shape.v_dim as f64 * element,
+            ..Saved::default()
+        }
+    }
+
+    /// What stays, what waits in host memory, and what is computed again, of one layer.
+    pub(crate) fn kept(&self, saved: &Saved, is_moe: bool) -> Kept {
+        let all = saved.total();
+        let remaining = self.without_recomputed(saved, is_moe);
+        let swap = self.design().memory.swap_modules;
+        let mut host = 0.0;
+        if swap.has(SwapModule::Probs) {
+            host += remaining.probs;
+        }
+        if swap.has(SwapModule::AttentionOutput) {
+            host += remaining.attention_output;
+        }
+        if swap.has(SwapModule::Activations) && is_moe {
+            host += remaining.permuted + remaining.activation_input + remaining.activation_output;
+        }
+        let left = remaining.total();
+        Kept { device: left - host, host, again: all - left }
+    }
+
+    /// The tensors that selective recomputation leaves.
+    fn without_recomputed(&self, saved: &Saved, is_moe: bool) -> Saved {
+        let mut left = *saved;
+        let memory = &self.design().memory;
+        if memory.recompute_granularity != RecomputeGranularity::Selective {
+            return left;
+        }
+        for module in memory.recompute_modules.iter() {
+            match module {
+                RecomputeModule::CoreAttn => left.scores = 0.0,
+                RecomputeModule::MlaQkv => {
+                    (left.latents, left.query, left.key_value) = (0.0, 0.0, 0.0);
+                }
+                RecomputeModule::MlaKv => left.key_value = 0.0,
+                RecomputeModule::MlaUpProj => (left.query, left.key_value) = (0.0, 0.0),
+                RecomputeModule::Layernorm => left.normed = 0.0,
+                RecomputeModule::MoePermute if is_moe => left.permuted = 0.0,
+                RecomputeModule::MoeAct if is_moe => left.activation_output = 0.0,
+                RecomputeModule::SharedExperts if is_moe => left.shared = 0.0,
+                RecomputeModule::Mlp if !is_moe => {
+                    (left.activation_input, left.activation_output) = (0.0, 0.0);
+                }
+                RecomputeModule::Moe if is_moe => {
+                    (left.probs, left.permuted, left.shared) = (0.0, 0.0, 0.0);
+                    (left.activation_input, left.activation_output) = (0.0, 0.0);
+                }
+                RecomputeModule::MoePermute
+                | RecomputeModule::MoeAct
+                | RecomputeModule::SharedExperts
+                | RecomputeModule::Mlp
+                | RecomputeModule::Moe => {}
+            }
+        }
+        left
+    }
+
+    /// The input of one layer: all that full recomputation keeps, T' h.
+    pub(crate) fn layer_input(&self) -> f64 {
+        self.tokens_per_rank() * self.shape.hidden as f64 * self.activation_bytes()
+    }
+}

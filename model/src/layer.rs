@@ -1,0 +1,359 @@
+//! The operators of a layer, on one device and for one micro-batch.
+//!
+//! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, t TP, R rows of local
+//! experts. An activation element has two bytes.
+
+use crate::choice::{
+    AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeGranularity, RecomputeModule,
+};
+use crate::operator::{Block, Cost, Device};
+use crate::plan::Plan;
+
+/// The parts of attention and MLP, apart because recomputation chooses among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Layer {
+    /// Norms and residual additions.
+    pub(crate) norms: Block,
+    /// MLA's down-projections with the norms of their latents; zero for GQA.
+    pub(crate) latents: Block,
+    /// Projection to queries, with rotary embedding.
+    pub(crate) query: Block,
+    /// Projection to keys and values, with rotary embedding.
+    pub(crate) key_value: Block,
+    /// Scores, softmax and values.
+    pub(crate) core: Block,
+    /// Output projection.
+    pub(crate) output: Block,
+    /// The dense MLP, or the shared experts.
+    pub(crate) mlp: Block,
+    /// Router with its softmax and top-k.
+    pub(crate) router: Block,
+    /// Copies of tokens in expert order, before and behind the exchange.
+    pub(crate) permute: Block,
+    /// The experts' matrix products.
+    pub(crate) experts: Block,
+    /// The experts' activation function.
+    pub(crate) activation: Block,
+    /// Weighted sum of the experts' outputs.
+    pub(crate) unpermute: Block,
+}
+
+impl Layer {
+    /// Everything.
+    pub(crate) fn total(&self) -> Block {
+        self.norms
+            + self.latents
+            + self.query
+            + self.key_value
+            + self.core
+            + self.output
+            + self.moe()
+    }
+
+    /// The MLP or the MoE layer, without norms.
+    pub(crate) fn moe(&self) -> Block {
+        self.mlp
+            + self.router
+            + self.permute
+            + self.experts
+            + self.activation
+            + self.unpermute
+    }
+
+    /// What the backward computes again, without whole-layer recomputation.
+    pub(crate) fn recomputed(&self, plan: &Plan, is_moe: bool) -> Cost {
+        let mut cost = Cost::ZERO;
+        if plan.design().memory.recompute_granularity != RecomputeGranularity::Selective {
+            return cost;
+        }
+        let modules = plan.design().memory.recompute_modules;
+        let has = |module| modules.has(module);
+        let whole_qkv = has(RecomputeModule::MlaQkv);
+        if has(RecomputeModule::CoreAttn) {
+            cost += self.core.forward;
+        }
+        if whole_qkv {
+            cost += self.latents.forward;
+        }
+        if whole_qkv || has(RecomputeModule::MlaUpProj) {
+            cost += self.query.forward + self.key_value.forward;
+        } else if has(RecomputeModule::MlaKv) {
+            cost += self.key_value.forward;
+        }
+        if has(RecomputeModule::Layernorm) {
+            cost += self.norms.forward;
+        }
+        if !is_moe {
+            return if has(RecomputeModule::Mlp) { cost + self.mlp.forward } else { cost };
+        }
+        if has(RecomputeModule::Moe) {
+            return cost + self.moe().forward;
+        }
+        if has(RecomputeModule::MoePermute) {
+            cost += self.permute.forward;
+        }
+        if has(RecomputeModule::MoeAct) {
+            cost += self.activation.forward;
+        }
+        if has(RecomputeModule::SharedExperts) {
+            cost += self.mlp.forward;
+        }
+        cost
+    }
+}
+
+/// Every kind of work of a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Work {
+    pub(crate) dense: Layer,
+    pub(crate) moe: Layer,
+    /// What an MTP layer adds to a layer of the last kind: projection and norms.
+    pub(crate) mtp_extra: Block,
+    pub(crate) embedding: Block,
+    pub(crate) head: Block,
+}
+
+impl Work {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let device = Device::new(plan);
+        let attention = attention(plan, &device);
+        let dense = Layer { mlp: mlp(plan, &device, plan.shape.ffn), ..attention };
+        let moe = if plan.shape.moe_layers > 0 { experts(plan, &device, attention) } else { dense };
+        Self {
+            dense,
+            moe,
+            mtp_extra: mtp_extra(plan, &device),
+            embedding: embedding(plan, &device),
+            head: head(plan, &device),
+        }
+    }
+}
+
+fn split(width: u64, ranks: u64) -> f64 {
+    width as f64 / ranks as f64
+}
+
+/// Adding weight gradients into the accumulated ones: read and write each.
+fn accumulate(plan: &Plan, device: &Device, params: f64, fused: bool) -> Cost {
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    // Apart from the matmul, the product is written and read once more.
+    let apart = if fused { 0.0 } else { 2.0 * plan.activation_bytes() };
+    let kernels = if fused { 0.0 } else { 1.0 };
+    device.elementwise(params * (2.0 * gradient + apart), kernels)
+}
+
+/// One norm over `tokens` rows of `width`: fused it reads and writes once; in five kernels it
+/// passes over the row four times as often.
+fn norm(plan: &Plan, device: &Device, tokens: f64, width: f64) -> Block {
+    let bytes = tokens * width * plan.activation_bytes();
+    let (passes, kernels) = if plan.design().kernel.fused_rms_norm { (1.0, 1.0) } else { (4.0, 5.0) };
+    Block {
+        forward: device.elementwise(2.0 * bytes * passes, kernels),
+        input_grad: device.elementwise(4.0 * bytes * passes, kernels),
+        weight_grad: Cost::ZERO,
+    }
+}
+
+/// Norms, residuals, projections and core attention.
+fn attention(plan: &Plan, device: &Device) -> Layer {
+    let (shape, sizes) = (&plan.shape, &plan.sizes);
+    let (tokens, own) = (plan.tokens(), plan.tokens_per_rank());
+    let h = shape.hidden as f64;
+    let (heads, groups) = (split(shape.heads, sizes.tp), split(shape.groups, sizes.tp));
+    let (qk, v) = (shape.qk_dim as f64, shape.v_dim as f64);
+    let (latents, query, key_value) = match shape.mla {
+        Some(mla) => mla_projections(plan, device, &mla),
+        None => {
+            let query = device.linear(tokens, h, heads * qk);
+            let key_value = device.linear(tokens, h, groups * (qk + v));
+            (Block::default(), query, key_value)
+        }
+    };
+    let norms = if plan.design().transformer.sandwich_norm { 4.0 } else { 2.0 };
+    let residual = own * h * plan.activation_bytes();
+    let residuals = Block {
+        forward: device.elementwise(3.0 * residual, 1.0),
+        input_grad: device.elementwise(3.0 * residual, 1.0),
+        weight_grad: Cost::ZERO,
+    };
+    let mut output = device.linear(tokens, heads * v, h);
+    let params = plan.attention_params();
+    let held = params.replicated as f64 + params.tensor as f64 / sizes.tp as f64;
+    output.weight_grad += accumulate(plan, device, held, true);
+    Layer {
+        norms: norm(plan, device, own, h) * norms + residuals * 2.0,
+        latents,
+        query: query + rotary(plan, device, heads),
+        key_value: key_value + rotary(plan, device, groups) + head_norms(plan, device, heads + groups),
+        core: core_attention(plan, device, heads, qk, v),
+        output,
+        ..Layer::default()
+    }
+}
+
+/// MLA: down to the latents on the rank's own tokens, up to the heads on the group's.
+fn mla_projections(plan: &Plan, device: &Device, mla: &crate::plan::Mla) -> (Block, Block, Block) {
+    let (shape, sizes) = (&plan.shape, &plan.sizes);
+    let (tokens, own) = (plan.tokens(), plan.tokens_per_rank());
+    let (h, heads) = (shape.hidden as f64, split(shape.heads, sizes.tp));
+    let (q_rank, kv_rank) = (mla.q_rank as f64, mla.kv_rank as f64);
+    let mut latents = device.linear(own, h, kv_rank + mla.rope_dim as f64);
+    if plan.design().transformer.qk_layernorm {
+        latents += norm(plan, device, own, q_rank + kv_rank);
+    }
+    let query = if mla.q_rank > 0 {
+        latents += device.linear(own, h, q_rank);
+        device.linear(tokens, q_rank, heads * shape.qk_dim as f64)
+    } else {
+        device.linear(tokens, h, heads * shape.qk_dim as f64)
+    };
+    let width = heads * (mla.nope_dim + shape.v_dim) as f64;
+    (latents, query, device.linear(tokens, kv_rank, width))
+}
+
+/// Rotary embedding of `heads` heads: read and write each rotated element. Under MLA the rotated
+/// part is joined with the rest, which copies whole heads.
+fn rotary(plan: &Plan, device: &Device, heads: f64) -> Block {
+    if plan.design().transformer.position_embedding_type != PositionEmbedding::Rope {
+        return Block::default();
+    }
+    let bytes = plan.tokens() * heads * plan.shape.qk_dim as f64 * plan.activation_bytes();
+    let cost = device.elementwise(2.0 * bytes, 1.0);
+    Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+}
+
+/// Norms of query and key heads outside MLA.
+fn head_norms(plan: &Plan, device: &Device, heads: f64) -> Block {
+    if plan.shape.mla.is_some() || !plan.design().transformer.qk_layernorm {
+        return Block::default();
+    }
+    norm(plan, device, plan.tokens(), heads * plan.shape.qk_dim as f64)
+}
+
+/// Core attention of a rank's heads; Ulysses trades heads for sequence, which costs the same.
+fn core_attention(plan: &Plan, device: &Device, heads: f64, qk: f64, v: f64) -> Block {
+    let rows = plan.tokens();
+    let kernel = &plan.design().kernel;
+    if !kernel.flash_attention {
+        return device.plain_attention(heads, rows, plan.shape.seq as f64, qk, v);
+    }
+    let mut block =
+        device.flash_attention(heads, rows, plan.keys_per_query(AttentionFlops::Causal), qk, v);
+    if plan.sizes.cp > 1 && plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p
+    {
+        // A ring runs one kernel per step and rescales its output by the new maximum.
+        let steps = plan.sizes.cp as f64;
+        let output = rows * heads * v * plan.activation_bytes();
+        let merge = device.elementwise(3.0 * output * (steps - 1.0), steps - 1.0);
+        block.forward += merge;
+        block.input_grad += merge;
+    }
+    block
+}
+
+/// The activation function between an MLP's matrices: reads both halves, writes one.
+fn activation(plan: &Plan, device: &Device, rows: f64, width: f64) -> Block {
+    let inputs = (plan.shape.mlp_matrices - 1) as f64;
+    let bytes = rows * width * plan.activation_bytes();
+    Block {
+        forward: device.elementwise((inputs + 1.0) * bytes, 1.0),
+        input_grad: device.elementwise((2.0 * inputs + 1.0) * bytes, 1.0),
+        weight_grad: Cost::ZERO,
+    }
+}
+
+/// A dense MLP of this inner width, split over TP.
+fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
+    if width == 0 {
+        return Block::default();
+    }
+    let (tokens, h) = (plan.tokens(), plan.shape.hidden as f64);
+    let inner = split(width, plan.sizes.tp);
+    let inputs = (plan.shape.mlp_matrices - 1) as f64;
+    let mut block = device.linear(tokens, h, inputs * inner) + device.linear(tokens, inner, h);
+    let params = plan.mlp_matrix_params(width) as f64 / plan.sizes.tp as f64;
+    block.weight_grad += accumulate(plan, device, params, true);
+    block + activation(plan, device, tokens, inner)
+}
+
+/// A MoE layer: attention as given, router, permutation, experts, shared experts.
+fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
+    let (shape, sizes) = (&plan.shape, &plan.sizes);
+    let (h, own) = (shape.hidden as f64, plan.tokens_per_rank());
+    let rows = plan.expert_rows();
+    let local = plan.local_experts() as f64;
+    let inner = split(shape.expert_ffn, sizes.etp);
+    let inputs = (shape.mlp_matrices - 1) as f64;
+    let per_expert = rows / local;
+    let mut products = device.grouped_linear(per_expert, h, inputs * inner, local)
+        + device.grouped_linear(per_expert, inner, h, local);
+    let params = plan.mlp_matrix_params(shape.expert_ffn) as f64 * local / sizes.etp as f64;
+    let fused = plan.design().kernel.gmm_add;
+    products.weight_grad += accumulate(plan, device, params, fused);
+    Layer {
+        router: router(plan, device, own),
+        permute: reorder(plan, device, rows, 1.0),
+        experts: products,
+        activation: activation(plan, device, rows, inner),
+        // The weighted sum reads every copy and writes every token.
+        unpermute: reorder(plan, device, rows, 1.0 + 1.0 / shape.topk.max(1) as f64),
+        mlp: mlp(plan, device, shape.shared_ffn),
+        ..attention
+    }
+}
+
+/// Scores of all experts in FP32: softmax, top-k, and the map of who goes where.
+fn router(plan: &Plan, device: &Device, own: f64) -> Block {
+    let experts = plan.shape.experts as f64;
+    let scores = own * experts * 4.0;
+    let mut block = device.linear(own, plan.shape.hidden as f64, experts);
+    block.forward += device.elementwise(6.0 * scores, 4.0);
+    block.input_grad += device.elementwise(4.0 * scores, 3.0);
+    block
+}
+
+/// Copies in expert order on the sending and on the receiving side: each read and written.
+/// Unfused, an index and a gather kernel take each side, which passes over the rows twice.
+fn reorder(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block {
+    let bytes = rows * plan.shape.hidden as f64 * plan.activation_bytes() * 2.0 * share;
+    let (passes, kernels) =
+        if plan.design().kernel.moe_permute_fusion { (1.0, 2.0) } else { (2.0, 6.0) };
+    let cost = device.elementwise(2.0 * bytes * passes, kernels);
+    Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+}
+
+/// The projection of the token's and the next token's state, 2 h to h, and its norms.
+fn mtp_extra(plan: &Plan, device: &Device) -> Block {
+    let h = plan.shape.hidden as f64;
+    device.linear(plan.tokens(), 2.0 * h, split(plan.shape.hidden, plan.sizes.tp))
+        + norm(plan, device, plan.tokens_per_rank(), h) * 3.0
+}
+
+/// Looking rows up and, backward, adding into them.
+fn embedding(plan: &Plan, device: &Device) -> Block {
+    let bytes = plan.tokens() * plan.shape.hidden as f64 * plan.activation_bytes();
+    Block {
+        forward: device.elementwise(2.0 * bytes, 1.0),
+        input_grad: Cost::ZERO,
+        weight_grad: device.elementwise(3.0 * bytes, 1.0),
+    }
+}
+
+/// The output head over the rank's share of the vocabulary, and the loss.
+///
+/// A fused loss passes over the logits three times in 16 bits; otherwise an FP32 copy is made and
+/// softmax, loss and gradient pass over it eight times.
+fn head(plan: &Plan, device: &Device) -> Block {
+    let (tokens, h) = (plan.tokens(), plan.shape.hidden as f64);
+    let vocab = split(plan.shape.vocab, plan.sizes.tp);
+    let mut block = device.linear(tokens, h, vocab) + norm(plan, device, plan.tokens_per_rank(), h);
+    let logits = tokens * vocab;
+    let (bytes, kernels) = if plan.design().memory.cross_entropy_loss_fusion {
+        (3.0 * plan.activation_bytes(), 2.0)
+    } else {
+        (8.0 * 4.0, 8.0)
+    };
+    block.forward += device.elementwise(logits * bytes, kernels);
+    block.weight_grad += accumulate(plan, device, h * vocab, true);
+    block
+}

@@ -1,0 +1,271 @@
+//! What one operator costs on one device: a roofline whose ceiling depends on the shape.
+//!
+//! Matrix products and attention run on the cube unit (tensor cores), everything else on the vector
+//! unit and is bound by memory bandwidth. An operator takes the longer of computing and moving.
+//! Source: Williams et al. 2009.
+
+use core::ops::{Add, AddAssign, Mul};
+
+use crate::accelerator::Accelerator;
+use crate::plan::Plan;
+
+/// Cost of some operators on one device. Times are in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// Time on the cube unit.
+    pub(crate) tensor: f64,
+    /// Time on the vector unit.
+    pub(crate) vector: f64,
+    /// FLOPs of matrix products and attention that are executed.
+    pub(crate) flops: f64,
+    /// Kernels launched.
+    pub(crate) launches: f64,
+}
+
+impl Cost {
+    pub(crate) const ZERO: Self = Self { tensor: 0.0, vector: 0.0, flops: 0.0, launches: 0.0 };
+
+    /// Device time.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.tensor + self.vector
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            tensor: self.tensor + other.tensor,
+            vector: self.vector + other.vector,
+            flops: self.flops + other.flops,
+            launches: self.launches + other.launches,
+        }
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<f64> for Cost {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self {
+            tensor: self.tensor * factor,
+            vector: self.vector * factor,
+            flops: self.flops * factor,
+            launches: self.launches * factor,
+        }
+    }
+}
+
+/// Cost of a block's three passes: forward, gradient of its input, gradient of its weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Block {
+    pub(crate) forward: Cost,
+    pub(crate) input_grad: Cost,
+    pub(crate) weight_grad: Cost,
+}
+
+impl Add for Block {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            forward: self.forward + other.forward,
+            input_grad: self.input_grad + other.input_grad,
+            weight_grad: self.weight_grad + other.weight_grad,
+        }
+    }
+}
+
+impl AddAssign for Block {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Mul<f64> for Block {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self {
+            forward: self.forward * factor,
+            input_grad: self.input_grad * factor,
+            weight_grad: self.weight_grad * factor,
+        }
+    }
+}
+
+/// The units of one device, at the run's precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Device {
+    /// FLOP/s that a large, aligned matmul reaches.
+    gemm: f64,
+    /// FLOP/s of attention, forward and backward.
+    attention_forward: f64,
+    attention_backward: f64,
+    /// FLOP/s of FP32 element-wise work.
+    vector_flops: f64,
+    /// Bytes/s that matmuls draw from memory.
+    stream: f64,
+    /// Bytes/s that element-wise kernels reach.
+    pub(crate) vector_bytes: f64,
+    cores: f64,
+    operand_bytes: f64,
+    /// Time between two kernels on the device.
+    launch: f64,
+    /// Are an expert's matrix products one kernel for all experts?
+    grouped: bool,
+}
+
+/// Tiles of a matmul and what share of the core's rate each reaches: small tiles reload operands
+/// more often than the caches can deliver.
+const TILES: [(f64, f64, f64); 4] =
+    [(128.0, 256.0, 1.0), (256.0, 128.0, 1.0), (128.0, 128.0, 0.92), (64.0, 64.0, 0.6)];
+
+/// Depth at which a tile's loading and draining take as long as its product.
+const HALF_DEPTH: f64 = 64.0;
+
+impl Device {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let row: &Accelerator = plan.accelerator();
+        let peak = plan.peak().get();
+        let ideal = plan.design().kernel.framework == crate::choice::Framework::Ideal;
+        let (best, attention_f, attention_b) = if ideal {
+            (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
+        } else {
+            (row.gemm_fraction, row.attention_forward_fraction, row.attention_backward_fraction)
+        };
+        // Attention stays in 16 bits when matrix products are narrower.
+        let attention_peak = peak.min(row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12);
+        let hbm = row.hbm_gb_per_sec * 1e9;
+        let vector_share = if ideal { 0.9 } else { row.vector_bandwidth_fraction };
+        Self {
+            gemm: peak * best,
+            attention_forward: attention_peak * attention_f,
+            attention_backward: attention_peak * attention_b,
+            vector_flops: row.vector_tflops * 1e12,
+            // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
+            stream: hbm * 0.94,
+            vector_bytes: hbm * vector_share,
+            cores: f64::from(row.num_cores),
+            operand_bytes: plan.design().training.precision.operand_bytes(),
+            // msmodeling's static cost of a vector kernel.
+            launch: if ideal { 0.0 } else { 2e-6 },
+            grouped: plan.design().kernel.moe_grouped_gemm,
+        }
+    }
+
+    /// Share of the rate that a shape reaches: tiles, waves over the cores, depth, alignment.
+    ///
+    /// `count` equal products share the waves. The cube works on 16 x 16 x 16 fractals and memory
+    /// on lines of 256 bytes: an unaligned edge pays for both.
+    fn shape_efficiency(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
+        let mut best = 0.0_f64;
+        for (tile_m, tile_n, rate) in TILES {
+            let (across, along) = (libm::ceil(m / tile_m), libm::ceil(n / tile_n));
+            let tiles = across * along * count;
+            let waves = libm::ceil(tiles / self.cores);
+            let used = m * n * count / (waves * self.cores * tile_m * tile_n);
+            best = best.max(used * rate);
+        }
+        best * (k / (k + HALF_DEPTH)) * aligned(k) * aligned(n)
+    }
+
+    /// `count` equal products of [m, k] and [k, n]: one kernel.
+    fn product(&self, m: f64, k: f64, n: f64, count: f64) -> Cost {
+        if m < 1.0 || count < 1.0 {
+            // Fewer rows than experts: the smallest product that can run.
+            return if m * count <= 0.0 { Cost::ZERO } else { self.product(1.0, k, n, m * count) };
+        }
+        let flops = 2.0 * m * k * n * count;
+        let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count));
+        let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * 2.0);
+        let tensor = compute.max(bytes / self.stream) + self.launch;
+        Cost { tensor, vector: 0.0, flops, launches: 1.0 }
+    }
+
+    /// A linear layer: y [m, n] = x [m, k] w [k, n]; backward dx = dy w', dw = x' dy.
+    pub(crate) fn linear(&self, m: f64, k: f64, n: f64) -> Block {
+        Block {
+            forward: self.product(m, k, n, 1.0),
+            input_grad: self.product(m, n, k, 1.0),
+            weight_grad: self.product(k, m, n, 1.0),
+        }
+    }
+
+    /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
+    pub(crate) fn grouped_linear(&self, m: f64, k: f64, n: f64, count: f64) -> Block {
+        if self.grouped {
+            return Block {
+                forward: self.product(m, k, n, count),
+                input_grad: self.product(m, n, k, count),
+                weight_grad: self.product(k, m, n, count),
+            };
+        }
+        self.linear(m, k, n) * count
+    }
+
+    /// Flash attention over `rows` queries per head that meet `keys` keys on average.
+    ///
+    /// Forward 2 products of scores and values; backward 5, since scores are computed again
+    /// (2.5 times the forward). The vector unit's exponentials run beside the cube: about ten
+    /// FP32 operations a score. Source: FlashAttention-2, section 3.
+    pub(crate) fn flash_attention(&self, heads: f64, rows: f64, keys: f64, qk: f64, v: f64) -> Block {
+        let scores = heads * rows * keys;
+        let forward_flops = 2.0 * scores * (qk + v);
+        let backward_flops = forward_flops * 2.5;
+        let pass = |flops: f64, rate: f64, vector_ops: f64| Cost {
+            tensor: (flops / rate).max(scores * vector_ops / self.vector_flops) + self.launch,
+            vector: 0.0,
+            flops,
+            launches: 1.0,
+        };
+        Block {
+            forward: pass(forward_flops, self.attention_forward, 10.0),
+            input_grad: pass(backward_flops, self.attention_backward, 16.0),
+            weight_grad: Cost::ZERO,
+        }
+    }
+
+    /// Attention with its score matrix in memory, all `keys` of the sequence computed.
+    ///
+    /// Two products forward, four backward; the softmax, mask and dropout pass over the scores
+    /// about five times forward and four times backward.
+    pub(crate) fn plain_attention(&self, heads: f64, rows: f64, keys: f64, qk: f64, v: f64) -> Block {
+        let scores = heads * rows * keys;
+        let products = self.product(rows, qk, keys, heads) + self.product(rows, keys, v, heads);
+        Block {
+            forward: products + self.elementwise(scores * 2.0 * 5.0, 3.0),
+            input_grad: products * 2.0 + self.elementwise(scores * 2.0 * 4.0, 3.0),
+            weight_grad: Cost::ZERO,
+        }
+    }
+
+    /// Element-wise work that moves this many bytes in this many kernels.
+    pub(crate) fn elementwise(&self, bytes: f64, kernels: f64) -> Cost {
+        Cost {
+            tensor: 0.0,
+            vector: bytes / self.vector_bytes + kernels * self.launch,
+            flops: 0.0,
+            launches: kernels,
+        }
+    }
+}
+
+/// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
+fn aligned(length: f64) -> f64 {
+    let fractals = libm::ceil(length / 16.0) * 16.0;
+    let multiple = |of: f64| length - libm::floor(length / of) * of < 0.5;
+    let lines = if multiple(128.0) {
+        1.0
+    } else if multiple(64.0) {
+        0.97
+    } else if multiple(16.0) {
+        0.9
+    } else {
+        0.8
+    };
+    length / fractals * lines
+}

@@ -1,0 +1,176 @@
+//! The values of one knob that make a design legal: for sliders, and as ways out of a violation.
+
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Rule, broken, is_legal};
+use crate::design::{Design, KnobId};
+use crate::knob::{Kind, Value};
+use crate::layout;
+use crate::violation::Nearest;
+
+/// Whole numbers are tried this far from the current one.
+const REACH: u64 = 8_192;
+
+/// The values of a knob, ascending, that break no rule that names it; the current one included.
+///
+/// Numbers are taken from powers of two times small odd numbers, from small steps around the
+/// current value and from simple ratios of it; names and flags are all tried.
+#[must_use]
+pub fn legal_values(design: &Design, id: KnobId) -> Vec<Value> {
+    let current = design.get(id);
+    let mut trial = design.clone();
+    let mut values: Vec<Value> = candidates(design, id)
+        .into_iter()
+        .filter(|value| {
+            *value == current
+                || (trial.set(id, value).is_ok()
+                    && broken(&trial).all(|(rule, _)| !rule.knobs.contains(&id)))
+        })
+        .collect();
+    if !values.contains(&current) {
+        values.insert(0, current);
+    }
+    if let [Value::None | Value::Integer(_), ..] = values.as_slice() {
+        values.sort_by_key(|value| if let Value::Integer(number) = value { *number } else { 0 });
+    }
+    values
+}
+
+/// What a slider offers, legal or not, in order.
+fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
+    match id.knob().kind {
+        Kind::Integer(low, high) => integer_ladder(design, id, low, high),
+        Kind::OptionalInteger(low, high) => {
+            let mut values = vec![Value::None];
+            values.extend(integer_ladder(design, id, low, high));
+            values
+        }
+        Kind::Flag => vec![Value::Flag(false), Value::Flag(true)],
+        Kind::Choice(names) => names.iter().map(|name| Value::Text(name.to_string())).collect(),
+        Kind::Real(..)
+        | Kind::OptionalReal(..)
+        | Kind::Subset(_)
+        | Kind::LayerFreq
+        | Kind::PerStage(_)
+        | Kind::PositionList(_)
+        | Kind::Layout
+        | Kind::Hash => vec![design.get(id)],
+    }
+}
+
+fn integer_ladder(design: &Design, id: KnobId, low: u64, high: u64) -> Vec<Value> {
+    let current = match design.get(id) {
+        Value::Integer(current) => current,
+        _ => 1,
+    };
+    let mut numbers: Vec<u64> = Vec::new();
+    // Degrees of parallelism and micro-batches: 1 to 16 and then 2^a times 1, 3, 5, 7.
+    let top = current.saturating_mul(16).max(64);
+    for odd in [1_u64, 3, 5, 7] {
+        let mut number = odd;
+        while number <= top {
+            numbers.push(number);
+            number *= 2;
+        }
+    }
+    for (times, over) in [(1, 4), (1, 3), (1, 2), (2, 3), (3, 4), (5, 4), (4, 3), (3, 2), (2, 1)] {
+        numbers.push(current.saturating_mul(times) / over);
+    }
+    // Large sizes move in steps of an aligned tile, small counts by one.
+    let step = if current >= 2_048 { 256 } else { 1 };
+    for distance in 1..=16 {
+        numbers.push(current.saturating_sub(distance * step));
+        numbers.push(current.saturating_add(distance * step));
+    }
+    numbers.push(current);
+    numbers.retain(|number| (low..=high).contains(number));
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.into_iter().map(Value::Integer).collect()
+}
+
+/// Changes of one knob after which the rule holds: those that mend the whole design first.
+pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
+    let mut whole = Vec::new();
+    let mut partial = Vec::new();
+    let mut trial = design.clone();
+    for id in rule.knobs.iter().copied() {
+        for value in mending(&mut trial, design, rule, id) {
+            let mended = trial.set(id, &value).is_ok() && is_legal(&trial);
+            let list = if mended { &mut whole } else { &mut partial };
+            list.push(Nearest { knob: id, value });
+        }
+        // The trial goes back to the design for the next knob.
+        let _ = trial.set(id, &design.get(id));
+    }
+    if whole.is_empty() { partial } else { whole }
+}
+
+/// The closest values of one knob, at most one on either side, after which the rule holds.
+fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<Value> {
+    let mut holds =
+        |value: &Value| trial.set(id, value).is_ok() && (rule.check)(trial).is_none();
+    match (id.knob().kind, design.get(id)) {
+        (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(current)) => {
+            let down = (1..=REACH.min(current.saturating_sub(low)))
+                .map(|distance| Value::Integer(current - distance))
+                .find(&mut holds);
+            let up = (1..=REACH.min(high.saturating_sub(current)))
+                .map(|distance| Value::Integer(current + distance))
+                .find(&mut holds);
+            let mut found: Vec<Value> = down.into_iter().chain(up).collect();
+            if found.is_empty() && holds(&Value::None) {
+                found.push(Value::None);
+            }
+            found
+        }
+        (Kind::PositionList(_), Value::List(positions)) => {
+            noop_lists(design, &positions).into_iter().find(&mut holds).into_iter().collect()
+        }
+        (Kind::Flag | Kind::Choice(_), current) => candidates(design, id)
+            .into_iter()
+            .filter(|value| *value != current && holds(value))
+            .take(2)
+            .collect(),
+        (Kind::LayerFreq, _) => pattern_of_all_layers(design).filter(&mut holds).into_iter().collect(),
+        (
+            Kind::OptionalInteger(..)
+            | Kind::OptionalReal(..)
+            | Kind::Layout
+            | Kind::PerStage(_)
+            | Kind::Hash,
+            _,
+        ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
+        (Kind::Subset(_), _) => Some(Value::List(vec![])).filter(&mut holds).into_iter().collect(),
+        (Kind::Integer(..) | Kind::Real(..) | Kind::PositionList(_), _) => Vec::new(),
+    }
+}
+
+/// No-op positions to try: fewer, then more behind the last slot.
+fn noop_lists(design: &Design, positions: &[Value]) -> Vec<Value> {
+    let mut lists: Vec<Value> = Vec::new();
+    let slots = layout::slots(design);
+    let mut longer = positions.to_vec();
+    for extra in 0..layout::chunks(design).min(1_024) {
+        longer.push(Value::Integer(slots + extra));
+        lists.push(Value::List(longer.clone()));
+    }
+    for kept in (0..positions.len()).rev() {
+        lists.push(Value::List(positions[..kept].to_vec()));
+    }
+    lists
+}
+
+/// The pattern with its dense layers kept in front and MoE layers behind, for the current depth.
+fn pattern_of_all_layers(design: &Design) -> Option<Value> {
+    let layers = design.transformer.num_layers;
+    let dense = (0..layers).take_while(|layer| !design.transformer.moe_layer_freq.is_moe(*layer));
+    let dense = dense.count() as u64;
+    if dense == 0 || dense >= layers {
+        return Some(Value::Integer(1));
+    }
+    let text = alloc::format!("([0]*{dense}+[1]*{})", layers - dense);
+    Some(Value::Text(text))
+}

@@ -1,0 +1,489 @@
+//! The table of rules.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Rule;
+use crate::choice::{
+    ContextParallelAlgo, Dispatcher, Method, Precision, RecomputeGranularity, RecomputeModule,
+    ShardingStrategy, SwapModule,
+};
+use crate::design::{Design, KnobId, PerStage};
+use crate::layout;
+use crate::source::{
+    DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, ULYSSES,
+    ZERO_BUBBLE,
+};
+
+macro_rules! rules {
+    ($($name:ident [$($knob:ident),+] $source:expr, |$design:ident| $check:expr;)+) => {
+        pub(super) static RULES: &[Rule] = &[$(Rule {
+            name: stringify!($name),
+            knobs: &[$(KnobId::$knob),+],
+            source: $source,
+            check: |$design: &Design| $check,
+        },)+];
+    };
+}
+
+/// `message` when `whole` isn't a multiple of `part`.
+fn indivisible(whole: u64, part: u64, message: impl FnOnce() -> String) -> Option<String> {
+    (!whole.is_multiple_of(part.max(1))).then(message)
+}
+
+fn has_experts(d: &Design) -> bool {
+    d.transformer.num_moe_experts.is_some()
+}
+
+fn tp(d: &Design) -> u64 {
+    d.parallel.tensor_model_parallel_size
+}
+
+fn pp(d: &Design) -> u64 {
+    d.parallel.pipeline_model_parallel_size
+}
+
+fn vpp(d: &Design) -> u64 {
+    d.parallel.virtual_pipeline_model_parallel_size
+}
+
+fn cp(d: &Design) -> u64 {
+    d.parallel.context_parallel_size
+}
+
+/// DP, where the world size divides; `None` where that rule is broken already.
+fn dp(d: &Design) -> Option<u64> {
+    let model = tp(d) * pp(d) * cp(d);
+    d.cluster.num_devices.is_multiple_of(model).then(|| d.cluster.num_devices / model)
+}
+
+/// m, where the batch divides.
+fn micro_batches(d: &Design) -> Option<u64> {
+    let per_step = dp(d)? * d.training.micro_batch_size;
+    let batch = d.training.global_batch_size;
+    batch.is_multiple_of(per_step).then(|| batch / per_step)
+}
+
+fn query_groups(d: &Design) -> u64 {
+    let transformer = &d.transformer;
+    transformer.num_query_groups.unwrap_or(transformer.num_attention_heads)
+}
+
+fn overlaps_pairs(d: &Design) -> bool {
+    d.schedule.overlap_moe_expert_parallel_comm || runs_pairs(d)
+}
+
+/// Does the schedule itself run a forward and a backward together, or split the backward?
+fn runs_pairs(d: &Design) -> bool {
+    match d.schedule.method {
+        Method::OneForwardOneBackwardOverlap
+        | Method::DualPipe
+        | Method::DualPipeV
+        | Method::ZbH1
+        | Method::Zb2p
+        | Method::ZbV
+        | Method::VHalf
+        | Method::VMin => true,
+        Method::Gpipe | Method::OneForwardOneBackward | Method::Interleaved => false,
+    }
+}
+
+/// The first knob that isn't offered and not at its neutral value.
+fn not_offered(d: &Design) -> Option<String> {
+    let neutral = Design::neutral(d.preset);
+    KnobId::ALL.iter().find_map(|id| {
+        let reason = id.knob().not_offered?;
+        let value = neutral.get(*id);
+        (d.get(*id) != value).then(|| {
+            format!("{} can only be {value} so far: {reason}", id.id())
+        })
+    })
+}
+
+/// The modules that this architecture doesn't have.
+fn absent_modules(d: &Design) -> Option<String> {
+    let mla = d.transformer.multi_latent_attention;
+    let shared = d.transformer.moe_shared_expert_intermediate_size.is_some();
+    let absent = d.memory.recompute_modules.iter().find(|module| match module {
+        RecomputeModule::MlaQkv | RecomputeModule::MlaKv | RecomputeModule::MlaUpProj => !mla,
+        RecomputeModule::MoePermute | RecomputeModule::MoeAct | RecomputeModule::Moe => {
+            !has_experts(d)
+        }
+        RecomputeModule::SharedExperts => !shared,
+        RecomputeModule::CoreAttn | RecomputeModule::Layernorm | RecomputeModule::Mlp => false,
+    })?;
+    Some(format!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
+}
+
+/// What is wrong with a layout's letters.
+fn layout_problem(d: &Design) -> Option<String> {
+    let layout = d.parallel.pipeline_model_parallel_layout.as_ref()?;
+    let count = |letter: char| -> u64 {
+        layout.chunks.iter().map(|chunk| chunk.matches(letter).count() as u64).sum()
+    };
+    let chunks = layout::chunks(d);
+    let transformer = &d.transformer;
+    if layout.chunks.len() as u64 != chunks {
+        let found = layout.chunks.len();
+        return Some(format!("the layout has {found} chunks, PP x VPP is {chunks}"));
+    }
+    if (count('t'), count('m')) != (transformer.num_layers, transformer.mtp_num_layers) {
+        return Some(format!(
+            "the layout has {} layers and {} MTP layers, the model {} and {}",
+            count('t'),
+            count('m'),
+            transformer.num_layers,
+            transformer.mtp_num_layers
+        ));
+    }
+    let ends = layout.chunks.first().is_some_and(|chunk| chunk.starts_with('E'))
+        && count('E') == 1
+        && count('L') == 1;
+    (!ends).then(|| String::from("a layout starts with its one E and has one L"))
+}
+
+fn wrong_chunks_for_method(d: &Design) -> Option<String> {
+    let (method, v) = (d.schedule.method, vpp(d));
+    let name = crate::choice::Choice::name(method);
+    match method {
+        Method::Gpipe | Method::OneForwardOneBackward | Method::ZbH1 | Method::Zb2p
+        | Method::DualPipe => {
+            (v != 1).then(|| format!("{name} runs one chunk per stage, VPP is {v}"))
+        }
+        Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => {
+            (v != 2).then(|| format!("{name} runs two chunks per stage, VPP is {v}"))
+        }
+        Method::Interleaved | Method::OneForwardOneBackwardOverlap => None,
+    }
+}
+
+fn too_few_micro_batches(d: &Design) -> Option<String> {
+    let (m, p) = (micro_batches(d)?, pp(d));
+    let name = crate::choice::Choice::name(d.schedule.method);
+    match d.schedule.method {
+        Method::DualPipe | Method::DualPipeV => (m < 2 * p && p > 1)
+            .then(|| format!("{name} needs {} micro-batches (2 PP), there are {m}", 2 * p)),
+        Method::Interleaved | Method::OneForwardOneBackwardOverlap if vpp(d) > 1 => {
+            indivisible(m, p, || format!("{m} micro-batches are not a multiple of PP {p}"))
+        }
+        Method::Gpipe
+        | Method::OneForwardOneBackward
+        | Method::Interleaved
+        | Method::OneForwardOneBackwardOverlap
+        | Method::ZbH1
+        | Method::Zb2p
+        | Method::ZbV
+        | Method::VHalf
+        | Method::VMin => None,
+    }
+}
+
+fn sequence_parts(d: &Design) -> u64 {
+    // Causal load balancing gives each CP rank a piece from both ends of the sequence.
+    let context = if cp(d) > 1 { 2 * cp(d) } else { 1 };
+    context * if d.parallel.sequence_parallel { tp(d) } else { 1 }
+}
+
+fn ulysses_heads(d: &Design) -> Option<String> {
+    let ranks = match d.parallel.context_parallel_algo {
+        ContextParallelAlgo::A2a => tp(d) * cp(d),
+        ContextParallelAlgo::Hybrid => tp(d) * crate::topology::ulysses_ranks(d),
+        ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => return None,
+    };
+    let heads = d.transformer.num_attention_heads;
+    indivisible(heads, ranks, || format!("{heads} heads can't be split over {ranks} TP x CP ranks"))
+}
+
+rules! {
+    world_size_is_a_multiple_of_tp_pp_cp
+        [num_devices, tensor_model_parallel_size, pipeline_model_parallel_size,
+         context_parallel_size] MEGATRON,
+        |d| indivisible(d.cluster.num_devices, tp(d) * pp(d) * cp(d), || format!(
+            "{} devices are not a multiple of TP {} x PP {} x CP {} = {}",
+            d.cluster.num_devices, tp(d), pp(d), cp(d), tp(d) * pp(d) * cp(d)));
+    nodes_are_full [num_devices, devices_per_node] MEGATRON,
+        |d| {
+            let node = crate::topology::devices_per_node(d);
+            (d.cluster.num_devices > node).then(|| indivisible(d.cluster.num_devices, node, || {
+                format!("{} devices don't fill nodes of {node}", d.cluster.num_devices)
+            }))?
+        };
+    expert_grid_divides_the_world
+        [expert_model_parallel_size, expert_tensor_parallel_size, num_devices,
+         pipeline_model_parallel_size] MEGATRON,
+        |d| {
+            let (ep, etp) =
+                (d.parallel.expert_model_parallel_size, d.parallel.expert_tensor_parallel_size);
+            indivisible(d.cluster.num_devices, ep * etp * pp(d), || format!(
+                "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
+                d.cluster.num_devices / pp(d)))
+        };
+    experts_are_a_multiple_of_ep [expert_model_parallel_size, num_moe_experts] MEGATRON,
+        |d| {
+            let (experts, ep) =
+                (d.transformer.num_moe_experts?, d.parallel.expert_model_parallel_size);
+            indivisible(experts, ep, || format!("EP {ep} doesn't divide {experts} experts"))
+        };
+    expert_parallelism_needs_experts
+        [expert_model_parallel_size, expert_tensor_parallel_size, num_moe_experts] MEGATRON,
+        |d| (!has_experts(d)
+            && (d.parallel.expert_model_parallel_size > 1
+                || d.parallel.expert_tensor_parallel_size > 1))
+            .then(|| String::from("a dense model has no experts to spread: EP and ETP are 1"));
+    heads_are_a_multiple_of_tp [tensor_model_parallel_size, num_attention_heads] MEGATRON,
+        |d| indivisible(d.transformer.num_attention_heads, tp(d), || format!(
+            "TP {} doesn't divide {} attention heads", tp(d), d.transformer.num_attention_heads));
+    query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups] MEGATRON,
+        |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
+            query_groups(d), tp(d),
+            || format!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))))?;
+    heads_are_a_multiple_of_query_groups [num_query_groups, num_attention_heads] MEGATRON,
+        |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || format!(
+            "{} query groups don't divide {} heads",
+            query_groups(d), d.transformer.num_attention_heads));
+    latent_attention_has_no_query_groups [num_query_groups, multi_latent_attention] MEGATRON,
+        |d| (d.transformer.multi_latent_attention && d.transformer.num_query_groups.is_some())
+            .then(|| String::from("MLA shares one latent among all heads: query groups are none"));
+    hidden_size_is_a_multiple_of_heads [kv_channels, hidden_size, num_attention_heads] MEGATRON,
+        |d| (!d.transformer.multi_latent_attention && d.transformer.kv_channels.is_none())
+            .then(|| indivisible(d.transformer.hidden_size, d.transformer.num_attention_heads, || {
+                format!("hidden size {} is not a multiple of {} heads",
+                    d.transformer.hidden_size, d.transformer.num_attention_heads)
+            }))?;
+    ffn_is_a_multiple_of_tp [tensor_model_parallel_size, ffn_hidden_size] MEGATRON,
+        |d| indivisible(d.transformer.ffn_hidden_size, tp(d), || format!(
+            "TP {} doesn't divide the dense FFN width {}", tp(d), d.transformer.ffn_hidden_size));
+    shared_expert_is_a_multiple_of_tp
+        [tensor_model_parallel_size, moe_shared_expert_intermediate_size] MEGATRON,
+        |d| {
+            let width = d.transformer.moe_shared_expert_intermediate_size?;
+            indivisible(width, tp(d), || {
+                format!("TP {} doesn't divide the shared expert width {width}", tp(d))
+            })
+        };
+    expert_width_is_a_multiple_of_etp
+        [expert_tensor_parallel_size, moe_ffn_hidden_size] MEGATRON,
+        |d| {
+            let transformer = &d.transformer;
+            let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
+            let etp = d.parallel.expert_tensor_parallel_size;
+            has_experts(d).then(|| indivisible(width, etp, || {
+                format!("ETP {etp} doesn't divide the expert width {width}")
+            }))?
+        };
+    vocabulary_is_a_multiple_of_tp [tensor_model_parallel_size, vocab_size] MEGATRON,
+        |d| indivisible(d.transformer.vocab_size, tp(d), || format!(
+            "TP {} doesn't divide the padded vocabulary {}", tp(d), d.transformer.vocab_size));
+    sequence_parallelism_needs_tp [sequence_parallel, tensor_model_parallel_size]
+        KORTHIKANTI_2022,
+        |d| (d.parallel.sequence_parallel && tp(d) == 1)
+            .then(|| String::from("sequence parallelism splits over TP ranks, and TP is 1"));
+    experts_with_tp_need_sequence_parallelism
+        [sequence_parallel, tensor_model_parallel_size] MEGATRON,
+        |d| (has_experts(d) && tp(d) > 1 && !d.parallel.sequence_parallel).then(|| format!(
+            "MoE with TP {} needs sequence parallelism, or each token is sent {} times",
+            tp(d), tp(d)));
+    sequence_is_a_multiple_of_cp_tp
+        [seq_length, context_parallel_size, tensor_model_parallel_size] MEGATRON,
+        |d| indivisible(d.training.seq_length, sequence_parts(d), || format!(
+            "a sequence of {} can't be split into {} equal parts (2 CP with context parallelism, \
+             times TP with sequence parallelism)",
+            d.training.seq_length, sequence_parts(d)));
+    heads_are_a_multiple_of_ulysses_ranks
+        [context_parallel_algo, context_parallel_size, num_attention_heads] ULYSSES,
+        |d| ulysses_heads(d);
+    batch_is_a_multiple_of_dp_mbs
+        [global_batch_size, micro_batch_size, num_devices] MEGATRON,
+        |d| {
+            let (dp, mbs) = (dp(d)?, d.training.micro_batch_size);
+            indivisible(d.training.global_batch_size, dp * mbs, || format!(
+                "a global batch of {} is not a multiple of DP {dp} x micro-batch {mbs}",
+                d.training.global_batch_size))
+        };
+    virtual_stages_need_a_pipeline
+        [virtual_pipeline_model_parallel_size, pipeline_model_parallel_size] NARAYANAN_2021,
+        |d| (vpp(d) > 1 && pp(d) == 1)
+            .then(|| format!("VPP {} needs a pipeline, and PP is 1", vpp(d)));
+    schedule_runs_these_virtual_stages
+        [virtual_pipeline_model_parallel_size, method] NARAYANAN_2021,
+        |d| wrong_chunks_for_method(d);
+    layer_slots_are_a_multiple_of_pp_vpp
+        [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
+         num_layers] MINDSPEED,
+        |d| (d.parallel.pipeline_model_parallel_layout.is_none()).then(|| indivisible(
+            layout::slots(d), layout::chunks(d), || format!(
+                "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP {} \
+                 = {} chunks",
+                d.transformer.num_layers, d.transformer.mtp_num_layers,
+                d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
+                layout::chunks(d))))?;
+    noop_positions_are_slots [noop_layers] MINDSPEED,
+        |d| {
+            let (last, slots) = (*d.parallel.noop_layers.0.last()?, layout::slots(d));
+            (last >= slots).then(|| format!(
+                "no-op position {last} is behind the last of {slots} slots (0 to {})", slots - 1))
+        };
+    layout_has_no_noop_layers [noop_layers, pipeline_model_parallel_layout] MEGATRON,
+        |d| (d.parallel.pipeline_model_parallel_layout.is_some()
+            && !d.parallel.noop_layers.0.is_empty())
+            .then(|| String::from("a pipeline layout needs no no-op layers"));
+    layout_fits_the_model [pipeline_model_parallel_layout] MEGATRON, |d| layout_problem(d);
+    schedule_has_enough_micro_batches
+        [global_batch_size, pipeline_model_parallel_size, method] NARAYANAN_2021,
+        |d| too_few_micro_batches(d);
+    micro_batch_group_is_at_least_pp
+        [microbatch_group_size_per_vp_stage, pipeline_model_parallel_size] MEGATRON,
+        |d| {
+            let group = d.schedule.microbatch_group_size_per_vp_stage?;
+            (group < pp(d)).then(|| format!("micro-batch group {group} is below PP {}", pp(d)))
+        };
+    dualpipe_stages_are_even [pipeline_model_parallel_size, method] DUALPIPE,
+        |d| (d.schedule.method == Method::DualPipe && !pp(d).is_multiple_of(2))
+            .then(|| format!("DualPipe pairs the stages from both ends, PP {} is odd", pp(d)));
+    schedule_has_a_formula [method] ZERO_BUBBLE,
+        |d| matches!(d.schedule.method, Method::VHalf | Method::VMin).then(|| String::from(
+            "V-half and V-min have no closed formula; their simulation is not in this version"));
+    layer_pattern_has_every_layer [moe_layer_freq, num_layers] MEGATRON,
+        |d| {
+            d.transformer.num_moe_experts?;
+            let length = d.transformer.moe_layer_freq.len()?;
+            (length != d.transformer.num_layers).then(|| format!(
+                "the MoE pattern speaks of {length} layers, the model has {}",
+                d.transformer.num_layers))
+        };
+    topk_is_at_most_the_experts [moe_router_topk, num_moe_experts] MEGATRON,
+        |d| {
+            let (experts, topk) = (d.transformer.num_moe_experts?, d.transformer.moe_router_topk);
+            (topk > experts).then(|| format!("top-{topk} of {experts} experts"))
+        };
+    router_groups_divide_the_experts [moe_router_num_groups, num_moe_experts] MEGATRON,
+        |d| {
+            let experts = d.transformer.num_moe_experts?;
+            let groups = d.transformer.moe_router_num_groups?;
+            indivisible(experts, groups, || {
+                format!("{groups} router groups don't divide {experts} experts")
+            })
+        };
+    groups_kept_are_some_of_the_groups
+        [moe_router_group_topk, moe_router_num_groups] MEGATRON,
+        |d| {
+            let kept = d.transformer.moe_router_group_topk?;
+            let groups = d.transformer.moe_router_num_groups.unwrap_or(0);
+            (kept > groups).then(|| format!("{kept} groups kept of {groups} router groups"))
+        };
+    balanced_groups_share_topk
+        [moe_router_group_balanced, moe_router_num_groups, moe_router_topk] PANGU_PRO_MOE,
+        |d| {
+            if !d.transformer.moe_router_group_balanced {
+                return None;
+            }
+            let Some(groups) = d.transformer.moe_router_num_groups else {
+                return Some(String::from("balanced groups need router groups"));
+            };
+            indivisible(d.transformer.moe_router_topk, groups, || format!(
+                "top-{} can't be shared evenly by {groups} groups", d.transformer.moe_router_topk))
+        };
+    accelerator_has_the_precision [precision, accelerator] MEGATRON,
+        |d| crate::plan::peak(d).is_none().then(|| format!(
+            "{} has no {}", d.cluster.accelerator.row().title,
+            crate::choice::Choice::name(d.training.precision)));
+    optimizer_instances_divide_dp
+        [num_distributed_optimizer_instances] MEGATRON,
+        |d| {
+            let (instances, dp) =
+                (d.parallel.num_distributed_optimizer_instances, dp(d)? * cp(d));
+            indivisible(dp, instances, || {
+                format!("{instances} optimizer instances don't divide DP x CP {dp}")
+            })
+        };
+    hierarchical_all_to_all_is_a_form_of_all_to_all
+        [moe_hierarchical_alltoallv, moe_token_dispatcher_type, expert_tensor_parallel_size]
+        MINDSPEED,
+        |d| (d.schedule.moe_hierarchical_alltoallv
+            && (!has_experts(d)
+                || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
+                || d.parallel.expert_tensor_parallel_size > 1))
+            .then(|| String::from(
+                "the hierarchical all-to-all needs experts, the alltoall dispatcher and ETP 1"));
+    overlap_of_experts_needs_expert_parallelism
+        [overlap_moe_expert_parallel_comm, expert_model_parallel_size] MEGATRON,
+        |d| (d.schedule.overlap_moe_expert_parallel_comm
+            && d.parallel.expert_model_parallel_size == 1)
+            .then(|| String::from("there is no expert-parallel exchange to overlap, EP is 1"));
+    shared_expert_overlap_needs_a_shared_expert
+        [moe_shared_expert_overlap, moe_shared_expert_intermediate_size] MEGATRON,
+        |d| (d.schedule.moe_shared_expert_overlap
+            && d.transformer.moe_shared_expert_intermediate_size.is_none())
+            .then(|| String::from("there is no shared expert to run beside the dispatch"));
+    all_to_all_is_overlapped_once
+        [moe_alltoall_overlap_comm, moe_shared_expert_overlap, moe_token_dispatcher_type]
+        MINDSPEED,
+        |d| (d.schedule.moe_alltoall_overlap_comm
+            && (d.schedule.moe_shared_expert_overlap
+                || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall))
+            .then(|| String::from(
+                "the overlap in the layer needs the alltoall dispatcher, without shared-expert \
+                 overlap"));
+    delayed_weight_gradients_have_a_partner
+        [delay_wgrad_compute, overlap_moe_expert_parallel_comm, method] MEGATRON,
+        |d| (d.schedule.delay_wgrad_compute && !overlaps_pairs(d)).then(|| String::from(
+            "delayed weight gradients need EP overlap or a schedule that splits the backward"));
+    parameter_gather_overlap_needs_gradient_overlap
+        [overlap_param_gather, overlap_grad_reduce, data_parallel_sharding_strategy] MEGATRON,
+        |d| (d.schedule.overlap_param_gather
+            && (!d.schedule.overlap_grad_reduce
+                || d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard))
+            .then(|| String::from(
+                "overlapping the parameter gather needs gradient overlap and sharded states"));
+    tp_overlap_needs_sequence_parallelism [tp_comm_overlap, sequence_parallel] MEGATRON,
+        |d| (d.schedule.tp_comm_overlap && !d.parallel.sequence_parallel)
+            .then(|| String::from("overlapping TP needs sequence parallelism"));
+    padding_needs_a_capacity
+        [moe_pad_expert_input_to_capacity, moe_expert_capacity_factor] MEGATRON,
+        |d| (d.training.moe_pad_expert_input_to_capacity
+            && d.training.moe_expert_capacity_factor.is_none())
+            .then(|| String::from("padding to capacity needs a capacity factor"));
+    capacity_needs_experts [moe_expert_capacity_factor, num_moe_experts] MEGATRON,
+        |d| (d.training.moe_expert_capacity_factor.is_some() && !has_experts(d))
+            .then(|| String::from("a dense model has no expert capacity"));
+    recompute_modules_are_selective [recompute_granularity, recompute_modules] MEGATRON,
+        |d| (!d.memory.recompute_modules.is_empty()
+            && d.memory.recompute_granularity != RecomputeGranularity::Selective)
+            .then(|| String::from("recompute modules need selective recomputation"));
+    recompute_layers_are_full [recompute_granularity, recompute_num_layers] MEGATRON,
+        |d| (d.memory.recompute_num_layers.is_some()
+            && d.memory.recompute_granularity != RecomputeGranularity::Full)
+            .then(|| String::from("a number of recompute layers needs full recomputation"));
+    recompute_layers_are_given_for_every_stage
+        [recompute_num_layers, pipeline_model_parallel_size] MEGATRON,
+        |d| match &d.memory.recompute_num_layers {
+            Some(PerStage::Each(counts)) => (counts.len() as u64 != pp(d)).then(|| format!(
+                "recompute layers are given for {} stages, PP is {}", counts.len(), pp(d))),
+            Some(PerStage::Same(_)) | None => None,
+        };
+    recompute_modules_exist [recompute_modules] MEGATRON, |d| absent_modules(d);
+    swapped_modules_exist [swap_modules] MINDSPEED,
+        |d| (!has_experts(d)
+            && (d.memory.swap_modules.has(SwapModule::Probs)
+                || d.memory.swap_modules.has(SwapModule::Activations)))
+            .then(|| String::from("a dense model has no expert activations to swap"));
+    offloaded_layers_need_one_stage
+        [cpu_offloading_num_layers, pipeline_model_parallel_size] MEGATRON,
+        |d| (d.memory.cpu_offloading_num_layers > 0 && pp(d) > 1)
+            .then(|| format!("offloading layers needs PP 1, PP is {}", pp(d)));
+    offloaded_layers_are_layers [cpu_offloading_num_layers, num_layers] MEGATRON,
+        |d| (d.memory.cpu_offloading_num_layers > d.transformer.num_layers).then(|| format!(
+            "{} offloaded layers of {}",
+            d.memory.cpu_offloading_num_layers, d.transformer.num_layers));
+    reused_parameters_are_bf16 [reuse_fp32_param, precision] MINDSPEED,
+        |d| (d.memory.reuse_fp32_param
+            && (d.training.precision != Precision::Bf16
+                || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
+            .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
+    design_uses_what_is_modelled
+        [timing, moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss, planner,
+         planner_window, planner_interval, planner_threshold, planner_trigger, redundant_experts,
+         host_binding, data_loader_offload] crate::source::DERIVED,
+        |d| not_offered(d);
+}
+

@@ -1,0 +1,494 @@
+//! From a plan to its estimate: stages, pipeline, data parallelism, optimizer, and the sums.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::choice::{Optimizer, RecomputeGranularity, ShardingStrategy};
+use crate::estimate::{
+    Axis, Collective, Communication, Estimate, LinkLevel, Metrics, StageEstimate, StepPart,
+    StepTime,
+};
+use crate::memory::{LayerMemory, Occupancy};
+use crate::pipeline::Pipeline;
+use crate::plan::Plan;
+use crate::stage::{AXES, Parts, PerAxis, StageWork, repeated_calls};
+use crate::units::{Bytes, Seconds};
+
+/// Parameters of one gradient bucket. Source: Megatron-Core `distributed_data_parallel_config.py`.
+const BUCKET_PARAMS: f64 = 40e6;
+
+/// What the model says of a plan.
+#[must_use]
+#[inline(never)]
+pub fn estimate(plan: &Plan) -> Estimate {
+    let parts = Parts::new(plan);
+    let layers = LayerMemory::new(plan);
+    let occupancy: Vec<Occupancy> = plan
+        .stages
+        .iter()
+        .enumerate()
+        .map(|(index, stage)| plan.occupancy(index, stage, &layers))
+        .collect();
+    let work: Vec<StageWork> = plan
+        .stages
+        .iter()
+        .enumerate()
+        .map(|(index, stage)| {
+            StageWork::new(plan, index, stage, &parts, occupancy[index].swapped)
+        })
+        .collect();
+    let times: Vec<_> = work.iter().map(|stage| stage.times(plan)).collect();
+    let pipeline = plan.pipeline(&times);
+    let data = DataParallel::new(plan, &work);
+    let step = step_time(plan, &work, &pipeline, &data, &occupancy);
+    let communication = communication(plan, &parts, &work, &pipeline, &data, &occupancy);
+    let stages = stages(plan, &work, &pipeline, &occupancy);
+    let metrics = metrics(plan, &step, &work, &pipeline, &stages, &communication);
+    let warnings = warnings(plan, &metrics, &occupancy);
+    Estimate { metrics, step, stages, communication, warnings }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+impl StageWork {
+    /// Exposed seconds of a whole step on one axis.
+    fn exposed(&self, plan: &Plan, pipeline: &Pipeline, axis: usize) -> f64 {
+        let m = plan.sizes.micro_batches as f64;
+        let paired = m * pipeline.paired_share;
+        paired * self.pair_exposed[axis] + (m - paired) * self.solo_exposed[axis]
+    }
+}
+
+/// Mean exposed seconds of a step per axis.
+fn exposed(plan: &Plan, work: &[StageWork], pipeline: &Pipeline) -> PerAxis {
+    core::array::from_fn(|axis| mean(work.iter().map(|stage| stage.exposed(plan, pipeline, axis))))
+}
+
+/// Gradient reduction, parameter gathering and the optimizer's step of the slowest stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct DataParallel {
+    /// Traffic of the mean stage.
+    rows: Vec<DataRow>,
+    exposed: f64,
+    optimizer: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct DataRow {
+    axis: Axis,
+    link: LinkLevel,
+    collective: Collective,
+    calls: f64,
+    bytes_per_call: f64,
+    seconds_per_call: f64,
+}
+
+impl DataParallel {
+    fn new(plan: &Plan, work: &[StageWork]) -> Self {
+        let mut all = Self::default();
+        let count = plan.stages.len() as f64;
+        for (stage, work) in plan.stages.iter().zip(work) {
+            let params = plan.stage_params(stage);
+            let rows = data_rows(plan, params.dense, params.expert);
+            let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
+            all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, work));
+            all.optimizer = all.optimizer.max(optimizer_seconds(plan, params.dense, params.expert));
+            for row in rows {
+                let share =
+                    DataRow { bytes_per_call: row.bytes_per_call / count, ..row }.time_over(count);
+                match all.rows.iter_mut().find(|known| known.is_like(&row)) {
+                    Some(known) => {
+                        known.bytes_per_call += share.bytes_per_call;
+                        known.seconds_per_call += share.seconds_per_call;
+                    }
+                    None => all.rows.push(share),
+                }
+            }
+        }
+        all
+    }
+}
+
+impl DataRow {
+    fn is_like(&self, other: &Self) -> bool {
+        (self.axis, self.link, self.collective) == (other.axis, other.link, other.collective)
+    }
+
+    fn time_over(mut self, count: f64) -> Self {
+        self.seconds_per_call /= count;
+        self
+    }
+}
+
+/// The data-parallel calls of a step.
+///
+/// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
+/// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
+/// pass. Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`.
+fn data_rows(plan: &Plan, dense: f64, expert: f64) -> Vec<DataRow> {
+    let m = plan.sizes.micro_batches as f64;
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let weight = plan.activation_bytes();
+    let mut rows = Vec::with_capacity(8);
+    for (axis, group, params) in
+        [(Axis::Dp, plan.dp_group(), dense), (Axis::Edp, plan.edp_group(), expert)]
+    {
+        if group.size == 1 || params <= 0.0 {
+            continue;
+        }
+        let mut add = |collective, calls: f64, bytes: f64, twice: f64| {
+            let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
+            for (link, [bytes, seconds]) in links.into_iter().zip(plan.data_call(&group, bytes)) {
+                if bytes > 0.0 {
+                    rows.push(DataRow {
+                        axis,
+                        link,
+                        collective,
+                        calls,
+                        bytes_per_call: bytes * twice,
+                        seconds_per_call: seconds * twice,
+                    });
+                }
+            }
+        };
+        if !plan.shards(ShardingStrategy::Optim) {
+            add(Collective::AllReduce, 1.0, params * gradient, 2.0);
+            continue;
+        }
+        let scatters = if plan.shards(ShardingStrategy::OptimGrads) { m } else { 1.0 };
+        let gathers = if plan.shards(ShardingStrategy::OptimGradsParams) { 2.0 * m } else { 1.0 };
+        add(Collective::ReduceScatter, scatters, params * gradient, 1.0);
+        add(Collective::AllGather, gathers, params * weight, 1.0);
+    }
+    rows
+}
+
+/// What a stage waits for.
+///
+/// Overlapped gradients run under the last backward, all but the last bucket; overlapped
+/// parameters under the next step's first forward, all but the first bucket. Calls of every
+/// micro-batch run under that micro-batch's pass.
+fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -> f64 {
+    let schedule = &plan.design().schedule;
+    let mut passes = [[0.0_f64; 2]; 2];
+    let mut calls = [1.0_f64; 2];
+    for row in rows {
+        let gather = usize::from(row.collective == Collective::AllGather);
+        passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
+        calls[gather] = row.calls;
+    }
+    let cover = [
+        (schedule.overlap_grad_reduce, work.backward.compute()),
+        (schedule.overlap_param_gather, work.forward.compute()),
+    ];
+    let exposed = |pass: usize| {
+        // The levels of a ring work at the same time, piece by piece.
+        let seconds = passes[pass][0].max(passes[pass][1]);
+        let (overlapped, compute) = cover[pass];
+        let once =
+            if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds };
+        once * calls[pass]
+    };
+    exposed(0) + exposed(1)
+}
+
+/// Reading gradients, reading and writing states, writing weights, once a step.
+///
+/// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
+/// of width h. Source: Jordan et al. 2024.
+fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64) -> f64 {
+    let shards = plan.shards(ShardingStrategy::Optim);
+    let params = if shards {
+        dense / plan.dense_shards() + expert / plan.expert_shards()
+    } else {
+        dense + expert
+    };
+    let bytes = plan.design().memory.gradient_dtype.bytes()
+        + 2.0 * plan.optimizer_bytes_per_param()
+        + plan.activation_bytes();
+    let device = crate::operator::Device::new(plan);
+    let muon = if plan.design().training.optimizer == Optimizer::Muon {
+        30.0 * plan.shape.hidden as f64 * params / (plan.peak().get() * 0.5)
+    } else {
+        0.0
+    };
+    params * bytes / device.vector_bytes + muon
+}
+
+fn step_time(
+    plan: &Plan,
+    work: &[StageWork],
+    pipeline: &Pipeline,
+    data: &DataParallel,
+    occupancy: &[Occupancy],
+) -> StepTime {
+    let m = plan.sizes.micro_batches as f64;
+    let sum = |of: &dyn Fn(&StageWork) -> f64| m * mean(work.iter().map(of));
+    let tensor = sum(&|stage| stage.forward.cost.tensor + stage.backward.cost.tensor);
+    let ideal = model_flops_per_device(plan) / plan.peak().get();
+    let exposed = exposed(plan, work, pipeline);
+    let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
+    let pipeline_mean = mean(pipeline.busy.iter().copied());
+    let mut parts = [Seconds::ZERO; StepPart::ALL.len()];
+    let mut set = |part: StepPart, seconds: f64| parts[part as usize] = Seconds::new(seconds);
+    set(StepPart::Ideal, ideal);
+    set(StepPart::Kernels, tensor - ideal);
+    set(
+        StepPart::Vector,
+        sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector),
+    );
+    set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
+    set(StepPart::Host, sum(&|stage| stage.forward.host_wait + stage.backward.host_wait));
+    set(StepPart::TensorParallel, exposed[0]);
+    set(StepPart::ContextParallel, exposed[1]);
+    set(StepPart::ExpertParallel, exposed[2]);
+    set(StepPart::PipelineParallel, exposed[3]);
+    // Optimizer states come from the host and go back, once a step.
+    set(StepPart::Swap, exposed[4] + 2.0 * states / plan.machine.host.get());
+    set(StepPart::Bubble, pipeline.seconds - pipeline_mean);
+    set(StepPart::DataParallel, data.exposed);
+    set(StepPart::Optimizer, data.optimizer);
+    set(StepPart::Stragglers, pipeline.seconds * straggler_share(plan));
+    StepTime { parts }
+}
+
+/// How much longer the slowest of N ranks takes than the mean, for normal times of spread sigma:
+/// sigma sqrt(2 ln N), the leading term of the expected maximum.
+fn straggler_share(plan: &Plan) -> f64 {
+    plan.design().kernel.straggler_sigma * libm::sqrt(2.0 * libm::log(plan.sizes.world as f64))
+}
+
+/// Model FLOPs of a step over the devices.
+fn model_flops_per_device(plan: &Plan) -> f64 {
+    plan.flops_per_token().get() * tokens_per_step(plan) / plan.sizes.world as f64
+}
+
+fn tokens_per_step(plan: &Plan) -> f64 {
+    plan.design().training.global_batch_size as f64 * plan.shape.seq as f64
+}
+
+fn communication(
+    plan: &Plan,
+    parts: &Parts,
+    work: &[StageWork],
+    pipeline: &Pipeline,
+    data: &DataParallel,
+    occupancy: &[Occupancy],
+) -> Vec<Communication> {
+    let m = plan.sizes.micro_batches as f64;
+    let mut rows: Vec<Communication> = Vec::with_capacity(parts.exchanges.len() + 10);
+    for exchange in &parts.exchanges {
+        let calls = m * mean(plan.stages.iter().enumerate().map(|(index, stage)| {
+            let layers = stage.layers() + stage.mtp;
+            let share = match plan.design().memory.recompute_granularity {
+                RecomputeGranularity::Full if layers > 0.0 => {
+                    plan.recomputed_layers(index, layers) / layers
+                }
+                _ => 0.0,
+            };
+            let [forward, backward] = exchange.calls_on(stage, plan.shape.moe_layers > 0);
+            forward + backward + repeated_calls(plan, stage, exchange, share)
+        }));
+        let row = (exchange.axis, exchange.link, exchange.collective);
+        add_row(&mut rows, row, calls, exchange.bytes, exchange.seconds);
+    }
+    if plan.sizes.pp > 1 {
+        let (link, bytes, seconds) = plan.boundary();
+        let calls = 2.0 * m * plan.boundaries_per_stage();
+        add_row(&mut rows, (Axis::Pp, link, Collective::P2p), calls, bytes, seconds);
+    }
+    let copied = mean(occupancy.iter().map(|stage| stage.swapped * m + stage.swapped_states));
+    if copied > 0.0 {
+        let rate = plan.machine.host.get();
+        let bytes = occupancy.iter().map(|stage| stage.swapped).fold(0.0, f64::max);
+        add_row(&mut rows, (Axis::Host, LinkLevel::Host, Collective::Copy), 1.0, 2.0 * copied, 2.0 * copied / rate);
+        if let Some(row) = rows.last_mut() {
+            row.bytes_per_call = Bytes::new(bytes);
+        }
+    }
+    for row in &data.rows {
+        let kind = (row.axis, row.link, row.collective);
+        add_row(&mut rows, kind, row.calls, row.bytes_per_call, row.seconds_per_call);
+    }
+    share_exposed(plan, &mut rows, work, pipeline, data, occupancy);
+    rows
+}
+
+/// Adds calls to the row of their kind; its bytes per call are those of the largest call.
+fn add_row(
+    rows: &mut Vec<Communication>,
+    (axis, link, collective): (Axis, LinkLevel, Collective),
+    calls: f64,
+    bytes_per_call: f64,
+    seconds_per_call: f64,
+) {
+    let (bytes, time) = (Bytes::new(calls * bytes_per_call), Seconds::new(calls * seconds_per_call));
+    let per_call = Bytes::new(bytes_per_call);
+    let known = rows
+        .iter_mut()
+        .find(|row| (row.axis, row.link, row.collective) == (axis, link, collective));
+    match known {
+        Some(row) => {
+            row.bytes += bytes;
+            row.time += time;
+            row.bytes_per_call = row.bytes_per_call.max(per_call);
+        }
+        None => rows.push(Communication {
+            axis,
+            link,
+            collective,
+            bytes_per_call: per_call,
+            bytes,
+            time,
+            exposed: Seconds::ZERO,
+        }),
+    }
+}
+
+/// Shares each axis's exposed time among its rows, by their time.
+fn share_exposed(
+    plan: &Plan,
+    rows: &mut [Communication],
+    work: &[StageWork],
+    pipeline: &Pipeline,
+    data: &DataParallel,
+    occupancy: &[Occupancy],
+) {
+    let per_axis = exposed(plan, work, pipeline);
+    let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
+    let mut share = |axes: &[Axis], exposed: f64| {
+        let of_axes = |row: &&mut Communication| axes.contains(&row.axis);
+        let all: f64 = rows.iter_mut().filter(of_axes).map(|row| row.time.get()).sum();
+        if all > 0.0 {
+            for row in rows.iter_mut().filter(of_axes) {
+                row.exposed = Seconds::new(exposed * row.time.get() / all);
+            }
+        }
+    };
+    for (axis, exposed) in AXES.iter().zip(per_axis) {
+        let states = if *axis == Axis::Host { 2.0 * states / plan.machine.host.get() } else { 0.0 };
+        share(&[*axis], exposed + states);
+    }
+    share(&[Axis::Dp, Axis::Edp], data.exposed);
+}
+
+fn stages(
+    plan: &Plan,
+    work: &[StageWork],
+    pipeline: &Pipeline,
+    occupancy: &[Occupancy],
+) -> Vec<StageEstimate> {
+    let m = plan.sizes.micro_batches as f64;
+    plan.stages
+        .iter()
+        .enumerate()
+        .map(|(index, stage)| {
+            let (work, held) = (&work[index], &occupancy[index]);
+            let times = work.times(plan);
+            let params = plan.stage_params(stage);
+            StageEstimate {
+                stage: index as u32,
+                num_layers: libm::ceil(stage.layers()) as u32,
+                params: (params.dense + params.expert) as u128,
+                memory: held.device,
+                host_memory: held.host,
+                peak_in_flight: held.in_flight,
+                forward: Seconds::new(times.forward),
+                backward: Seconds::new(times.backward),
+                compute: Seconds::new(m * work.compute()),
+                exposed: Seconds::new(pipeline.busy[index] - m * work.compute()),
+                idle: Seconds::new(pipeline.seconds - pipeline.busy[index]),
+            }
+        })
+        .collect()
+}
+
+fn metrics(
+    plan: &Plan,
+    step: &StepTime,
+    work: &[StageWork],
+    pipeline: &Pipeline,
+    stages: &[StageEstimate],
+    communication: &[Communication],
+) -> Metrics {
+    let world = plan.sizes.world as f64;
+    let step_time = step.total();
+    let per_device = model_flops_per_device(plan);
+    let m = plan.sizes.micro_batches as f64;
+    let again = m * mean(work.iter().map(|stage| stage.backward.recompute.flops));
+    let budget = step_time.get() * plan.peak_for_mfu().get();
+    let throughput = tokens_per_step(plan) / step_time.get();
+    let memory_peak =
+        stages.iter().map(|stage| stage.memory.peak()).fold(Bytes::ZERO, Bytes::max);
+    let host_peak = stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
+    let memory_limit = plan.memory_limit();
+    let comm_time: Seconds = communication.iter().map(|row| row.time).sum();
+    let comm_exposed: Seconds = communication.iter().map(|row| row.exposed).sum();
+    let (total, active) = (plan.params_total(), plan.params_active());
+    let embedding = plan.table_params();
+    Metrics {
+        mfu: per_device / budget,
+        hfu: (per_device + again) / budget,
+        tokens_per_second: throughput,
+        tokens_per_second_per_device: throughput / world,
+        step_time,
+        model_tflops_per_device: per_device / step_time.get() / 1e12,
+        params_total: total,
+        params_active: active,
+        params_total_no_input_embedding: total - embedding,
+        params_active_no_input_embedding: active - embedding,
+        flops_per_token: plan.flops_per_token(),
+        memory_peak,
+        memory_limit,
+        fits: memory_peak <= memory_limit && host_peak <= plan.machine.host_memory,
+        bubble_ratio: pipeline.bubble_ratio(),
+        bubble_ratio_closed_form: plan.bubble_ratio_closed_form(),
+        comm_volume: communication.iter().map(|row| row.bytes).sum(),
+        comm_exposed,
+        overlap_ratio: if comm_time > Seconds::ZERO { 1.0 - comm_exposed / comm_time } else { 1.0 },
+        // Loads are even: every rank of a group gets the mean.
+        imbalance_ratio: 1.0,
+        token_drop_ratio: plan
+            .design()
+            .training
+            .moe_expert_capacity_factor
+            .map_or(0.0, |factor| (1.0 - factor).max(0.0)),
+    }
+}
+
+fn warnings(plan: &Plan, metrics: &Metrics, occupancy: &[Occupancy]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if metrics.memory_peak > metrics.memory_limit {
+        warnings.push(format!(
+            "peak memory of {:.1} GiB exceeds the usable {:.1} GiB",
+            metrics.memory_peak.to_gib(),
+            metrics.memory_limit.to_gib()
+        ));
+    }
+    let host = occupancy.iter().map(|stage| stage.host).fold(Bytes::ZERO, Bytes::max);
+    if host > plan.machine.host_memory {
+        warnings.push(format!(
+            "swapping needs {:.1} GiB of host memory per device, the host has {:.1} GiB for each",
+            host.to_gib(),
+            plan.machine.host_memory.to_gib()
+        ));
+    }
+    if crate::pipeline::runs_pairs(plan.design().schedule.method) {
+        warnings.push(String::from(
+            "pairs hide communication as far as the busiest resource allows: a lower bound on time",
+        ));
+    }
+    if plan.shape.moe_layers > 0 {
+        warnings.push(String::from("every expert is taken to get the same load"));
+    }
+    if plan.design().schedule.moe_hierarchical_alltoallv && plan.ep_group().domains == 1 {
+        warnings.push(String::from(
+            "the hierarchical all-to-all has no effect: an EP group is inside one node",
+        ));
+    }
+    warnings
+}

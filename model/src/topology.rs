@@ -1,0 +1,174 @@
+//! The machine: who is close to whom, and how fast they talk.
+
+use crate::accelerator::IntraNode;
+use crate::choice::RankOrder;
+use crate::design::Design;
+use crate::plan::{Plan, wiring};
+use crate::units::{Bytes, BytesPerSecond, Seconds};
+
+/// The cluster, overrides resolved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Machine {
+    /// Devices that reach each other at node speed.
+    pub(crate) domain: u64,
+    /// Devices of a node.
+    pub(crate) node: u64,
+    /// How a node is wired.
+    pub(crate) wiring: IntraNode,
+    /// Per device to its domain, achieved.
+    pub(crate) intra: BytesPerSecond,
+    /// Per device to the network, achieved, the node's NICs shared evenly.
+    pub(crate) inter: BytesPerSecond,
+    /// Per device to host memory.
+    pub(crate) host: BytesPerSecond,
+    /// Host memory for each device.
+    pub(crate) host_memory: Bytes,
+}
+
+/// Devices of a node.
+pub(crate) fn devices_per_node(design: &Design) -> u64 {
+    design.cluster.devices_per_node.unwrap_or(design.cluster.accelerator.row().devices_per_node)
+}
+
+/// Devices that reach each other at node speed.
+fn domain(design: &Design) -> u64 {
+    let row = design.cluster.accelerator.row();
+    let node = devices_per_node(design);
+    // A node larger than usual is a larger domain too.
+    let usual = row.scale_up_domain_size.max(node);
+    let usual = if row.scale_up_domain_size == row.devices_per_node { node } else { usual };
+    design.cluster.scale_up_domain_size.unwrap_or(usual).min(design.cluster.num_devices).max(1)
+}
+
+/// Context-parallel ranks of one domain: those that exchange heads under `hybrid`.
+pub(crate) fn ulysses_ranks(design: &Design) -> u64 {
+    let tp = design.parallel.tensor_model_parallel_size;
+    let close = (domain(design) / tp).max(1);
+    greatest_divisor(design.parallel.context_parallel_size, close)
+}
+
+/// The greatest divisor of `whole` that is at most `most`.
+fn greatest_divisor(whole: u64, most: u64) -> u64 {
+    (1..=most.min(whole)).rev().find(|part| whole.is_multiple_of(*part)).unwrap_or(1)
+}
+
+impl Machine {
+    pub(crate) fn new(design: &Design) -> Self {
+        let row = design.cluster.accelerator.row();
+        let cluster = &design.cluster;
+        let node = devices_per_node(design);
+        let nics = cluster.nics_per_node.unwrap_or(node) as f64 / node as f64;
+        let intra = cluster.intra_node_gb_per_sec.unwrap_or(row.intra_node_gb_per_sec);
+        let inter = cluster.inter_node_gb_per_sec.unwrap_or(row.inter_node_gb_per_sec);
+        let host_memory = cluster.host_memory_gib.unwrap_or(row.host_memory_gib);
+        Self {
+            domain: domain(design),
+            node,
+            wiring: wiring(design),
+            intra: BytesPerSecond::gb(intra * row.intra_node_fraction),
+            inter: BytesPerSecond::gb(inter * nics * row.inter_node_fraction),
+            host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
+            host_memory: Bytes::gib(host_memory / node as f64),
+        }
+    }
+
+    /// Bandwidth of a device to `members` of its domain, itself counted.
+    ///
+    /// A full mesh of n gives a subgroup of g the links to its g - 1 others:
+    /// 196 (g - 1) / 7 GB/s on an A2 node. Source: msmodeling.
+    pub(crate) fn intra_bandwidth(&self, members: u64) -> BytesPerSecond {
+        match self.wiring {
+            IntraNode::Switch => self.intra,
+            IntraNode::FullMesh if members >= self.node => self.intra,
+            IntraNode::FullMesh => {
+                self.intra * ((members.max(2) - 1) as f64 / (self.node.max(2) - 1) as f64)
+            }
+        }
+    }
+}
+
+/// A group of ranks and how it lies on the machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Group {
+    /// Ranks of the group.
+    pub(crate) size: u64,
+    /// Ranks of the group in one domain.
+    pub(crate) close: u64,
+    /// Domains that the group spans.
+    pub(crate) domains: u64,
+}
+
+impl Group {
+    /// `size` ranks, each `stride` ranks from the next.
+    fn strided(machine: &Machine, size: u64, stride: u64) -> Self {
+        let close = (machine.domain / stride.max(1)).clamp(1, size.max(1));
+        let close = greatest_divisor(size.max(1), close);
+        Self { size, close, domains: size / close }
+    }
+
+    /// Time for one call to set up: a hop per step of the exchange.
+    ///
+    /// 10 µs for the kernel, then 0.5 µs per hop in a node and 1.5 µs between nodes (msmodeling).
+    pub(crate) fn latency(&self) -> Seconds {
+        let hops = (self.close - 1) as f64 * 0.5 + (self.domains - 1).min(16) as f64 * 1.5;
+        Seconds::micros(10.0 + hops)
+    }
+}
+
+impl Plan {
+    /// The tensor-parallel group.
+    pub(crate) fn tp_group(&self) -> Group {
+        Group::strided(&self.machine, self.sizes.tp, 1)
+    }
+
+    /// The context-parallel group.
+    pub(crate) fn cp_group(&self) -> Group {
+        Group::strided(&self.machine, self.sizes.cp, self.sizes.tp)
+    }
+
+    /// The expert-parallel group: contiguous over TP, CP and then DP.
+    pub(crate) fn ep_group(&self) -> Group {
+        let inner = self.sizes.tp * self.sizes.cp;
+        let contiguous = self.design().parallel.rank_order == RankOrder::TpCpEpDpPp
+            || self.sizes.ep * self.sizes.etp <= inner;
+        if contiguous {
+            return Group::strided(&self.machine, self.sizes.ep, self.sizes.etp);
+        }
+        // Beyond TP x CP the next data-parallel rank is a whole pipeline away.
+        let near = greatest_divisor(self.sizes.ep, (inner / self.sizes.etp).max(1));
+        let close = Group::strided(&self.machine, near, self.sizes.etp).close;
+        Group { size: self.sizes.ep, close, domains: self.sizes.ep / close }
+    }
+
+    /// The ranks that split one expert.
+    pub(crate) fn etp_group(&self) -> Group {
+        Group::strided(&self.machine, self.sizes.etp, 1)
+    }
+
+    /// The data-parallel group of what every rank shares, CP included.
+    pub(crate) fn dp_group(&self) -> Group {
+        let stride = match self.design().parallel.rank_order {
+            RankOrder::TpCpEpDpPp => self.sizes.tp,
+            RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.pp,
+        };
+        Group::strided(&self.machine, self.sizes.dp * self.sizes.cp, stride)
+    }
+
+    /// The data-parallel group of experts.
+    pub(crate) fn edp_group(&self) -> Group {
+        let stride = match self.design().parallel.rank_order {
+            RankOrder::TpCpEpDpPp => self.sizes.ep * self.sizes.etp,
+            RankOrder::TpCpEpPpDp => self.sizes.ep * self.sizes.etp * self.sizes.pp,
+        };
+        Group::strided(&self.machine, self.sizes.edp, stride)
+    }
+
+    /// Is the next pipeline stage in the same domain?
+    pub(crate) fn pp_is_close(&self) -> bool {
+        let stride = match self.design().parallel.rank_order {
+            RankOrder::TpCpEpDpPp => self.sizes.world / self.sizes.pp,
+            RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.cp,
+        };
+        stride < self.machine.domain
+    }
+}

@@ -1,0 +1,336 @@
+//! Who sends what to whom: every exchange of a layer with its volume and time on each link.
+//!
+//! Letters: T tokens of a TP group, T' tokens of a rank, S bytes that everyone ends up with,
+//! g ranks of a group in one domain, d domains, n = g d. Bytes are what one device sends.
+
+use alloc::vec::Vec;
+
+use crate::choice::{ContextParallelAlgo, Dispatcher};
+use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::layout::Stage;
+use crate::plan::Plan;
+use crate::topology::{Group, ulysses_ranks};
+
+/// How often a pass of each kind of work makes a call: forward, backward.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Calls {
+    pub(crate) dense: [f64; 2],
+    pub(crate) moe: [f64; 2],
+    pub(crate) mtp_extra: [f64; 2],
+    pub(crate) embedding: [f64; 2],
+    pub(crate) head: [f64; 2],
+    /// Of the MoE calls, those that recomputing the permutation repeats.
+    pub(crate) dispatch: f64,
+}
+
+/// One exchange on one link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Exchange {
+    pub(crate) axis: Axis,
+    pub(crate) link: LinkLevel,
+    pub(crate) collective: Collective,
+    /// What one device sends in a call.
+    pub(crate) bytes: f64,
+    /// Time of a call.
+    pub(crate) seconds: f64,
+    pub(crate) calls: Calls,
+}
+
+impl Exchange {
+    /// Calls of one micro-batch on a stage: forward, backward; recomputation not counted.
+    pub(crate) fn calls_on(&self, stage: &Stage, mtp_is_moe: bool) -> [f64; 2] {
+        let mut sum = [0.0; 2];
+        for (pass, sum) in sum.iter_mut().enumerate() {
+            *sum = self.calls.dense[pass] * stage.dense
+                + self.calls.moe[pass] * stage.moe
+                + (self.layer_calls(mtp_is_moe, pass) + self.calls.mtp_extra[pass]) * stage.mtp
+                + self.calls.embedding[pass] * stage.embedding
+                + self.calls.head[pass] * (stage.head + stage.mtp_head);
+        }
+        sum
+    }
+
+    /// Calls of one layer of this kind in a pass.
+    pub(crate) fn layer_calls(&self, is_moe: bool, pass: usize) -> f64 {
+        if is_moe { self.calls.moe[pass] } else { self.calls.dense[pass] }
+    }
+}
+
+/// Bytes and seconds of one call, inside domains and between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Call {
+    intra: [f64; 2],
+    inter: [f64; 2],
+}
+
+impl Plan {
+    /// A call that sends these bytes inside the domain and between domains.
+    fn call(&self, group: &Group, intra_bytes: f64, inter_bytes: f64) -> Call {
+        let latency = group.latency().get();
+        let time = |bytes: f64, rate: f64| if bytes > 0.0 { bytes / rate + latency } else { 0.0 };
+        Call {
+            intra: [intra_bytes, time(intra_bytes, self.machine.intra_bandwidth(group.close).get())],
+            inter: [inter_bytes, time(inter_bytes, self.machine.inter.get())],
+        }
+    }
+
+    /// All-gather of S bytes, or reduce-scatter of S: first each rank's share between domains,
+    /// S (d - 1) / (d g), then inside, S (g - 1) / g; together S (n - 1) / n.
+    ///
+    /// Source: Thakur et al. 2005, ring and hierarchical forms.
+    fn gather(&self, group: &Group, whole_bytes: f64) -> Call {
+        let (g, d) = (group.close as f64, group.domains as f64);
+        self.call(group, whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g))
+    }
+
+    /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
+    fn all_to_all(&self, group: &Group, bytes: f64) -> Call {
+        let (g, n) = (group.close as f64, group.size as f64);
+        self.call(group, bytes * (g - 1.0) / n, bytes * (n - g) / n)
+    }
+
+    /// Every exchange of the layers, without pipeline and data parallelism.
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+        let mut list = Vec::with_capacity(16);
+        self.tensor_exchanges(&mut list);
+        self.context_exchanges(&mut list);
+        self.expert_exchanges(&mut list);
+        list
+    }
+
+    /// TP, Megatron's sequence parallelism: gather in front of a split matrix, scatter the sum
+    /// behind it; backward the mirror image, and the input is gathered again for the weight's
+    /// gradient. MLA gathers its latents instead of the hidden state. Without SP the sums are
+    /// all-reduced, twice a layer and pass.
+    ///
+    /// Source: Korthikanti et al. 2022, section 4.2.2; Megatron-Core `layers.py` and
+    /// `multi_latent_attention.py`.
+    fn tensor_exchanges(&self, list: &mut Vec<Exchange>) {
+        if self.sizes.tp == 1 {
+            return;
+        }
+        let group = self.tp_group();
+        let hidden = self.tokens() * self.shape.hidden as f64 * self.activation_bytes();
+        let shared = if self.shape.shared_ffn > 0 { 1.0 } else { 0.0 };
+        if self.sizes.sp == 1 {
+            let calls = Calls {
+                dense: [2.0, 2.0],
+                moe: [1.0 + shared, 1.0 + shared],
+                mtp_extra: [1.0, 1.0],
+                embedding: [1.0, 0.0],
+                head: [0.0, 1.0],
+                dispatch: 0.0,
+            };
+            let once = self.gather(&group, hidden);
+            let twice = Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
+            push(list, Axis::Tp, Collective::AllReduce, &twice, calls);
+            return;
+        }
+        let (attention_hidden, latent_width) = match self.shape.mla {
+            Some(mla) if mla.q_rank > 0 => (0.0, mla.q_rank + mla.kv_rank + mla.rope_dim),
+            Some(mla) => (1.0, mla.kv_rank + mla.rope_dim),
+            None => (1.0, 0),
+        };
+        let gathers = Calls {
+            dense: [attention_hidden + 1.0, 2.0 + attention_hidden + 1.0],
+            moe: [attention_hidden + shared, 1.0 + attention_hidden + 2.0 * shared],
+            mtp_extra: [2.0, 2.0],
+            embedding: [0.0, 1.0],
+            head: [1.0, 1.0],
+            dispatch: 0.0,
+        };
+        let scatters = Calls {
+            dense: [2.0, attention_hidden + 1.0],
+            moe: [1.0 + shared, attention_hidden + shared],
+            mtp_extra: [0.0, 2.0],
+            embedding: [1.0, 0.0],
+            head: [0.0, 1.0],
+            dispatch: 0.0,
+        };
+        let call = self.gather(&group, hidden);
+        push(list, Axis::Tp, Collective::AllGather, &call, gathers);
+        push(list, Axis::Tp, Collective::ReduceScatter, &call, scatters);
+        if latent_width > 0 {
+            let latents = self.tokens() * latent_width as f64 * self.activation_bytes();
+            let call = self.gather(&group, latents);
+            let once = |calls: [f64; 2]| Calls { dense: calls, moe: calls, ..Calls::default() };
+            push(list, Axis::Tp, Collective::AllGather, &call, once([1.0, 1.0]));
+            push(list, Axis::Tp, Collective::ReduceScatter, &call, once([0.0, 1.0]));
+        }
+    }
+
+    /// CP: keys and values go round a ring (and their gradients, backward), are gathered, or heads
+    /// are exchanged for sequence before and behind attention.
+    ///
+    /// Source: Liu et al. 2023 (ring), Jacobs et al. 2023 (Ulysses).
+    fn context_exchanges(&self, list: &mut Vec<Exchange>) {
+        let cp = self.sizes.cp;
+        if cp == 1 {
+            return;
+        }
+        let (shape, tp) = (&self.shape, self.sizes.tp as f64);
+        let element = self.tokens() * self.activation_bytes() / tp;
+        let (qk, v) = (shape.qk_dim as f64, shape.v_dim as f64);
+        let key_value = element * shape.groups as f64 * (qk + v);
+        let query_output = element * shape.heads as f64 * (qk + v);
+        let group = self.cp_group();
+        let algo = self.design().parallel.context_parallel_algo;
+        let layers = |calls: [f64; 2]| Calls { dense: calls, moe: calls, ..Calls::default() };
+        let ulysses = match algo {
+            ContextParallelAlgo::A2a => cp,
+            ContextParallelAlgo::Hybrid => ulysses_ranks(self.design()),
+            ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => 1,
+        };
+        if ulysses > 1 {
+            let part = Group {
+                size: ulysses,
+                close: ulysses.min(group.close),
+                domains: ulysses / ulysses.min(group.close),
+            };
+            let call = self.all_to_all(&part, key_value + query_output);
+            push(list, Axis::Cp, Collective::AllToAll, &call, layers([1.0, 1.0]));
+        }
+        let ring = cp / ulysses;
+        if ring == 1 {
+            return;
+        }
+        if algo == ContextParallelAlgo::Allgather {
+            let call = self.gather(&group, key_value * cp as f64);
+            push(list, Axis::Cp, Collective::AllGather, &call, layers([1.0, 1.0]));
+            push(list, Axis::Cp, Collective::ReduceScatter, &call, layers([0.0, 1.0]));
+            return;
+        }
+        // A ring that leaves the domain is as slow as its slowest link.
+        let crosses = group.domains > 1;
+        let steps = (ring - 1) as f64;
+        let call = if crosses {
+            self.call(&group, 0.0, key_value)
+        } else {
+            self.call(&group, key_value, 0.0)
+        };
+        push(list, Axis::Cp, Collective::P2p, &call, layers([steps, 2.0 * steps]));
+    }
+
+    /// EP: dispatch and combine, forward and backward.
+    fn expert_exchanges(&self, list: &mut Vec<Exchange>) {
+        if self.shape.moe_layers == 0 {
+            return;
+        }
+        let schedule = &self.design().schedule;
+        let group = self.ep_group();
+        if self.sizes.ep > 1 {
+            match schedule.moe_token_dispatcher_type {
+                Dispatcher::Allgather => self.gathered_dispatch(list, &group),
+                Dispatcher::Flex => self.deduplicated_dispatch(list, &group),
+                Dispatcher::Alltoall if schedule.moe_hierarchical_alltoallv && group.domains > 1 => {
+                    self.hierarchical_dispatch(list, &group);
+                }
+                Dispatcher::Alltoall => {
+                    let call = self.all_to_all(&group, self.dispatched_bytes());
+                    push(list, Axis::Ep, Collective::AllToAll, &call, both_ways(1.0));
+                }
+            }
+        }
+        if self.sizes.etp > 1 {
+            // The ranks that share an expert gather its rows and scatter its sums.
+            let call = self.gather(&self.etp_group(), self.expert_rows() * self.row_bytes());
+            let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
+            let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
+            push(list, Axis::Ep, Collective::AllGather, &call, gathers);
+            push(list, Axis::Ep, Collective::ReduceScatter, &call, scatters);
+        }
+    }
+
+    fn row_bytes(&self) -> f64 {
+        self.shape.hidden as f64 * self.activation_bytes()
+    }
+
+    /// What a rank sends to experts, itself counted: T' k h, after capacity.
+    pub(crate) fn dispatched_bytes(&self) -> f64 {
+        self.copies_per_rank() * self.row_bytes()
+    }
+
+    /// All tokens to every rank of the group; combine scatters the sums.
+    fn gathered_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
+        let whole = self.tokens_per_rank() * group.size as f64 * self.row_bytes();
+        let call = self.gather(group, whole);
+        let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
+        let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
+        push(list, Axis::Ep, Collective::AllGather, &call, gathers);
+        push(list, Axis::Ep, Collective::ReduceScatter, &call, scatters);
+    }
+
+    /// Between domains every rank gathers the tokens of its peers, (d - 1) T' h; inside, each copy
+    /// goes to its expert's rank, T' k h (g - 1) / g. Combine takes the same way back.
+    ///
+    /// Flat, T' k h (n - g) / n crosses: k / d times as much.
+    /// Source: Pangu Ultra MoE, hierarchical EP; MindSpeed `moe-hierarchical-alltoallv`.
+    fn hierarchical_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
+        let (g, d) = (group.close as f64, group.domains as f64);
+        let between = self.tokens_per_rank() * (d - 1.0) * self.row_bytes();
+        let inside = self.dispatched_bytes() * (g - 1.0) / g;
+        let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
+        let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
+        let inter = self.call(group, 0.0, between);
+        let intra = self.call(group, inside, 0.0);
+        push(list, Axis::Ep, Collective::AllGather, &inter, gathers);
+        push(list, Axis::Ep, Collective::ReduceScatter, &inter, scatters);
+        push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
+    }
+
+    /// A token crosses once to each domain that has one of its experts, then fans out inside.
+    fn deduplicated_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
+        let (g, d) = (group.close as f64, group.domains as f64);
+        let remote = self.domains_visited(group) * (d - 1.0) / d;
+        let between = self.tokens_per_rank() * remote * self.row_bytes();
+        let inside = self.dispatched_bytes() * (g - 1.0) / g;
+        push(list, Axis::Ep, Collective::AllToAll, &self.call(group, inside, between), both_ways(1.0));
+    }
+
+    /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even
+    /// routing, at most those of the router groups that it keeps.
+    ///
+    /// Source: DeepSeek-V3, section 2.1.2 (node-limited routing); the expectation is derived.
+    pub(crate) fn domains_visited(&self, group: &Group) -> f64 {
+        let d = group.domains as f64;
+        let topk = self.shape.topk as f64;
+        let spread = d * (1.0 - libm::pow(1.0 - 1.0 / d, topk));
+        let transformer = &self.design().transformer;
+        match (transformer.moe_router_num_groups, transformer.moe_router_group_topk) {
+            (Some(groups), Some(kept)) => {
+                spread.min(kept as f64 * libm::ceil(d / groups as f64)).max(1.0)
+            }
+            _ => spread.max(1.0),
+        }
+    }
+
+    /// What one stage sends to the next for one chunk of a micro-batch: T' h.
+    pub(crate) fn boundary(&self) -> (LinkLevel, f64, f64) {
+        let bytes = self.tokens_per_rank() * self.row_bytes();
+        if self.pp_is_close() {
+            (LinkLevel::IntraNode, bytes, bytes / self.machine.intra_bandwidth(2).get() + 10e-6)
+        } else {
+            (LinkLevel::InterNode, bytes, bytes / self.machine.inter.get() + 10e-6)
+        }
+    }
+
+    /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group: intra, inter.
+    pub(crate) fn data_call(&self, group: &Group, whole_bytes: f64) -> [[f64; 2]; 2] {
+        let call = self.gather(group, whole_bytes);
+        [call.intra, call.inter]
+    }
+}
+
+/// Dispatch and combine in both passes; recomputing the permutation dispatches again.
+fn both_ways(dispatch: f64) -> Calls {
+    Calls { moe: [2.0, 2.0], dispatch, ..Calls::default() }
+}
+
+fn push(list: &mut Vec<Exchange>, axis: Axis, collective: Collective, call: &Call, calls: Calls) {
+    let links = [(LinkLevel::IntraNode, call.intra), (LinkLevel::InterNode, call.inter)];
+    for (link, [bytes, seconds]) in links {
+        if bytes > 0.0 {
+            list.push(Exchange { axis, link, collective, bytes, seconds, calls });
+        }
+    }
+}
