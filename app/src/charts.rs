@@ -1,0 +1,85 @@
+//! The explorer's charts, drawn by plotters through a backend of our own.
+//!
+//! Pure functions: numbers in, a complete `<svg>` out, the same bytes on the server and in the
+//! browser, so that a chart is right before the page is interactive. Each chart has a table of the
+//! same numbers for those who can't or won't look at it.
+//!
+//! A chart is drawn for a width in pixels and scales with its container (`viewBox`). Its text is
+//! 12 px at the drawn width, so ask for the width that it will really have.
+//!
+//! What a mark looks like is decided by its classes in `style/charts.css`: `chart-fill` or
+//! `chart-stroke` with one class of [`ink`], `chart-strong` for text that stands out, and
+//! `chart-hatch` for the diagonal lines that repeat in a pattern what the color says.
+
+mod backend;
+mod bubble;
+mod canvas;
+mod communication;
+mod frame;
+mod ink;
+mod memory;
+mod step;
+mod text;
+
+use model::Plan;
+use model::estimate::{Estimate, StepPart};
+use model::units::Seconds;
+
+pub use text::{bold_width, text_width};
+
+/// Memory per device of each pipeline stage, in stacked bars under the limit.
+#[must_use]
+pub fn memory_by_stage(estimate: &Estimate, width: u32) -> String {
+    memory::draw(estimate, width)
+}
+
+/// The numbers of [`memory_by_stage`], the header first.
+#[must_use]
+pub fn memory_by_stage_table(estimate: &Estimate) -> Vec<Vec<String>> {
+    memory::table(estimate)
+}
+
+/// Where a step's time goes, from the ideal to the whole.
+#[must_use]
+pub fn step_breakdown(estimate: &Estimate, width: u32) -> String {
+    let parts: Vec<_> = estimate.step.parts().collect();
+    waterfall(&parts, width)
+}
+
+/// [`step_breakdown`] of any list of parts.
+#[must_use]
+pub fn waterfall(parts: &[(StepPart, Seconds)], width: u32) -> String {
+    step::draw(parts, width)
+}
+
+/// The numbers of [`step_breakdown`], the header first.
+#[must_use]
+pub fn step_breakdown_table(estimate: &Estimate) -> Vec<Vec<String>> {
+    step::table(estimate)
+}
+
+/// What a device sends in a step, per axis, collective and link.
+#[must_use]
+pub fn communication(estimate: &Estimate, width: u32) -> String {
+    communication::draw(estimate, width)
+}
+
+/// The numbers of [`communication`], the header first.
+#[must_use]
+pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
+    communication::table(estimate)
+}
+
+/// The bubble over the number of micro-batches, all else as in the plan.
+///
+/// Evaluates the model for each of about a dozen numbers.
+#[must_use]
+pub fn bubble_by_microbatches(plan: &Plan, estimate: &Estimate, width: u32) -> String {
+    bubble::draw(plan, estimate, width)
+}
+
+/// The numbers of [`bubble_by_microbatches`], the header first.
+#[must_use]
+pub fn bubble_by_microbatches_table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
+    bubble::table(plan, estimate)
+}

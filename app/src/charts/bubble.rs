@@ -1,0 +1,214 @@
+//! The bubble over the number of micro-batches: by the published formula and with real stages.
+
+use model::design::KnobId;
+use model::estimate::Estimate;
+use model::knob::Value;
+use model::{Plan, estimate as predict};
+use plotters::element::PathElement;
+use plotters::style::Color as _;
+use plotters_backend::text_anchor::HPos;
+
+use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, line, put, strong, svg};
+use super::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
+use super::ink::Ink;
+use super::text::{TEXT_SIZE, bold_width, finite, percent};
+use crate::format::whole;
+
+/// Height of the plot, in pixels.
+const PLOT_HEIGHT: i32 = 180;
+
+/// How far right of the design the line goes, as a factor.
+const REACH: u64 = 8;
+
+/// The two lines: ink, mark of a point, words.
+const LINES: [(Ink, Fill, &str); 2] = [
+    (Ink::ClosedForm, Fill::Solid, "Published formula, equal stages"),
+    (Ink::Simulated, Fill::Round, "Real stage times"),
+];
+
+/// The design with another number of micro-batches, everything else the same.
+struct Point {
+    num_microbatches: u64,
+    /// In the order of [`LINES`], as ratios.
+    bubbles: [f64; 2],
+}
+
+/// Draws it.
+pub(super) fn draw(plan: &Plan, estimate: &Estimate, width: u32) -> String {
+    let width = drawn_width(width);
+    let points = points(plan, estimate);
+    let current = plan.num_microbatches();
+    let legend = Legend::new(width, LINES.map(key).into());
+    let most = points.iter().flat_map(|point| point.bubbles).fold(0.01_f64, f64::max);
+    let y = Axis::linear(0.0, most * 100.0, 4, "Bubble, % of device time");
+    let top = legend.height() + 2 * LINE;
+    let bottom = top + PLOT_HEIGHT;
+    let x = x_axis(&points, current);
+    let frame =
+        Frame { left: y.label_width() + TEXT_GAP, right: width - 2 * POINT.0, top, bottom, x, y };
+    svg(width, bottom + Frame::BELOW, &label(&points, current), &|canvas| {
+        legend.draw(canvas);
+        let plot = frame.draw(canvas, width);
+        draw_current(canvas, &plot, &frame, &points, current, width);
+        for (index, (ink, fill, words)) in LINES.into_iter().enumerate() {
+            let path: Vec<_> = points
+                .iter()
+                .map(|point| {
+                    let bubble = point.bubbles[index] * 100.0;
+                    plot.map_coordinate(&(octave(point.num_microbatches), bubble))
+                })
+                .collect();
+            put(canvas, &PathElement::new(path.clone(), ink.stroke_width(2)));
+            for (point, (x, y)) in points.iter().zip(path) {
+                let size = if point.num_microbatches == current { POINT.0 + 2 } else { POINT.0 };
+                let corners = [(x - size, y - size), (x + size, y + size)];
+                let bubble = percent(point.bubbles[index]);
+                let title =
+                    format!("{} micro-batches: {bubble}\n{words}", whole(point.num_microbatches));
+                put(canvas, &Titled { title, marks: vec![Mark { corners, ink, fill }] });
+            }
+        }
+    })
+}
+
+/// The same numbers as rows, the header first.
+pub(super) fn table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
+    let header = ["Micro-batches", LINES[0].2, LINES[1].2, ""].map(String::from).to_vec();
+    let current = plan.num_microbatches();
+    let rows = points(plan, estimate).into_iter().map(|point| {
+        let [closed_form, simulated] = point.bubbles.map(percent);
+        let note = if point.num_microbatches == current { "this design" } else { "" };
+        vec![whole(point.num_microbatches), closed_form, simulated, note.to_owned()]
+    });
+    std::iter::once(header).chain(rows).collect()
+}
+
+/// The design itself and the legal ones around it, by number of micro-batches.
+fn points(plan: &Plan, estimate: &Estimate) -> Vec<Point> {
+    let current = plan.num_microbatches();
+    let point = |num_microbatches, estimate: &Estimate| {
+        let metrics = &estimate.metrics;
+        let bubbles = [metrics.bubble_ratio_closed_form, metrics.bubble_ratio];
+        Point { num_microbatches, bubbles: bubbles.map(|bubble| finite(bubble).clamp(0.0, 1.0)) }
+    };
+    let mut design = plan.design().clone();
+    let per_microbatch = plan.data_parallel_size() * design.training.micro_batch_size;
+    let mut points = Vec::new();
+    for count in candidates(current, design.parallel.pipeline_model_parallel_size) {
+        if count == current {
+            points.push(point(count, estimate));
+            continue;
+        }
+        // A count that the schedule doesn't take is left out.
+        let Some(global_batch) = count.checked_mul(per_microbatch) else { continue };
+        let value = Value::Integer(global_batch);
+        if design.set(KnobId::global_batch_size, &value).is_err() {
+            continue;
+        }
+        if let Ok(plan) = Plan::new(&design) {
+            points.push(point(count, &predict(&plan)));
+        }
+    }
+    points
+}
+
+/// Numbers of micro-batches from the stages on, ascending, the current one among them: doublings
+/// of the stages and of the current number, and one between each two where that is not too many.
+fn candidates(current: u64, num_stages: u64) -> Vec<u64> {
+    let most = current.saturating_mul(REACH);
+    let least = num_stages.max(current / 64).clamp(1, current.max(1));
+    let dense = most / least <= 32;
+    let mut all = vec![current];
+    for start in [num_stages.max(1), current.max(1)] {
+        // Down to an odd number, so that each is a whole multiple of the start's factors.
+        let mut count = start;
+        while count > least && count.is_multiple_of(2) {
+            count /= 2;
+        }
+        while count <= most {
+            all.push(count);
+            if dense && count.is_multiple_of(2) {
+                all.push(count / 2 * 3);
+            }
+            count = count.saturating_mul(2).max(count + 1);
+        }
+    }
+    all.retain(|count| (least..=most).contains(count) || *count == current);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Place on an axis where each doubling is as wide as the next, straight in between.
+///
+/// A logarithm would do as well, but its last bits differ between machines.
+fn octave(count: u64) -> f64 {
+    let whole = count.max(1).ilog2();
+    f64::from(whole) + count.max(1) as f64 / (1_u64 << whole) as f64 - 1.0
+}
+
+fn key((ink, fill, words): (Ink, Fill, &str)) -> Key {
+    Key { ink, swatch: Swatch::Line(Some(fill)), text: words.to_owned() }
+}
+
+fn label(points: &[Point], current: u64) -> String {
+    let mut label = String::from("Bubble over the number of micro-batches.");
+    if let Some(point) = points.iter().find(|point| point.num_microbatches == current) {
+        let [closed_form, simulated] = point.bubbles.map(percent);
+        label.push_str(&format!(
+            " At the {} of this design: {closed_form} by the published formula, \
+             {simulated} with real stage times.",
+            whole(current)
+        ));
+    }
+    if let Some(last) = points.last().filter(|last| last.num_microbatches > current) {
+        let [_, simulated] = last.bubbles.map(percent);
+        label.push_str(&format!(" At {}: {simulated}.", whole(last.num_microbatches)));
+    }
+    label
+}
+
+fn x_axis(points: &[Point], current: u64) -> Axis {
+    let ends = [points.first(), points.last()];
+    let [from, to] = ends.map(|point| octave(point.map_or(1, |point| point.num_microbatches)));
+    // The last one before the others: an end without a number is hard to read.
+    let last_first = points.iter().rev().take(1).chain(points.iter().rev().skip(1).rev());
+    let ticks = last_first.map(|point| {
+        let count = point.num_microbatches;
+        let is_current = count == current;
+        Tick {
+            at: octave(count),
+            text: whole(count),
+            ink: if is_current { Ink::Current } else { Ink::Quiet },
+            keep: is_current,
+            rule: None,
+        }
+    });
+    // A single point stands in the middle.
+    let to_apart = if to > from { 0.0 } else { 0.5 };
+    Axis {
+        from: from - to_apart,
+        to: to + to_apart,
+        ticks: ticks.collect(),
+        title: String::from("Micro-batches per step and data-parallel rank"),
+    }
+}
+
+/// A line through the design's own number, with its two values above.
+fn draw_current(
+    canvas: &Canvas<'_>,
+    plot: &Plot<'_>,
+    frame: &Frame,
+    points: &[Point],
+    current: u64,
+    width: i32,
+) {
+    let Some(point) = points.iter().find(|point| point.num_microbatches == current) else { return };
+    let (x, _) = plot.map_coordinate(&(octave(current), 0.0));
+    line(canvas, (x, frame.top - 2), (x, frame.bottom), Ink::Current);
+    let [closed_form, simulated] = point.bubbles.map(percent);
+    let words = format!("Now {closed_form} by formula, {simulated} real");
+    let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
+    let middle = x.clamp(half, (width - half).max(half));
+    strong(canvas, &words, (middle, frame.top - LINE / 2), Ink::Current, HPos::Center);
+}

@@ -1,0 +1,296 @@
+//! Memory per pipeline stage: stacked bars under the limit.
+
+use std::ops::Range;
+
+use model::estimate::{Estimate, StageEstimate, StageMemory};
+use plotters_backend::text_anchor::HPos;
+
+use super::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
+};
+use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use super::ink::Ink;
+use super::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
+
+/// The parts of a bar from its foot up: ink and the letter that stands on it.
+const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [
+    (Ink::Weights, "W"),
+    (Ink::Gradients, "G"),
+    (Ink::Optimizer, "O"),
+    (Ink::Activations, "A"),
+    (Ink::Buffers, "B"),
+    (Ink::Reserve, "R"),
+];
+
+/// Gibibytes as the rest of the page spells them.
+fn figure(gib: f64) -> String {
+    fixed(gib, 1)
+}
+
+/// Height of the plot, in pixels.
+const PLOT_HEIGHT: i32 = 216;
+
+/// Least width of a bar with the gap beside it; with more stages than fit, neighbours share one.
+const LEAST_SLOT: i32 = 3;
+
+/// What the bars show.
+struct Bars<'e> {
+    stages: &'e [StageEstimate],
+    /// Stages that share a bar; it shows the fullest of them.
+    share: usize,
+    limit: f64,
+    /// Pixels from one bar to the next, and of a bar.
+    slot: i32,
+    bar: i32,
+}
+
+/// Draws it.
+pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
+    let width = drawn_width(width);
+    let stages = estimate.stages.as_slice();
+    let Some(fullest) = fullest(stages) else {
+        return empty(width, "There is no pipeline stage to show");
+    };
+    let limit = finite(estimate.metrics.memory_limit.to_gib());
+    let y = y_axis(peak(fullest), limit);
+    let left = y.label_width() + TEXT_GAP;
+    let room = width - left;
+    let share = stages.len().div_ceil((room / LEAST_SLOT).max(1).unsigned_abs() as usize).max(1);
+    let num_bars = stages.len().div_ceil(share) as i32;
+    let slot = room / num_bars;
+    let bars = Bars { stages, share, limit, slot, bar: bar_width(slot) };
+
+    let legend = Legend::new(width, keys(limit));
+    let top = legend.height() + 2 * LINE;
+    let bottom = top + PLOT_HEIGHT;
+    let x = bars.x_axis(num_bars);
+    let frame = Frame { left, right: left + slot * num_bars, top, bottom, x, y };
+    svg(width, bottom + Frame::BELOW, &label(stages, fullest, limit), &|canvas| {
+        legend.draw(canvas);
+        let plot = frame.draw(canvas, width);
+        bars.draw(canvas, &plot);
+        bars.draw_letters(canvas, &plot);
+        let (_, limit_y) = plot.map_coordinate(&(0.0, limit));
+        line(canvas, (frame.left, limit_y), (frame.right, limit_y), Ink::Limit);
+        bars.draw_peak(canvas, &plot, fullest, limit_y, left..width);
+    })
+}
+
+/// The same numbers as rows, the header first.
+pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
+    let mut header = vec![String::from("Stage"), String::from("Layers")];
+    header.extend(StageMemory::LABELS.map(|part| format!("{} (GiB)", sentence(part))));
+    header.extend([String::from("Peak (GiB)"), String::from("Free (GiB)")]);
+    let limit = estimate.metrics.memory_limit.to_gib();
+    let rows = estimate.stages.iter().map(|stage| {
+        let mut row = vec![stage.stage.to_string(), stage.num_layers.to_string()];
+        row.extend(stage.memory.parts().map(|part| figure(finite(part.to_gib()))));
+        row.extend([figure(peak(stage)), figure(finite(limit - peak(stage)))]);
+        row
+    });
+    std::iter::once(header).chain(rows).collect()
+}
+
+fn peak(stage: &StageEstimate) -> f64 {
+    finite(stage.memory.peak().to_gib())
+}
+
+fn fullest(stages: &[StageEstimate]) -> Option<&StageEstimate> {
+    // The first of equals: later ones replace it only when they are larger.
+    stages.iter().reduce(|best, stage| if peak(stage) > peak(best) { stage } else { best })
+}
+
+fn label(stages: &[StageEstimate], fullest: &StageEstimate, limit: f64) -> String {
+    let over = stages.iter().filter(|stage| peak(stage) > limit).count();
+    let verdict = match over {
+        0 => String::from("all fit"),
+        1 => String::from("one is over the limit"),
+        _ => format!("{over} are over the limit"),
+    };
+    format!(
+        "Memory per device of each pipeline stage, {} in all. Stage {} is the fullest: \
+         {} GiB of {} GiB; {verdict}.",
+        stages.len(),
+        fullest.stage,
+        figure(peak(fullest)),
+        figure(limit)
+    )
+}
+
+fn keys(limit: f64) -> Vec<Key> {
+    let parts = PARTS.iter().zip(StageMemory::LABELS);
+    let mut keys: Vec<Key> = parts
+        .map(|((ink, letter), part)| Key {
+            ink: *ink,
+            swatch: Swatch::Bar(Fill::Solid, letter),
+            text: sentence(part),
+        })
+        .collect();
+    keys.push(Key {
+        ink: Ink::Limit,
+        swatch: Swatch::Line(None),
+        text: format!("Limit {} GiB", figure(limit)),
+    });
+    keys
+}
+
+fn y_axis(peak: f64, limit: f64) -> Axis {
+    let top = peak.max(limit).max(0.01);
+    let mut axis = Axis::linear(0.0, top, 4, "GiB per device");
+    axis.ticks.push(Tick {
+        at: limit,
+        text: figure(limit),
+        ink: Ink::Limit,
+        keep: true,
+        rule: None,
+    });
+    axis
+}
+
+fn bar_width(slot: i32) -> i32 {
+    let gap = match slot {
+        ..3 => 0,
+        3..6 => 1,
+        6..12 => 2,
+        _ => slot / 5,
+    };
+    (slot - gap).min(96)
+}
+
+impl Bars<'_> {
+    /// A label wherever one fits, at round steps from the first stage on.
+    fn x_axis(&self, num_bars: i32) -> Axis {
+        let last = self.stages.len().saturating_sub(1).to_string();
+        let room = bold_width(&last, TEXT_SIZE) + TEXT_GAP;
+        let steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+        let wide_enough = |step: &usize| *step as i32 * self.slot >= room * self.share as i32;
+        let step = steps.into_iter().find(wide_enough).unwrap_or(self.stages.len());
+        let ticks = self.stages.iter().enumerate().step_by(step).map(|(index, stage)| {
+            let over = self.share == 1 && peak(stage) > self.limit;
+            Tick {
+                at: (index / self.share) as f64 + 0.5,
+                text: stage.stage.to_string(),
+                ink: if over { Ink::Over } else { Ink::Quiet },
+                keep: over,
+                rule: None,
+            }
+        });
+        let (from, to) = (0.0, f64::from(num_bars));
+        let title = match self.share {
+            1 => String::from("Pipeline stage"),
+            share => format!("Pipeline stage; a bar is the fullest of {share}"),
+        };
+        Axis { from, to, ticks: ticks.collect(), title }
+    }
+
+    /// The stage that each bar shows, with the bar's left edge.
+    fn shown(&self, plot: &Plot<'_>) -> Vec<(&StageEstimate, i32)> {
+        let (left, _) = plot.map_coordinate(&(0.0, 0.0));
+        let groups = self.stages.chunks(self.share).filter_map(fullest);
+        let inset = (self.slot - self.bar) / 2;
+        let edge = |index: usize| left + self.slot * index as i32 + inset;
+        groups.enumerate().map(|(index, stage)| (stage, edge(index))).collect()
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>, plot: &Plot<'_>) {
+        let (_, limit_y) = plot.map_coordinate(&(0.0, self.limit));
+        for (stage, left) in self.shown(plot) {
+            let right = left + self.bar;
+            let mut marks: Vec<Mark> = Vec::with_capacity(PARTS.len() + 1);
+            for ((ink, _), span) in PARTS.iter().zip(spans(stage, plot)) {
+                if span.is_empty() {
+                    continue;
+                }
+                // A gap of a pixel sets neighbours apart, whatever their colours.
+                let top = if span.len() > 3 { span.start + 1 } else { span.start };
+                let corners = [(left, top), (right, span.end)];
+                marks.push(Mark { corners, ink: *ink, fill: Fill::Solid });
+            }
+            let top = spans(stage, plot).iter().map(|span| span.start).min().unwrap_or(limit_y);
+            if peak(stage) > self.limit {
+                let corners = [(left, top), (right, limit_y.max(top + 1))];
+                marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Hollow });
+            }
+            put(canvas, &Titled { title: self.title(stage), marks });
+        }
+    }
+
+    fn title(&self, stage: &StageEstimate) -> String {
+        let peak = peak(stage);
+        let free = self.limit - peak;
+        let verdict = if free < 0.0 { "over the limit" } else { "free" };
+        let mut title = format!(
+            "Stage {}: {} GiB, {} GiB {verdict}",
+            stage.stage,
+            figure(peak),
+            figure(free.abs())
+        );
+        for (part, bytes) in StageMemory::LABELS.iter().zip(stage.memory.parts()) {
+            title.push_str(&format!("\n{} {} GiB", sentence(part), figure(finite(bytes.to_gib()))));
+        }
+        title
+    }
+
+    /// The letter of each part: on every bar where bars are wide enough, else once where the part
+    /// runs through as many bars as the letter is wide.
+    fn draw_letters(&self, canvas: &Canvas<'_>, plot: &Plot<'_>) {
+        let shown = self.shown(plot);
+        for (part, (_, letter)) in PARTS.iter().enumerate() {
+            let width = text_width(letter, TEXT_SIZE);
+            let reach = ((width + 2 + self.slot - self.bar) / self.slot + 1) as usize;
+            let wide = self.bar >= width + 2;
+            let reach = if wide { 1 } else { reach };
+            let places = shown.windows(reach.min(shown.len())).filter_map(|bars| {
+                let all = bars.iter().map(|(stage, _)| spans(stage, plot)[part].clone());
+                let band = all.reduce(|a, b| a.start.max(b.start)..a.end.min(b.end))?;
+                let (first, last) = (bars.first()?.1, bars.last()?.1 + self.bar);
+                let center = ((first + last) / 2, (band.start + band.end + 1) / 2);
+                (band.end - band.start >= TEXT_SIZE + 2).then_some((band.len(), center))
+            });
+            let mut places: Vec<_> = places.collect();
+            if !wide {
+                // The thickest place, the first of equals.
+                places.sort_by_key(|(thickness, _)| std::cmp::Reverse(*thickness));
+                places.truncate(1);
+            }
+            for (_, center) in places {
+                text(canvas, letter, center, Ink::OnMark, HPos::Center);
+            }
+        }
+    }
+
+    /// The value of the fullest stage above its bar.
+    fn draw_peak(
+        &self,
+        canvas: &Canvas<'_>,
+        plot: &Plot<'_>,
+        fullest: &StageEstimate,
+        limit_y: i32,
+        room: Range<i32>,
+    ) {
+        let (_, top) = plot.map_coordinate(&(0.0, peak(fullest)));
+        let shown = self.shown(plot);
+        let bar = shown.iter().find(|(stage, _)| stage.stage == fullest.stage);
+        let Some((_, left)) = bar else { return };
+        let over = peak(fullest) > self.limit;
+        // Above the line of the limit where it would run through the label.
+        let foot = if !over && limit_y > top - LINE { limit_y } else { top };
+        let words = format!("{} GiB", figure(peak(fullest)));
+        let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
+        let middle = (left + self.bar / 2).clamp(room.start + half, room.end - half);
+        let ink = if over { Ink::Over } else { Ink::Text };
+        strong(canvas, &words, (middle, foot - LINE / 2), ink, HPos::Center);
+    }
+}
+
+/// From the top to the foot of each part, in pixels.
+fn spans(stage: &StageEstimate, plot: &Plot<'_>) -> Vec<Range<i32>> {
+    let mut sum = 0.0;
+    let at = |value| plot.map_coordinate(&(0.0, value)).1;
+    let parts = stage.memory.parts().into_iter().map(|part| {
+        let foot = at(sum);
+        sum += finite(part.to_gib()).max(0.0);
+        at(sum)..foot
+    });
+    parts.collect()
+}

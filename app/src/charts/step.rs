@@ -1,0 +1,223 @@
+//! Where a step's time goes: a waterfall from the ideal to the whole step.
+
+use model::estimate::{Estimate, StepPart};
+use model::units::Seconds;
+use plotters_backend::text_anchor::HPos;
+
+use super::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
+};
+use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use super::ink::Ink;
+use super::text::{TEXT_SIZE, bold_width, figure, finite, percent};
+
+/// Distance from one row to the next and height of a bar, in pixels.
+const ROW: i32 = 24;
+const BAR: i32 = 16;
+
+/// One bar of the waterfall.
+struct Row {
+    label: &'static str,
+    meaning: &'static str,
+    ink: Ink,
+    fill: Fill,
+    /// Where the bar starts and ends, in seconds since the step's start.
+    from: f64,
+    to: f64,
+}
+
+impl Row {
+    fn seconds(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// Seconds or milliseconds, whichever suits the whole step.
+#[derive(Clone, Copy)]
+struct Unit {
+    per_second: f64,
+    symbol: &'static str,
+}
+
+impl Unit {
+    fn of(total: f64) -> Self {
+        if total < 1.0 {
+            Self { per_second: 1e3, symbol: "ms" }
+        } else {
+            Self { per_second: 1.0, symbol: "s" }
+        }
+    }
+
+    fn figure(self, seconds: f64) -> String {
+        figure(seconds * self.per_second)
+    }
+}
+
+/// Draws it.
+pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
+    let width = drawn_width(width);
+    let rows = rows(parts);
+    let total = rows.last().map_or(0.0, |row| row.to);
+    if total <= 0.0 {
+        return empty(width, "There is no step time to show");
+    }
+    let unit = Unit::of(total);
+    let legend = Legend::new(width, keys(&rows));
+    let values: Vec<[String; 2]> = rows
+        .iter()
+        .map(|row| {
+            let seconds = row.seconds();
+            [format!("{} {}", unit.figure(seconds), unit.symbol), percent(seconds / total)]
+        })
+        .collect();
+    let columns = [column(&values, 0), column(&values, 1)];
+    let top = legend.height() + LINE / 2;
+    let bottom = top + ROW * rows.len() as i32;
+    let y = y_axis(&rows);
+    let frame = Frame {
+        left: y.label_width() + TEXT_GAP,
+        right: width - columns[0] - columns[1] - 2 * TEXT_GAP,
+        top,
+        bottom,
+        x: x_axis(&rows, unit),
+        y,
+    };
+    svg(width, bottom + Frame::BELOW, &label(&rows, total, unit), &|canvas| {
+        legend.draw(canvas);
+        let plot = frame.draw(canvas, width);
+        draw_bars(canvas, &plot, &rows, &values);
+        for (index, [time, share]) in values.iter().enumerate() {
+            let middle = top + ROW * index as i32 + ROW / 2;
+            let write = if index + 1 == values.len() { strong } else { text };
+            write(canvas, time, (width - columns[1] - TEXT_GAP, middle), Ink::Text, HPos::Right);
+            write(canvas, share, (width, middle), Ink::Text, HPos::Right);
+        }
+    })
+}
+
+/// The same numbers as rows, the header first.
+pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
+    let parts: Vec<_> = estimate.step.parts().collect();
+    let rows = rows(&parts);
+    let total = rows.last().map_or(0.0, |row| row.to);
+    let unit = Unit::of(total);
+    let header = ["Part", "What it is"].map(String::from).into_iter();
+    let header = header.chain([format!("Time ({})", unit.symbol), String::from("Share of step")]);
+    let rows = rows.iter().map(|row| {
+        let share = if total > 0.0 { row.seconds() / total } else { 0.0 };
+        vec![row.label.into(), row.meaning.into(), unit.figure(row.seconds()), percent(share)]
+    });
+    std::iter::once(header.collect()).chain(rows).collect()
+}
+
+/// What takes time, each part where the one before ends, and at last the sum.
+fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
+    let mut end = 0.0;
+    let mut rows = Vec::with_capacity(parts.len() + 1);
+    for (part, time) in parts {
+        let seconds = finite(time.get());
+        if seconds.abs() > 0.0 {
+            let (ink, fill) = look(*part);
+            let fill = if seconds < 0.0 { Fill::Hollow } else { fill };
+            let (from, to) = (end, end + seconds);
+            rows.push(Row { label: part.label(), meaning: part.meaning(), ink, fill, from, to });
+            end = to;
+        }
+    }
+    let (label, meaning) = ("Step", "The whole step: the sum of its parts");
+    rows.push(Row { label, meaning, ink: Ink::Total, fill: Fill::Solid, from: 0.0, to: end });
+    rows
+}
+
+/// Each kind of time by color and filling.
+fn look(part: StepPart) -> (Ink, Fill) {
+    match part {
+        StepPart::Ideal => (Ink::Ideal, Fill::Solid),
+        StepPart::Kernels | StepPart::Vector | StepPart::Recompute | StepPart::Optimizer => {
+            (Ink::Work, Fill::Solid)
+        }
+        StepPart::TensorParallel
+        | StepPart::ContextParallel
+        | StepPart::ExpertParallel
+        | StepPart::PipelineParallel
+        | StepPart::Swap
+        | StepPart::DataParallel => (Ink::Exposed, Fill::Hatched),
+        StepPart::Host | StepPart::Bubble | StepPart::Stragglers => (Ink::Waiting, Fill::Hollow),
+    }
+}
+
+fn keys(rows: &[Row]) -> Vec<Key> {
+    let kinds = [
+        (Ink::Ideal, Fill::Solid, "At peak"),
+        (Ink::Work, Fill::Solid, "Other work"),
+        (Ink::Exposed, Fill::Hatched, "Exposed communication"),
+        (Ink::Waiting, Fill::Hollow, "Waiting"),
+    ];
+    let used = kinds.into_iter().filter(|(ink, ..)| rows.iter().any(|row| row.ink == *ink));
+    let key = |(ink, fill, text): (Ink, Fill, &str)| Key {
+        ink,
+        swatch: Swatch::Bar(fill, ""),
+        text: text.to_owned(),
+    };
+    used.map(key).collect()
+}
+
+fn label(rows: &[Row], total: f64, unit: Unit) -> String {
+    let mut losses: Vec<&Row> =
+        rows.iter().filter(|row| !matches!(row.ink, Ink::Ideal | Ink::Total)).collect();
+    losses.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
+    let mut label = format!("A step takes {} {}.", unit.figure(total), unit.symbol);
+    for (index, row) in losses.iter().take(3).enumerate() {
+        let start = if index == 0 { " Largest beyond the ideal: " } else { ", " };
+        let share = percent(row.seconds() / total);
+        label.push_str(&format!("{start}{} {share}", row.label));
+    }
+    if !losses.is_empty() {
+        label.push('.');
+    }
+    label
+}
+
+fn x_axis(rows: &[Row], unit: Unit) -> Axis {
+    let ends = rows.iter().map(|row| row.to * unit.per_second);
+    let (least, most) = ends.fold((0.0_f64, 0.0_f64), |(a, b), end| (a.min(end), b.max(end)));
+    let title = if unit.symbol == "s" { "Seconds" } else { "Milliseconds" };
+    Axis::linear(least, most, 5, title)
+}
+
+fn y_axis(rows: &[Row]) -> Axis {
+    let last = rows.len() - 1;
+    let ticks = rows.iter().enumerate().map(|(index, row)| Tick {
+        at: index as f64 + 0.5,
+        text: row.label.to_owned(),
+        ink: Ink::Text,
+        keep: index == last,
+        rule: None,
+    });
+    Axis { from: rows.len() as f64, to: 0.0, ticks: ticks.collect(), title: String::new() }
+}
+
+/// Room for the widest text of a column, which may stand in bold.
+fn column(values: &[[String; 2]], index: usize) -> i32 {
+    values.iter().map(|value| bold_width(&value[index], TEXT_SIZE)).max().unwrap_or(0)
+}
+
+fn draw_bars(canvas: &Canvas<'_>, plot: &Plot<'_>, rows: &[Row], values: &[[String; 2]]) {
+    for (index, (row, [time, share])) in rows.iter().zip(values).enumerate() {
+        let at = |seconds: f64| {
+            let scale = Unit::of(rows.last().map_or(0.0, |row| row.to)).per_second;
+            plot.map_coordinate(&(seconds * scale, index as f64)).0
+        };
+        let (_, top) = plot.map_coordinate(&(0.0, index as f64));
+        let (top, foot) = (top + (ROW - BAR) / 2, top + (ROW + BAR) / 2);
+        let (left, right) = (at(row.from.min(row.to)), at(row.from.max(row.to)));
+        let corners = [(left, top), (right.max(left + 2), foot)];
+        let title = format!("{}: {time}, {share} of the step\n{}", row.label, row.meaning);
+        put(canvas, &Titled { title, marks: vec![Mark { corners, ink: row.ink, fill: row.fill }] });
+        if index + 1 < rows.len() {
+            // From the end of this bar to the start of the next.
+            let x = at(row.to);
+            line(canvas, (x, foot), (x, foot + ROW - BAR), Ink::Axis);
+        }
+    }
+}
