@@ -29,6 +29,7 @@ pub mod alias;
 pub mod design;
 pub mod preset;
 pub mod link;
+pub mod file;
 pub mod violation;
 pub mod rules;
 

@@ -17,6 +17,9 @@ use crate::preset::Preset;
 /// The version of the link format that [`encode`] writes, and the only one so far.
 pub const VERSION: u64 = 1;
 
+/// Errors after which the rest of a link isn't read.
+const MOST_ERRORS: usize = 100;
+
 /// Bytes above which a link isn't read.
 pub const LONGEST: usize = 65_536;
 
@@ -39,7 +42,7 @@ pub fn encode(design: &Design) -> String {
 /// An empty one is the default preset; an absent `v` is 1.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the link.
+/// Everything that is wrong with it.
 pub fn decode(raw: &str) -> Result<Design, Vec<KnobError>> {
     match salvage(raw) {
         (design, errors) if errors.is_empty() => Ok(design),
@@ -59,14 +62,18 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
     let pairs = pairs(raw, &mut errors);
     check_version(&pairs, &mut errors);
     let preset = pairs.iter().find(|pair| pair.key == "preset");
-    let start = preset.map(|preset| Design::from_preset(&preset.value));
-    let mut design = start.transpose().unwrap_or_else(|error| {
+    let start = Design::from_preset(preset.map_or(Preset::DEFAULT_ID, |preset| &preset.value));
+    let mut design = start.unwrap_or_else(|error| {
         errors.push(error);
-        None
+        default_design()
     });
-    let design = design.get_or_insert_with(default_design);
     let mut seen: Vec<KnobId> = Vec::new();
-    for pair in pairs.iter().filter(|pair| !matches!(pair.key.as_str(), "v" | "preset")) {
+    for pair in pairs.iter().filter(|pair| !is_head(pair)) {
+        if errors.len() >= MOST_ERRORS {
+            let detail = String::from("there are more errors than are listed here");
+            errors.push(link_error("too_many_errors", "link", detail, None));
+            break;
+        }
         let outcome = KnobId::find(&pair.key).and_then(|id| {
             if seen.contains(&id) {
                 return Err(repeated(&id.id()));
@@ -76,7 +83,7 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
         });
         errors.extend(outcome.err());
     }
-    (design.clone(), errors)
+    (design, errors)
 }
 
 /// A key and its value, unescaped.
@@ -89,6 +96,9 @@ struct Pair {
 fn pairs(raw: &str, errors: &mut Vec<KnobError>) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     for part in raw.split('&').filter(|part| !part.is_empty()) {
+        if errors.len() >= MOST_ERRORS {
+            break;
+        }
         let (key, value) = part.split_once('=').map_or((part, None), |(k, v)| (k, Some(v)));
         let pair = unescape(key).and_then(|key| {
             let Some(value) = value else {
@@ -104,15 +114,18 @@ fn pairs(raw: &str, errors: &mut Vec<KnobError>) -> Vec<Pair> {
         });
         match pair {
             Err(error) => errors.push(error),
-            Ok(pair) if is_repeated_head(&pairs, &pair) => errors.push(repeated(&pair.key)),
+            Ok(pair) if is_head(&pair) && pairs.iter().any(|seen| seen.key == pair.key) => {
+                errors.push(repeated(&pair.key));
+            }
             Ok(pair) => pairs.push(pair),
         }
     }
     pairs
 }
 
-fn is_repeated_head(pairs: &[Pair], pair: &Pair) -> bool {
-    matches!(pair.key.as_str(), "v" | "preset") && pairs.iter().any(|seen| seen.key == pair.key)
+/// Not a knob, but what the link says of itself.
+fn is_head(pair: &Pair) -> bool {
+    matches!(pair.key.as_str(), "v" | "preset")
 }
 
 fn check_version(pairs: &[Pair], errors: &mut Vec<KnobError>) {

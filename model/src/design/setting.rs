@@ -97,6 +97,9 @@ pub enum LayerFreq {
 }
 
 impl LayerFreq {
+    /// Layers of the longest pattern.
+    const LONGEST: u64 = 10_000;
+
     /// Reads `2` or a Python list expression such as `([0]*3+[1]*58)`.
     fn read(text: &str) -> Option<Self> {
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
@@ -105,6 +108,7 @@ impl LayerFreq {
         }
         let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
         let mut runs: Vec<(bool, u64)> = Vec::new();
+        let mut layers = 0_u64;
         for term in inner.split('+') {
             let (list, count) = match term.split_once('*') {
                 Some((list, count)) => (list, count.parse::<u64>().ok()?),
@@ -120,7 +124,9 @@ impl LayerFreq {
                 })
                 .collect();
             let flags = flags?;
-            if count == 0 || count > 10_000 || flags.len() as u64 * count > 10_000 {
+            let added = count.checked_mul(flags.len() as u64)?;
+            layers = added.checked_add(layers).filter(|_| added > 0)?;
+            if layers > Self::LONGEST {
                 return None;
             }
             if let [flag] = flags.as_slice() {
@@ -213,6 +219,8 @@ impl Setting for PerStage {
     fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(value) => Some(Self::Same(*value)),
+            // One number has one spelling, or a link would give back another design.
+            Value::List(values) if values.len() == 1 => values.first().and_then(Self::of),
             Value::List(values) if !values.is_empty() => {
                 values.iter().map(u64::of).collect::<Option<_>>().map(Self::Each)
             }
