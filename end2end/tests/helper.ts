@@ -1,16 +1,26 @@
 // The test that every file uses: it knows the server's address, and fails on any console message
 // that a visitor's console should not have. A mismatch between server and browser shows only there.
 
-import { type Page, type Response, test as base } from "@playwright/test";
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+  test as base,
+} from "@playwright/test";
 
 export { expect } from "@playwright/test";
 
-type Options = {
+type Fixtures = {
   /** Console messages that a test brings about on purpose. */
   expectedConsole: RegExp | undefined;
+  /** Opens another visitor's page. */
+  visit: (options?: BrowserContextOptions) => Promise<Page>;
 };
 
-export const test = base.extend<Options & { quietConsole: void }>({
+type Console = { listen: (context: BrowserContext) => void };
+
+export const test = base.extend<Fixtures & { quietConsole: Console }>({
   expectedConsole: [undefined, { option: true }],
   baseURL: async ({}, use) => {
     await use(process.env.MOESCAPE_URL);
@@ -18,28 +28,50 @@ export const test = base.extend<Options & { quietConsole: void }>({
   quietConsole: [
     async ({ context, expectedConsole }, use) => {
       const heard: string[] = [];
-      context.on("console", (message) => {
-        const text = `${message.type()}: ${message.text()}`;
-        const loud = message.type() === "error" || message.type() === "warning";
-        if (loud && expectedConsole?.test(text) !== true) heard.push(text);
-      });
-      context.on("weberror", (error) => heard.push(`page error: ${error.error()}`));
-      await use();
+      const listen = (listened: BrowserContext) => {
+        listened.on("console", (message) => {
+          const text = `${message.type()}: ${message.text()}`;
+          const loud = message.type() === "error" || message.type() === "warning";
+          if (loud && expectedConsole?.test(text) !== true) heard.push(text);
+        });
+        listened.on("weberror", (error) => heard.push(`page error: ${error.error()}`));
+      };
+      listen(context);
+      await use({ listen });
       if (heard.length > 0) throw new Error(`the console is not quiet:\n${heard.join("\n")}`);
     },
     { auto: true },
   ],
+  visit: async ({ browser, baseURL, quietConsole }, use) => {
+    const contexts: BrowserContext[] = [];
+    await use(async (options = {}) => {
+      const context = await browser.newContext({ baseURL, ...options });
+      contexts.push(context);
+      quietConsole.listen(context);
+      return context.newPage();
+    });
+    await Promise.all(contexts.map((context) => context.close()));
+  },
 });
 
 /** Opens a page and waits until its controls work. */
-export async function gotoHydrated(page: Page, url = "/"): Promise<Response> {
-  const response = await page.goto(url);
-  if (response === null) throw new Error(`no response for ${url}`);
-  await hydrated(page);
-  return response;
+export async function gotoHydrated(page: Page, url = "/"): Promise<void> {
+  await page.goto(url);
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
 }
 
-/** Waits until the controls of an opened page work. */
-export async function hydrated(page: Page): Promise<void> {
-  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+/** The box that a knob's value is typed into. */
+export function numberBox(page: Page, label: string): Locator {
+  return page.getByRole("spinbutton", { name: label, exact: true });
+}
+
+/** A headline card. */
+export function card(page: Page, title: string): Locator {
+  return page.getByRole("article", { name: title, exact: true });
+}
+
+/** Every number that the page shows for a metric, in order. */
+export async function numbers(page: Page): Promise<string[]> {
+  const texts = await page.locator("[data-metric]").allTextContents();
+  return texts.map((text) => text.replace(/\s+/g, " ").trim());
 }

@@ -56,7 +56,7 @@ impl Tool {
                 ["cc", "gcc", "clang"].iter().any(|name| command::succeeds(name, &["--version"]))
             }
             Self::Node => {
-                let newer = "process.exit(Number(process.versions.node.split('.')[0]) < 20)";
+                let newer = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
                 command::succeeds("node", &["--eval", newer])
             }
             Self::Npm => command::succeeds("npm", &["--version"]),

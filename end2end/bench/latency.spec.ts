@@ -1,0 +1,64 @@
+// From an input event to the end of DOM writes and a forced layout, over many changes of knobs.
+//
+// "Numbers" ends when the page's scripts are done with the event; "charts" when the animation
+// frames that follow have drawn, not counting the wait for a frame.
+
+import { expect, gotoHydrated, test } from "../tests/helper";
+
+const CHANGES_PER_KNOB = 24;
+
+type Latency = { numbers: number; charts: number };
+
+test("latency of a knob", async ({ page }) => {
+  await gotoHydrated(page);
+  const latencies = await page.evaluate(measure, CHANGES_PER_KNOB);
+  expect(latencies.length).toBeGreaterThan(100);
+  for (const part of ["numbers", "charts"] as const) {
+    const times = latencies.map((latency) => latency[part]).sort((a, b) => a - b);
+    const at = (share: number) => times[Math.floor((times.length - 1) * share)].toFixed(1);
+    console.log(
+      `event to ${part}: median ${at(0.5)} ms, p95 ${at(0.95)} ms, worst ${at(1)} ms ` +
+        `(${times.length} changes)`,
+    );
+  }
+});
+
+/** Runs in the page: moves every visible slider to and fro. */
+async function measure(changesPerKnob: number): Promise<Latency[]> {
+  const layout = () => document.body.getBoundingClientRect().height;
+  // Reactive effects run as microtasks; a message comes after all of them.
+  const settled = () =>
+    new Promise<void>((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve();
+      port2.postMessage(null);
+    });
+  const frame = () =>
+    new Promise<number>((resolve) => requestAnimationFrame(() => resolve(performance.now())));
+
+  const sliders = [...document.querySelectorAll<HTMLInputElement>("input[type=range]")].filter(
+    (slider) => slider.checkVisibility() && Number(slider.max) > 0,
+  );
+  const latencies: Latency[] = [];
+  for (const slider of sliders) {
+    const home = Number(slider.value);
+    const away = home > 0 ? home - 1 : home + 1;
+    for (let change = 0; change < changesPerKnob; change += 1) {
+      slider.value = String(change % 2 === 0 ? away : home);
+      // Asked for before the page asks, so it is called just before the page draws.
+      const drawing = frame();
+      const start = performance.now();
+      slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await settled();
+      layout();
+      const numbers = performance.now() - start;
+      const frameStart = await drawing;
+      await settled();
+      layout();
+      const charts = numbers + (performance.now() - frameStart);
+      latencies.push({ numbers, charts });
+    }
+    slider.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  return latencies;
+}

@@ -1,0 +1,134 @@
+// For everyone: by keyboard, by screen reader, dark and light, on a phone, at high zoom.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+
+const SCREENS = [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+] as const;
+
+/** States of the page, each with the way to it. */
+const STATES: [string, (page: Page) => Promise<void>][] = [
+  ["as it opens", async () => {}],
+  [
+    "with an explanation open",
+    async (page) => {
+      await page.getByRole("button", { name: "Explain MFU" }).click();
+      await expect(page.getByRole("heading", { name: /MFU/ }).last()).toBeVisible();
+    },
+  ],
+];
+
+for (const [screen, viewport] of SCREENS) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const [state, reach] of STATES) {
+      test(`nothing to mend for axe: ${screen}, ${colorScheme}, ${state}`, async ({ visit }) => {
+        const page = await visit({ viewport, colorScheme });
+        await gotoHydrated(page);
+        await reach(page);
+        const { violations } = await new AxeBuilder({ page }).analyze();
+        const found = violations.map(({ id, impact, nodes }) => {
+          return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
+        });
+        expect(found).toEqual([]);
+      });
+    }
+  }
+}
+
+for (const width of [390, 320]) {
+  test(`nothing scrolls sideways at ${width} pixels`, async ({ visit }) => {
+    const page = await visit({ viewport: { width, height: 800 } });
+    await gotoHydrated(page);
+    const inner = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(inner).toBeLessThanOrEqual(width);
+  });
+}
+
+test("a knob is turned on a phone", async ({ visit }) => {
+  const page = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
+  await gotoHydrated(page);
+  await page.getByRole("button", { name: /Edit knobs/ }).click();
+  await numberBox(page, "Virtual pipeline (VPP)").fill("1");
+  await page.getByRole("button", { name: "Close knobs" }).click();
+  await expect(card(page, "Bubble, real stage times")).toContainText("18.99 % closed form");
+});
+
+test("the keyboard alone turns a knob, explains a number and closes it", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Skip to the results" })).toBeFocused();
+  const vpp = numberBox(page, "Virtual pipeline (VPP)");
+  for (let presses = 0; presses < 120; presses += 1) {
+    if (await vpp.evaluate((box) => box === document.activeElement)) break;
+    await page.keyboard.press("Tab");
+  }
+  await expect(vpp).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  await expect(vpp).toHaveValue("1");
+
+  const explain = page.getByRole("button", { name: "Explain MFU" });
+  await explain.focus();
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("complementary", { name: /MFU/ });
+  await expect(panel).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(panel).toBeHidden();
+  await expect(explain).toBeFocused();
+});
+
+test("every headline number opens its definition, formula and source", async ({ page }) => {
+  await gotoHydrated(page);
+  const explains = page.getByRole("button", { name: /^Explain / });
+  for (const explain of await explains.all()) {
+    await explain.click();
+    const panel = page.getByRole("complementary").last();
+    await expect(panel).toContainText(/Definition|Formula|Source/);
+    await page.keyboard.press("Escape");
+  }
+});
+
+test("t switches between dark and light, and a reload keeps it", async ({ visit }) => {
+  const page = await visit({ colorScheme: "light" });
+  await gotoHydrated(page);
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.keyboard.press("t");
+  await expect.poll(background).not.toBe(light);
+  const dark = await background();
+  await page.reload();
+  expect(await background()).toBe(dark);
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+});
+
+test("the keys are listed under ?", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog");
+  await expect(help).toContainText("Undo");
+  await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
+});
+
+test("cards and knobs stay in place while a knob moves", async ({ page }) => {
+  await gotoHydrated(page);
+  const places = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll("article, input[type=range]")]
+        .filter((element) => element.checkVisibility())
+        .map((element) => {
+          const { x, y, width, height } = element.getBoundingClientRect();
+          return [x, y, width, height].map(Math.round).join(" ");
+        }),
+    );
+  const slider = page.getByRole("slider", { name: "Micro-batch size" });
+  await slider.focus();
+  const before = await places();
+  for (const key of ["ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) {
+    await page.keyboard.press(key);
+    expect(await places()).toEqual(before);
+  }
+});

@@ -1,0 +1,111 @@
+// Turning knobs: numbers follow, broken rules name their ways out, every step can be taken back.
+
+import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+
+const PP = "Pipeline parallel (PP)";
+const VPP = "Virtual pipeline (VPP)";
+const BUBBLE = "Bubble, real stage times";
+
+test("VPP 2 to 1 moves the closed-form bubble from 10.49 % to 18.99 %", async ({ page }) => {
+  await gotoHydrated(page);
+  await expect(card(page, BUBBLE)).toContainText("10.49 % closed form");
+  await numberBox(page, VPP).fill("1");
+  await expect(card(page, BUBBLE)).toContainText("18.99 % closed form");
+  await expect(page).toHaveURL(/parallel\.virtual_pipeline_model_parallel_size=1/);
+});
+
+test("PP 16 to 12 names the rule and its fixes, and one click mends it", async ({ page }) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  await numberBox(page, PP).fill("12");
+  const broken = page.getByRole("region", { name: "Broken rules" });
+  await expect(broken).toContainText("64");
+  await expect(numberBox(page, PP)).toHaveAttribute("aria-invalid", "true");
+  await expect(broken.getByRole("button", { name: "Set PP to 8" })).toBeVisible();
+  await expect(broken.getByRole("button", { name: "Set PP to 16" })).toBeVisible();
+  await expect(broken.getByRole("button", { name: /Set No-op layers to/ })).toBeVisible();
+  expect(await numbers(page)).toEqual(before);
+
+  await broken.getByRole("button", { name: "Set PP to 8" }).click();
+  await expect(broken).toBeHidden();
+  await expect(numberBox(page, PP)).toHaveValue("8");
+  expect(await numbers(page)).not.toEqual(before);
+});
+
+test("a slider moves over legal values and is one step of the history", async ({ page }) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  const slider = page.getByRole("slider", { name: PP });
+  const box = await slider.boundingBox();
+  if (box === null) throw new Error("the slider is not in view");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, y);
+  await page.mouse.down();
+  for (const share of [0.4, 0.3, 0.2, 0.1, 0.01]) await page.mouse.move(box.x + box.width * share, y);
+  await page.mouse.up();
+  await expect(numberBox(page, PP)).not.toHaveValue("16");
+  await expect(page.getByRole("region", { name: "Broken rules" })).toBeHidden();
+
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(numberBox(page, PP)).toHaveValue("16");
+  await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
+  expect(await numbers(page)).toEqual(before);
+  await page.getByRole("button", { name: "Redo" }).click();
+  await expect(numberBox(page, PP)).not.toHaveValue("16");
+});
+
+test("undo and redo by keys walk through the steps", async ({ page }) => {
+  await gotoHydrated(page);
+  await numberBox(page, VPP).fill("1");
+  await numberBox(page, VPP).blur();
+  await numberBox(page, PP).fill("8");
+  await numberBox(page, PP).blur();
+  await page.keyboard.press("Control+z");
+  await expect(numberBox(page, PP)).toHaveValue("16");
+  await expect(numberBox(page, VPP)).toHaveValue("1");
+  await page.keyboard.press("Control+z");
+  await expect(numberBox(page, VPP)).toHaveValue("2");
+  await page.keyboard.press("Control+Shift+z");
+  await expect(numberBox(page, VPP)).toHaveValue("1");
+});
+
+test("a changed knob can be put back to its preset's value", async ({ page }) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  await numberBox(page, VPP).fill("1");
+  await page.getByRole("button", { name: `Reset ${VPP}` }).click();
+  await expect(numberBox(page, VPP)).toHaveValue("2");
+  expect(await numbers(page)).toEqual(before);
+  await expect(page).not.toHaveURL(/virtual_pipeline/);
+});
+
+test("another preset changes the design, and the browser's back button returns", async ({ page }) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  await page.getByRole("combobox", { name: "Preset" }).selectOption("deepseek-v3-2k-h800");
+  await expect(page).toHaveURL(/preset=deepseek-v3-2k-h800/);
+  expect(await numbers(page)).not.toEqual(before);
+  await page.goBack();
+  await expect(page).not.toHaveURL(/deepseek/);
+  await expect.poll(() => numbers(page)).toEqual(before);
+});
+
+test("slash finds a knob by its name", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.keyboard.press("/");
+  const search = page.getByRole("searchbox");
+  await expect(search).toBeFocused();
+  await search.fill("gradient_dtype");
+  await expect(page.getByLabel("Gradient type", { exact: false }).first()).toBeVisible();
+  await expect(numberBox(page, PP)).toBeHidden();
+});
+
+for (const text of ["-1", "1000000000000000000", "12.5"]) {
+  test(`a refused value (${text}) is explained and changes nothing`, async ({ page }) => {
+    await gotoHydrated(page);
+    const before = await numbers(page);
+    await numberBox(page, PP).fill(text);
+    await expect(numberBox(page, PP)).toHaveAttribute("aria-invalid", "true");
+    expect(await numbers(page)).toEqual(before);
+  });
+}

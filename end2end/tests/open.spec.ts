@@ -1,0 +1,43 @@
+// The page as it opens.
+
+import { card, expect, gotoHydrated, numbers, test } from "./helper";
+
+test("opens on the paper's final run with its numbers", async ({ page }) => {
+  await gotoHydrated(page);
+  await expect(page).toHaveTitle(/Moescape/);
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Pangu Ultra MoE");
+  await expect(card(page, "MFU")).toContainText(/\d+\.\d+ %/);
+  await expect(card(page, "Throughput per device")).toContainText("tokens/s");
+  await expect(card(page, "Step time")).toContainText(/\d s/);
+  await expect(card(page, "Peak memory per device")).toContainText("of 60.3 GiB usable");
+  await expect(card(page, "Bubble, real stage times")).toContainText("10.49 % closed form");
+  await expect(card(page, "Exposed communication")).toContainText("of the step");
+});
+
+test("reads the same without JavaScript", async ({ page, visit }) => {
+  const plain = await visit({ javaScriptEnabled: false });
+  await plain.goto("/?parallel.virtual_pipeline_model_parallel_size=1");
+  const rendered = await numbers(plain);
+  expect(rendered.length).toBeGreaterThan(10);
+  await gotoHydrated(page, "/?parallel.virtual_pipeline_model_parallel_size=1");
+  expect(await numbers(page)).toEqual(rendered);
+});
+
+test("draws four charts, each with its table", async ({ page }) => {
+  await gotoHydrated(page);
+  const figures = page.getByRole("figure");
+  await expect(figures).toHaveCount(4);
+  for (const figure of await figures.all()) {
+    await expect(figure.getByRole("img").first()).toBeVisible();
+    const table = figure.getByRole("table");
+    if (!(await table.isVisible())) await figure.getByText("Table", { exact: true }).click();
+    await expect(table).toBeVisible();
+    expect(await table.getByRole("row").count()).toBeGreaterThan(1);
+  }
+});
+
+test("shows a helpful page for an address that doesn't exist", async ({ request }) => {
+  const response = await request.get("/no-such-page", { headers: { accept: "text/html" } });
+  expect(response.status()).toBe(404);
+  expect(await response.text()).toContain('href="/"');
+});
