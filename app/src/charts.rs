@@ -5,7 +5,8 @@
 //! same numbers for those who can't or won't look at it.
 //!
 //! A chart is drawn for a width in pixels and scales with its container (`viewBox`). Its text is
-//! 12 px at the drawn width, so ask for the width that it will really have.
+//! 12 px at the drawn width, so ask for the width that it will really have; before that is known,
+//! [`for_any_width`] leaves the choice to the style sheet.
 //!
 //! What a mark looks like is decided by its classes in `style/charts.css`: `chart-fill` or
 //! `chart-stroke` with one class of [`ink`], `chart-strong` for text that stands out, and
@@ -26,6 +27,18 @@ use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
 
 pub use text::{bold_width, text_width};
+
+/// Widths among which the style sheet chooses: each suits containers up to the next one.
+pub const WIDTHS: [u32; 3] = [340, 480, 680];
+
+/// A chart drawn for each of [`WIDTHS`]; the style sheet shows the one that fits its container.
+///
+/// For the first paint, when nobody knows yet how wide the page is.
+#[must_use]
+pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
+    let charts: String = WIDTHS.into_iter().map(draw).collect();
+    format!("<div class=\"chart-fit\">{charts}</div>")
+}
 
 /// Memory per device of each pipeline stage, in stacked bars under the limit.
 #[must_use]

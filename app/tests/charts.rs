@@ -3,6 +3,7 @@
 use app::charts;
 use model::design::Design;
 use model::estimate::{Axis, Collective, Communication, Estimate, LinkLevel, StepPart};
+use model::preset::Preset;
 use model::units::{Bytes, Seconds};
 use model::{Plan, estimate};
 use roxmltree::{Document, Node};
@@ -176,7 +177,8 @@ fn what_is_over_the_limit_is_marked_by_more_than_a_color() {
     let fits = charts::memory_by_stage(&with_stages(16, 30.0), 640);
     assert!(!fits.contains("chart-over") && fits.contains("all fit"));
     let over = charts::memory_by_stage(&with_stages(16, 60.0), 640);
-    assert!(over.contains("<path class=\"chart-stroke chart-over\""), "hatched");
+    assert!(over.contains("<path class=\"chart-stroke chart-hatch\""), "hatched");
+    assert!(!fits.contains("chart-hatch"));
     assert!(over.contains("class=\"chart-over chart-strong\""), "its number is bold");
     assert!(over.contains("over the limit"));
 }
@@ -279,6 +281,20 @@ fn the_bubble_is_readable_at_any_width() {
 }
 
 #[test]
+fn every_preset_is_readable() {
+    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+        let plan = Plan::new(&preset.design()).expect("a preset is legal");
+        let estimate = estimate(&plan);
+        for width in [360, 640] {
+            check(&charts::memory_by_stage(&estimate, width));
+            check(&charts::step_breakdown(&estimate, width));
+            check(&charts::communication(&estimate, width));
+            check(&charts::bubble_by_microbatches(&plan, &estimate, width));
+        }
+    }
+}
+
+#[test]
 fn the_bubble_shrinks_with_more_microbatches() {
     let plan = plan();
     let table = charts::bubble_by_microbatches_table(&plan, &estimate(&plan));
@@ -351,6 +367,16 @@ fn nothing_to_show_is_said_in_words() {
     ] {
         assert_eq!(check(&svg).len(), 1);
     }
+}
+
+#[test]
+fn a_chart_for_any_width_holds_each_of_them() {
+    let estimate = with_stages(16, 30.0);
+    let html = charts::for_any_width(|width| charts::memory_by_stage(&estimate, width));
+    for width in charts::WIDTHS {
+        assert!(html.contains(&charts::memory_by_stage(&estimate, width)));
+    }
+    assert!(include_str!("../../style/charts.css").contains(".chart-fit"));
 }
 
 #[test]

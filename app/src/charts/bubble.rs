@@ -11,8 +11,8 @@ use plotters_backend::text_anchor::HPos;
 use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, line, put, strong, svg};
 use super::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
 use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, finite, percent};
-use crate::format::whole;
+use super::text::{TEXT_SIZE, bold_width, finite};
+use crate::format::{self, whole};
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 180;
@@ -31,6 +31,19 @@ struct Point {
     num_microbatches: u64,
     /// In the order of [`LINES`], as ratios.
     bubbles: [f64; 2],
+}
+
+impl Point {
+    fn new(num_microbatches: u64, estimate: &Estimate) -> Self {
+        let metrics = &estimate.metrics;
+        let bubbles = [metrics.bubble_ratio_closed_form, metrics.bubble_ratio];
+        Self { num_microbatches, bubbles: bubbles.map(|bubble| finite(bubble).clamp(0.0, 1.0)) }
+    }
+}
+
+/// A bubble as the rest of the page spells it.
+fn percent(ratio: f64) -> String {
+    format::percent(ratio, 2).to_string()
 }
 
 /// Draws it.
@@ -83,59 +96,56 @@ pub(super) fn table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows).collect()
 }
 
-/// The design itself and the legal ones around it, by number of micro-batches.
+/// The design itself and legal ones around it, by number of micro-batches.
 fn points(plan: &Plan, estimate: &Estimate) -> Vec<Point> {
     let current = plan.num_microbatches();
-    let point = |num_microbatches, estimate: &Estimate| {
-        let metrics = &estimate.metrics;
-        let bubbles = [metrics.bubble_ratio_closed_form, metrics.bubble_ratio];
-        Point { num_microbatches, bubbles: bubbles.map(|bubble| finite(bubble).clamp(0.0, 1.0)) }
-    };
+    let mut points = vec![Point::new(current, estimate)];
     let mut design = plan.design().clone();
     let per_microbatch = plan.data_parallel_size() * design.training.micro_batch_size;
-    let mut points = Vec::new();
     for count in candidates(current, design.parallel.pipeline_model_parallel_size) {
-        if count == current {
-            points.push(point(count, estimate));
+        let is_near = |point: &Point| {
+            let other = point.num_microbatches;
+            count.abs_diff(other) <= count.max(other) / 8
+        };
+        if points.iter().any(is_near) {
             continue;
         }
         // A count that the schedule doesn't take is left out.
         let Some(global_batch) = count.checked_mul(per_microbatch) else { continue };
-        let value = Value::Integer(global_batch);
-        if design.set(KnobId::global_batch_size, &value).is_err() {
+        if design.set(KnobId::global_batch_size, &Value::Integer(global_batch)).is_err() {
             continue;
         }
         if let Ok(plan) = Plan::new(&design) {
-            points.push(point(count, &predict(&plan)));
+            points.push(Point::new(count, &predict(&plan)));
         }
     }
+    points.sort_by_key(|point| point.num_microbatches);
     points
 }
 
-/// Numbers of micro-batches from the stages on, ascending, the current one among them: doublings
-/// of the stages and of the current number, and one between each two where that is not too many.
+/// Numbers of micro-batches to try, in order of preference, from as many as there are stages on:
+/// halves and doubles of the current one, then of the number of stages, then some between them
+/// where that is not too many.
 fn candidates(current: u64, num_stages: u64) -> Vec<u64> {
+    let (current, num_stages) = (current.max(1), num_stages.max(1));
     let most = current.saturating_mul(REACH);
-    let least = num_stages.max(current / 64).clamp(1, current.max(1));
-    let dense = most / least <= 32;
-    let mut all = vec![current];
-    for start in [num_stages.max(1), current.max(1)] {
-        // Down to an odd number, so that each is a whole multiple of the start's factors.
+    let least = num_stages.max(current / 64).min(current);
+    let mut all = Vec::new();
+    for start in [current, num_stages] {
         let mut count = start;
         while count > least && count.is_multiple_of(2) {
             count /= 2;
         }
-        while count <= most {
+        while count <= most && count < u64::MAX {
             all.push(count);
-            if dense && count.is_multiple_of(2) {
-                all.push(count / 2 * 3);
-            }
-            count = count.saturating_mul(2).max(count + 1);
+            count = count.saturating_mul(2);
         }
     }
-    all.retain(|count| (least..=most).contains(count) || *count == current);
-    all.sort_unstable();
-    all.dedup();
+    if most / least <= 32 {
+        let between: Vec<u64> = all.iter().map(|count| count / 2 * 3).collect();
+        all.extend(between);
+    }
+    all.retain(|count| (least..=most).contains(count));
     all
 }
 
@@ -209,6 +219,7 @@ fn draw_current(
     let [closed_form, simulated] = point.bubbles.map(percent);
     let words = format!("Now {closed_form} by formula, {simulated} real");
     let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
-    let middle = x.clamp(half, (width - half).max(half));
+    let least = frame.left + half;
+    let middle = x.clamp(least, (width - half).max(least));
     strong(canvas, &words, (middle, frame.top - LINE / 2), Ink::Current, HPos::Center);
 }

@@ -93,6 +93,8 @@ pub(super) enum Fill {
     Hatched,
     /// Diagonal lines inside an outline.
     Hollow,
+    /// An outline and diagonal lines in the color of the surface, over other marks.
+    Struck,
     /// All of the circle inside it.
     Round,
 }
@@ -149,15 +151,23 @@ fn draw_mark(
 ) -> Result<(), DrawingErrorKind<Infallible>> {
     let color = mark.ink.to_rgba();
     match mark.fill {
-        Fill::Solid | Fill::Hatched => backend.draw_rect(from, to, &color, true)?,
-        Fill::Hollow => backend.draw_rect(from, to, &color, false)?,
+        Fill::Solid => backend.draw_rect(from, to, &color, true)?,
+        Fill::Hatched => {
+            backend.draw_rect(from, to, &color, true)?;
+            backend.hatch(None, from, to);
+        }
+        Fill::Hollow => {
+            backend.draw_rect(from, to, &color, false)?;
+            backend.hatch(Some(mark.ink), from, to);
+        }
+        Fill::Struck => {
+            backend.hatch(None, from, to);
+            backend.draw_rect(from, to, &color, false)?;
+        }
         Fill::Round => {
             let center = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
             backend.draw_circle(center, ((to.0 - from.0) / 2).unsigned_abs(), &color, true)?;
         }
-    }
-    if matches!(mark.fill, Fill::Hatched | Fill::Hollow) {
-        backend.hatch((mark.fill == Fill::Hollow).then_some(mark.ink), from, to);
     }
     Ok(())
 }

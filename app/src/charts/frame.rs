@@ -45,7 +45,7 @@ impl Legend {
                 (x, row) = (0, row + 1);
             }
             let place = (x, row, key);
-            x += room + 2 * TEXT_GAP;
+            x += room + TEXT_GAP + TEXT_GAP / 2;
             place
         });
         Self { keys: keys.collect(), rows: row + 1 }

@@ -209,7 +209,7 @@ impl Bars<'_> {
             let top = spans(stage, plot).iter().map(|span| span.start).min().unwrap_or(limit_y);
             if peak(stage) > self.limit {
                 let corners = [(left, top), (right, limit_y.max(top + 1))];
-                marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Hollow });
+                marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Struck });
             }
             put(canvas, &Titled { title: self.title(stage), marks });
         }
@@ -235,6 +235,7 @@ impl Bars<'_> {
     /// runs through as many bars as the letter is wide.
     fn draw_letters(&self, canvas: &Canvas<'_>, plot: &Plot<'_>) {
         let shown = self.shown(plot);
+        let (_, limit_y) = plot.map_coordinate(&(0.0, self.limit));
         for (part, (_, letter)) in PARTS.iter().enumerate() {
             let width = text_width(letter, TEXT_SIZE);
             let reach = ((width + 2 + self.slot - self.bar) / self.slot + 1) as usize;
@@ -243,6 +244,8 @@ impl Bars<'_> {
             let places = shown.windows(reach.min(shown.len())).filter_map(|bars| {
                 let all = bars.iter().map(|(stage, _)| spans(stage, plot)[part].clone());
                 let band = all.reduce(|a, b| a.start.max(b.start)..a.end.min(b.end))?;
+                // Neither on the line of the limit nor on what is struck above it.
+                let band = band.start.max(limit_y + 1)..band.end;
                 let (first, last) = (bars.first()?.1, bars.last()?.1 + self.bar);
                 let center = ((first + last) / 2, (band.start + band.end + 1) / 2);
                 (band.end - band.start >= TEXT_SIZE + 2).then_some((band.len(), center))
