@@ -88,7 +88,8 @@ impl Plan {
         let shared = self.tokens() * (shape.shared_ffn as f64 / sizes.tp as f64) * element;
         let own = self.tokens_per_rank();
         // The shared experts' input is gathered again in the backward; a rank keeps its own part.
-        let shared_input = if shape.shared_ffn > 0 { own * shape.hidden as f64 * element } else { 0.0 };
+        let shared_input =
+            if shape.shared_ffn > 0 { own * shape.hidden as f64 * element } else { 0.0 };
         Saved {
             probs: own * shape.experts as f64 * 5.0,
             permuted: rows * shape.hidden as f64 * element,

@@ -1,7 +1,7 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
-pub mod table;
 mod setting;
+pub mod table;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
-pub use table::{Cluster, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer};
+pub use table::{
+    Cluster, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
+};
 
 use crate::alias;
 use crate::knob::{Knob, KnobError, Section};

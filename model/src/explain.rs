@@ -85,35 +85,22 @@ pub fn explain(plan: &Plan, id: MetricId) -> Breakdown {
     };
     let root = Breakdown::leaf(metric.label, value, metric.unit);
     let (how, children) = terms(plan, &estimate, id);
-    Breakdown {
-        formula: metric.formula.to_string(),
-        source: metric.source,
-        how,
-        children,
-        ..root
-    }
+    Breakdown { formula: metric.formula.to_string(), source: metric.source, how, children, ..root }
 }
 
 fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>) {
     let formula = |children| (How::Formula, children);
     match id {
         MetricId::step_time_seconds => (How::Sum, step_parts(estimate)),
-        MetricId::mfu => formula(vec![
-            model_flops(plan),
-            step_time(estimate),
-            devices(plan),
-            peak_for_mfu(plan),
-        ]),
+        MetricId::mfu => {
+            formula(vec![model_flops(plan), step_time(estimate), devices(plan), peak_for_mfu(plan)])
+        }
         MetricId::hfu => formula(vec![
-            Breakdown::leaf("MFU", estimate.metrics.mfu, "").by(
-                "model FLOPs / (step time x devices x peak)",
-                MEGATRON,
-            ),
+            Breakdown::leaf("MFU", estimate.metrics.mfu, "")
+                .by("model FLOPs / (step time x devices x peak)", MEGATRON),
             Breakdown::leaf("recomputed work", estimate.metrics.hfu - estimate.metrics.mfu, ""),
         ]),
-        MetricId::model_tflops_per_device => {
-            formula(vec![mfu(estimate), peak_for_mfu(plan)])
-        }
+        MetricId::model_tflops_per_device => formula(vec![mfu(estimate), peak_for_mfu(plan)]),
         MetricId::tokens_per_second => formula(vec![tokens(plan), step_time(estimate)]),
         MetricId::tokens_per_second_per_device => {
             formula(vec![tokens(plan), step_time(estimate), devices(plan)])
@@ -138,11 +125,9 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         ]),
         MetricId::flops_per_token => (How::Sum, flop_terms(plan)),
         MetricId::memory_peak_bytes => (How::Max, fullest_stages(estimate)),
-        MetricId::memory_limit_bytes => formula(vec![Breakdown::leaf(
-            "usable memory",
-            plan.memory_limit().to_gib(),
-            "GiB",
-        )]),
+        MetricId::memory_limit_bytes => {
+            formula(vec![Breakdown::leaf("usable memory", plan.memory_limit().to_gib(), "GiB")])
+        }
         MetricId::fits => formula(vec![
             Breakdown::leaf("peak memory", estimate.metrics.memory_peak.get(), "bytes"),
             Breakdown::leaf("memory limit", estimate.metrics.memory_limit.get(), "bytes"),
@@ -167,7 +152,9 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
                 "s",
             ),
         ]),
-        MetricId::imbalance_ratio => formula(vec![Breakdown::leaf("tokens of the mean rank", 1.0, "")]),
+        MetricId::imbalance_ratio => {
+            formula(vec![Breakdown::leaf("tokens of the mean rank", 1.0, "")])
+        }
         MetricId::token_drop_ratio => formula(vec![Breakdown::leaf(
             "capacity factor",
             plan.design().training.moe_expert_capacity_factor.unwrap_or(1.0),
@@ -213,8 +200,7 @@ fn step_rows(estimate: &Estimate, part: StepPart) -> Vec<Breakdown> {
 }
 
 fn row_of(row: &Communication, unit: &'static str) -> Breakdown {
-    let name =
-        format!("{} {} ({})", row.axis.name(), row.collective.name(), row.link.name());
+    let name = format!("{} {} ({})", row.axis.name(), row.collective.name(), row.link.name());
     let value = if unit == "s" { row.exposed.get() } else { row.bytes.get() };
     let formula = format!(
         "largest call {:.1} MB, {:.1} GB and {:.3} s a step, {:.3} s exposed",

@@ -105,9 +105,8 @@ fn head_errors(entries: &[(String, Tree)]) -> Vec<KnobError> {
         }
         None => Some(("missing_schema", format!("the file lacks `schema`: {SCHEMA}"))),
     };
-    let schema = schema.map(|(rule, detail)| {
-        file_error(rule, "schema", detail, Some(SCHEMA.to_string()))
-    });
+    let schema =
+        schema.map(|(rule, detail)| file_error(rule, "schema", detail, Some(SCHEMA.to_string())));
     let preset = head("preset").and_then(|value| match value.as_text() {
         Some(id) => Preset::find(id).err(),
         None => {
@@ -189,7 +188,8 @@ fn set(design: &mut Design, id: KnobId, tree: &Tree) -> Result<(), KnobError> {
 }
 
 fn set_list(design: &mut Design, id: KnobId, list: &[Tree]) -> Result<(), KnobError> {
-    let is_number = |tree: &Tree| matches!(tree, Tree::Unsigned(_) | Tree::Negative(_) | Tree::Real(_));
+    let is_number =
+        |tree: &Tree| matches!(tree, Tree::Unsigned(_) | Tree::Negative(_) | Tree::Real(_));
     if matches!(id.knob().kind, Kind::PerStage(_) | Kind::PositionList(_))
         && list.iter().all(is_number)
     {

@@ -52,12 +52,7 @@ impl Layer {
 
     /// The MLP or the MoE layer, without norms.
     pub(crate) fn moe(&self) -> Block {
-        self.mlp
-            + self.router
-            + self.permute
-            + self.experts
-            + self.activation
-            + self.unpermute
+        self.mlp + self.router + self.permute + self.experts + self.activation + self.unpermute
     }
 
     /// What the backward computes again, without whole-layer recomputation.
@@ -146,7 +141,8 @@ fn accumulate(plan: &Plan, device: &Device, params: f64, fused: bool) -> Cost {
 /// passes over the row four times as often.
 fn norm(plan: &Plan, device: &Device, tokens: f64, width: f64) -> Block {
     let bytes = tokens * width * plan.activation_bytes();
-    let (passes, kernels) = if plan.design().kernel.fused_rms_norm { (1.0, 1.0) } else { (4.0, 5.0) };
+    let (passes, kernels) =
+        if plan.design().kernel.fused_rms_norm { (1.0, 1.0) } else { (4.0, 5.0) };
     Block {
         forward: device.elementwise(2.0 * bytes * passes, kernels),
         input_grad: device.elementwise(4.0 * bytes * passes, kernels),
@@ -184,7 +180,9 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
         norms: norm(plan, device, own, h) * norms + residuals * 2.0,
         latents,
         query: query + rotary(plan, device, heads),
-        key_value: key_value + rotary(plan, device, groups) + head_norms(plan, device, heads + groups),
+        key_value: key_value
+            + rotary(plan, device, groups)
+            + head_norms(plan, device, heads + groups),
         core: core_attention(plan, device, heads, qk, v),
         output,
         ..Layer::default()

@@ -77,9 +77,7 @@ pub(crate) fn moe_layers(design: &Design) -> u64 {
 /// Layer slots that are spread over the chunks: layers, MTP layers and no-op layers.
 pub(crate) fn slots(design: &Design) -> u64 {
     let transformer = &design.transformer;
-    transformer.num_layers
-        + transformer.mtp_num_layers
-        + design.parallel.noop_layers.0.len() as u64
+    transformer.num_layers + transformer.mtp_num_layers + design.parallel.noop_layers.0.len() as u64
 }
 
 /// Chunks over all stages.

@@ -20,22 +20,22 @@
 
 extern crate alloc;
 
-pub mod units;
-pub mod source;
-pub mod knob;
-pub mod choice;
 pub mod accelerator;
 pub mod alias;
+pub mod choice;
 pub mod design;
-pub mod preset;
-pub mod link;
 pub mod file;
-pub mod violation;
+pub mod knob;
+pub mod link;
+pub mod preset;
 pub mod rules;
+pub mod source;
+pub mod units;
+pub mod violation;
 
 mod layout;
-mod topology;
 pub mod plan;
+mod topology;
 
 mod flops;
 mod params;

@@ -1,8 +1,6 @@
 //! The metrics: public id, unit, definition, formula and source, printed beside every number.
 
-use crate::source::{
-    DERIVED, KORTHIKANTI_2022, MEGATRON, NARAYANAN_2021, PANGU_ULTRA_MOE, Source,
-};
+use crate::source::{DERIVED, KORTHIKANTI_2022, MEGATRON, NARAYANAN_2021, PANGU_ULTRA_MOE, Source};
 
 /// One metric of the registry.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -212,7 +212,14 @@ impl Device {
     /// Forward 2 products of scores and values; backward 5, since scores are computed again
     /// (2.5 times the forward). The vector unit's exponentials run beside the cube: about ten
     /// FP32 operations a score. Source: FlashAttention-2, section 3.
-    pub(crate) fn flash_attention(&self, heads: f64, rows: f64, keys: f64, qk: f64, v: f64) -> Block {
+    pub(crate) fn flash_attention(
+        &self,
+        heads: f64,
+        rows: f64,
+        keys: f64,
+        qk: f64,
+        v: f64,
+    ) -> Block {
         let scores = heads * rows * keys;
         let forward_flops = 2.0 * scores * (qk + v);
         let backward_flops = forward_flops * 2.5;
@@ -233,7 +240,14 @@ impl Device {
     ///
     /// Two products forward, four backward; the softmax, mask and dropout pass over the scores
     /// about five times forward and four times backward.
-    pub(crate) fn plain_attention(&self, heads: f64, rows: f64, keys: f64, qk: f64, v: f64) -> Block {
+    pub(crate) fn plain_attention(
+        &self,
+        heads: f64,
+        rows: f64,
+        keys: f64,
+        qk: f64,
+        v: f64,
+    ) -> Block {
         let scores = heads * rows * keys;
         let products = self.product(rows, qk, keys, heads) + self.product(rows, keys, v, heads);
         Block {

@@ -211,10 +211,7 @@ impl Plan {
                 + norm,
             expert: moe.expert * stage.moe + mtp.expert * stage.mtp,
         };
-        RankParams {
-            dense: all.dense * self.directions(),
-            expert: all.expert * self.directions(),
-        }
+        RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
     }
 
     /// Output tables on a stage: the model's head, and a copy for an MTP head that is elsewhere.
@@ -222,6 +219,10 @@ impl Plan {
         let own = if stage.head > 0.0 || stage.mtp_head > 0.0 { 1.0 } else { 0.0 };
         let untied = self.design().transformer.untie_embeddings_and_output_weights;
         // A tied head beside its own embedding needs no second table.
-        if !untied && stage.embedding > 0.0 { 0.0 } else { own * stage.head.max(stage.mtp_head).min(1.0) }
+        if !untied && stage.embedding > 0.0 {
+            0.0
+        } else {
+            own * stage.head.max(stage.mtp_head).min(1.0)
+        }
     }
 }

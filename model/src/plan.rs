@@ -3,9 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::accelerator::{Accelerator, IntraNode};
-use crate::choice::{
-    AttentionFlops, Framework, Method, Optimizer, Precision, ShardingStrategy,
-};
+use crate::choice::{AttentionFlops, Framework, Method, Optimizer, Precision, ShardingStrategy};
 use crate::design::{Design, PerStage};
 use crate::layout::{self, Stage};
 use crate::rules;

@@ -80,7 +80,13 @@ pub(crate) struct StageWork {
 }
 
 impl StageWork {
-    pub(crate) fn new(plan: &Plan, index: usize, stage: &Stage, parts: &Parts, swapped: f64) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        index: usize,
+        stage: &Stage,
+        parts: &Parts,
+        swapped: f64,
+    ) -> Self {
         let mut forward = Pass::default();
         let mut backward = Pass::default();
         let mut weight_grad = 0.0;
@@ -156,15 +162,11 @@ impl StageWork {
     /// round; with weight gradients apart, any communication runs under any compute. The busiest
     /// resource bounds the pair: a lower bound on its time, which dependencies can only lengthen.
     fn expose(&mut self, plan: &Plan) {
-        let alone = [
-            exposed_alone(plan, &self.forward, false),
-            exposed_alone(plan, &self.backward, true),
-        ];
+        let alone =
+            [exposed_alone(plan, &self.forward, false), exposed_alone(plan, &self.backward, true)];
         let steady = self.steady_expert_share(plan);
         let beside = self.beside_others(plan);
-        for axis in 0..AXES.len() {
-            self.solo_exposed[axis] = alone[0][axis] + alone[1][axis];
-        }
+        self.solo_exposed = core::array::from_fn(|axis| alone[0][axis] + alone[1][axis]);
         self.solo_exposed[2] = steady * beside + (1.0 - steady) * self.solo_exposed[2];
         if !runs_pairs(plan.design().schedule.method) {
             return;
@@ -197,9 +199,8 @@ impl StageWork {
     fn beside_others(&self, plan: &Plan) -> f64 {
         let delayed =
             if plan.design().schedule.delay_wgrad_compute { self.weight_grad } else { 0.0 };
-        let under = |own: &Pass, other: &Pass, extra: f64| {
-            (own.axis(2) - other.compute() - extra).max(0.0)
-        };
+        let under =
+            |own: &Pass, other: &Pass, extra: f64| (own.axis(2) - other.compute() - extra).max(0.0);
         under(&self.forward, &self.backward, 0.0) + under(&self.backward, &self.forward, delayed)
     }
 
@@ -289,8 +290,7 @@ pub(crate) fn repeated_calls(
             + exchange.layer_calls(false, 0) * dense_layers;
         return calls * repeated_share;
     }
-    if memory.recompute_granularity != RecomputeGranularity::Selective
-        || exchange.axis != Axis::Ep
+    if memory.recompute_granularity != RecomputeGranularity::Selective || exchange.axis != Axis::Ep
     {
         return 0.0;
     }

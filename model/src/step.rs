@@ -34,9 +34,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
         .stages
         .iter()
         .enumerate()
-        .map(|(index, stage)| {
-            StageWork::new(plan, index, stage, &parts, occupancy[index].swapped)
-        })
+        .map(|(index, stage)| StageWork::new(plan, index, stage, &parts, occupancy[index].swapped))
         .collect();
     let times: Vec<_> = work.iter().map(|stage| stage.times(plan)).collect();
     let pipeline = plan.pipeline(&times);
@@ -71,7 +69,7 @@ fn exposed(plan: &Plan, work: &[StageWork], pipeline: &Pipeline) -> PerAxis {
 /// Gradient reduction, parameter gathering and the optimizer's step of the slowest stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct DataParallel {
-    /// Traffic of the mean stage.
+    /// Bytes of the mean stage, time of the slowest one: the step waits for that.
     rows: Vec<DataRow>,
     exposed: f64,
     optimizer: f64,
@@ -98,14 +96,13 @@ impl DataParallel {
             all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, work));
             all.optimizer = all.optimizer.max(optimizer_seconds(plan, params.dense, params.expert));
             for row in rows {
-                let share =
-                    DataRow { bytes_per_call: row.bytes_per_call / count, ..row }.time_over(count);
+                let bytes_per_call = row.bytes_per_call / count;
                 match all.rows.iter_mut().find(|known| known.is_like(&row)) {
                     Some(known) => {
-                        known.bytes_per_call += share.bytes_per_call;
-                        known.seconds_per_call += share.seconds_per_call;
+                        known.bytes_per_call += bytes_per_call;
+                        known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
                     }
-                    None => all.rows.push(share),
+                    None => all.rows.push(DataRow { bytes_per_call, ..row }),
                 }
             }
         }
@@ -116,11 +113,6 @@ impl DataParallel {
 impl DataRow {
     fn is_like(&self, other: &Self) -> bool {
         (self.axis, self.link, self.collective) == (other.axis, other.link, other.collective)
-    }
-
-    fn time_over(mut self, count: f64) -> Self {
-        self.seconds_per_call /= count;
-        self
     }
 }
 
@@ -189,8 +181,7 @@ fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -
         // The levels of a ring work at the same time, piece by piece.
         let seconds = passes[pass][0].max(passes[pass][1]);
         let (overlapped, compute) = cover[pass];
-        let once =
-            if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds };
+        let once = if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds };
         once * calls[pass]
     };
     exposed(0) + exposed(1)
@@ -237,10 +228,7 @@ fn step_time(
     let mut set = |part: StepPart, seconds: f64| parts[part as usize] = Seconds::new(seconds);
     set(StepPart::Ideal, ideal);
     set(StepPart::Kernels, tensor - ideal);
-    set(
-        StepPart::Vector,
-        sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector),
-    );
+    set(StepPart::Vector, sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector));
     set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
     set(StepPart::Host, sum(&|stage| stage.forward.host_wait + stage.backward.host_wait));
     set(StepPart::TensorParallel, exposed[0]);
@@ -284,11 +272,11 @@ fn communication(
     for exchange in &parts.exchanges {
         let calls = m * mean(plan.stages.iter().enumerate().map(|(index, stage)| {
             let layers = stage.layers() + stage.mtp;
-            let share = match plan.design().memory.recompute_granularity {
-                RecomputeGranularity::Full if layers > 0.0 => {
-                    plan.recomputed_layers(index, layers) / layers
-                }
-                _ => 0.0,
+            let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
+            let share = if full && layers > 0.0 {
+                plan.recomputed_layers(index, layers) / layers
+            } else {
+                0.0
             };
             let [forward, backward] = exchange.calls_on(stage, plan.shape.moe_layers > 0);
             forward + backward + repeated_calls(plan, stage, exchange, share)
@@ -301,21 +289,33 @@ fn communication(
         let calls = 2.0 * m * plan.boundaries_per_stage();
         add_row(&mut rows, (Axis::Pp, link, Collective::P2p), calls, bytes, seconds);
     }
-    let copied = mean(occupancy.iter().map(|stage| stage.swapped * m + stage.swapped_states));
-    if copied > 0.0 {
-        let rate = plan.machine.host.get();
-        let bytes = occupancy.iter().map(|stage| stage.swapped).fold(0.0, f64::max);
-        add_row(&mut rows, (Axis::Host, LinkLevel::Host, Collective::Copy), 1.0, 2.0 * copied, 2.0 * copied / rate);
-        if let Some(row) = rows.last_mut() {
-            row.bytes_per_call = Bytes::new(bytes);
-        }
-    }
+    rows.extend(host_row(plan, occupancy));
     for row in &data.rows {
         let kind = (row.axis, row.link, row.collective);
         add_row(&mut rows, kind, row.calls, row.bytes_per_call, row.seconds_per_call);
     }
     share_exposed(plan, &mut rows, work, pipeline, data, occupancy);
     rows
+}
+
+/// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
+/// optimizer states.
+fn host_row(plan: &Plan, occupancy: &[Occupancy]) -> Option<Communication> {
+    let m = plan.sizes.micro_batches as f64;
+    let most = |of: &dyn Fn(&Occupancy) -> f64| occupancy.iter().map(of).fold(0.0, f64::max);
+    let activations = 2.0 * m * mean(occupancy.iter().map(|stage| stage.swapped));
+    let states = 2.0 * mean(occupancy.iter().map(|stage| stage.swapped_states));
+    let slowest_states = 2.0 * most(&|stage| stage.swapped_states);
+    let rate = plan.machine.host.get();
+    (activations + states > 0.0).then(|| Communication {
+        axis: Axis::Host,
+        link: LinkLevel::Host,
+        collective: Collective::Copy,
+        bytes_per_call: Bytes::new(most(&|stage| stage.swapped.max(stage.swapped_states))),
+        bytes: Bytes::new(activations + states),
+        time: Seconds::new((activations + slowest_states) / rate),
+        exposed: Seconds::ZERO,
+    })
 }
 
 /// Adds calls to the row of their kind; its bytes per call are those of the largest call.
@@ -326,7 +326,8 @@ fn add_row(
     bytes_per_call: f64,
     seconds_per_call: f64,
 ) {
-    let (bytes, time) = (Bytes::new(calls * bytes_per_call), Seconds::new(calls * seconds_per_call));
+    let (bytes, time) =
+        (Bytes::new(calls * bytes_per_call), Seconds::new(calls * seconds_per_call));
     let per_call = Bytes::new(bytes_per_call);
     let known = rows
         .iter_mut()
@@ -422,8 +423,7 @@ fn metrics(
     let again = m * mean(work.iter().map(|stage| stage.backward.recompute.flops));
     let budget = step_time.get() * plan.peak_for_mfu().get();
     let throughput = tokens_per_step(plan) / step_time.get();
-    let memory_peak =
-        stages.iter().map(|stage| stage.memory.peak()).fold(Bytes::ZERO, Bytes::max);
+    let memory_peak = stages.iter().map(|stage| stage.memory.peak()).fold(Bytes::ZERO, Bytes::max);
     let host_peak = stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
     let memory_limit = plan.memory_limit();
     let comm_time: Seconds = communication.iter().map(|row| row.time).sum();

@@ -69,7 +69,10 @@ impl Plan {
         let latency = group.latency().get();
         let time = |bytes: f64, rate: f64| if bytes > 0.0 { bytes / rate + latency } else { 0.0 };
         Call {
-            intra: [intra_bytes, time(intra_bytes, self.machine.intra_bandwidth(group.close).get())],
+            intra: [
+                intra_bytes,
+                time(intra_bytes, self.machine.intra_bandwidth(group.close).get()),
+            ],
             inter: [inter_bytes, time(inter_bytes, self.machine.inter.get())],
         }
     }
@@ -122,7 +125,8 @@ impl Plan {
                 dispatch: 0.0,
             };
             let once = self.gather(&group, hidden);
-            let twice = Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
+            let twice =
+                Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
             push(list, Axis::Tp, Collective::AllReduce, &twice, calls);
             return;
         }
@@ -222,7 +226,9 @@ impl Plan {
             match schedule.moe_token_dispatcher_type {
                 Dispatcher::Allgather => self.gathered_dispatch(list, &group),
                 Dispatcher::Flex => self.deduplicated_dispatch(list, &group),
-                Dispatcher::Alltoall if schedule.moe_hierarchical_alltoallv && group.domains > 1 => {
+                Dispatcher::Alltoall
+                    if schedule.moe_hierarchical_alltoallv && group.domains > 1 =>
+                {
                     self.hierarchical_dispatch(list, &group);
                 }
                 Dispatcher::Alltoall => {
@@ -284,7 +290,13 @@ impl Plan {
         let remote = self.domains_visited(group) * (d - 1.0) / d;
         let between = self.tokens_per_rank() * remote * self.row_bytes();
         let inside = self.dispatched_bytes() * (g - 1.0) / g;
-        push(list, Axis::Ep, Collective::AllToAll, &self.call(group, inside, between), both_ways(1.0));
+        push(
+            list,
+            Axis::Ep,
+            Collective::AllToAll,
+            &self.call(group, inside, between),
+            both_ways(1.0),
+        );
     }
 
     /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even

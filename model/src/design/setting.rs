@@ -74,7 +74,9 @@ impl<C: Choice> Setting for Set<C> {
     }
     fn of(value: &Value) -> Option<Self> {
         let Value::List(values) = value else { return None };
-        values.iter().try_fold(Self::EMPTY, |set, value| C::of(value).map(|choice| set.with(choice)))
+        values
+            .iter()
+            .try_fold(Self::EMPTY, |set, value| C::of(value).map(|choice| set.with(choice)))
     }
 }
 
@@ -132,7 +134,8 @@ impl LayerFreq {
             if let [flag] = flags.as_slice() {
                 push_run(&mut runs, *flag, count);
             } else {
-                (0..count).for_each(|_| flags.iter().for_each(|flag| push_run(&mut runs, *flag, 1)));
+                (0..count)
+                    .for_each(|_| flags.iter().for_each(|flag| push_run(&mut runs, *flag, 1)));
             }
         }
         Some(Self::Runs(runs))
@@ -327,7 +330,9 @@ pub(super) fn parse(id: KnobId, text: &str) -> Result<Value, KnobError> {
             Ok(Value::None)
         }
         Kind::PerStage(_) if none => Ok(Value::None),
-        Kind::Subset(_) | Kind::PositionList(_) if none || text.is_empty() => Ok(Value::List(vec![])),
+        Kind::Subset(_) | Kind::PositionList(_) if none || text.is_empty() => {
+            Ok(Value::List(vec![]))
+        }
         Kind::Integer(..) | Kind::OptionalInteger(..) => integer(id, text),
         Kind::Real(..) | Kind::OptionalReal(..) => match text.parse::<f64>() {
             Ok(value) => Ok(Value::Real(value)),
@@ -361,7 +366,7 @@ fn integer(id: KnobId, text: &str) -> Result<Value, KnobError> {
     }
     // A number, only not a countable one: tell its bounds rather than its type.
     match text.parse::<f64>() {
-        Ok(value) if value < 0.0 || value >= 1e19 => {
+        Ok(value) if !(0.0..1e19).contains(&value) && !value.is_nan() => {
             let bounds = bounds(id).map_or((0, 0), |(low, high)| (low as u64, high as u64));
             let nearest = if value < 0.0 { bounds.0 } else { bounds.1 };
             Err(out_of_range(id, text, &nearest.to_string()))
@@ -372,7 +377,9 @@ fn integer(id: KnobId, text: &str) -> Result<Value, KnobError> {
 
 fn bounds(id: KnobId) -> Option<(f64, f64)> {
     match id.knob().kind {
-        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => Some((low as f64, high as f64)),
+        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
+            Some((low as f64, high as f64))
+        }
         Kind::Real(low, high) | Kind::OptionalReal(low, high) => Some((low, high)),
         Kind::PerStage(high) | Kind::PositionList(high) => Some((0.0, high as f64)),
         Kind::LayerFreq => Some((1.0, 1_000.0)),
@@ -402,10 +409,9 @@ pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
             Value::None,
         )
         | (Kind::Flag, Value::Flag(_)) => Ok(()),
-        (
-            Kind::Integer(low, high) | Kind::OptionalInteger(low, high),
-            Value::Integer(number),
-        ) => whole_in_bounds(id, *number, low, high),
+        (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(number)) => {
+            whole_in_bounds(id, *number, low, high)
+        }
         (Kind::LayerFreq, Value::Integer(number)) => whole_in_bounds(id, *number, 1, 1_000),
         (Kind::Integer(..) | Kind::OptionalInteger(..), _) => wrong("a whole number"),
         (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Real(number)) => {
@@ -418,18 +424,24 @@ pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
         (Kind::Flag, _) => wrong("true or false"),
         (Kind::Choice(names), Value::Text(name)) => known_name(id, name, names),
         (Kind::Choice(_), _) => wrong("a name"),
-        (Kind::Subset(names), Value::List(values)) => values.iter().try_for_each(|value| match value {
-            Value::Text(name) => known_name(id, name, names),
-            _ => wrong("a list of names"),
+        (Kind::Subset(names), Value::List(values)) => values.iter().try_for_each(|value| {
+            if let Value::Text(name) = value {
+                known_name(id, name, names)
+            } else {
+                wrong("a list of names")
+            }
         }),
         (Kind::Subset(_), _) => wrong("a list of names"),
         (Kind::PerStage(high), Value::Integer(number)) => whole_in_bounds(id, *number, 0, high),
         (Kind::PerStage(high) | Kind::PositionList(high), Value::List(values))
             if values.len() <= 4_096 =>
         {
-            values.iter().try_for_each(|value| match value {
-                Value::Integer(number) => whole_in_bounds(id, *number, 0, high),
-                _ => wrong("a list of whole numbers"),
+            values.iter().try_for_each(|value| {
+                if let Value::Integer(number) = value {
+                    whole_in_bounds(id, *number, 0, high)
+                } else {
+                    wrong("a list of whole numbers")
+                }
             })
         }
         (Kind::PerStage(_) | Kind::PositionList(_), _) => wrong("a list of whole numbers"),
@@ -438,7 +450,9 @@ pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
         (Kind::Layout, Value::Text(text)) if Layout::read(text).is_some() => Ok(()),
         (Kind::Layout, _) => wrong("a layout such as Et*3|(tt|)*29mL"),
         (Kind::Hash, Value::Text(text))
-            if !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+            if !text.is_empty()
+                && text.len() <= 64
+                && text.bytes().all(|b| b.is_ascii_alphanumeric()) =>
         {
             Ok(())
         }
@@ -466,12 +480,8 @@ fn known_name(id: KnobId, name: &str, names: &'static [&'static str]) -> Result<
         return Ok(());
     }
     let nearest = names.iter().min_by_key(|known| distance(name, known));
-    let detail = format!(
-        "{} takes one of {}; not `{}`",
-        id.id(),
-        names.join(", "),
-        super::shorten(name)
-    );
+    let detail =
+        format!("{} takes one of {}; not `{}`", id.id(), names.join(", "), super::shorten(name));
     let nearest = nearest.map(ToString::to_string).into_iter().collect();
     Err(knob_error("unknown_name", id, detail, nearest))
 }

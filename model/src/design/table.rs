@@ -5,8 +5,8 @@
 
 use alloc::string::String;
 
-use super::setting::{self, Layout, LayerFreq, PerStage, Positions, Setting};
 use super::Design;
+use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;

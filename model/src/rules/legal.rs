@@ -61,10 +61,7 @@ fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
 }
 
 fn integer_ladder(design: &Design, id: KnobId, low: u64, high: u64) -> Vec<Value> {
-    let current = match design.get(id) {
-        Value::Integer(current) => current,
-        _ => 1,
-    };
+    let current = if let Value::Integer(current) = design.get(id) { current } else { 1 };
     let mut numbers: Vec<u64> = Vec::new();
     // Degrees of parallelism and micro-batches: 1 to 16 and then 2^a times 1, 3, 5, 7.
     let top = current.saturating_mul(16).max(64);
@@ -110,8 +107,7 @@ pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
 
 /// The closest values of one knob, at most one on either side, after which the rule holds.
 fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<Value> {
-    let mut holds =
-        |value: &Value| trial.set(id, value).is_ok() && (rule.check)(trial).is_none();
+    let mut holds = |value: &Value| trial.set(id, value).is_ok() && (rule.check)(trial).is_none();
     match (id.knob().kind, design.get(id)) {
         (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(current)) => {
             let down = (1..=REACH.min(current.saturating_sub(low)))
@@ -134,7 +130,9 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             .filter(|value| *value != current && holds(value))
             .take(2)
             .collect(),
-        (Kind::LayerFreq, _) => pattern_of_all_layers(design).filter(&mut holds).into_iter().collect(),
+        (Kind::LayerFreq, _) => {
+            pattern_of_all_layers(design).filter(&mut holds).into_iter().collect()
+        }
         (
             Kind::OptionalInteger(..)
             | Kind::OptionalReal(..)

@@ -94,9 +94,7 @@ fn not_offered(d: &Design) -> Option<String> {
     KnobId::ALL.iter().find_map(|id| {
         let reason = id.knob().not_offered?;
         let value = neutral.get(*id);
-        (d.get(*id) != value).then(|| {
-            format!("{} can only be {value} so far: {reason}", id.id())
-        })
+        (d.get(*id) != value).then(|| format!("{} can only be {value} so far: {reason}", id.id()))
     })
 }
 
@@ -146,7 +144,10 @@ fn wrong_chunks_for_method(d: &Design) -> Option<String> {
     let (method, v) = (d.schedule.method, vpp(d));
     let name = crate::choice::Choice::name(method);
     match method {
-        Method::Gpipe | Method::OneForwardOneBackward | Method::ZbH1 | Method::Zb2p
+        Method::Gpipe
+        | Method::OneForwardOneBackward
+        | Method::ZbH1
+        | Method::Zb2p
         | Method::DualPipe => {
             (v != 1).then(|| format!("{name} runs one chunk per stage, VPP is {v}"))
         }
@@ -486,4 +487,3 @@ rules! {
          host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);
 }
-

@@ -1,0 +1,65 @@
+//! How long one design takes: checking, estimating, and the legal values of a slider.
+//!
+//! `cargo bench -p model`; under `valgrind --tool=callgrind` the instruction counts repeat.
+#![expect(clippy::print_stdout, reason = "a bench prints its result")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use model::design::{Design, KnobId};
+use model::{Plan, estimate, legal_values};
+
+/// Median time of a call in microseconds, over batches.
+fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
+    let mut batches: Vec<f64> = (0..21)
+        .map(|_| {
+            let start = Instant::now();
+            (0..calls).for_each(|_| call());
+            start.elapsed().as_secs_f64() * 1e6 / f64::from(calls)
+        })
+        .collect();
+    batches.sort_by(f64::total_cmp);
+    batches[10]
+}
+
+fn main() {
+    let design = Design::from_preset("pangu-ultra-moe-6k").expect("the first preset opens");
+    let plan = Plan::new(&design).expect("a preset is legal");
+    let quick = std::env::args().any(|argument| argument == "--once");
+    let calls = if quick { 1 } else { 400 };
+    println!(
+        "Plan::new and estimate  {:8.2} µs",
+        micros(calls, || {
+            let plan = Plan::new(black_box(&design)).expect("legal");
+            black_box(estimate(&plan));
+        })
+    );
+    println!(
+        "Plan::new               {:8.2} µs",
+        micros(calls, || {
+            let _ = black_box(Plan::new(black_box(&design)));
+        })
+    );
+    println!(
+        "estimate                {:8.2} µs",
+        micros(calls, || {
+            black_box(estimate(black_box(&plan)));
+        })
+    );
+    println!(
+        "legal_values, ten knobs {:8.2} µs",
+        micros(calls.min(40), || {
+            for id in KnobId::ALL.iter().filter(|id| id.knob().primary).take(10) {
+                black_box(legal_values(black_box(&design), *id));
+            }
+        })
+    );
+    let mut illegal = design.clone();
+    illegal.set_text(KnobId::pipeline_model_parallel_size, "12").expect("in bounds");
+    println!(
+        "violations of PP 12     {:8.2} µs",
+        micros(calls.min(40), || {
+            let _ = black_box(Plan::new(black_box(&illegal)));
+        })
+    );
+}

@@ -1,0 +1,398 @@
+//! What must hold for every design, tried on random ones.
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+use model::design::{Design, KnobId};
+use model::estimate::Estimate;
+use model::explain::{Breakdown, How};
+use model::knob::{Kind, Value};
+use model::metric::{MetricId, MetricValue};
+use model::preset::Preset;
+use model::{Plan, estimate, explain, legal_values};
+use proptest::prelude::*;
+
+fn presets() -> Vec<&'static Preset> {
+    Preset::all().filter(|preset| preset.refused.is_none()).collect()
+}
+
+/// A preset, and a few legal steps away from it.
+fn legal_design() -> impl Strategy<Value = Design> {
+    let knobs = KnobId::ALL.len();
+    let steps = prop::collection::vec((0..knobs, any::<prop::sample::Index>()), 0..6);
+    (0..presets().len(), steps).prop_map(|(preset, steps)| {
+        let mut design = presets()[preset].design();
+        for (knob, choice) in steps {
+            let id = KnobId::ALL[knob];
+            if id.knob().not_offered.is_some() {
+                continue;
+            }
+            let values = legal_values(&design, id);
+            let before = design.get(id);
+            let value = &values[choice.index(values.len())];
+            design.set(id, value).unwrap();
+            if Plan::new(&design).is_err() {
+                design.set(id, &before).unwrap();
+            }
+        }
+        design
+    })
+}
+
+fn plan(design: &Design) -> Plan {
+    Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}"))
+}
+
+fn with(design: &Design, knob: &str, value: &str) -> Design {
+    let mut changed = design.clone();
+    changed.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    changed
+}
+
+fn numbers(estimate: &Estimate) -> Vec<f64> {
+    let mut numbers: Vec<f64> = MetricId::ALL
+        .iter()
+        .map(|id| match estimate.metrics.get(*id) {
+            MetricValue::Number(number) => number,
+            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+        })
+        .collect();
+    numbers.extend(estimate.step.parts().map(|(_, time)| time.get()));
+    for stage in &estimate.stages {
+        numbers.extend(stage.memory.parts().map(|bytes| bytes.get()));
+        numbers.extend([stage.forward.get(), stage.backward.get(), stage.idle.get()]);
+        numbers.extend([stage.host_memory.get(), stage.peak_in_flight, stage.exposed.get()]);
+    }
+    for row in &estimate.communication {
+        numbers.extend([row.bytes.get(), row.time.get(), row.exposed.get()]);
+    }
+    numbers
+}
+
+fn check_sums(node: &Breakdown) {
+    let values = node.children.iter().map(|child| child.value);
+    let expected = match node.how {
+        How::Sum => values.sum::<f64>(),
+        How::Max => values.fold(f64::NEG_INFINITY, f64::max),
+        How::Formula => node.value,
+    };
+    let slack = 1e-9 * node.value.abs().max(1e-9);
+    assert!((node.value - expected).abs() <= slack, "{}: {} {expected}", node.name, node.value);
+    node.children.iter().for_each(check_sums);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_number_of_an_estimate_is_finite(design in legal_design()) {
+        for number in numbers(&estimate(&plan(&design))) {
+            prop_assert!(number.is_finite());
+        }
+    }
+
+    #[test]
+    fn efficiencies_are_shares(design in legal_design()) {
+        let metrics = estimate(&plan(&design)).metrics;
+        prop_assert!(metrics.mfu > 0.0 && metrics.hfu >= metrics.mfu - 1e-12);
+        prop_assert!((0.0..=1.0).contains(&metrics.bubble_ratio));
+        prop_assert!((0.0..1.0).contains(&metrics.bubble_ratio_closed_form));
+        prop_assert!((-1e-9..=1.0).contains(&metrics.overlap_ratio));
+    }
+
+    #[test]
+    fn the_parts_of_a_step_sum_to_it_and_each_is_spent(design in legal_design()) {
+        let estimate = estimate(&plan(&design));
+        let sum: f64 = estimate.step.parts().map(|(_, time)| time.get()).sum();
+        prop_assert_eq!(sum.to_bits(), estimate.metrics.step_time.get().to_bits());
+        for (part, time) in estimate.step.parts() {
+            let may_be_negative = part == model::estimate::StepPart::Kernels;
+            prop_assert!(may_be_negative || time.get() >= -1e-9, "{:?} {:?}", part, time);
+        }
+    }
+
+    #[test]
+    fn no_exchange_is_exposed_for_longer_than_it_takes(design in legal_design()) {
+        for row in estimate(&plan(&design)).communication {
+            prop_assert!(row.exposed.get() <= row.time.get() * (1.0 + 1e-9), "{:?}", row);
+        }
+    }
+
+    #[test]
+    fn explanations_sum_to_the_number_that_they_explain(design in legal_design()) {
+        let plan = plan(&design);
+        let estimate = estimate(&plan);
+        for id in MetricId::ALL.iter().copied() {
+            let tree = explain(&plan, id);
+            check_sums(&tree);
+            if let MetricValue::Number(number) = estimate.metrics.get(id) {
+                prop_assert_eq!(tree.value.to_bits(), number.to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_of_all_ranks_count_each_split_one_once(design in legal_design()) {
+        // With TP 1 and EP 1 nothing is replicated or split within a stage.
+        let mut whole = design;
+        for (knob, value) in [("tp", "1"), ("sequence_parallel", "false"), ("ep", "1"), ("etp", "1")] {
+            whole = with(&whole, knob, value);
+        }
+        if let Ok(plan) = Plan::new(&whole) {
+            let estimate = estimate(&plan);
+            let directions = if whole.schedule.method == model::choice::Method::DualPipe { 2 } else { 1 };
+            let held: u128 = estimate.stages.iter().map(|stage| stage.params).sum::<u128>() / directions;
+            let all = plan.params_total() + plan.params_mtp();
+            // A tied head on another stage, or an MTP head there, is a further copy of the table.
+            let table = u128::from(whole.transformer.vocab_size) * u128::from(whole.transformer.hidden_size);
+            let copies = (held + table / 2).saturating_sub(all) / table;
+            prop_assert!(copies <= 1 + u128::from(whole.transformer.mtp_num_layers));
+            let slack = all / 1_000_000 + 64;
+            prop_assert!((held - copies * table).abs_diff(all) <= slack, "{held} {all} {copies}");
+        }
+    }
+
+    #[test]
+    fn a_slower_link_never_makes_a_step_faster(design in legal_design(), factor in 0.05_f64..1.0) {
+        let row = design.cluster.accelerator.row();
+        let before = estimate(&plan(&design)).metrics.step_time;
+        let links = [
+            ("inter_node_gb_per_sec", design.cluster.inter_node_gb_per_sec, row.inter_node_gb_per_sec),
+            ("intra_node_gb_per_sec", design.cluster.intra_node_gb_per_sec, row.intra_node_gb_per_sec),
+            ("host_gb_per_sec", design.cluster.host_gb_per_sec, row.host_gb_per_sec),
+        ];
+        for (knob, own, usual) in links {
+            let slower = with(&design, knob, &(own.unwrap_or(usual) * factor).max(0.1).to_string());
+            let after = estimate(&plan(&slower)).metrics.step_time;
+            prop_assert!(after.get() >= before.get() * (1.0 - 1e-9), "{knob}");
+        }
+    }
+
+    #[test]
+    fn a_larger_micro_batch_never_needs_less_memory(design in legal_design()) {
+        let mut larger = design.clone();
+        larger.training.micro_batch_size *= 2;
+        larger.training.global_batch_size *= 2;
+        if let Ok(larger) = Plan::new(&larger) {
+            let before = estimate(&plan(&design)).metrics.memory_peak;
+            prop_assert!(estimate(&larger).metrics.memory_peak >= before);
+        }
+    }
+
+    #[test]
+    fn a_bubble_shrinks_as_micro_batches_grow(design in legal_design()) {
+        let mut more = design.clone();
+        more.training.global_batch_size *= 2;
+        if let Ok(more) = Plan::new(&more) {
+            let before = plan(&design).bubble_ratio_closed_form();
+            prop_assert!(more.bubble_ratio_closed_form() <= before);
+        }
+    }
+
+    #[test]
+    fn nearest_values_mend_the_rule_that_they_answer(
+        design in legal_design(),
+        knob in 0..KnobId::ALL.len(),
+        text in prop::sample::select(vec!["1", "3", "7", "12", "48", "100", "true", "false", "full"]),
+    ) {
+        let mut illegal = design;
+        if illegal.set_text(KnobId::ALL[knob], text).is_err() {
+            return Ok(());
+        }
+        let Err(violations) = Plan::new(&illegal) else { return Ok(()) };
+        for violation in violations {
+            prop_assert!(!violation.message.is_empty());
+            for near in violation.nearest {
+                let mut mended = illegal.clone();
+                mended.set(near.knob, &near.value).unwrap();
+                let left = Plan::new(&mended).err().unwrap_or_default();
+                prop_assert!(left.iter().all(|other| other.rule != violation.rule), "{:?}", near);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_preset_is_legal_and_every_value_in_bounds() {
+    for preset in presets() {
+        let design = preset.design();
+        plan(&design);
+        for id in KnobId::ALL.iter().copied() {
+            let mut again = design.clone();
+            again.set(id, &design.get(id)).unwrap();
+            assert_eq!(again, design, "{} {id:?}", preset.id);
+        }
+    }
+}
+
+#[test]
+fn preset_ids_and_knob_names_are_used_once() {
+    let mut ids: Vec<&str> = Preset::all().map(|preset| preset.id).collect();
+    let mut names: Vec<&str> = KnobId::ALL.iter().map(|id| id.knob().name).collect();
+    for list in [&mut ids, &mut names] {
+        let count = list.len();
+        list.sort_unstable();
+        list.dedup();
+        assert_eq!(list.len(), count);
+    }
+}
+
+#[test]
+fn interleaving_one_chunk_is_1f1b() {
+    let design = with(&Design::from_preset("llama-3.1-405b").unwrap(), "method", "1f1b");
+    let interleaved = with(&design, "method", "interleaved");
+    let (one, other) = (estimate(&plan(&design)), estimate(&plan(&interleaved)));
+    assert_eq!(one.metrics, other.metrics);
+    assert_eq!(one.stages, other.stages);
+}
+
+#[test]
+fn pp_12_names_its_rule_and_its_three_ways_out() {
+    let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
+    let violations = Plan::new(&with(&paper, "pp", "12")).unwrap_err();
+    assert_eq!(violations.len(), 1);
+    assert_eq!(violations[0].rule, "layer_slots_are_a_multiple_of_pp_vpp");
+    let nearest: Vec<String> = violations[0]
+        .nearest
+        .iter()
+        .map(|near| format!("{:?}={}", near.knob, near.value))
+        .collect();
+    assert_eq!(
+        nearest,
+        [
+            "pipeline_model_parallel_size=8",
+            "pipeline_model_parallel_size=16",
+            "noop_layers=61,63,64,65,66,67,68,69,70,71",
+        ]
+    );
+}
+
+/// Values to try a knob at.
+fn trials(design: &Design, id: KnobId) -> Vec<Value> {
+    let real = |factor: f64| match design.get(id) {
+        Value::Real(value) if value > 0.0 => Value::Real(value * factor),
+        Value::None
+        | Value::Flag(_)
+        | Value::Integer(_)
+        | Value::Real(_)
+        | Value::Text(_)
+        | Value::List(_) => Value::Real(factor),
+    };
+    match id.knob().kind {
+        Kind::Real(..) | Kind::OptionalReal(..) => [0.5, 0.25, 2.0, 30.0, 700.0].map(real).to_vec(),
+        Kind::Subset(names) => {
+            names.iter().map(|name| Value::List(vec![Value::Text(name.to_string())])).collect()
+        }
+        Kind::LayerFreq => vec![Value::Integer(2)],
+        Kind::PerStage(_) => vec![Value::Integer(2)],
+        Kind::PositionList(_) => vec![Value::List(vec![Value::Integer(0), Value::Integer(1)])],
+        Kind::Layout => vec![Value::Text("Ett|(tt|)*28tt|tL|m".into())],
+        Kind::Integer(..)
+        | Kind::OptionalInteger(..)
+        | Kind::Flag
+        | Kind::Choice(_)
+        | Kind::Hash => legal_values(design, id),
+    }
+}
+
+/// Designs in which every offered knob has something to do.
+fn grounds() -> Vec<Design> {
+    let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
+    let of = |base: &Design, settings: &[(&str, &str)]| {
+        settings.iter().fold(base.clone(), |design, (knob, value)| with(&design, knob, value))
+    };
+    let mut grounds: Vec<Design> = presets().into_iter().map(Preset::design).collect();
+    let llama = Design::from_preset("llama-3-70b").unwrap();
+    let qwen = Design::from_preset("qwen3-30b-a3b").unwrap();
+    let full = [("recompute_granularity", "full"), ("recompute_modules", "none")];
+    grounds.push(of(&llama, &[("pp", "1"), ("vpp", "1"), ("method", "1f1b")]));
+    grounds.push(of(&llama, &[("cp", "4"), ("num_devices", "256"), ("gbs", "512")]));
+    grounds.push(of(&llama, &full));
+    grounds.push(of(
+        &qwen,
+        &[("recompute_granularity", "selective"), ("moe_expert_capacity_factor", "1.5")],
+    ));
+    grounds.push(of(
+        &qwen,
+        &[("moe_token_dispatcher_type", "flex"), ("moe_router_num_groups", "8"), ("ep", "16")],
+    ));
+    grounds.push(of(
+        &qwen,
+        &[
+            ("recompute_num_layers", "4"),
+            ("recompute_method", "block"),
+            ("kernel.dispatch_microseconds", "900"),
+        ],
+    ));
+    grounds.push(of(
+        &paper,
+        &[
+            ("swap_modules", "optimizer"),
+            ("overlap_param_gather", "false"),
+            ("host_gb_per_sec", "0.5"),
+        ],
+    ));
+    grounds.push(of(
+        &paper,
+        &[("pp", "16"), ("vpp", "1"), ("noop_layers", "none"), ("mtp_num_layers", "3")],
+    ));
+    grounds.push(of(
+        &paper,
+        &[
+            ("delay_wgrad_compute", "false"),
+            ("method", "interleaved"),
+            ("overlap_p2p_comm", "false"),
+            ("inter_node_gb_per_sec", "2"),
+        ],
+    ));
+    grounds.push(of(
+        &paper,
+        &[
+            ("overlap_moe_expert_parallel_comm", "true"),
+            ("method", "interleaved"),
+            ("inter_node_gb_per_sec", "1"),
+        ],
+    ));
+    grounds.push(of(&paper, &[("inter_node_gb_per_sec", "2")]));
+    grounds.push(of(&paper, &[("host_gb_per_sec", "0.5")]));
+    let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
+    grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
+    grounds.push(of(
+        &qwen,
+        &[
+            ("moe_token_dispatcher_type", "flex"),
+            ("moe_router_num_groups", "8"),
+            ("ep", "128"),
+            ("num_devices", "128"),
+        ],
+    ));
+    grounds.push(of(&Design::from_preset("deepseek-v3").unwrap(), &[("moe_router_topk", "8")]));
+    grounds.retain(|design| Plan::new(design).is_ok());
+    grounds
+}
+
+/// Knobs that only forbid: what they say of a design is in the rules, not in the numbers.
+const ONLY_IN_RULES: &[&str] = &["moe_router_group_balanced"];
+
+#[test]
+fn no_offered_knob_is_decoration() {
+    let grounds = grounds();
+    let mut idle = Vec::new();
+    for id in KnobId::ALL.iter().copied() {
+        let knob = id.knob();
+        if knob.not_offered.is_some() || ONLY_IN_RULES.contains(&knob.name) {
+            continue;
+        }
+        let moves = grounds.iter().any(|design| {
+            let before = estimate(&plan(design));
+            trials(design, id).iter().any(|value| {
+                let mut changed = design.clone();
+                changed.set(id, value).is_ok()
+                    && Plan::new(&changed)
+                        .is_ok_and(|plan| numbers(&estimate(&plan)) != numbers(&before))
+            })
+        });
+        if !moves {
+            idle.push(id.id());
+        }
+    }
+    assert!(idle.is_empty(), "these knobs change nothing: {idle:?}");
+}
