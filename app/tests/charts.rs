@@ -54,11 +54,16 @@ fn with_communication(count: usize, bytes: f64) -> Estimate {
 }
 
 fn parts(kernels: f64, others: f64) -> Vec<(StepPart, Seconds)> {
-    let seconds = |part| match part {
-        StepPart::Ideal => 10.0,
-        StepPart::Kernels => kernels,
-        StepPart::Stragglers => 1e-5,
-        _ => others,
+    let seconds = |part| {
+        if part == StepPart::Ideal {
+            10.0
+        } else if part == StepPart::Kernels {
+            kernels
+        } else if part == StepPart::Stragglers {
+            1e-5
+        } else {
+            others
+        }
     };
     StepPart::ALL.into_iter().map(|part| (part, Seconds::new(seconds(part)))).collect()
 }

@@ -116,10 +116,10 @@ fn points(plan: &Plan, estimate: &Estimate) -> Vec<Point> {
             continue;
         }
         if let Ok(plan) = Plan::new(&design) {
-            points.push(Point::new(count, &predict(&plan)));
+            let place = points.partition_point(|point| point.num_microbatches < count);
+            points.insert(place, Point::new(count, &predict(&plan)));
         }
     }
-    points.sort_by_key(|point| point.num_microbatches);
     points
 }
 

@@ -237,21 +237,22 @@ impl Frame {
 /// The ticks whose labels keep that distance, each with the middle of its label.
 ///
 /// `spans` gives middle, start and end of each label in pixels.
-fn apart<'t>(
-    ticks: &'t [Tick],
+fn apart(
+    ticks: &[Tick],
     spans: impl Iterator<Item = (i32, i32, i32)>,
     distance: i32,
-) -> Vec<(&'t Tick, i32)> {
-    let mut all: Vec<_> = ticks.iter().zip(spans).collect();
-    all.sort_by_key(|(tick, _)| !tick.keep);
+) -> Vec<(&Tick, i32)> {
+    let all: Vec<_> = ticks.iter().zip(spans).collect();
     let mut shown: Vec<(&Tick, (i32, i32, i32))> = Vec::with_capacity(all.len());
-    for (tick, span) in all {
-        let free = |(_, other): &(&Tick, (i32, i32, i32))| {
-            span.1 >= other.2 + distance || span.2 + distance <= other.1
-        };
-        if shown.iter().all(free) {
-            shown.push((tick, span));
+    for keep in [true, false] {
+        for (tick, (middle, start, end)) in &all {
+            let is_clear = |(_, other): &(&Tick, (i32, i32, i32))| {
+                *start >= other.2 + distance || end + distance <= other.1
+            };
+            if tick.keep == keep && shown.iter().all(is_clear) {
+                shown.push((tick, (*middle, *start, *end)));
+            }
         }
     }
-    shown.into_iter().map(|(tick, span)| (tick, span.0)).collect()
+    shown.into_iter().map(|(tick, (middle, ..))| (tick, middle)).collect()
 }

@@ -248,16 +248,16 @@ impl Bars<'_> {
                 let band = band.start.max(limit_y + 1)..band.end;
                 let (first, last) = (bars.first()?.1, bars.last()?.1 + self.bar);
                 let center = ((first + last) / 2, (band.start + band.end + 1) / 2);
-                (band.end - band.start >= TEXT_SIZE + 2).then_some((band.len(), center))
+                let thickness = band.end - band.start;
+                (thickness >= TEXT_SIZE + 2).then_some((thickness, center))
             });
-            let mut places: Vec<_> = places.collect();
-            if !wide {
-                // The thickest place, the first of equals.
-                places.sort_by_key(|(thickness, _)| std::cmp::Reverse(*thickness));
-                places.truncate(1);
-            }
-            for (_, center) in places {
+            let mark = |(_, center): (i32, (i32, i32))| {
                 text(canvas, letter, center, Ink::OnMark, HPos::Center);
+            };
+            if wide {
+                places.for_each(mark);
+            } else if let Some(thickest) = places.reduce(|a, b| if b.0 > a.0 { b } else { a }) {
+                mark(thickest);
             }
         }
     }

@@ -165,16 +165,18 @@ fn keys(rows: &[Row]) -> Vec<Key> {
 fn label(rows: &[Row], total: f64, unit: Unit) -> String {
     let mut losses: Vec<&Row> =
         rows.iter().filter(|row| !matches!(row.ink, Ink::Ideal | Ink::Total)).collect();
-    losses.sort_by(|a, b| b.seconds().total_cmp(&a.seconds()));
     let mut label = format!("A step takes {} {}.", unit.figure(total), unit.symbol);
-    for (index, row) in losses.iter().take(3).enumerate() {
-        let start = if index == 0 { " Largest beyond the ideal: " } else { ", " };
-        let share = percent(row.seconds() / total);
-        label.push_str(&format!("{start}{} {share}", row.label));
+    for start in [" Largest beyond the ideal: ", ", ", ", "] {
+        let seconds = |index: &usize| losses[*index].seconds();
+        let Some(largest) =
+            (0..losses.len()).reduce(|a, b| if seconds(&b) > seconds(&a) { b } else { a })
+        else {
+            return label;
+        };
+        let row = losses.remove(largest);
+        label.push_str(&format!("{start}{} {}", row.label, percent(row.seconds() / total)));
     }
-    if !losses.is_empty() {
-        label.push('.');
-    }
+    label.push('.');
     label
 }
 
