@@ -1,7 +1,8 @@
 //! What a layer keeps for its backward, per device and micro-batch.
 //!
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
-//! t TP. An element has two bytes unless said. Source: Korthikanti et al. 2022, section 4, for the
+//! t TP. An element has two bytes unless said; inputs of linear layers are kept as the products
+//! read them, in one byte under FP8 (Transformer Engine). Source: Korthikanti et al. 2022, section 4, for the
 //! dense layer (with flash attention, without dropout); the rest is derived from Megatron-Core's
 //! autograd functions.
 
@@ -69,11 +70,11 @@ impl Plan {
     /// Everything that a dense layer saves.
     pub(crate) fn dense_layer_saves(&self) -> Saved {
         let (tokens, tp) = (self.tokens(), self.sizes.tp as f64);
-        let width = self.shape.ffn as f64 / tp * self.activation_bytes();
+        let width = self.shape.ffn as f64 / tp;
         let inputs = (self.shape.mlp_matrices - 1) as f64;
         Saved {
-            activation_input: tokens * inputs * width,
-            activation_output: tokens * width,
+            activation_input: tokens * inputs * width * self.activation_bytes(),
+            activation_output: tokens * width * self.linear_input_bytes(),
             ..self.attention_saves()
         }
     }
@@ -84,18 +85,19 @@ impl Plan {
         let element = self.activation_bytes();
         let rows = self.expert_rows();
         let inputs = (shape.mlp_matrices - 1) as f64;
-        let inner = rows * (shape.expert_ffn as f64 / sizes.etp as f64) * element;
-        let shared = self.tokens() * (shape.shared_ffn as f64 / sizes.tp as f64) * element;
+        let input = self.linear_input_bytes();
+        let inner = rows * (shape.expert_ffn as f64 / sizes.etp as f64);
+        let shared = self.tokens() * (shape.shared_ffn as f64 / sizes.tp as f64);
         let own = self.tokens_per_rank();
         // The shared experts' input is gathered again in the backward; a rank keeps its own part.
         let shared_input =
-            if shape.shared_ffn > 0 { own * shape.hidden as f64 * element } else { 0.0 };
+            if shape.shared_ffn > 0 { own * shape.hidden as f64 * input } else { 0.0 };
         Saved {
             probs: own * shape.experts as f64 * 5.0,
-            permuted: rows * shape.hidden as f64 * element,
-            activation_input: inputs * inner,
-            activation_output: inner,
-            shared: (inputs + 1.0) * shared + shared_input,
+            permuted: rows * shape.hidden as f64 * input,
+            activation_input: inputs * inner * element,
+            activation_output: inner * input,
+            shared: (inputs * element + input) * shared + shared_input,
             ..self.attention_saves()
         }
     }
@@ -121,7 +123,7 @@ impl Plan {
         };
         Saved {
             norm_inputs: norms * hidden,
-            normed: 2.0 * hidden,
+            normed: 2.0 * hidden / element * self.linear_input_bytes(),
             latents,
             query: tokens * heads * shape.qk_dim as f64 * element,
             key_value: tokens * groups * (shape.qk_dim + shape.v_dim) as f64 * element,
@@ -184,6 +186,11 @@ impl Plan {
             }
         }
         left
+    }
+
+    /// Bytes of an element that a linear layer keeps for the gradient of its weight.
+    fn linear_input_bytes(&self) -> f64 {
+        self.activation_bytes().min(self.design().training.precision.operand_bytes())
     }
 
     /// The input of one layer: all that full recomputation keeps, T' h.

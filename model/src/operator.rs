@@ -187,20 +187,30 @@ impl Device {
     }
 
     /// A linear layer: y [m, n] = x [m, k] w [k, n]; backward dx = dy w', dw = x' dy.
+    ///
+    /// Narrower formats than 16 bits quantise x forward and dy backward first.
     pub(crate) fn linear(&self, m: f64, k: f64, n: f64) -> Block {
         Block {
-            forward: self.product(m, k, n, 1.0),
-            input_grad: self.product(m, n, k, 1.0),
+            forward: self.product(m, k, n, 1.0) + self.quantise(m * k),
+            input_grad: self.product(m, n, k, 1.0) + self.quantise(m * n),
             weight_grad: self.product(k, m, n, 1.0),
         }
+    }
+
+    /// Reading 16-bit elements and writing narrower ones, as a kernel of its own.
+    fn quantise(&self, elements: f64) -> Cost {
+        if self.operand_bytes >= 2.0 {
+            return Cost::ZERO;
+        }
+        self.elementwise(elements * (2.0 + self.operand_bytes), 1.0)
     }
 
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear(&self, m: f64, k: f64, n: f64, count: f64) -> Block {
         if self.grouped {
             return Block {
-                forward: self.product(m, k, n, count),
-                input_grad: self.product(m, n, k, count),
+                forward: self.product(m, k, n, count) + self.quantise(m * k * count),
+                input_grad: self.product(m, n, k, count) + self.quantise(m * n * count),
                 weight_grad: self.product(k, m, n, count),
             };
         }

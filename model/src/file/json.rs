@@ -14,15 +14,20 @@ use crate::knob::KnobError;
 /// # Errors
 /// Where the text is no JSON, or everything that is wrong with the design.
 pub fn read(text: &str) -> Result<Design, Vec<KnobError>> {
-    let tree: Tree = serde_json::from_str(text).map_err(|error| {
-        vec![KnobError {
-            rule: "not_json",
-            knob: String::new(),
-            detail: format!("the file is no JSON: {error}"),
-            nearest: vec![],
-        }]
-    })?;
-    super::read(&tree)
+    super::read(&parse(text).map_err(|error| vec![error])?)
+}
+
+/// Any JSON as a tree.
+///
+/// # Errors
+/// Where the text is no JSON.
+pub fn parse(text: &str) -> Result<Tree, KnobError> {
+    serde_json::from_str(text).map_err(|error| KnobError {
+        rule: "not_json",
+        knob: String::new(),
+        detail: format!("the file is no JSON: {error}"),
+        nearest: vec![],
+    })
 }
 
 /// The JSON file of a design.
