@@ -29,7 +29,7 @@ use model::units::Seconds;
 pub use text::{bold_width, text_width};
 
 /// Widths among which the style sheet chooses: each suits containers up to the next one.
-pub const WIDTHS: [u32; 3] = [340, 480, 680];
+pub const WIDTHS: [u32; 3] = [320, 480, 680];
 
 /// A chart drawn for each of [`WIDTHS`]; the style sheet shows the one that fits its container.
 ///

@@ -8,7 +8,7 @@ use model::units::{Bytes, Seconds};
 use model::{Plan, estimate};
 use roxmltree::{Document, Node};
 
-const WIDTHS: [u32; 5] = [320, 360, 640, 960, 1200];
+const WIDTHS: [u32; 6] = [288, 320, 360, 640, 960, 1200];
 const STAGES: [u32; 8] = [1, 2, 8, 16, 17, 64, 200, 1024];
 
 fn plan() -> Plan {
@@ -290,7 +290,7 @@ fn every_preset_is_readable() {
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
         let plan = Plan::new(&preset.design()).expect("a preset is legal");
         let estimate = estimate(&plan);
-        for width in [360, 640] {
+        for width in WIDTHS {
             check(&charts::memory_by_stage(&estimate, width));
             check(&charts::step_breakdown(&estimate, width));
             check(&charts::communication(&estimate, width));
@@ -366,9 +366,9 @@ fn nothing_to_show_is_said_in_words() {
     estimate.stages.clear();
     estimate.communication.clear();
     for svg in [
-        charts::memory_by_stage(&estimate, 320),
-        charts::communication(&estimate, 320),
-        charts::waterfall(&[], 320),
+        charts::memory_by_stage(&estimate, 288),
+        charts::communication(&estimate, 288),
+        charts::waterfall(&[], 288),
     ] {
         assert_eq!(check(&svg).len(), 1);
     }
@@ -387,7 +387,7 @@ fn a_chart_for_any_width_holds_each_of_them() {
 #[test]
 fn widths_out_of_range_are_drawn_at_the_nearest() {
     let estimate = with_stages(16, 30.0);
-    assert_eq!(charts::memory_by_stage(&estimate, 0), charts::memory_by_stage(&estimate, 320));
+    assert_eq!(charts::memory_by_stage(&estimate, 0), charts::memory_by_stage(&estimate, 288));
     let widest = charts::memory_by_stage(&estimate, 1200);
     assert_eq!(charts::memory_by_stage(&estimate, u32::MAX), widest);
 }

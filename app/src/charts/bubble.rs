@@ -217,7 +217,10 @@ fn draw_current(
     let (x, _) = plot.map_coordinate(&(octave(current), 0.0));
     line(canvas, (x, frame.top - 2), (x, frame.bottom), Ink::Current);
     let [closed_form, simulated] = point.bubbles.map(percent);
-    let words = format!("Now {closed_form} by formula, {simulated} real");
+    let mut words = format!("Now {closed_form} by formula, {simulated} real");
+    if bold_width(&words, TEXT_SIZE) > width - frame.left - 2 {
+        words = format!("{closed_form}, {simulated} real");
+    }
     let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
     let least = frame.left + half;
     let middle = x.clamp(least, (width - half).max(least));

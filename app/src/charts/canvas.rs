@@ -27,9 +27,9 @@ pub(super) type Cartesian = Cartesian2d<RangedCoordf64, RangedCoordf64>;
 /// The part inside the axes, addressed in the axes' units.
 pub(super) type Plot<'a> = DrawingArea<SvgBackend<'a>, Cartesian>;
 
-/// Widths that a chart can be drawn for, in pixels: narrower would be cramped, wider coarse.
+/// Widths that a chart can be drawn for, in pixels: from a phone of 320 on; wider would be coarse.
 pub(super) fn drawn_width(width: u32) -> i32 {
-    width.clamp(320, 1200) as i32
+    width.clamp(288, 1200) as i32
 }
 
 /// A complete SVG element of that size; `label` says in words what `draw` draws.

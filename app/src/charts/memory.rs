@@ -161,7 +161,7 @@ impl Bars<'_> {
     /// A label wherever one fits, at round steps from the first stage on.
     fn x_axis(&self, num_bars: i32) -> Axis {
         let last = self.stages.len().saturating_sub(1).to_string();
-        let room = bold_width(&last, TEXT_SIZE) + TEXT_GAP;
+        let room = bold_width(&last, TEXT_SIZE) + 1 + TEXT_GAP;
         let steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
         let wide_enough = |step: &usize| *step as i32 * self.slot >= room * self.share as i32;
         let step = steps.into_iter().find(wide_enough).unwrap_or(self.stages.len());

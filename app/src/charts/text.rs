@@ -46,7 +46,7 @@ fn advance(character: char) -> u16 {
 /// A number with three digits that count, short however large it is.
 pub(super) fn figure(value: f64) -> String {
     match value.abs() {
-        size if size >= 1e6 => format!("{value:.2e}"),
+        size if size >= 1e6 => format!("{value:.1e}"),
         size if size >= 100.0 => decimals(value, 0),
         size if size >= 10.0 => decimals(value, 1),
         size if size >= 0.005 => decimals(value, 2),
@@ -59,7 +59,7 @@ pub(super) fn figure(value: f64) -> String {
 pub(super) fn percent(ratio: f64) -> String {
     let value = ratio * 100.0;
     match value.abs() {
-        size if size >= 1e6 => format!("{value:.2e} %"),
+        size if size >= 1e6 => format!("{value:.1e} %"),
         size if size >= 0.05 => format!("{} %", decimals(value, 1)),
         size if size > 0.0 => String::from(if value > 0.0 { "<0.1 %" } else { ">−0.1 %" }),
         _ => String::from("0 %"),
