@@ -3,10 +3,10 @@
 //! The flow is [`design::Design`] -> [`Plan`] -> [`estimate::Estimate`]:
 //!
 //! 1. A **design** is any point of the space of knobs, even an illegal one. It is the file format
-//!    ([`file`]) and the content of a link ([`link`]); it starts from a [`preset`].
+//!    ([`mod@file`]) and the content of a link ([`link`]); it starts from a [`preset`].
 //! 2. A **plan** is a design that breaks none of the [`rules`], with every size resolved. Formulas
 //!    read plans only.
-//! 3. An **estimate** is computed from a plan without failing: counts ([`mod@params`], [`mod@flops`]),
+//! 3. An **estimate** is computed from a plan without failing: counts (`params`, `flops`),
 //!    operators on the accelerator (`operator`, `layer`), exchanges on the topology (`topology`,
 //!    `traffic`), what hides what (`stage`), the schedule (`pipeline`), memory (`activation`,
 //!    `memory`) and the sums (`step`).
