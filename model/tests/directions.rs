@@ -1,0 +1,237 @@
+//! Which way each knob moves what it is about.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+use model::design::{Design, KnobId};
+use model::estimate::{Axis, Estimate, StepPart};
+use model::{Plan, estimate};
+
+fn design(preset: &str, settings: &[(&str, &str)]) -> Design {
+    let mut design = Design::from_preset(preset).unwrap();
+    for (knob, value) in settings {
+        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    design
+}
+
+fn of(design: &Design) -> Estimate {
+    estimate(&Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}")))
+}
+
+/// What a knob is about.
+type Quantity = fn(&Estimate) -> f64;
+
+const STEP: Quantity = |e| e.metrics.step_time.get();
+const PEAK: Quantity = |e| e.metrics.memory_peak.get();
+const HFU: Quantity = |e| e.metrics.hfu - e.metrics.mfu;
+const WEIGHTS: Quantity = |e| e.stages[0].memory.weights.get();
+const GRADIENTS: Quantity = |e| e.stages[0].memory.gradients.get();
+const OPTIMIZER: Quantity = |e| e.stages[0].memory.optimizer.get();
+const ACTIVATIONS: Quantity = |e| e.stages[0].memory.activations.get();
+const HOST_MEMORY: Quantity = |e| e.stages[0].host_memory.get();
+const BUBBLE: Quantity = |e| e.metrics.bubble_ratio_closed_form;
+const EXPOSED: Quantity = |e| e.metrics.comm_exposed.get();
+const PARAMS: Quantity = |e| e.metrics.params_total as f64;
+const ACTIVE: Quantity = |e| e.metrics.params_active as f64;
+const FLOPS: Quantity = |e| e.metrics.flops_per_token.get();
+const MFU: Quantity = |e| e.metrics.mfu;
+const DROPPED: Quantity = |e| e.metrics.token_drop_ratio;
+const VECTOR: Quantity = |e| e.step.part(StepPart::Vector).get();
+const RECOMPUTE: Quantity = |e| e.step.part(StepPart::Recompute).get();
+const HOST_WAIT: Quantity = |e| e.step.part(StepPart::Host).get();
+const SWAP: Quantity = |e| e.step.part(StepPart::Swap).get();
+const SENDS: Quantity = |e| e.step.part(StepPart::PipelineParallel).get();
+const UPDATE: Quantity = |e| e.step.part(StepPart::Optimizer).get();
+const EP_BYTES: Quantity = |e| bytes(e, Axis::Ep);
+const CP_EXPOSED: Quantity = |e| {
+    let rows = e.communication.iter().filter(|row| row.axis == Axis::Cp);
+    rows.map(|row| row.exposed.get()).sum()
+};
+
+fn bytes(estimate: &Estimate, axis: Axis) -> f64 {
+    let rows = estimate.communication.iter().filter(|row| row.axis == axis);
+    rows.map(|row| row.bytes.get()).sum()
+}
+
+/// `knob` set to `value` on top of `base` makes the quantity larger (`>`) or smaller (`<`).
+#[track_caller]
+fn check(preset: &str, base: &[(&str, &str)], knob: &str, value: &str, way: char, what: Quantity) {
+    let before = what(&of(&design(preset, base)));
+    let mut settings = base.to_vec();
+    settings.push((knob, value));
+    let after = what(&of(&design(preset, &settings)));
+    let holds = if way == '>' { after > before } else { after < before };
+    assert!(holds, "{knob}={value}: from {before} to {after}, wanted {way}");
+}
+
+const PAPER: &str = "pangu-ultra-moe-6k";
+const DENSE: &str = "llama-3-70b";
+const SMALL: &str = "qwen3-30b-a3b";
+/// The paper's recipe with its overlap taken off, so that communication shows.
+const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
+
+#[test]
+fn model_knobs_move_counts() {
+    check(DENSE, &[], "gated_linear_unit", "false", '<', PARAMS);
+    check(DENSE, &[], "vocab_size", "256512", '>', PARAMS);
+    check(DENSE, &[], "num_query_groups", "64", '>', PARAMS);
+    check(DENSE, &[], "kv_channels", "64", '<', FLOPS);
+    check(DENSE, &[], "add_bias_linear", "true", '>', PARAMS);
+    check(DENSE, &[], "add_qkv_bias", "true", '>', PARAMS);
+    check(DENSE, &[], "qk_layernorm", "true", '>', PARAMS);
+    check(DENSE, &[], "sandwich_norm", "true", '>', VECTOR);
+    check(DENSE, &[], "window_size", "1024", '<', STEP);
+    check(DENSE, &[], "untie_embeddings_and_output_weights", "false", '<', PARAMS);
+    check(DENSE, &[], "position_embedding_type", "none", '<', VECTOR);
+    check(PAPER, &[], "moe_router_topk", "4", '<', ACTIVE);
+    check(PAPER, &[], "moe_ffn_hidden_size", "4096", '>', STEP);
+    check(PAPER, &[], "moe_shared_expert_intermediate_size", "none", '<', STEP);
+    check(PAPER, &[], "kv_lora_rank", "1024", '>', PARAMS);
+    check(PAPER, &[], "q_lora_rank", "none", '>', PARAMS);
+    check(PAPER, &[], "qk_head_dim", "64", '<', FLOPS);
+    check(PAPER, &[], "v_head_dim", "64", '<', FLOPS);
+    check(PAPER, &[], "moe_layer_freq", "([0]*7+[1]*54)", '<', PARAMS);
+}
+
+#[test]
+fn training_knobs_move_what_is_counted_or_done() {
+    check(PAPER, &[], "attention_flops", "causal", '<', MFU);
+    check(PAPER, &[], "count_mtp_flops", "false", '<', MFU);
+    check(PAPER, &[], "peak_for_mfu", "353.9", '<', MFU);
+    check(PAPER, &[], "moe_expert_capacity_factor", "0.9", '>', DROPPED);
+    check(PAPER, &[], "moe_expert_capacity_factor", "0.9", '<', STEP);
+    let capped = [("moe_expert_capacity_factor", "1.5")];
+    check(PAPER, &capped, "moe_pad_expert_input_to_capacity", "true", '>', STEP);
+    check(PAPER, &[], "optimizer", "sgd", '<', OPTIMIZER);
+    check(PAPER, &[], "optimizer", "muon", '>', UPDATE);
+    check(DENSE, &[], "precision", "fp8_tensorwise", '<', STEP);
+    check(DENSE, &[], "precision", "fp32", '>', STEP);
+    check(PAPER, &[("gbs", "12288")], "mbs", "4", '>', ACTIVATIONS);
+}
+
+#[test]
+fn parallel_knobs_split_what_they_should() {
+    check(SMALL, &[("recompute_granularity", "none")], "ep", "16", '<', WEIGHTS);
+    check(DENSE, &[], "data_parallel_sharding_strategy", "no_shard", '>', OPTIMIZER);
+    check(DENSE, &[], "data_parallel_sharding_strategy", "optim_grads", '<', GRADIENTS);
+    check(DENSE, &[], "data_parallel_sharding_strategy", "optim_grads_params", '<', WEIGHTS);
+    check(PAPER, &[], "num_distributed_optimizer_instances", "2", '>', OPTIMIZER);
+    check(PAPER, &[], "vpp", "1", '>', BUBBLE);
+    let context = [("num_devices", "256"), ("seq", "131072"), ("gbs", "64"), ("cp", "4")];
+    check("qwen3-32b", &context, "context_parallel_algo", "allgather", '>', CP_EXPOSED);
+    let without = [("sequence_parallel", "false")];
+    check(DENSE, &without, "sequence_parallel", "true", '<', ACTIVATIONS);
+    let order = [("num_devices", "1024"), ("pp", "2"), ("vpp", "1"), ("method", "1f1b")];
+    check(DENSE, &order, "rank_order", "tp-cp-ep-pp-dp", '<', SENDS);
+    let split = [("tp", "2"), ("sequence_parallel", "true"), ("recompute_granularity", "none")];
+    check(SMALL, &split, "etp", "2", '>', EP_BYTES);
+}
+
+#[test]
+fn schedule_knobs_hide_or_split() {
+    let exposed = |knob, value, base: &[(&str, &str)]| {
+        check(PAPER, base, knob, value, '<', EXPOSED);
+    };
+    exposed("tp_comm_overlap", "true", PLAIN);
+    exposed("moe_shared_expert_overlap", "true", PLAIN);
+    exposed("moe_alltoall_overlap_comm", "true", PLAIN);
+    exposed("overlap_moe_expert_parallel_comm", "true", PLAIN);
+    exposed("method", "1f1b_overlap", PLAIN);
+    check(PAPER, PLAIN, "overlap_p2p_comm", "false", '>', EXPOSED);
+    check(PAPER, &[], "overlap_param_gather", "false", '>', EXPOSED);
+    let ungathered = [("overlap_param_gather", "false")];
+    check(PAPER, &ungathered, "overlap_grad_reduce", "false", '>', EXPOSED);
+    check(PAPER, PLAIN, "moe_hierarchical_alltoallv", "false", '>', STEP);
+    let flat = [("moe_hierarchical_alltoallv", "false")];
+    check(PAPER, &flat, "moe_token_dispatcher_type", "allgather", '>', EP_BYTES);
+    let slow = [("inter_node_gb_per_sec", "8")];
+    check(PAPER, &slow, "delay_wgrad_compute", "false", '>', STEP);
+    check(PAPER, PLAIN, "microbatch_group_size_per_vp_stage", "32", '>', ACTIVATIONS);
+    let groups = [("moe_token_dispatcher_type", "flex"), ("recompute_granularity", "none")];
+    check("deepseek-v3", &groups, "moe_router_group_topk", "2", '<', EP_BYTES);
+}
+
+#[test]
+fn memory_knobs_trade_memory_for_time_or_links() {
+    let none = [
+        ("recompute_granularity", "none"),
+        ("recompute_modules", "none"),
+        ("swap_modules", "none"),
+    ];
+    let mut selective = none.to_vec();
+    selective[0] = ("recompute_granularity", "selective");
+    for module in [
+        "mla_qkv",
+        "mla_kv",
+        "mla_up_proj",
+        "moe_permute",
+        "moe_act",
+        "layernorm",
+        "mlp",
+        "moe",
+        "shared_experts",
+        "core_attn",
+    ] {
+        check(PAPER, &selective, "recompute_modules", module, '<', ACTIVATIONS);
+        check(PAPER, &selective, "recompute_modules", module, '>', RECOMPUTE);
+    }
+    check(PAPER, &none, "recompute_granularity", "full", '<', PEAK);
+    check(PAPER, &none, "recompute_granularity", "full", '>', HFU);
+    for module in ["probs", "activations", "attention_output"] {
+        check(PAPER, &none, "swap_modules", module, '<', ACTIVATIONS);
+        check(PAPER, &none, "swap_modules", module, '>', HOST_MEMORY);
+    }
+    check(PAPER, &none, "swap_modules", "optimizer", '<', OPTIMIZER);
+    check(PAPER, &none, "swap_modules", "optimizer", '>', SWAP);
+    check(PAPER, PLAIN, "swap_prefetch", "false", '>', SWAP);
+    check(PAPER, &[("host_gb_per_sec", "1")], "host_gb_per_sec", "0.5", '>', STEP);
+    check(PAPER, &[], "gradient_dtype", "bf16", '<', GRADIENTS);
+    check(PAPER, &[], "main_params_dtype", "bf16", '<', OPTIMIZER);
+    check(PAPER, &[], "exp_avg_dtype", "bf16", '<', OPTIMIZER);
+    check(PAPER, &[], "exp_avg_sq_dtype", "bf16", '<', OPTIMIZER);
+    check(PAPER, &[], "reuse_fp32_param", "true", '<', PEAK);
+    check(PAPER, &[], "cross_entropy_loss_fusion", "false", '>', VECTOR);
+    check(PAPER, &[], "reserved_gib", "4", '>', PEAK);
+    check("llama-3-8b", &[], "cpu_offloading_num_layers", "8", '<', ACTIVATIONS);
+}
+
+#[test]
+fn kernel_knobs_change_launches_and_bytes() {
+    check(PAPER, &[], "flash_attention", "false", '>', ACTIVATIONS);
+    check(PAPER, &[], "flash_attention", "false", '>', STEP);
+    check(PAPER, &[], "fused_rms_norm", "false", '>', VECTOR);
+    check(PAPER, &[], "gmm_add", "false", '>', VECTOR);
+    check(PAPER, &[], "moe_permute_fusion", "false", '>', VECTOR);
+    check(PAPER, &[], "moe_grouped_gemm", "false", '>', STEP);
+    check(PAPER, &[], "dispatch_microseconds", "2000", '>', HOST_WAIT);
+    check(PAPER, &[], "framework", "ideal", '<', STEP);
+    check(PAPER, &[], "straggler_sigma", "0.02", '>', STEP);
+    let slow_host = [("dispatch_microseconds", "2000")];
+    check(PAPER, &slow_host, "cuda_graph_impl", "local", '<', HOST_WAIT);
+}
+
+#[test]
+fn cluster_knobs_speed_up_or_slow_down() {
+    check(PAPER, &[], "peak_bf16_tflops", "353.9", '<', STEP);
+    check(PAPER, PLAIN, "inter_node_gb_per_sec", "12.5", '>', STEP);
+    check(PAPER, PLAIN, "intra_node_gb_per_sec", "98", '>', STEP);
+    check(PAPER, PLAIN, "nics_per_node", "4", '>', STEP);
+    check(PAPER, PLAIN, "scale_up_domain_size", "32", '<', STEP);
+    check(PAPER, PLAIN, "devices_per_node", "16", '<', EXPOSED);
+    check(PAPER, &[], "accelerator", "ascend-910b4", '>', STEP);
+}
+
+#[test]
+fn usable_and_host_memory_decide_what_fits() {
+    let fits = |settings: &[(&str, &str)]| of(&design(PAPER, settings)).metrics.fits;
+    assert!(fits(&[]));
+    assert!(!fits(&[("hbm_usable_gib", "40")]));
+    assert!(!fits(&[("host_memory_gib", "64")]));
+}
+
+#[test]
+fn hidden_7680_does_more_per_second_than_8192_at_the_same_step() {
+    // A wider model takes longer; the widths are equally aligned.
+    check(PAPER, &[], "hidden_size", "8192", '>', STEP);
+    check(PAPER, &[], "hidden_size", "7700", '<', MFU);
+}
