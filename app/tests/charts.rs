@@ -198,6 +198,84 @@ fn a_bar_tells_its_own_numbers() {
     assert!(title.contains("Activations 30.0 GiB"), "{title}");
 }
 
+/// Left, top, right and bottom of the bars in a chart's titled groups, group by group.
+fn bars(svg: &str) -> Vec<Vec<[i32; 4]>> {
+    let document = Document::parse(svg).expect("well-formed");
+    let groups = document.descendants().filter(|node| node.has_tag_name("g"));
+    let corners = |node: Node<'_, '_>| {
+        let (x, y) = (number(node, "x"), number(node, "y"));
+        [x, y, x + number(node, "width"), y + number(node, "height")]
+    };
+    let bars = |group: Node<'_, '_>| {
+        group.children().filter(|node| node.has_tag_name("rect")).map(corners).collect()
+    };
+    groups.map(bars).collect()
+}
+
+/// Height of the line of the limit.
+fn limit_y(svg: &str) -> i32 {
+    let document = Document::parse(svg).expect("well-formed");
+    let is_limit = |node: &Node<'_, '_>| {
+        node.attribute("class") == Some("chart-stroke chart-limit") && node.has_tag_name("polyline")
+    };
+    let line = document.descendants().filter(is_limit).last().expect("the line of the limit");
+    let points = line.attribute("points").expect("points");
+    points.rsplit(',').next().expect("a height").parse().expect("a number")
+}
+
+#[test]
+fn bars_are_as_tall_as_their_numbers() {
+    for activations in [10.0, 30.0, 60.0] {
+        let estimate = with_stages(16, activations);
+        let svg = charts::memory_by_stage(&estimate, 640);
+        let stages = bars(&svg);
+        let foot = stages[0].iter().map(|bar| bar[3]).max().expect("bars");
+        let limit = f64::from(foot - limit_y(&svg));
+        for (bars, stage) in stages.iter().zip(&estimate.stages) {
+            let top = bars.iter().map(|bar| bar[1]).min().expect("bars");
+            let wanted = limit * (stage.memory.peak() / estimate.metrics.memory_limit);
+            assert!((f64::from(foot - top) - wanted).abs() <= 2.0, "{top} {wanted}");
+        }
+    }
+}
+
+#[test]
+fn bars_of_a_step_are_as_long_as_their_share() {
+    let rows = bars(&charts::waterfall(&parts(7.0, 0.5), 640));
+    let lengths: Vec<f64> = rows.iter().map(|bars| f64::from(bars[0][2] - bars[0][0])).collect();
+    let whole = lengths[lengths.len() - 1];
+    let total = 10.0 + 7.0 + 11.0 * 0.5;
+    assert!((lengths[0] / whole - 10.0 / total).abs() < 0.01, "{lengths:?}");
+    assert!((lengths[1] / whole - 7.0 / total).abs() < 0.01, "{lengths:?}");
+    assert_eq!(rows[0][0][2], rows[1][0][0], "each starts where the one before ends");
+}
+
+#[test]
+fn bars_of_communication_are_as_long_as_their_traffic() {
+    let rows = bars(&charts::communication(&with_communication(4, 4e11), 960));
+    let length = |bars: &Vec<[i32; 4]>| {
+        let right = bars.iter().map(|bar| bar[2]).max().expect("bars");
+        f64::from(right - bars.iter().map(|bar| bar[0]).min().expect("bars"))
+    };
+    let ratio = length(&rows[1]) / length(&rows[0]);
+    assert!((ratio - 0.5).abs() < 0.01, "{ratio}");
+    // Half of the second one is exposed.
+    let hidden = f64::from(rows[1][0][2] - rows[1][0][0]) / length(&rows[1]);
+    assert!((hidden - 0.5).abs() < 0.02, "{hidden}");
+}
+
+#[test]
+fn no_letter_stands_on_the_line_of_the_limit() {
+    for tenths in 300..700 {
+        let svg = charts::memory_by_stage(&with_stages(8, f64::from(tenths) / 10.0), 640);
+        let line = limit_y(&svg);
+        for text in check(&svg) {
+            let crosses = text.top < line && line < text.bottom;
+            assert!(!crosses || text.text == "60.3", "{text:?} at {tenths}");
+        }
+    }
+}
+
 #[test]
 fn letters_repeat_the_colors_of_the_stack() {
     for (num_stages, bars) in [(8, 8), (64, 1)] {
