@@ -9,7 +9,7 @@
 //! [`for_any_width`] leaves the choice to the style sheet.
 //!
 //! What a mark looks like is decided by its classes in `style/charts.css`: `chart-fill` or
-//! `chart-stroke` with one class of [`ink`], `chart-strong` for text that stands out, and
+//! `chart-stroke` with one class of `charts/ink.rs`, `chart-strong` for text that stands out, and
 //! `chart-hatch` for the diagonal lines that repeat in a pattern what the color says.
 
 mod backend;
@@ -77,7 +77,7 @@ pub fn communication(estimate: &Estimate, width: u32) -> String {
     communication::draw(estimate, width)
 }
 
-/// The numbers of [`communication`], the header first.
+/// The numbers of [`communication()`], the header first.
 #[must_use]
 pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
     communication::table(estimate)

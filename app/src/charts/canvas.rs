@@ -35,8 +35,8 @@ pub(super) fn drawn_width(width: u32) -> i32 {
 /// A complete SVG element of that size; `label` says in words what `draw` draws.
 pub(super) fn svg(width: i32, height: i32, label: &str, draw: &dyn Fn(&Canvas<'_>)) -> String {
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {width} {height}\" \
-         width=\"100%\" role=\"img\" aria-label=\""
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"100%\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\""
     );
     escape_into(&mut svg, label);
     svg.push_str("\">");
