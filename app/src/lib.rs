@@ -1,1 +1,57 @@
-//! The explorer.
+//! The explorer: the page that shows what a training design costs while its knobs are turned.
+//!
+//! The server renders it (`ssr`), the browser takes it over (`hydrate`); both run the same model on
+//! the design that stands in the query string, so the first paint is already right. Data flows one
+//! way: address, design, checked plan, estimate, panels, widgets.
+
+#[cfg(all(feature = "hydrate", feature = "ssr"))]
+compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
+
+pub mod bottleneck;
+pub mod browser;
+pub mod charts;
+pub mod explorer;
+pub mod format;
+pub mod history;
+pub mod panels;
+pub mod parity;
+pub mod published;
+mod shell;
+pub mod widgets;
+
+#[cfg(feature = "hydrate")]
+pub mod hydration;
+
+use leptos::prelude::*;
+use model::link;
+
+pub use shell::shell;
+
+/// The query string as it was sent, still percent-encoded, with or without the question mark.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawQuery(pub String);
+
+/// The theme that a visitor chose: `dark`, `light`, or none for the system's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThemeCookie(pub Option<String>);
+
+/// Where the built site's files are, by their hashed names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteFiles {
+    /// The script that loads the module.
+    pub js: String,
+    /// The module.
+    pub wasm: String,
+    /// The style sheet.
+    pub css: String,
+}
+
+/// The page of the link in [`RawQuery`]: the explorer, or what is wrong with the link.
+#[component]
+pub fn App() -> impl IntoView {
+    let raw = use_context::<RawQuery>().unwrap_or_default().0;
+    match link::decode(&raw) {
+        Ok(design) => panels::page::page(design),
+        Err(errors) => panels::broken_link::broken_link(&raw, &errors),
+    }
+}

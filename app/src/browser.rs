@@ -1,0 +1,274 @@
+//! What only a browser has: the address bar, the clipboard, keys, cookies, the live region.
+//!
+//! Everything here runs in effects and handlers, never while the page is drawn first: server and
+//! browser must draw the same.
+
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::html;
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys;
+use model::link;
+
+use crate::explorer::{Explorer, Shown};
+use crate::format;
+use crate::panels::cards::memory_verdict;
+use crate::panels::knobs::SEARCH_ID;
+
+/// The address bar follows when the knobs have been still for this long.
+const ADDRESS_DELAY: Duration = Duration::from_millis(250);
+/// A gesture by keys ends when the knobs have been still for this long.
+const GESTURE_DELAY: Duration = Duration::from_millis(500);
+/// The headline is spoken when the knobs have been still for this long.
+const SPEECH_DELAY: Duration = Duration::from_millis(600);
+
+/// Cookies last a year.
+const COOKIE_SECONDS: u32 = 31_536_000;
+
+/// Ties the explorer to the browser; gives the node of the live region.
+pub fn install(explorer: Explorer) -> NodeRef<html::P> {
+    let announcement = NodeRef::<html::P>::new();
+    let address = Later::new(ADDRESS_DELAY);
+    Effect::new(move |is_first: Option<()>| {
+        let query = explorer.with_design(link::encode);
+        // The first run is the page as it was opened: its address stays as it was written.
+        if is_first.is_some() {
+            address.run(move || write_address(&query, false));
+        }
+    });
+    let gesture = Later::new(GESTURE_DELAY);
+    Effect::new(move || {
+        explorer.with_design(|_| ());
+        gesture.run(move || explorer.end_still_gesture());
+    });
+    let speech = Later::new(SPEECH_DELAY);
+    Effect::new(move |is_first: Option<()>| {
+        let text = headline(explorer);
+        if is_first.is_some() {
+            speech.run(move || {
+                if let Some(Some(node)) = announcement.try_get_untracked() {
+                    node.set_text_content(Some(&text));
+                }
+            });
+        }
+    });
+    Effect::new(move || {
+        let keys = window_event_listener(ev::keydown, move |event| press(explorer, &event));
+        let back = window_event_listener(ev::popstate, move |_| follow_address(explorer));
+        on_cleanup(move || {
+            keys.remove();
+            back.remove();
+        });
+    });
+    announcement
+}
+
+/// Something done once, when a while has passed without another call.
+#[derive(Clone, Copy)]
+struct Later {
+    delay: Duration,
+    waiting: StoredValue<Option<TimeoutHandle>>,
+}
+
+impl Later {
+    fn new(delay: Duration) -> Self {
+        Self { delay, waiting: StoredValue::new(None) }
+    }
+
+    fn run(self, act: impl FnOnce() + 'static) {
+        if let Some(Some(handle)) = self.waiting.try_get_value() {
+            handle.clear();
+        }
+        let handle = set_timeout_with_handle(act, self.delay).ok();
+        let _ = self.waiting.try_set_value(handle);
+    }
+}
+
+/// The headline as it is spoken.
+fn headline(explorer: Explorer) -> String {
+    if explorer.shown() != Shown::Design {
+        return explorer.with_violations(|rules| {
+            let first = rules.first().map_or("", |rule| rule.message.as_str());
+            format!("This design can't run. {first}")
+        });
+    }
+    explorer.with_numbers(|numbers| {
+        let metrics = &numbers.estimate.metrics;
+        format!(
+            "MFU {}, step {}, {}",
+            format::percent(metrics.mfu, 1),
+            format::duration(metrics.step_time),
+            memory_verdict(metrics.memory_peak, metrics.memory_limit),
+        )
+    })
+}
+
+/// The whole address of a design.
+#[must_use]
+pub fn address(query: &str) -> String {
+    let location = window().location();
+    let origin = location.origin().unwrap_or_default();
+    let path = location.pathname().unwrap_or_default();
+    format!("{origin}{path}?{query}")
+}
+
+fn write_address(query: &str, as_new_page: bool) {
+    let Ok(history) = window().history() else { return };
+    let address = format!("?{query}");
+    // A browser refuses only when the address changes too often; the next change writes it.
+    let _ = if as_new_page {
+        history.push_state_with_url(&JsValue::NULL, "", Some(&address))
+    } else {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(&address))
+    };
+}
+
+/// Keeps the design that is left as a page of its own, for the browser's back button.
+pub fn before_new_page(explorer: Explorer) {
+    let query = untrack(|| explorer.with_design(link::encode));
+    write_address(&query, false);
+    write_address(&query, true);
+}
+
+/// Opens the design of the address bar after back or forward.
+fn follow_address(explorer: Explorer) {
+    let search = window().location().search().unwrap_or_default();
+    match link::decode(&search) {
+        Ok(design) => explorer.replace("going back".to_owned(), design),
+        // An address that was edited by hand: the server's page says what is wrong with it.
+        Err(_) => drop(window().location().reload()),
+    }
+}
+
+/// Puts the link to a design on the clipboard and tells whether that worked.
+pub fn copy_link(query: &str, done: impl FnOnce(bool) + 'static) {
+    let text = address(query);
+    // Pages that aren't served securely have no clipboard.
+    let clipboard = window().is_secure_context().then(|| window().navigator().clipboard());
+    leptos::task::spawn_local(async move {
+        let copied = match clipboard {
+            Some(clipboard) => {
+                wasm_bindgen_futures::JsFuture::from(clipboard.write_text(&text)).await.is_ok()
+            }
+            None => false,
+        };
+        done(copied);
+    });
+}
+
+/// Turns dark into light and back, and remembers it.
+pub fn switch_theme() {
+    let Some(root) = document().document_element() else { return };
+    let is_dark = match root.get_attribute("data-theme").as_deref() {
+        Some(theme) => theme == "dark",
+        None => prefers_dark(),
+    };
+    let theme = if is_dark { "light" } else { "dark" };
+    // A fixed, valid attribute name can always be set.
+    let _ = root.set_attribute("data-theme", theme);
+    write_cookie("theme", theme);
+}
+
+fn prefers_dark() -> bool {
+    let query = window().match_media("(prefers-color-scheme: dark)");
+    query.ok().flatten().is_some_and(|query| query.matches())
+}
+
+/// Do single letters act as keys?
+#[must_use]
+pub fn letter_keys() -> bool {
+    cookies().is_none_or(|cookies| !cookies.split("; ").any(|cookie| cookie == "keys=off"))
+}
+
+/// Turns single letters on or off as keys, and remembers it.
+pub fn set_letter_keys(on: bool) {
+    write_cookie("keys", if on { "on" } else { "off" });
+}
+
+fn cookies() -> Option<String> {
+    document().dyn_into::<web_sys::HtmlDocument>().ok()?.cookie().ok()
+}
+
+fn write_cookie(name: &str, value: &str) {
+    if let Ok(document) = document().dyn_into::<web_sys::HtmlDocument>() {
+        let cookie = format!("{name}={value}; Path=/; Max-Age={COOKIE_SECONDS}; SameSite=Lax");
+        // A browser that keeps no cookies forgets the choice with the page.
+        let _ = document.set_cookie(&cookie);
+    }
+}
+
+/// Acts on a key.
+fn press(explorer: Explorer, event: &ev::KeyboardEvent) {
+    let key = event.key();
+    if event.ctrl_key() || event.meta_key() {
+        if !types_text(event) {
+            press_with_control(explorer, event, &key);
+        }
+        return;
+    }
+    if key == "Escape" {
+        close_what_is_open(explorer);
+        return;
+    }
+    if event.alt_key() || types_text(event) || has_focus_on("select") || !letter_keys() {
+        return;
+    }
+    match key.as_str() {
+        "/" => focus_search(explorer),
+        "?" => explorer.help_open.set(true),
+        "t" => switch_theme(),
+        _ => return,
+    }
+    event.prevent_default();
+}
+
+fn press_with_control(explorer: Explorer, event: &ev::KeyboardEvent, key: &str) {
+    match (key.to_ascii_lowercase().as_str(), event.shift_key()) {
+        ("z", false) => explorer.undo(),
+        ("z", true) | ("y", false) => explorer.redo(),
+        _ => return,
+    }
+    event.prevent_default();
+}
+
+fn close_what_is_open(explorer: Explorer) {
+    if explorer.help_open.get_untracked() {
+        explorer.help_open.set(false);
+    } else if explorer.explained.with_untracked(Option::is_some) {
+        explorer.explained.set(None);
+    } else {
+        explorer.sheet_open.set(false);
+    }
+}
+
+fn focus_search(explorer: Explorer) {
+    // On a phone the box is on the sheet.
+    explorer.sheet_open.set(true);
+    request_animation_frame(|| {
+        let input = document().get_element_by_id(SEARCH_ID);
+        if let Some(input) = input.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            // Focus fails only on an element that is gone.
+            let _ = input.focus();
+        }
+    });
+}
+
+/// Does the key go into a text? Then its undo is the browser's own. Number boxes hold a knob's
+/// value, so that undo there is the explorer's.
+fn types_text(event: &ev::KeyboardEvent) -> bool {
+    let input = event.target().and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok());
+    let is_letter = !(event.ctrl_key() || event.meta_key());
+    input.is_some_and(|input| match input.type_().as_str() {
+        "text" | "search" => true,
+        "number" => is_letter,
+        _ => false,
+    })
+}
+
+fn has_focus_on(tag: &str) -> bool {
+    let focused = document().active_element();
+    focused.is_some_and(|element| element.tag_name().eq_ignore_ascii_case(tag))
+}

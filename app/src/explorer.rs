@@ -1,0 +1,435 @@
+//! The explorer's state and everything derived from it; no view code.
+//!
+//! One signal holds the design. The checked plan, the estimate and the list of changes are memos
+//! of it, so a number on the page can't disagree with the knobs. While a design breaks a rule the
+//! last good numbers stay.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use model::design::{Design, KnobId};
+use model::estimate::Estimate;
+use model::knob::{Kind, KnobError, Value};
+use model::metric::MetricId;
+use model::preset::Preset;
+use model::violation::{Nearest, Violation};
+use model::{Plan, estimate, legal_values};
+
+use crate::history::History;
+
+/// Whose numbers the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The design's own.
+    Design,
+    /// Those of the last design that broke no rule.
+    LastLegal,
+    /// The preset's: there has been no legal design since the page was opened.
+    Preset,
+}
+
+/// A plan with its estimate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// What was estimated.
+    pub plan: Plan,
+    /// The numbers.
+    pub estimate: Estimate,
+}
+
+impl Numbers {
+    fn new(plan: Plan) -> Arc<Self> {
+        let estimate = estimate(&plan);
+        Arc::new(Self { plan, estimate })
+    }
+}
+
+/// The numbers on the page and whose they are.
+#[derive(Clone, Debug, PartialEq)]
+struct OnPage {
+    numbers: Arc<Numbers>,
+    of: Shown,
+}
+
+/// The state of the page.
+#[derive(Clone, Copy)]
+pub struct Explorer {
+    design: RwSignal<Design>,
+    history: RwSignal<History>,
+    last_edited: RwSignal<Option<KnobId>>,
+    /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
+    held: StoredValue<bool>,
+    preset_design: Memo<Design>,
+    preset_numbers: Memo<Arc<Numbers>>,
+    changed: Memo<Vec<KnobId>>,
+    checked: Memo<Result<Arc<Numbers>, Vec<Violation>>>,
+    on_page: Memo<OnPage>,
+    /// The metric whose explanation is open.
+    pub explained: RwSignal<Option<MetricId>>,
+    /// What the search box over the knobs holds, in lower case.
+    pub search: RwSignal<String>,
+    /// On a phone: is the sheet of knobs up?
+    pub sheet_open: RwSignal<bool>,
+    /// Is the help on keys open?
+    pub help_open: RwSignal<bool>,
+}
+
+impl Explorer {
+    /// The state of a page that has just been opened.
+    #[must_use]
+    pub fn new(design: Design) -> Self {
+        let design = RwSignal::new(design);
+        let preset = Memo::new(move |_| design.with(|design| design.preset.id));
+        let preset_design = Memo::new(move |_| {
+            // Read and not only tracked: a memo that nobody has read tells nobody of its changes.
+            let _ = preset.get();
+            design.with_untracked(|design| design.preset.design())
+        });
+        let preset_numbers =
+            Memo::new(move |_| preset_design.with(|design| Numbers::new(legal_plan(design))));
+        let changed = Memo::new(move |_| {
+            design.with(|design| preset_design.with(|preset| differences(design, preset)))
+        });
+        let checked = Memo::new(move |_| design.with(|design| Plan::new(design).map(Numbers::new)));
+        let on_page = Memo::new(move |before: Option<&OnPage>| {
+            if let Ok(numbers) = checked.get() {
+                return OnPage { numbers, of: Shown::Design };
+            }
+            match before {
+                Some(OnPage { numbers, of: Shown::Design | Shown::LastLegal }) => {
+                    OnPage { numbers: numbers.clone(), of: Shown::LastLegal }
+                }
+                _ => OnPage { numbers: preset_numbers.get(), of: Shown::Preset },
+            }
+        });
+        Self {
+            design,
+            history: RwSignal::default(),
+            last_edited: RwSignal::new(None),
+            held: StoredValue::new(false),
+            preset_design,
+            preset_numbers,
+            changed,
+            checked,
+            on_page,
+            explained: RwSignal::new(None),
+            search: RwSignal::default(),
+            sheet_open: RwSignal::new(false),
+            help_open: RwSignal::new(false),
+        }
+    }
+
+    /// Reads the design.
+    pub fn with_design<T>(self, read: impl FnOnce(&Design) -> T) -> T {
+        self.design.with(read)
+    }
+
+    /// The preset that the design starts from.
+    #[must_use]
+    pub fn preset(self) -> &'static Preset {
+        self.design.with(|design| design.preset)
+    }
+
+    /// Reads the plan and estimate that the page shows, which are those of the last legal design.
+    pub fn with_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
+        self.on_page.with(|on_page| read(&on_page.numbers))
+    }
+
+    /// The same without following changes.
+    pub fn with_numbers_untracked<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
+        self.on_page.with_untracked(|on_page| read(&on_page.numbers))
+    }
+
+    /// Whose numbers the page shows.
+    #[must_use]
+    pub fn shown(self) -> Shown {
+        self.on_page.with(|on_page| on_page.of)
+    }
+
+    /// Reads the unchanged preset's numbers.
+    pub fn with_preset_numbers<T>(self, read: impl FnOnce(&Numbers) -> T) -> T {
+        self.preset_numbers.with(|numbers| read(numbers))
+    }
+
+    /// Reads the rules that the design breaks.
+    pub fn with_violations<T>(self, read: impl FnOnce(&[Violation]) -> T) -> T {
+        self.checked.with(|checked| match checked {
+            Ok(_) => read(&[]),
+            Err(violations) => read(violations),
+        })
+    }
+
+    /// The knobs that differ from the preset, in registry order.
+    #[must_use]
+    pub fn changed(self) -> Memo<Vec<KnobId>> {
+        self.changed
+    }
+
+    /// The value of a knob.
+    #[must_use]
+    pub fn value(self, id: KnobId) -> Memo<Value> {
+        Memo::new(move |_| self.design.with(|design| design.get(id)))
+    }
+
+    /// The preset's value of a knob.
+    #[must_use]
+    pub fn preset_value(self, id: KnobId) -> Value {
+        self.preset_design.with(|design| design.get(id))
+    }
+
+    /// The knob that was set last.
+    #[must_use]
+    pub fn last_edited(self) -> Option<KnobId> {
+        self.last_edited.get()
+    }
+
+    /// Whole numbers that a slider offers for a knob: the legal ones and the current one.
+    ///
+    /// They are sought around the preset's value, so the list stays as it is during a drag.
+    #[must_use]
+    pub fn positions(self, id: KnobId) -> Vec<u64> {
+        let Kind::Integer(..) = id.knob().kind else { return Vec::new() };
+        let (mut trial, current) = self.design.with(|design| (design.clone(), design.get(id)));
+        // The preset's own value is within bounds.
+        let _ = trial.set(id, &self.preset_value(id));
+        let legal = legal_values(&trial, id).into_iter().chain([current]);
+        let mut numbers: Vec<u64> = legal.filter_map(|value| whole(&value)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The legal values of any knob, the current one included.
+    #[must_use]
+    pub fn legal_values(self, id: KnobId) -> Vec<Value> {
+        self.design.with(|design| legal_values(design, id))
+    }
+
+    /// Sets a knob.
+    ///
+    /// # Errors
+    /// A value of the wrong type or out of the knob's bounds; nothing changes.
+    pub fn set(self, id: KnobId, value: &Value) -> Result<(), KnobError> {
+        let before = self.design.get_untracked();
+        let mut after = before.clone();
+        after.set(id, value)?;
+        self.move_knob(id, before, after);
+        Ok(())
+    }
+
+    /// Sets a knob from what a person typed.
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub fn set_text(self, id: KnobId, text: &str) -> Result<(), KnobError> {
+        let before = self.design.get_untracked();
+        let mut after = before.clone();
+        after.set_text(id, text)?;
+        self.move_knob(id, before, after);
+        Ok(())
+    }
+
+    fn move_knob(self, id: KnobId, before: Design, after: Design) {
+        if before == after {
+            return;
+        }
+        self.history.update(|history| history.record_knob(id, before));
+        self.last_edited.set(Some(id));
+        self.design.set(after);
+    }
+
+    /// Ends a gesture on a knob: the next change is another step of the history.
+    pub fn end_gesture(self) {
+        if self.history.with_untracked(History::is_open) {
+            self.history.update(History::close);
+        }
+    }
+
+    /// A pointer takes hold of a slider, which begins a gesture, or lets go, which ends it.
+    pub fn hold(self, held: bool) {
+        self.held.set_value(held);
+        self.end_gesture();
+    }
+
+    /// Ends a gesture by keys, which nothing else tells the end of.
+    pub fn end_still_gesture(self) {
+        if self.held.try_get_value() == Some(false) {
+            self.end_gesture();
+        }
+    }
+
+    /// Takes a way out of a violation.
+    pub fn mend(self, way: &Nearest) {
+        self.end_gesture();
+        // The model offers values within bounds only.
+        let _ = self.set(way.knob, &way.value);
+        self.end_gesture();
+    }
+
+    /// Puts a knob back to its preset's value.
+    pub fn reset(self, id: KnobId) {
+        self.end_gesture();
+        // The preset's own value is within bounds.
+        let _ = self.set(id, &self.preset_value(id));
+        self.end_gesture();
+    }
+
+    /// Puts every knob back.
+    pub fn reset_all(self) {
+        self.replace("all changes".to_owned(), self.preset_design.get_untracked());
+    }
+
+    /// Opens a preset; false when there is none of that id.
+    pub fn open_preset(self, id: &str) -> bool {
+        let Ok(design) = Design::from_preset(id) else { return false };
+        self.replace(design.preset.title.to_owned(), design);
+        true
+    }
+
+    /// Opens a design as a whole, as a step of the history.
+    pub fn replace(self, label: String, after: Design) {
+        let before = self.design.get_untracked();
+        if before == after {
+            return;
+        }
+        self.history.update(|history| history.record(label, before));
+        self.last_edited.set(None);
+        self.design.set(after);
+    }
+
+    /// Takes the last step back.
+    pub fn undo(self) {
+        self.step(History::undo);
+    }
+
+    /// Takes a step again that was taken back.
+    pub fn redo(self) {
+        self.step(History::redo);
+    }
+
+    fn step(self, step: impl FnOnce(&mut History, &Design) -> Option<Design>) {
+        let now = self.design.get_untracked();
+        if let Some(Some(design)) = self.history.try_update(|history| step(history, &now)) {
+            self.last_edited.set(None);
+            self.design.set(design);
+        }
+    }
+
+    /// What undo would take back.
+    #[must_use]
+    pub fn undo_label(self) -> Option<String> {
+        self.history.with(|history| history.undo_label().map(str::to_owned))
+    }
+
+    /// What redo would do again.
+    #[must_use]
+    pub fn redo_label(self) -> Option<String> {
+        self.history.with(|history| history.redo_label().map(str::to_owned))
+    }
+}
+
+fn differences(design: &Design, preset: &Design) -> Vec<KnobId> {
+    KnobId::ALL.iter().copied().filter(|id| design.get(*id) != preset.get(*id)).collect()
+}
+
+/// A preset's plan, or that of the preset that a visitor meets first.
+fn legal_plan(design: &Design) -> Plan {
+    let first = || Design::from_preset(Preset::DEFAULT_ID).ok();
+    Plan::new(design)
+        .ok()
+        .or_else(|| Plan::new(&first()?).ok())
+        .expect("the first preset is legal: a test opens every preset")
+}
+
+fn whole(value: &Value) -> Option<u64> {
+    if let Value::Integer(number) = value { Some(*number) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PP: KnobId = KnobId::pipeline_model_parallel_size;
+
+    /// Runs a check inside a reactive owner, as a page does.
+    fn check(query: &str, check: impl FnOnce(Explorer)) {
+        let design = model::link::decode(query).expect("a link that decodes");
+        let owner = Owner::new();
+        owner.with(|| check(Explorer::new(design)));
+    }
+
+    #[test]
+    fn every_preset_that_opens_is_legal() {
+        for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+            assert_eq!(Plan::new(&preset.design()).err(), None, "{}", preset.id);
+        }
+    }
+
+    #[test]
+    fn numbers_follow_the_knobs() {
+        check("", |explorer| {
+            let before = explorer.with_numbers(|numbers| numbers.plan.num_microbatches());
+            explorer.set(KnobId::global_batch_size, &Value::Integer(12_288)).expect("in bounds");
+            let after = explorer.with_numbers(|numbers| numbers.plan.num_microbatches());
+            assert_eq!(after, 2 * before);
+            assert_eq!(explorer.changed().get(), [KnobId::global_batch_size]);
+        });
+    }
+
+    #[test]
+    fn the_last_good_numbers_stay_while_a_rule_is_broken_and_a_way_out_mends_it() {
+        check("", |explorer| {
+            let before = explorer.with_numbers(Clone::clone);
+            explorer.set(PP, &Value::Integer(12)).expect("in bounds");
+            assert!(explorer.with_violations(|violations| !violations.is_empty()));
+            assert_eq!(explorer.shown(), Shown::LastLegal);
+            assert!(explorer.with_numbers(|numbers| *numbers == before));
+            let ways = explorer.with_violations(|violations| violations[0].nearest.clone());
+            let way = ways.iter().find(|way| way.knob == PP).expect("a way out by the same knob");
+            explorer.mend(way);
+            assert_eq!(explorer.shown(), Shown::Design);
+        });
+    }
+
+    #[test]
+    fn a_link_to_an_illegal_design_shows_its_presets_numbers() {
+        check("?parallel.pipeline_model_parallel_size=12", |explorer| {
+            assert_eq!(explorer.shown(), Shown::Preset);
+            assert!(explorer.with_violations(|violations| !violations.is_empty()));
+        });
+    }
+
+    #[test]
+    fn a_rejected_value_changes_nothing() {
+        check("", |explorer| {
+            for text in ["-1", "NaN", "1000000000000000000", "many", ""] {
+                assert!(explorer.set_text(PP, text).is_err(), "{text}");
+            }
+            assert!(explorer.changed().get().is_empty());
+            assert_eq!(explorer.undo_label(), None);
+        });
+    }
+
+    #[test]
+    fn undo_after_another_preset_brings_the_changes_back() {
+        check("", |explorer| {
+            explorer.set(PP, &Value::Integer(8)).expect("in bounds");
+            assert!(explorer.open_preset("deepseek-v3-2k-h800"));
+            assert!(explorer.changed().get().is_empty());
+            explorer.undo();
+            assert_eq!(explorer.changed().get(), [PP]);
+            explorer.reset(PP);
+            assert!(explorer.changed().get().is_empty());
+        });
+    }
+
+    #[test]
+    fn a_sliders_positions_stay_while_it_moves() {
+        check("", |explorer| {
+            let before = explorer.positions(PP);
+            assert!(before.contains(&8) && before.contains(&16), "{before:?}");
+            explorer.set(PP, &Value::Integer(8)).expect("in bounds");
+            assert_eq!(explorer.positions(PP), before);
+        });
+    }
+}

@@ -1,0 +1,295 @@
+//! Every number that a person sees: rounding, thousands separators, units.
+//!
+//! No other module turns a quantity into text, so the same quantity reads the same everywhere.
+
+use std::fmt;
+
+use model::metric::{MetricId, MetricValue};
+use model::units::{Bytes, Seconds};
+
+/// A number and its unit, apart so that a card can set them in different sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// The digits, grouped by thousands.
+    pub number: String,
+    /// The unit; empty for bare counts.
+    pub unit: &'static str,
+}
+
+impl Quantity {
+    const fn new(number: String, unit: &'static str) -> Self {
+        Self { number, unit }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.number)?;
+        if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
+    }
+}
+
+/// A whole number with its thousands grouped: `6,144`.
+#[must_use]
+pub fn whole(number: impl Into<u128>) -> String {
+    group(&number.into().to_string())
+}
+
+/// A number with so many decimals, its thousands grouped and with a true minus sign.
+#[must_use]
+pub fn decimals(number: f64, places: usize) -> String {
+    let text = format!("{:.places$}", number.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = if number < 0.0 && !is_zero { "−" } else { "" };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", group(whole))
+}
+
+/// A number with at least so many significant digits, never dropping whole ones.
+#[must_use]
+pub fn significant(number: f64, digits: usize) -> String {
+    let mut places = digits.saturating_sub(1);
+    let mut bound = 10.0;
+    while number.abs() >= bound && places > 0 {
+        places -= 1;
+        bound *= 10.0;
+    }
+    let mut small = 1.0;
+    while number != 0.0 && number.abs() < small && places < 9 {
+        places += 1;
+        small /= 10.0;
+    }
+    decimals(number, places)
+}
+
+/// A ratio as a percentage: `10.49 %`.
+#[must_use]
+pub fn percent(ratio: f64, places: usize) -> Quantity {
+    Quantity::new(decimals(ratio * 100.0, places), "%")
+}
+
+/// Device memory in binary units: `56.8 GiB`.
+#[must_use]
+pub fn memory(bytes: Bytes) -> Quantity {
+    let gib = bytes.to_gib();
+    if gib.abs() >= 0.1 || gib == 0.0 {
+        return Quantity::new(decimals(gib, 1), "GiB");
+    }
+    scaled(bytes.get(), &[(1_048_576.0, "MiB"), (1_024.0, "KiB"), (1.0, "B")])
+}
+
+/// Traffic in decimal units, as links are rated: `188.7 MB`.
+#[must_use]
+pub fn traffic(bytes: Bytes) -> Quantity {
+    scaled(bytes.get(), &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")])
+}
+
+/// A duration: `34.3 s`, `12.5 ms`, `40.0 µs`.
+#[must_use]
+pub fn duration(time: Seconds) -> Quantity {
+    scaled(time.get(), &[(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")])
+}
+
+/// Floating-point operations: `371.5 GFLOP`.
+#[must_use]
+pub fn flops(number: f64) -> Quantity {
+    let scale =
+        [(1e21, "ZFLOP"), (1e18, "EFLOP"), (1e15, "PFLOP"), (1e12, "TFLOP"), (1e9, "GFLOP")];
+    scaled(number, &scale)
+}
+
+/// A large count: `719.1 B`, `50.3 M`; below a million every digit.
+#[must_use]
+pub fn count(number: f64) -> Quantity {
+    if number.abs() < 1e6 {
+        let places = usize::from(number.fract() != 0.0 && number.abs() < 1e3);
+        return Quantity::new(decimals(number, places), "");
+    }
+    scaled(number, &[(1e12, "T"), (1e9, "B"), (1e6, "M")])
+}
+
+/// Tokens per second: `237.6 tokens/s`, `1.46 M tokens/s`.
+#[must_use]
+pub fn token_rate(rate: f64) -> Quantity {
+    if rate.abs() >= 1e6 {
+        return Quantity::new(significant(rate / 1e6, 3), "M tokens/s");
+    }
+    let places = usize::from(rate.abs() < 1e4);
+    Quantity::new(decimals(rate, places), "tokens/s")
+}
+
+/// A metric's value as cards, drawer and tables show it.
+#[must_use]
+pub fn metric(id: MetricId, value: MetricValue) -> Quantity {
+    let number = match value {
+        MetricValue::Flag(true) => return Quantity::new("yes".into(), ""),
+        MetricValue::Flag(false) => return Quantity::new("no".into(), ""),
+        MetricValue::Number(number) => number,
+    };
+    match id {
+        MetricId::mfu | MetricId::hfu | MetricId::overlap_ratio => percent(number, 1),
+        MetricId::bubble_ratio
+        | MetricId::bubble_ratio_closed_form
+        | MetricId::token_drop_ratio => percent(number, 2),
+        MetricId::tokens_per_second | MetricId::tokens_per_second_per_device => token_rate(number),
+        MetricId::imbalance_ratio => Quantity::new(decimals(number, 2), "×"),
+        MetricId::comm_volume_bytes => traffic(Bytes::new(number)),
+        MetricId::fits
+        | MetricId::step_time_seconds
+        | MetricId::model_tflops_per_device
+        | MetricId::params_total
+        | MetricId::params_active
+        | MetricId::params_total_no_input_embedding
+        | MetricId::params_active_no_input_embedding
+        | MetricId::flops_per_token
+        | MetricId::memory_peak_bytes
+        | MetricId::memory_limit_bytes
+        | MetricId::comm_exposed_seconds => in_unit(number, id.metric().unit),
+    }
+}
+
+/// A number in the unit that the model names: terms of an explanation.
+#[must_use]
+pub fn in_unit(number: f64, unit: &'static str) -> Quantity {
+    match unit {
+        "bytes" => memory(Bytes::new(number)),
+        "s" => duration(Seconds::new(number)),
+        "FLOP" => flops(number),
+        "tokens/s" => token_rate(number),
+        "" if number.abs() >= 1e6 => count(number),
+        _ if number.fract() == 0.0 && number.abs() < 1e15 => {
+            Quantity::new(decimals(number, 0), unit)
+        }
+        _ => Quantity::new(significant(number, 4), unit),
+    }
+}
+
+/// How a ratio differs from another, in percentage points: `+1.4 pt`.
+#[must_use]
+pub fn points(now: f64, then: f64) -> String {
+    format!("{} pt", signed((now - then) * 100.0, 1))
+}
+
+/// How a quantity differs from another, relative: `+2.5 %`.
+#[must_use]
+pub fn relative(now: f64, then: f64) -> String {
+    let change = if then == 0.0 { 0.0 } else { now / then - 1.0 };
+    format!("{} %", signed(change * 100.0, 1))
+}
+
+/// A number with its sign always shown; a rounded zero has none.
+#[must_use]
+pub fn signed(number: f64, places: usize) -> String {
+    let text = decimals(number, places);
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    if number > 0.0 && !is_zero { format!("+{text}") } else { text }
+}
+
+/// A count with its noun: `1 knob`, `3 knobs`.
+#[must_use]
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", whole(count), if count == 1 { one } else { many })
+}
+
+/// Words as a sentence lists them: `a, b and c`.
+#[must_use]
+pub fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+/// In the largest unit that gives at least one, with at least three digits.
+fn scaled(number: f64, units: &[(f64, &'static str)]) -> Quantity {
+    let smallest = units.last().copied().unwrap_or((1.0, ""));
+    let fitting = units.iter().copied().find(|(size, _)| number.abs() >= *size * 0.9995);
+    let fitting = if number == 0.0 { units.first().copied() } else { fitting };
+    let (size, unit) = fitting.unwrap_or(smallest);
+    let value = number / size;
+    let places = if value.abs() >= 9.995 { 1 } else { 2 };
+    Quantity::new(decimals(value, places), unit)
+}
+
+fn group(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(shown: &Quantity, expected: &str) {
+        assert_eq!(shown.to_string(), expected);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(whole(6_144_u64), "6,144");
+        assert_eq!(whole(0_u64), "0");
+        assert_eq!(whole(1_048_576_u64), "1,048,576");
+        assert_eq!(decimals(1_234_567.891, 2), "1,234,567.89");
+    }
+
+    #[test]
+    fn a_negative_number_has_a_true_minus_and_a_rounded_zero_has_no_sign() {
+        assert_eq!(decimals(-1_234.5, 1), "−1,234.5");
+        assert_eq!(decimals(-0.001, 1), "0.0");
+        assert_eq!(signed(0.001, 1), "0.0");
+        assert_eq!(signed(1.25, 1), "+1.2");
+    }
+
+    #[test]
+    fn ratios_are_percentages() {
+        check(&percent(15.0 / 143.0, 2), "10.49 %");
+        check(&percent(15.0 / 79.0, 2), "18.99 %");
+    }
+
+    #[test]
+    fn quantities_take_the_unit_that_reads_best() {
+        check(&memory(Bytes::gib(56.84)), "56.8 GiB");
+        check(&memory(Bytes::new(3.0 * 1_048_576.0)), "3.00 MiB");
+        check(&traffic(Bytes::new(188.74e6)), "188.7 MB");
+        check(&duration(Seconds::new(34.31)), "34.3 s");
+        check(&duration(Seconds::new(0.0125)), "12.5 ms");
+        check(&duration(Seconds::new(0.0)), "0.00 s");
+        check(&flops(371.5e9), "371.5 GFLOP");
+        check(&token_rate(1_459_814.0), "1.46 M tokens/s");
+        check(&token_rate(237.6), "237.6 tokens/s");
+        check(&count(719.09e9), "719.1 B");
+        check(&count(6_144.0), "6,144");
+    }
+
+    #[test]
+    fn terms_of_an_explanation_keep_whole_numbers_whole() {
+        check(&in_unit(16.0, ""), "16");
+        check(&in_unit(0.123_456, ""), "0.1235");
+        check(&in_unit(294.9, "TFLOPS"), "294.9 TFLOPS");
+    }
+
+    #[test]
+    fn differences_carry_their_sign() {
+        assert_eq!(points(0.302, 0.288), "+1.4 pt");
+        assert_eq!(relative(0.5, 1.0), "−50.0 %");
+        assert_eq!(relative(1.0, 0.0), "0.0 %");
+    }
+
+    #[test]
+    fn lists_read_as_sentences() {
+        let words: Vec<String> = ["a", "b", "c"].map(String::from).into();
+        assert_eq!(list(&words), "a, b and c");
+        assert_eq!(list(&words[..1]), "a");
+        assert_eq!(counted(1, "knob", "knobs"), "1 knob");
+        assert_eq!(counted(0, "knob", "knobs"), "0 knobs");
+    }
+}

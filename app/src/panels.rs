@@ -1,0 +1,14 @@
+//! The parts of the page: each reads the explorer, asks `format` for text and composes widgets.
+
+pub mod broken_link;
+pub mod cards;
+pub mod explanation;
+pub mod figures;
+pub mod header;
+pub mod help;
+pub mod knob;
+pub mod knob_note;
+pub mod knobs;
+pub mod page;
+pub mod presets;
+pub mod verdict;

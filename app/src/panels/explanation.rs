@@ -1,0 +1,101 @@
+//! The panel that explains a number: definition, formula, source and the tree of its terms.
+
+use leptos::prelude::*;
+use model::explain::Breakdown;
+use model::metric::MetricId;
+use model::source::Source;
+
+use crate::explorer::Explorer;
+use crate::format;
+use crate::widgets::dialog::{Dialog, dialog};
+
+/// So many levels of the tree stand open at first.
+const OPEN_LEVELS: usize = 2;
+
+/// The explanation of the metric that was asked for.
+pub fn explanation(explorer: Explorer) -> AnyView {
+    let asked = explorer.explained;
+    let title = move || asked.get().map_or("", |id| id.metric().label).to_owned();
+    dialog(Dialog {
+        id: "explanation",
+        class: "explanation",
+        modal: false,
+        open: Signal::derive(move || asked.with(Option::is_some)),
+        title: Signal::derive(title),
+        on_close: Callback::new(move |()| asked.set(None)),
+        body: Callback::new(move |()| body(explorer)),
+    })
+}
+
+fn body(explorer: Explorer) -> AnyView {
+    let explained = move || {
+        let id = explorer.explained.get()?;
+        Some(explained(explorer, id))
+    };
+    view! { {explained} }.into_any()
+}
+
+fn explained(explorer: Explorer, id: MetricId) -> AnyView {
+    let metric = id.metric();
+    let value = move || {
+        explorer.with_numbers(|numbers| {
+            format::metric(id, numbers.estimate.metrics.get(id)).to_string()
+        })
+    };
+    let terms = move || {
+        let breakdown = explorer.with_numbers(|numbers| model::explain(&numbers.plan, id));
+        term(&breakdown, 0)
+    };
+    view! {
+        <p class="explained-value" data-explained=metric.name>{value}</p>
+        <dl class="explained">
+            <dt>"Definition"</dt>
+            <dd>{metric.definition}</dd>
+            <dt>"Formula"</dt>
+            <dd class="formula">{metric.formula}</dd>
+            <dt>"Source"</dt>
+            <dd>{source(metric.source)}</dd>
+            <dt>"Id"</dt>
+            <dd><code>{metric.name}</code></dd>
+        </dl>
+        <h3>"Terms"</h3>
+        <ul class="terms">{terms}</ul>
+    }
+    .into_any()
+}
+
+/// A term with its own terms below it.
+fn term(breakdown: &Breakdown, level: usize) -> AnyView {
+    let value = format::in_unit(breakdown.value, breakdown.unit).to_string();
+    let head = view! {
+        <span class="term-name">{breakdown.name.clone()}</span>
+        <span class="term-value">{value}</span>
+    };
+    let formula = (!breakdown.formula.is_empty())
+        .then(|| view! { <p class="formula">{breakdown.formula.clone()}</p> });
+    if breakdown.children.is_empty() {
+        return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }
+            .into_any();
+    }
+    let children: Vec<AnyView> =
+        breakdown.children.iter().map(|child| term(child, level + 1)).collect();
+    view! {
+        <li class="term">
+            <details open=level < OPEN_LEVELS>
+                <summary class="term-head">{head}</summary>
+                {formula}
+                <p class="muted">{source(breakdown.source)}</p>
+                <ul class="terms">{children}</ul>
+            </details>
+        </li>
+    }
+    .into_any()
+}
+
+/// A source: a link where it can be read somewhere.
+pub fn source(source: Source) -> AnyView {
+    if source.url.is_empty() {
+        return source.title.into_any();
+    }
+    view! { <a href=source.url target="_blank" rel="noopener">{source.title}</a> }.into_any()
+}

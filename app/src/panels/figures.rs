@@ -1,0 +1,134 @@
+//! The four charts with their captions and tables.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::bottleneck::fullest_stage;
+use crate::charts;
+use crate::explorer::{Explorer, Numbers};
+use crate::format;
+use crate::widgets::figure::{Draw, Figure, Rows, figure};
+
+/// A chart of the page.
+struct Spec {
+    id: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    caption: fn(&Numbers) -> String,
+    draw: fn(&Numbers, u32) -> String,
+    rows: fn(&Numbers) -> Vec<Vec<String>>,
+    table_open: bool,
+}
+
+static FIGURES: [Spec; 4] = [
+    Spec {
+        id: "memory",
+        title: "Memory per pipeline stage",
+        unit: "GiB per device",
+        caption: memory_caption,
+        draw: |numbers, width| charts::memory_by_stage(&numbers.estimate, width),
+        rows: |numbers| charts::memory_by_stage_table(&numbers.estimate),
+        table_open: false,
+    },
+    Spec {
+        id: "step",
+        title: "Where the step goes",
+        unit: "seconds, mean over devices",
+        caption: |numbers| {
+            let metrics = &numbers.estimate.metrics;
+            format!(
+                "From the ideal time to the step of {}; its parts add up",
+                format::duration(metrics.step_time),
+            )
+        },
+        draw: |numbers, width| charts::step_breakdown(&numbers.estimate, width),
+        rows: |numbers| charts::step_breakdown_table(&numbers.estimate),
+        table_open: false,
+    },
+    Spec {
+        id: "communication",
+        title: "Communication",
+        unit: "per device and step",
+        caption: |numbers| {
+            let metrics = &numbers.estimate.metrics;
+            format!(
+                "A device sends {} in a step; {} of its communication time is hidden",
+                format::traffic(metrics.comm_volume),
+                format::percent(metrics.overlap_ratio, 1),
+            )
+        },
+        draw: |numbers, width| charts::communication(&numbers.estimate, width),
+        rows: |numbers| charts::communication_table(&numbers.estimate),
+        table_open: true,
+    },
+    Spec {
+        id: "bubble",
+        title: "Bubble against micro-batches",
+        unit: "% of pipeline time",
+        caption: |numbers| {
+            let metrics = &numbers.estimate.metrics;
+            format!(
+                "At {} the bubble is {} by the closed form and {} with real stage times",
+                format::counted(numbers.plan.num_microbatches(), "micro-batch", "micro-batches"),
+                format::percent(metrics.bubble_ratio_closed_form, 2),
+                format::percent(metrics.bubble_ratio, 2),
+            )
+        },
+        draw: |numbers, width| {
+            charts::bubble_by_microbatches(&numbers.plan, &numbers.estimate, width)
+        },
+        rows: |numbers| charts::bubble_by_microbatches_table(&numbers.plan, &numbers.estimate),
+        table_open: false,
+    },
+];
+
+fn memory_caption(numbers: &Numbers) -> String {
+    let limit = format::memory(numbers.estimate.metrics.memory_limit);
+    let over = numbers
+        .estimate
+        .stages
+        .iter()
+        .filter(|stage| stage.memory.peak().get() > numbers.estimate.metrics.memory_limit.get())
+        .count();
+    let fullest = fullest_stage(&numbers.estimate).map_or_else(String::new, |stage| {
+        format!("Stage {} is the fullest at {}", stage.stage, format::memory(stage.memory.peak()))
+    });
+    match over {
+        0 => format!("{fullest}; every stage is within the limit of {limit}"),
+        1 => format!("{fullest}; 1 stage is over the limit of {limit}"),
+        count => format!("{fullest}; {count} stages are over the limit of {limit}"),
+    }
+}
+
+/// The charts.
+pub fn figures(explorer: Explorer) -> AnyView {
+    let changes = Signal::derive(move || {
+        explorer.with_numbers(|_| ());
+        // The explanation takes room from the charts.
+        explorer.explained.track();
+    });
+    let figures: Vec<AnyView> = FIGURES
+        .iter()
+        .map(|spec| {
+            let caption = Signal::derive(move || explorer.with_numbers(spec.caption));
+            let draw: Draw = Arc::new(move |width| {
+                explorer.with_numbers_untracked(|numbers| (spec.draw)(numbers, width))
+            });
+            let first = charts::for_any_width(|width| draw(width));
+            let rows: Rows = Arc::new(move || explorer.with_numbers_untracked(spec.rows));
+            figure(Figure {
+                id: spec.id,
+                title: spec.title,
+                unit: spec.unit,
+                caption,
+                first,
+                draw,
+                rows,
+                table_open: spec.table_open,
+                changes,
+            })
+        })
+        .collect();
+    view! { <section class="figures" aria-label="Charts">{figures}</section> }.into_any()
+}

@@ -1,0 +1,153 @@
+//! The bar on top with the actions on the whole design, and on a phone the bar at the bottom.
+
+use leptos::prelude::*;
+use model::link;
+
+use super::cards::memory_verdict;
+use crate::browser;
+use crate::explorer::Explorer;
+use crate::format;
+use crate::widgets::icon::{Icon, icon};
+
+/// Name, undo and redo, copy link, theme, keys.
+pub fn header(explorer: Explorer) -> AnyView {
+    let undo = move || explorer.undo_label();
+    let redo = move || explorer.redo_label();
+    view! {
+        <header class="header">
+            <a class="brand" href="/">
+                <img src="/favicon.svg" alt="" width="22" height="22"/>
+                "Moescape"
+            </a>
+            <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
+            <div class="actions" role="toolbar" aria-label="Design">
+                {action("Undo", Icon::Undo, Signal::derive(undo), move || explorer.undo())}
+                {action("Redo", Icon::Redo, Signal::derive(redo), move || explorer.redo())}
+                <button
+                    type="button"
+                    class="button"
+                    title="Switch between dark and light (t)"
+                    aria-label="Switch between dark and light"
+                    on:click=move |_| browser::switch_theme()
+                >
+                    {icon(Icon::Theme)}
+                </button>
+                <button
+                    type="button"
+                    class="button only-keyboard"
+                    title="Keys (?)"
+                    aria-label="Keys"
+                    on:click=move |_| explorer.help_open.set(true)
+                >
+                    {icon(Icon::Keyboard)}
+                </button>
+                {copy_link(explorer)}
+            </div>
+        </header>
+    }
+    .into_any()
+}
+
+/// A button on the history: disabled while there is nothing to step to.
+fn action(
+    name: &'static str,
+    shown: Icon,
+    label: Signal<Option<String>>,
+    act: impl Fn() + Send + Sync + 'static,
+) -> AnyView {
+    let title = move || match label.get() {
+        Some(label) => format!("{name} {label}"),
+        None => format!("Nothing to {}", name.to_lowercase()),
+    };
+    view! {
+        <button
+            type="button"
+            class="button"
+            aria-label=name
+            title=title
+            disabled=move || label.with(Option::is_none)
+            on:click=move |_| act()
+        >
+            {icon(shown)}
+        </button>
+    }
+    .into_any()
+}
+
+/// How copying the link went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copied {
+    NotYet,
+    Done,
+    /// The browser refuses the clipboard: the link is shown to be copied by hand.
+    ByHand,
+}
+
+fn copy_link(explorer: Explorer) -> AnyView {
+    let copied = RwSignal::new(Copied::NotYet);
+    let copy = move |_| {
+        let query = explorer.with_design(link::encode);
+        browser::copy_link(&query, move |done| {
+            copied.set(if done { Copied::Done } else { Copied::ByHand });
+            if done {
+                set_timeout(
+                    move || {
+                        // The page may be gone by then.
+                        let _ = copied.try_set(Copied::NotYet);
+                    },
+                    std::time::Duration::from_secs(2),
+                );
+            }
+        });
+    };
+    view! {
+        <button type="button" class="button primary" on:click=copy>
+            {icon(Icon::Link)}
+            <span class="copy-label" aria-live="polite">
+                {move || if copied.get() == Copied::Done { "Link copied" } else { "Copy link" }}
+            </span>
+        </button>
+        <Show when=move || copied.get() == Copied::ByHand>
+            <input
+                class="copy-by-hand"
+                readonly
+                aria-label="Link to copy"
+                prop:value=move || browser::address(&explorer.with_design(link::encode))
+            />
+        </Show>
+    }
+    .into_any()
+}
+
+/// On a phone: the headline and the button that raises the knobs.
+pub fn bottom_bar(explorer: Explorer) -> AnyView {
+    let headline = move || {
+        explorer.with_numbers(|numbers| {
+            let metrics = &numbers.estimate.metrics;
+            format!(
+                "MFU {} · {}",
+                format::percent(metrics.mfu, 1),
+                memory_verdict(metrics.memory_peak, metrics.memory_limit),
+            )
+        })
+    };
+    let changes = move || match explorer.changed().with(Vec::len) {
+        0 => "Edit knobs".to_owned(),
+        count => format!("Edit knobs, {} changed", format::whole(count as u64)),
+    };
+    view! {
+        <div class="bottom-bar">
+            <p class="bottom-headline" aria-hidden="true">{headline}</p>
+            <button
+                type="button"
+                class="button primary"
+                aria-controls="knobs"
+                aria-expanded=move || if explorer.sheet_open.get() { "true" } else { "false" }
+                on:click=move |_| explorer.sheet_open.update(|open| *open = !*open)
+            >
+                {move || if explorer.sheet_open.get() { "Close knobs".to_owned() } else { changes() }}
+            </button>
+        </div>
+    }
+    .into_any()
+}

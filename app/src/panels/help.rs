@@ -1,0 +1,57 @@
+//! The keys that the page understands, and the switch that turns single letters off.
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::explorer::Explorer;
+use crate::widgets::dialog::{Dialog, dialog};
+
+/// Keys and what they do.
+const KEYS: [(&str, &str); 9] = [
+    ("/", "Find a knob"),
+    ("?", "This help"),
+    ("t", "Switch between dark and light"),
+    ("Ctrl Z", "Undo"),
+    ("Ctrl Shift Z", "Redo"),
+    ("Esc", "Close what is open, clear the search"),
+    ("← →", "On a slider: the next legal value"),
+    ("Shift ← →", "On a slider: ten legal values further"),
+    ("↑ ↓", "In a number box: the next legal value"),
+];
+
+/// The help on keys.
+pub fn help(explorer: Explorer) -> AnyView {
+    dialog(Dialog {
+        id: "help",
+        class: "help-dialog",
+        modal: true,
+        open: explorer.help_open.into(),
+        title: Signal::derive(|| "Keys".to_owned()),
+        on_close: Callback::new(move |()| explorer.help_open.set(false)),
+        body: Callback::new(move |()| body()),
+    })
+}
+
+fn body() -> AnyView {
+    let rows: Vec<AnyView> = KEYS
+        .iter()
+        .map(|(key, meaning)| {
+            view! { <div class="key-row"><dt><kbd>{*key}</kbd></dt><dd>{*meaning}</dd></div> }
+                .into_any()
+        })
+        .collect();
+    view! {
+        <dl class="keys">{rows}</dl>
+        <label class="check-row">
+            <input
+                type="checkbox"
+                class="tick-box"
+                autocomplete="off"
+                prop:checked=browser::letter_keys()
+                on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
+            />
+            "Single keys (/ ? t) work outside of text boxes"
+        </label>
+    }
+    .into_any()
+}

@@ -1,0 +1,37 @@
+//! The page as a whole: header, knobs, numbers, charts, explanation.
+
+use leptos::prelude::*;
+use model::design::Design;
+
+use super::{cards, explanation, figures, header, help, knobs, verdict};
+use crate::browser;
+use crate::explorer::{Explorer, Shown};
+
+/// The explorer opened on a design.
+pub fn page(design: Design) -> AnyView {
+    let explorer = Explorer::new(design);
+    let announcement = browser::install(explorer);
+    let is_stale = move || explorer.shown() != Shown::Design;
+    view! {
+        <div class="page" class:explaining=move || explorer.explained.get().is_some()>
+            <a class="skip" href="#results">"Skip to the results"</a>
+            {header::header(explorer)}
+            {knobs::knobs(explorer)}
+            <main id="results" class="results" class:stale=is_stale>
+                <h1 class="visually-hidden">
+                    {move || format!("Estimate of {}", explorer.preset().title)}
+                </h1>
+                {cards::cards(explorer)}
+                {verdict::verdict(explorer)}
+                {figures::figures(explorer)}
+                {cards::facts(explorer)}
+                {verdict::notes(explorer)}
+            </main>
+            {explanation::explanation(explorer)}
+            {header::bottom_bar(explorer)}
+            {help::help(explorer)}
+            <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
+        </div>
+    }
+    .into_any()
+}

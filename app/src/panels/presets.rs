@@ -1,0 +1,125 @@
+//! Choosing a preset: a list to pick from, its story, and a gallery of all of them.
+
+use leptos::ev;
+use leptos::prelude::*;
+use model::preset::{Preset, PresetKind};
+
+use super::explanation::source;
+use crate::browser;
+use crate::explorer::Explorer;
+use crate::format;
+use crate::widgets::choice::{Item, Items, Select, select};
+
+const KINDS: [(PresetKind, &str); 2] =
+    [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a cluster of ours")];
+
+/// The preset that the design starts from.
+pub fn presets(explorer: Explorer) -> AnyView {
+    let groups = KINDS.map(|(kind, heading)| Items {
+        heading: heading.to_owned(),
+        items: of_kind(kind).map(item).collect(),
+    });
+    let picker = select(Select {
+        id: "preset".to_owned(),
+        groups: groups.into(),
+        value: Signal::derive(move || explorer.preset().id.to_owned()),
+        invalid: Signal::derive(|| false),
+        described_by: "preset-story".to_owned(),
+        on_pick: Callback::new(move |id: String| open(explorer, &id)),
+    });
+    let count = move || explorer.changed().with(Vec::len);
+    let changes = move || match count() {
+        0 => "Unchanged".to_owned(),
+        count => format!("{} changed", format::counted(count as u64, "knob", "knobs")),
+    };
+    view! {
+        <section class="presets" aria-labelledby="preset-label">
+            <label id="preset-label" class="group-title" for="preset">"Preset"</label>
+            {picker}
+            <p id="preset-story" class="story">
+                {move || explorer.preset().story} " · " {move || source(explorer.preset().source)}
+            </p>
+            <p class="preset-changes">
+                <span>{changes}</span>
+                <button
+                    type="button"
+                    class="text-button"
+                    disabled=move || count() == 0
+                    on:click=move |_| explorer.reset_all()
+                >
+                    "Reset all"
+                </button>
+            </p>
+            {gallery(explorer)}
+        </section>
+    }
+    .into_any()
+}
+
+fn of_kind(kind: PresetKind) -> impl Iterator<Item = &'static Preset> {
+    Preset::all().filter(move |preset| preset.kind == kind)
+}
+
+fn item(preset: &'static Preset) -> Item {
+    Item {
+        value: preset.id.to_owned(),
+        label: preset.title.to_owned(),
+        enabled: preset.refused.is_none(),
+    }
+}
+
+fn open(explorer: Explorer, id: &str) {
+    browser::before_new_page(explorer);
+    explorer.open_preset(id);
+}
+
+/// Every preset with its story; links, so that they also work before the page is interactive.
+fn gallery(explorer: Explorer) -> AnyView {
+    let groups: Vec<AnyView> = KINDS
+        .iter()
+        .map(|(kind, heading)| {
+            let entries: Vec<AnyView> =
+                of_kind(*kind).map(|preset| entry(explorer, preset)).collect();
+            view! { <h3>{*heading}</h3><ul>{entries}</ul> }.into_any()
+        })
+        .collect();
+    view! {
+        <details class="gallery">
+            <summary>"All presets and their stories"</summary>
+            {groups}
+        </details>
+    }
+    .into_any()
+}
+
+fn entry(explorer: Explorer, preset: &'static Preset) -> AnyView {
+    if let Some(reason) = preset.refused {
+        return view! {
+            <li class="refused">
+                <strong>{preset.title}</strong>
+                <span>"Can't be opened: " {reason}</span>
+            </li>
+        }
+        .into_any();
+    }
+    let follow = move |event: ev::MouseEvent| {
+        // With a modifier the browser opens another tab.
+        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+            event.prevent_default();
+            open(explorer, preset.id);
+        }
+    };
+    view! {
+        <li>
+            <a
+                href=format!("/?v=1&preset={}", preset.id)
+                aria-current=move || (explorer.preset().id == preset.id).then_some("true")
+                on:click=follow
+            >
+                <strong>{preset.title}</strong>
+                <span>{preset.story}</span>
+            </a>
+        </li>
+    }
+    .into_any()
+}

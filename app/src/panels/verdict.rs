@@ -1,0 +1,147 @@
+//! The line below the cards: what bounds the design, or which rules it breaks and how to mend them.
+
+use leptos::prelude::*;
+use model::design::KnobId;
+use model::violation::{Nearest, Violation};
+
+use crate::bottleneck::bottleneck;
+use crate::explorer::{Explorer, Shown};
+use crate::format;
+use crate::published::published;
+
+/// The bottleneck, or the broken rules.
+pub fn verdict(explorer: Explorer) -> AnyView {
+    let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
+    view! {
+        <Show
+            when=move || is_legal.get()
+            fallback=move || broken_rules(explorer)
+        >
+            <section class="verdict" aria-label="What bounds this design">
+                <p>
+                    <strong>{move || said(explorer).0}</strong>
+                    " "
+                    {move || said(explorer).1}
+                </p>
+                <p class="muted">{move || beside_published(explorer)}</p>
+            </section>
+        </Show>
+    }
+    .into_any()
+}
+
+fn said(explorer: Explorer) -> (String, String) {
+    let said = explorer.with_numbers(|numbers| bottleneck(&numbers.estimate));
+    (format!("{}.", said.verdict), said.detail)
+}
+
+/// The preset's published figures while it is unchanged, or how many knobs differ from it.
+fn beside_published(explorer: Explorer) -> String {
+    let preset = explorer.preset();
+    match explorer.changed().with(Vec::len) {
+        0 => {
+            let rows: Vec<String> = explorer.with_numbers(|numbers| {
+                let metrics = &numbers.estimate.metrics;
+                published(preset.id).map(|row| row.beside(metrics)).collect()
+            });
+            if rows.is_empty() {
+                return format!("{}, unchanged", preset.title);
+            }
+            format!("Published in {}: {}", preset.source.title, rows.join("; "))
+        }
+        1 => format!("1 knob differs from {}", preset.title),
+        count => format!("{} knobs differ from {}", format::whole(count as u64), preset.title),
+    }
+}
+
+fn broken_rules(explorer: Explorer) -> AnyView {
+    let rules = move || {
+        explorer.with_violations(|violations| {
+            violations.iter().map(|violation| broken_rule(explorer, violation)).collect::<Vec<_>>()
+        })
+    };
+    let shown = move || match explorer.shown() {
+        Shown::Design | Shown::LastLegal => "The numbers are those of the last legal design",
+        Shown::Preset => "The numbers are those of the unchanged preset",
+    };
+    view! {
+        <section class="verdict broken" aria-label="Broken rules">
+            <p><strong>"This design can't run."</strong>" "{shown}</p>
+            <ul>{rules}</ul>
+        </section>
+    }
+    .into_any()
+}
+
+fn broken_rule(explorer: Explorer, violation: &Violation) -> AnyView {
+    let ways = ways_out(explorer, &violation.nearest);
+    view! {
+        <li data-rule=violation.rule>
+            <span>{violation.message.clone()}</span>
+            <span class="ways">{ways}</span>
+        </li>
+    }
+    .into_any()
+}
+
+/// One button for each way out of a violation.
+pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<AnyView> {
+    ways.iter()
+        .map(|way| {
+            let label = format!("Set {} to {}", short_label(way.knob), way.value);
+            let way = way.clone();
+            view! {
+                <button type="button" class="button way" on:click=move |_| explorer.mend(&way)>
+                    {label}
+                </button>
+            }
+            .into_any()
+        })
+        .collect()
+}
+
+/// The axis word in a label's brackets, or the label: `PP`, `No-op layers`.
+#[must_use]
+pub fn short_label(knob: KnobId) -> &'static str {
+    let label = knob.knob().label;
+    let inner = label.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    inner.map_or(label, |(short, _)| short)
+}
+
+/// What the reader should know about the estimate.
+pub fn notes(explorer: Explorer) -> AnyView {
+    let warnings =
+        Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.warnings.clone()));
+    let items = move || {
+        let warnings = warnings.get().into_iter();
+        warnings.map(|warning| view! { <li>{warning}</li> }).collect::<Vec<_>>()
+    };
+    view! {
+        <section class="card notes" aria-labelledby="notes-title">
+            <h2 id="notes-title">"What this estimate assumes"</h2>
+            <ul>
+                {items}
+                <li>
+                    "Expert load is taken as uniform and constants are not yet calibrated on \
+                     measured runs: compare designs rather than trusting the last digit."
+                </li>
+                <li>
+                    "Model version " {model::MODEL_VERSION}
+                    ". 1 GiB is 2^30 bytes, 1 GB is 10^9 bytes; one device is one rank."
+                </li>
+            </ul>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_labels_are_the_axis_words() {
+        assert_eq!(short_label(KnobId::pipeline_model_parallel_size), "PP");
+        assert_eq!(short_label(KnobId::noop_layers), "No-op layers");
+    }
+}

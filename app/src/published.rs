@@ -1,0 +1,65 @@
+//! Figures that a preset's own source reports, to be read beside ours.
+
+use model::estimate::Metrics;
+use model::metric::{MetricId, MetricValue};
+
+use crate::format;
+
+/// A published figure of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// The preset that describes the run.
+    preset: &'static str,
+    /// The metric, by our definition as close as the source allows.
+    pub metric: MetricId,
+    /// The figure, in the metric's unit.
+    value: f64,
+}
+
+/// Pangu Ultra MoE, arXiv 2505.04519: throughput and MFU of the final run, MFU of the baseline.
+static PUBLISHED: &[Published] = &[
+    row("pangu-ultra-moe-6k", MetricId::tokens_per_second_per_device, 237.6),
+    row("pangu-ultra-moe-6k", MetricId::mfu, 0.300),
+    row("pangu-ultra-moe-4k-baseline", MetricId::mfu, 0.189),
+];
+
+const fn row(preset: &'static str, metric: MetricId, value: f64) -> Published {
+    Published { preset, metric, value }
+}
+
+/// What is published of a preset's run.
+pub fn published(preset: &str) -> impl Iterator<Item = &'static Published> {
+    PUBLISHED.iter().filter(move |row| row.preset == preset)
+}
+
+impl Published {
+    /// The figure and how far our estimate is from it: `MFU 30.0 % (estimate +0.2 pt)`.
+    #[must_use]
+    pub fn beside(&self, metrics: &Metrics) -> String {
+        let ours = match metrics.get(self.metric) {
+            MetricValue::Number(number) => number,
+            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+        };
+        let error = if self.metric == MetricId::mfu {
+            format::points(ours, self.value)
+        } else {
+            format::relative(ours, self.value)
+        };
+        let shown = format::metric(self.metric, MetricValue::Number(self.value));
+        format!("{} {shown} (estimate {error})", self.metric.metric().label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::preset::Preset;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_belongs_to_a_preset_that_opens() {
+        for row in PUBLISHED {
+            assert!(Preset::find(row.preset).is_ok(), "{}", row.preset);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The HTML document around the page.
+
+use leptos::config::LeptosOptions;
+use leptos::html;
+use leptos::nonce::use_nonce;
+use leptos::prelude::*;
+use model::{Plan, estimate, link};
+
+use crate::{App, RawQuery, SiteFiles, ThemeCookie, format};
+
+/// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
+pub fn shell(_options: LeptosOptions) -> impl IntoView {
+    let theme = use_context::<ThemeCookie>().and_then(|cookie| cookie.0);
+    let theme = theme.filter(|theme| matches!(theme.as_str(), "dark" | "light"));
+    let (title, description) = summary(&use_context::<RawQuery>().unwrap_or_default().0);
+    let (style, script) = use_context::<SiteFiles>().map(links).unzip();
+    view! {
+        <!DOCTYPE html>
+        <html lang="en" data-theme=theme>
+            <head>
+                <meta charset="utf-8"/>
+                <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                <meta name="color-scheme" content="light dark"/>
+                <title>{title.clone()}</title>
+                <meta name="description" content=description.clone()/>
+                {open_graph("og:title", title)}
+                {open_graph("og:description", description)}
+                <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
+                {style}
+                {script}
+            </head>
+            <body>
+                <App/>
+            </body>
+        </html>
+    }
+}
+
+/// A field of a link's preview; `view!` has no name for its attribute.
+fn open_graph(property: &'static str, content: String) -> impl IntoView {
+    html::meta().attr("property", property).content(content)
+}
+
+/// Style sheet and loader. The loader is written by hand since the files' names are hashed.
+fn links(files: SiteFiles) -> (AnyView, AnyView) {
+    let SiteFiles { js, wasm, css } = files;
+    let loader = format!(
+        "import init, {{ hydrate }} from \"{js}\"; \
+         init({{ module_or_path: \"{wasm}\" }}).then(() => hydrate());"
+    );
+    let style = view! { <link rel="stylesheet" href=css/> }.into_any();
+    let script = view! {
+        <link rel="modulepreload" href=js/>
+        <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
+        <script type="module" nonce=use_nonce()>{loader}</script>
+    }
+    .into_any();
+    (style, script)
+}
+
+/// Title and description of a design, for search engines and previews of shared links.
+fn summary(raw: &str) -> (String, String) {
+    const ABOUT: &str = "Explore how a mixture-of-experts model trains on a cluster";
+    let Ok(design) = link::decode(raw) else {
+        return ("This link can't be opened · Moescape".to_owned(), ABOUT.to_owned());
+    };
+    let title = match design.changed().len() {
+        0 => format!("{} · Moescape", design.preset.title),
+        count => {
+            let changed = format::counted(count as u64, "knob changed", "knobs changed");
+            format!("{}, {changed} · Moescape", design.preset.title)
+        }
+    };
+    let Ok(plan) = Plan::new(&design) else { return (title, ABOUT.to_owned()) };
+    let metrics = estimate(&plan).metrics;
+    let description = format!(
+        "MFU {}, {} per device, step {}, {} of {} per device",
+        format::percent(metrics.mfu, 1),
+        format::token_rate(metrics.tokens_per_second_per_device),
+        format::duration(metrics.step_time),
+        format::memory(metrics.memory_peak),
+        format::memory(metrics.memory_limit),
+    );
+    (title, description)
+}

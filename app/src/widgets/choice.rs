@@ -1,0 +1,148 @@
+//! Controls for names and flags: a list to pick from, a tick box, several tick boxes.
+
+use leptos::prelude::*;
+
+/// An entry of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The value.
+    pub value: String,
+    /// What people read.
+    pub label: String,
+    /// Can it be picked?
+    pub enabled: bool,
+}
+
+/// Entries under a heading; an empty heading shows none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Items {
+    /// The heading.
+    pub heading: String,
+    /// The entries.
+    pub items: Vec<Item>,
+}
+
+/// What a list needs.
+pub struct Select {
+    /// The id that its `<label>` refers to.
+    pub id: String,
+    /// The entries, under their headings.
+    pub groups: Vec<Items>,
+    /// The current value.
+    pub value: Signal<String>,
+    /// Is the value in conflict with others?
+    pub invalid: Signal<bool>,
+    /// The id of the text that says why.
+    pub described_by: String,
+    /// Called with the value that was picked.
+    pub on_pick: Callback<String>,
+}
+
+/// Draws a list to pick one entry from.
+pub fn select(spec: Select) -> AnyView {
+    let Select { id, groups, value, invalid, described_by, on_pick } = spec;
+    let groups: Vec<AnyView> = groups
+        .into_iter()
+        .map(|group| {
+            let items: Vec<AnyView> =
+                group.items.into_iter().map(|item| option(item, value)).collect();
+            if group.heading.is_empty() {
+                items.into_any()
+            } else {
+                view! { <optgroup label=group.heading>{items}</optgroup> }.into_any()
+            }
+        })
+        .collect();
+    view! {
+        <select
+            class="select"
+            id=id
+            autocomplete="off"
+            prop:value=move || value.get()
+            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            aria-describedby=described_by
+            on:change=move |event| on_pick.run(event_target_value(&event))
+        >
+            {groups}
+        </select>
+    }
+    .into_any()
+}
+
+fn option(item: Item, value: Signal<String>) -> AnyView {
+    let selected = value.with_untracked(|value| *value == item.value);
+    view! {
+        <option value=item.value selected=selected disabled=!item.enabled>{item.label}</option>
+    }
+    .into_any()
+}
+
+/// What a tick box needs.
+pub struct TickBox {
+    /// The id that its `<label>` refers to.
+    pub id: String,
+    /// Is it ticked?
+    pub ticked: Signal<bool>,
+    /// Is the value in conflict with others?
+    pub invalid: Signal<bool>,
+    /// The id of the text that says why.
+    pub described_by: String,
+    /// Called with the new state.
+    pub on_tick: Callback<bool>,
+}
+
+/// Draws a tick box.
+pub fn tick_box(spec: TickBox) -> AnyView {
+    let TickBox { id, ticked, invalid, described_by, on_tick } = spec;
+    view! {
+        <input
+            type="checkbox"
+            class="tick-box"
+            id=id
+            autocomplete="off"
+            checked=ticked.get_untracked()
+            prop:checked=move || ticked.get()
+            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            aria-describedby=described_by
+            on:change=move |event| on_tick.run(event_target_checked(&event))
+        />
+    }
+    .into_any()
+}
+
+/// What a group of tick boxes needs.
+pub struct Chips {
+    /// The id of the element that names the group.
+    pub labelled_by: String,
+    /// The names to tick.
+    pub names: &'static [&'static str],
+    /// The names that are ticked.
+    pub ticked: Signal<Vec<String>>,
+    /// Called with a name and its new state.
+    pub on_tick: Callback<(&'static str, bool)>,
+}
+
+/// Draws a group of tick boxes.
+pub fn chips(spec: Chips) -> AnyView {
+    let Chips { labelled_by, names, ticked, on_tick } = spec;
+    let chips: Vec<AnyView> = names
+        .iter()
+        .map(|name| {
+            let is_ticked = move || ticked.with(|ticked| ticked.iter().any(|other| other == name));
+            view! {
+                <label class="chip">
+                    <input
+                        type="checkbox"
+                        autocomplete="off"
+                        checked=untrack(is_ticked)
+                        prop:checked=is_ticked
+                        on:change=move |event| on_tick.run((name, event_target_checked(&event)))
+                    />
+                    {*name}
+                </label>
+            }
+            .into_any()
+        })
+        .collect();
+    view! { <div class="chips" role="group" aria-labelledby=labelled_by>{chips}</div> }.into_any()
+}

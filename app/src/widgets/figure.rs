@@ -1,0 +1,147 @@
+//! A chart with a caption sentence and its table; both are redrawn a frame after the numbers.
+//!
+//! Text on the page changes at once; charts follow in an animation frame, so that a drag never
+//! waits for them. What the server drew suits any width; in the browser the chart is drawn for the
+//! width that it really has.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+/// Charts are drawn no narrower and no wider.
+const BOUNDS: (u32, u32) = (280, 1_200);
+
+/// Draws a chart of that width, as SVG text.
+pub type Draw = Arc<dyn Fn(u32) -> String + Send + Sync>;
+/// Gives a table: its first row is the header.
+pub type Rows = Arc<dyn Fn() -> Vec<Vec<String>> + Send + Sync>;
+
+/// What a figure needs. `draw` and `rows` are called untracked.
+pub struct Figure {
+    /// The id of its heading.
+    pub id: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    /// What is measured, beside the heading.
+    pub unit: &'static str,
+    /// One sentence that says what the chart shows.
+    pub caption: Signal<String>,
+    /// The chart before its width is known, as HTML.
+    pub first: String,
+    /// The chart.
+    pub draw: Draw,
+    /// The same as a table.
+    pub rows: Rows,
+    /// Does the table stand open at first?
+    pub table_open: bool,
+    /// Notifies when a redraw is due.
+    pub changes: Signal<()>,
+}
+
+/// Draws a figure.
+pub fn figure(spec: Figure) -> AnyView {
+    let Figure { id, title, unit, caption, first, draw, rows, table_open, changes } = spec;
+    let (chart, table) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
+    let details = NodeRef::<html::Details>::new();
+    let first_rows = untrack(|| table_html(title, &rows()));
+    let waiting = StoredValue::new(false);
+    let redraw = move || {
+        if let Some(chart) = chart.get_untracked() {
+            let width = u32::try_from(chart.client_width()).unwrap_or(0);
+            chart.set_inner_html(&untrack(|| draw(width.clamp(BOUNDS.0, BOUNDS.1))));
+        }
+        if details.get_untracked().is_some_and(|details| details.has_attribute("open"))
+            && let Some(table) = table.get_untracked()
+        {
+            table.set_inner_html(&untrack(|| table_html(title, &rows())));
+        }
+    };
+    let redraw = Arc::new(redraw);
+    let later = {
+        let redraw = redraw.clone();
+        move || {
+            if waiting.try_get_value() == Some(false) {
+                waiting.set_value(true);
+                let redraw = redraw.clone();
+                request_animation_frame(move || {
+                    // The figure may be gone by now, and its nodes with it.
+                    if waiting.try_set_value(false).is_none() {
+                        redraw();
+                    }
+                });
+            }
+        }
+    };
+    Effect::new({
+        let later = later.clone();
+        move || {
+            changes.get();
+            later();
+        }
+    });
+    let heading = format!("{id}-title");
+    view! {
+        <figure class="figure card" aria-labelledby=heading id=id>
+            <div class="figure-head">
+                <h2 id=heading.clone()>{title}</h2>
+                <span class="muted">{unit}</span>
+            </div>
+            <div class="chart" node_ref=chart inner_html=first></div>
+            <figcaption>{move || caption.get()}</figcaption>
+            <details class="figure-table" node_ref=details open=table_open on:toggle=move |_| later()>
+                <summary>"Table"</summary>
+                <div class="scroll-x" node_ref=table inner_html=first_rows></div>
+            </details>
+        </figure>
+    }
+    .into_any()
+}
+
+/// A table as HTML text; its first row is the header, its first column names each row.
+fn table_html(caption: &str, rows: &[Vec<String>]) -> String {
+    let mut html = String::from("<table><caption class=\"visually-hidden\">");
+    escape(caption, &mut html);
+    html.push_str("</caption>");
+    for (index, row) in rows.iter().enumerate() {
+        html.push_str(if index == 0 { "<thead><tr>" } else { "<tr>" });
+        for (column, cell) in row.iter().enumerate() {
+            let (open, close) = match (index, column) {
+                (0, _) => ("<th scope=\"col\">", "</th>"),
+                (_, 0) => ("<th scope=\"row\">", "</th>"),
+                _ => ("<td>", "</td>"),
+            };
+            html.push_str(open);
+            escape(cell, &mut html);
+            html.push_str(close);
+        }
+        html.push_str(if index == 0 { "</tr></thead><tbody>" } else { "</tr>" });
+    }
+    html.push_str(if rows.is_empty() { "</table>" } else { "</tbody></table>" });
+    html
+}
+
+fn escape(text: &str, html: &mut String) {
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            other => html.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_a_header_row_and_row_names_and_escapes_its_cells() {
+        let rows = [["Stage", "GiB"], ["0", "<1 & 2>"]].map(|row| row.map(String::from).to_vec());
+        let html = table_html("Memory", &rows);
+        assert!(html.contains("<th scope=\"col\">Stage</th>"), "{html}");
+        assert!(html.contains("<th scope=\"row\">0</th><td>&lt;1 &amp; 2&gt;</td>"), "{html}");
+        assert!(html.ends_with("</tbody></table>"), "{html}");
+    }
+}

@@ -1,0 +1,48 @@
+//! Line icons, drawn with the colour of the text around them.
+
+use leptos::prelude::*;
+
+/// The icons of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Icon {
+    /// Take a step back.
+    Undo,
+    /// Take it again.
+    Redo,
+    /// A link.
+    Link,
+    /// Dark and light.
+    Theme,
+    /// Keys.
+    Keyboard,
+    /// Close.
+    Close,
+}
+
+impl Icon {
+    const fn path(self) -> &'static str {
+        match self {
+            Self::Undo => "M6 3 2.5 6.5 6 10M3 6.5h6.5a4 4 0 0 1 0 8H6",
+            Self::Redo => "m10 3 3.5 3.5L10 10m3-3.5H6.5a4 4 0 0 0 0 8H10",
+            Self::Link => {
+                "M6.5 9.5a3 3 0 0 0 4.2 0l2.4-2.4a3 3 0 0 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0\
+                 L2.9 8.9a3 3 0 0 0 4.2 4.2l.9-.9"
+            }
+            Self::Theme => "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
+            Self::Keyboard => {
+                "M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M4.5 9.5h7"
+            }
+            Self::Close => "m4 4 8 8m0-8-8 8",
+        }
+    }
+}
+
+/// Draws an icon; what it means must stand beside it or in the button's label.
+pub fn icon(icon: Icon) -> AnyView {
+    view! {
+        <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+            <path d=icon.path()></path>
+        </svg>
+    }
+    .into_any()
+}

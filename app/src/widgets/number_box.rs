@@ -1,0 +1,118 @@
+//! A box that a value is typed into.
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+
+/// What may be typed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A whole number between two bounds, taken while it is typed.
+    Whole(u64, u64),
+    /// A real number between two bounds, taken when it is done.
+    Real(f64, f64),
+    /// Text, taken when it is done.
+    Text,
+}
+
+/// What a number box needs.
+pub struct NumberBox {
+    /// The id that its `<label>` refers to.
+    pub id: String,
+    /// What may be typed.
+    pub entry: Entry,
+    /// The value as text; empty shows the placeholder.
+    pub value: Signal<String>,
+    /// What an empty box stands for.
+    pub placeholder: Signal<String>,
+    /// Is the value refused or in conflict with others?
+    pub invalid: Signal<bool>,
+    /// The id of the text that says why.
+    pub described_by: String,
+    /// Called with what was typed.
+    pub on_type: Callback<String>,
+    /// Called when an arrow key asks for the next (true) or previous (false) value.
+    pub on_step: Callback<bool>,
+    /// Called when typing is done.
+    pub on_done: Callback<()>,
+}
+
+/// What the browser gives for a number field that doesn't hold a number.
+pub const NOT_A_NUMBER: &str = "not a number";
+
+/// Draws a number box.
+pub fn number_box(spec: NumberBox) -> AnyView {
+    let NumberBox { id, entry, value, placeholder, invalid, described_by, .. } = spec;
+    let NumberBox { on_type, on_step, on_done, .. } = spec;
+    let node = NodeRef::<html::Input>::new();
+    // Not an attribute: the box must also follow when it holds a refused text.
+    Effect::new(move || {
+        let value = value.get();
+        if let Some(input) = node.get()
+            && input.value() != value
+        {
+            input.set_value(&value);
+        }
+    });
+    let (kind, mode, min, max, step) = match entry {
+        Entry::Whole(low, high) => {
+            ("number", "numeric", Some(low.to_string()), Some(high.to_string()), Some("1"))
+        }
+        Entry::Real(low, high) => {
+            ("number", "decimal", Some(low.to_string()), Some(high.to_string()), Some("any"))
+        }
+        Entry::Text => ("text", "text", None, None, None),
+    };
+    let typed_live = matches!(entry, Entry::Whole(..));
+    let steps = kind == "number";
+    let typed = move || {
+        if let Some(input) = node.get_untracked() {
+            let text =
+                if input.validity().bad_input() { NOT_A_NUMBER.into() } else { input.value() };
+            on_type.run(text);
+        }
+    };
+    let step_by_key = move |event: ev::KeyboardEvent| {
+        let up = match event.key().as_str() {
+            "ArrowUp" => true,
+            "ArrowDown" => false,
+            _ => return,
+        };
+        if steps {
+            event.prevent_default();
+            on_step.run(up);
+        }
+    };
+    view! {
+        <input
+            type=kind
+            inputmode=mode
+            class="number-box"
+            class:wide=!steps
+            id=id
+            node_ref=node
+            autocomplete="off"
+            spellcheck="false"
+            min=min
+            max=max
+            step=step
+            value=value.get_untracked()
+            placeholder=move || placeholder.get()
+            aria-invalid=move || if invalid.get() { "true" } else { "false" }
+            aria-describedby=described_by
+            on:input=move |_| {
+                if typed_live {
+                    typed();
+                }
+            }
+            on:change=move |_| {
+                if !typed_live {
+                    typed();
+                }
+                on_done.run(());
+            }
+            on:keydown=step_by_key
+        />
+    }
+    .into_any()
+}

@@ -1,0 +1,77 @@
+//! A native range over a list of positions; what a position means is the caller's.
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+
+/// Shift and an arrow move this far.
+const STRIDE: usize = 10;
+
+/// What a slider needs.
+pub struct Slider {
+    /// Its accessible name.
+    pub label: String,
+    /// How many positions there are.
+    pub count: Signal<usize>,
+    /// The current position.
+    pub position: Signal<usize>,
+    /// What the current position means, in words.
+    pub text: Signal<String>,
+    /// Called with the new position, again and again during a drag.
+    pub on_move: Callback<usize>,
+    /// Called when a pointer takes hold (true) and lets go (false).
+    pub on_hold: Callback<bool>,
+}
+
+/// Draws a slider.
+pub fn slider(spec: Slider) -> AnyView {
+    let Slider { label, count, position, text, on_move, on_hold } = spec;
+    let node = NodeRef::<html::Input>::new();
+    // One effect and not three attributes: the browser clamps a value to the maximum of that time.
+    Effect::new(move || {
+        let (count, position, text) = (count.get(), position.get(), text.get());
+        if let Some(input) = node.get() {
+            input.set_max(&count.saturating_sub(1).to_string());
+            input.set_value(&position.to_string());
+            // An attribute of a fixed, valid name can always be set.
+            let _ = input.set_attribute("aria-valuetext", &text);
+        }
+    });
+    let stride = move |event: ev::KeyboardEvent| {
+        if !event.shift_key() {
+            return;
+        }
+        let now = position.get_untracked();
+        let next = match event.key().as_str() {
+            "ArrowRight" | "ArrowUp" => now.saturating_add(STRIDE),
+            "ArrowLeft" | "ArrowDown" => now.saturating_sub(STRIDE),
+            _ => return,
+        };
+        event.prevent_default();
+        on_move.run(next.min(count.get_untracked().saturating_sub(1)));
+    };
+    view! {
+        <input
+            type="range"
+            class="slider"
+            node_ref=node
+            autocomplete="off"
+            min="0"
+            step="1"
+            max=count.get_untracked().saturating_sub(1)
+            value=position.get_untracked()
+            aria-label=label
+            aria-valuetext=text.get_untracked()
+            on:input=move |event| {
+                if let Ok(position) = event_target_value(&event).parse() {
+                    on_move.run(position);
+                }
+            }
+            on:keydown=stride
+            on:pointerdown=move |_| on_hold.run(true)
+            on:change=move |_| on_hold.run(false)
+            on:pointercancel=move |_| on_hold.run(false)
+        />
+    }
+    .into_any()
+}
