@@ -196,10 +196,8 @@ fn set_list(design: &mut Design, id: KnobId, list: &[Tree]) -> Result<(), KnobEr
         let numbers: Vec<String> = list.iter().map(Tree::shown).collect();
         return design.set_text(id, &numbers.join(","));
     }
-    let values = list.iter().map(|item| match item {
-        Tree::Text(text) => Value::Text(text.clone()),
-        _ => Value::Text(item.shown()),
-    });
+    let names = list.iter().map(|item| item.as_text().map_or_else(|| item.shown(), String::from));
+    let values = names.map(Value::Text);
     design.set(id, &Value::List(values.collect()))
 }
 

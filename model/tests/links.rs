@@ -200,7 +200,7 @@ fn any_design() -> impl Strategy<Value = Design> {
         |(preset, settings)| {
             let mut design = preset.design();
             for (id, value) in settings {
-                design.set(id, &value).unwrap();
+                design.set(id, &value).expect("a legal value");
             }
             design
         },
