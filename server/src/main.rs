@@ -1,2 +1,7 @@
-//! The server.
-fn main() {}
+//! The binary `moescape`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    server::cli::main()
+}

@@ -1,0 +1,86 @@
+//! What `moescape` understands. Results go to stdout, messages to stderr.
+//!
+//! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 1 for the rest.
+
+mod export;
+mod input;
+mod knobs;
+mod output;
+mod predict;
+mod presets;
+mod serve;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Predicts how large mixture-of-experts models train on NPU and GPU clusters.
+#[derive(Debug, Parser)]
+#[command(name = "moescape", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Predict a design's step time, MFU, memory and communication
+    Predict(predict::Arguments),
+    /// List the presets: published recipes and models
+    Presets(presets::Arguments),
+    /// List the knobs: what a design is made of
+    Knobs(knobs::Arguments),
+    /// Write a design as a file
+    Export(export::Arguments),
+    /// Serve the explorer and its API
+    Serve(serve::Arguments),
+}
+
+/// Why a command failed; what there was to say is said by [`main`].
+#[derive(Debug)]
+enum Failure {
+    /// The user can mend it: one line for each thing that is wrong.
+    User(Vec<String>),
+    /// They can't.
+    Internal(String),
+    /// Stdout is gone: whoever read it has seen enough.
+    Closed,
+}
+
+impl Failure {
+    fn user(line: impl Into<String>) -> Self {
+        Self::User(vec![line.into()])
+    }
+
+    /// From an error of writing to stdout.
+    fn writing(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::Closed;
+        }
+        Self::Internal(format!("can't write the result: {error}"))
+    }
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Presets(arguments) => presets::run(&arguments),
+        Command::Knobs(arguments) => knobs::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Serve(arguments) => serve::run(arguments),
+    };
+    match outcome {
+        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::User(lines)) => {
+            lines.iter().for_each(|line| output::message(&format!("error: {line}")));
+            ExitCode::from(2)
+        }
+        Err(Failure::Internal(line)) => {
+            output::message(&format!("error: {line}"));
+            ExitCode::FAILURE
+        }
+    }
+}

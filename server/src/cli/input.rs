@@ -1,0 +1,156 @@
+//! The design that a command works on: a preset or a file, with knobs set on top.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use model::design::{Design, KnobId};
+use model::file::{self, Tree, json};
+use model::knob::KnobError;
+use model::preset::Preset;
+
+use super::Failure;
+
+/// Bytes of a design file, at most.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// Where the design comes from.
+#[derive(Debug, clap::Args)]
+pub(super) struct Source {
+    /// Design file, JSON or TOML; `-` reads stdin
+    #[arg(value_name = "FILE", conflicts_with = "preset")]
+    file: Option<PathBuf>,
+    /// Preset to start from; `moescape presets` lists them [default: pangu-ultra-moe-6k]
+    #[arg(long, value_name = "ID")]
+    preset: Option<String>,
+    /// Set a knob, as `section.name=value` or by a short name such as `tp=8`; the last one wins
+    #[arg(long = "set", value_name = "KNOB=VALUE")]
+    settings: Vec<String>,
+}
+
+impl Source {
+    /// The design, or everything that is wrong with it.
+    pub(super) fn design(&self) -> Result<Design, Failure> {
+        let start = match &self.file {
+            Some(path) => read(path)?,
+            None => {
+                let id = self.preset.as_deref().unwrap_or(Preset::DEFAULT_ID);
+                Design::from_preset(id).map_err(|error| vec![error])
+            }
+        };
+        let (mut design, mut errors) = match start {
+            Ok(design) => (Some(design), Vec::new()),
+            // The settings are checked all the same, on a design that is then thrown away.
+            Err(errors) => (Design::from_preset(Preset::DEFAULT_ID).ok(), errors),
+        };
+        if let Some(design) = &mut design {
+            errors.extend(self.settings.iter().filter_map(|setting| set(design, setting).err()));
+        }
+        match design {
+            Some(design) if errors.is_empty() => Ok(design),
+            _ => Err(Failure::User(errors.iter().map(KnobError::to_string).collect())),
+        }
+    }
+}
+
+/// Applies `knob=value`.
+fn set(design: &mut Design, setting: &str) -> Result<(), KnobError> {
+    let (knob, value) = setting.split_once('=').ok_or_else(|| KnobError {
+        rule: "missing_value",
+        knob: setting.to_owned(),
+        detail: format!("--set takes KNOB=VALUE, not `{}`", abbreviated(setting)),
+        nearest: vec![],
+    })?;
+    design.set_text(KnobId::find(knob.trim())?, value)
+}
+
+/// Reads a design file; the outer error is about the file, the inner one about what stands in it.
+fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
+    let shown = if is_stdin(path) { "stdin".into() } else { path.display().to_string() };
+    let failed = |error: io::Error| Failure::user(format!("can't read {shown}: {error}"));
+    let mut bytes = Vec::new();
+    if is_stdin(path) {
+        io::stdin().lock().take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    if bytes.len() as u64 > LONGEST_FILE {
+        let line =
+            format!("{shown} has more than {LONGEST_FILE} bytes; a design has a few thousand");
+        return Err(Failure::user(line));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))?;
+    Ok(if is_toml(path, &text) { read_toml(&text) } else { json::read(&text) })
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// By the file's extension; where it tells nothing, JSON is what begins with a brace.
+fn is_toml(path: &Path, text: &str) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => true,
+        Some("json") => false,
+        _ => !text.trim_start().starts_with(['{', '[']),
+    }
+}
+
+fn read_toml(text: &str) -> Result<Design, Vec<KnobError>> {
+    let tree: Tree = toml::from_str(text).map_err(|error| {
+        vec![KnobError {
+            rule: "not_toml",
+            knob: String::new(),
+            detail: format!("the file is no TOML: {}", error.to_string().trim_end()),
+            nearest: vec![],
+        }]
+    })?;
+    file::read(&tree)
+}
+
+/// The beginning of something that a person typed.
+fn abbreviated(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_known_by_the_extension_or_the_first_character() {
+        assert!(is_toml(Path::new("a.toml"), "{}"));
+        assert!(!is_toml(Path::new("a.json"), "schema = 1"));
+        assert!(is_toml(Path::new("-"), "schema = 1"));
+        assert!(!is_toml(Path::new("-"), "\n {\"schema\":1}"));
+    }
+
+    #[test]
+    fn toml_and_json_hold_the_same_designs() {
+        let mut design = Design::from_preset("deepseek-v3").unwrap();
+        design.set_text(KnobId::noop_layers, "62,63").unwrap();
+        design.set_text(KnobId::recompute_modules, "none").unwrap();
+        design.set_text(KnobId::hbm_usable_gib, "60").unwrap();
+        for extent in [file::Extent::Changed, file::Extent::Full] {
+            let text = toml::to_string(&file::write(&design, extent)).unwrap();
+            assert_eq!(read_toml(&text), Ok(design.clone()), "{text}");
+        }
+    }
+
+    #[test]
+    fn toml_that_holds_no_design_is_refused() {
+        for (text, rule) in [
+            ("schema = ", "not_toml"),
+            ("schema = 1\nschema = 1", "not_toml"),
+            ("schema = 1\n[parallel]\nnoop_layers = 1979-05-27", "wrong_type"),
+            ("schema = 1\n[memory]\nreserved_gib = nan", "out_of_range"),
+            ("schema = 1\n[memory]\nreserved_gib = inf", "out_of_range"),
+            ("schema = 1\n[transformer]\nnum_layers = -1", "out_of_range"),
+        ] {
+            let errors = read_toml(text).expect_err(text);
+            assert_eq!(errors.iter().map(|e| e.rule).collect::<Vec<_>>(), [rule], "{text}");
+        }
+    }
+}

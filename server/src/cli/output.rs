@@ -1,0 +1,57 @@
+//! Stdout and stderr, and text laid out in columns.
+
+use std::io::{self, Write};
+
+use super::Failure;
+
+/// Prints a result to stdout.
+pub(super) fn result(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::writing(&error))
+}
+
+/// Prints a message to stderr.
+pub(super) fn message(line: &str) {
+    // With stderr gone there is nowhere left to say so.
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Where a column's text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of text with every column as wide as its widest cell; indented by two.
+pub(super) fn table(columns: &[Align], rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells =
+            row.iter().zip(columns).zip(&widths).map(|((cell, align), width)| match align {
+                Align::Left => format!("{cell:<width$}"),
+                Align::Right => format!("{cell:>width$}"),
+            });
+        let line: Vec<String> = cells.collect();
+        text.push_str(format!("  {}", line.join("  ")).trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let rows = [["µs", "1"], ["stage", "10"]].map(|row| row.map(String::from).to_vec());
+        assert_eq!(table(&[Align::Left, Align::Right], &rows), "  µs      1\n  stage  10\n");
+    }
+}

@@ -1,0 +1,121 @@
+//! A prediction for people: the numbers with units, and what each of them means.
+
+use app::format;
+use model::design::{Design, KnobId};
+use model::estimate::{Estimate, StageMemory};
+use model::metric::MetricId;
+use model::{MODEL_VERSION, Plan, link};
+
+use crate::cli::output::{Align, table};
+
+/// The whole summary.
+pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
+    let mut parts = vec![
+        head(plan),
+        headline(estimate),
+        step(estimate),
+        stages(estimate),
+        communication(estimate),
+    ];
+    if !estimate.warnings.is_empty() {
+        let lines: Vec<String> =
+            estimate.warnings.iter().map(|warning| format!("  {warning}\n")).collect();
+        parts.push(format!("To know\n{}", lines.concat()));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// Which design this is.
+fn head(plan: &Plan) -> String {
+    let design = plan.design();
+    let mut text = format!("{} ({})\n", design.preset.title, design.preset.id);
+    text.push_str(&changes(design));
+    let sizes = [
+        ("data-parallel ranks", plan.data_parallel_size()),
+        ("expert-data-parallel ranks", plan.expert_data_parallel_size()),
+        ("micro-batches per step", plan.num_microbatches()),
+    ];
+    let sizes = sizes.map(|(name, size)| format!("{} {name}", format::whole(size)));
+    text.push_str(&format!("  {}\n", sizes.join(", ")));
+    text.push_str(&format!("  link /?{}\n  model {MODEL_VERSION}\n", link::encode(design)));
+    text
+}
+
+/// The knobs that differ from the preset.
+fn changes(design: &Design) -> String {
+    let preset = design.preset.design();
+    let line =
+        |id: KnobId| format!("  {} = {} (preset: {})\n", id.id(), design.get(id), preset.get(id));
+    design.changed().into_iter().map(line).collect()
+}
+
+fn headline(estimate: &Estimate) -> String {
+    let rows: Vec<Vec<String>> = MetricId::ALL
+        .iter()
+        .map(|id| {
+            let metric = id.metric();
+            let value = format::metric(*id, estimate.metrics.get(*id));
+            vec![metric.label.into(), value.number, value.unit.into(), metric.definition.into()]
+        })
+        .collect();
+    format!("Metrics\n{}", table(&[Align::Left, Align::Right, Align::Left, Align::Left], &rows))
+}
+
+fn step(estimate: &Estimate) -> String {
+    let total = estimate.step.total().get();
+    let rows: Vec<Vec<String>> = estimate
+        .step
+        .parts()
+        .filter(|(_, time)| time.get() != 0.0)
+        .map(|(part, time)| {
+            let share = if total == 0.0 { 0.0 } else { time.get() / total };
+            let (time, share) = (format::duration(time), format::percent(share, 1));
+            vec![part.label().into(), time.to_string(), share.to_string(), part.meaning().into()]
+        })
+        .collect();
+    let columns = [Align::Left, Align::Right, Align::Right, Align::Left];
+    format!("Where the step's time goes\n{}", table(&columns, &rows))
+}
+
+fn stages(estimate: &Estimate) -> String {
+    let mut head: Vec<String> = vec!["stage".into(), "layers".into(), "peak".into()];
+    head.extend(StageMemory::LABELS.map(String::from));
+    head.extend(["in flight", "compute", "exposed", "idle"].map(String::from));
+    let columns = vec![Align::Right; head.len()];
+    let mut rows = vec![head];
+    rows.extend(estimate.stages.iter().map(|stage| {
+        let mut row = vec![
+            stage.stage.to_string(),
+            stage.num_layers.to_string(),
+            format::memory(stage.memory.peak()).to_string(),
+        ];
+        row.extend(stage.memory.parts().map(|bytes| format::memory(bytes).to_string()));
+        row.push(format::decimals(stage.peak_in_flight, 1));
+        let times = [stage.compute, stage.exposed, stage.idle];
+        row.extend(times.map(|time| format::duration(time).to_string()));
+        row
+    }));
+    format!("Stages, per device\n{}", table(&columns, &rows))
+}
+
+fn communication(estimate: &Estimate) -> String {
+    if estimate.communication.is_empty() {
+        return String::new();
+    }
+    let head = ["axis", "link", "collective", "per call", "per step", "time", "exposed"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(estimate.communication.iter().map(|row| {
+        vec![
+            row.axis.name().into(),
+            row.link.name().into(),
+            row.collective.name().into(),
+            format::traffic(row.bytes_per_call).to_string(),
+            format::traffic(row.bytes).to_string(),
+            format::duration(row.time).to_string(),
+            format::duration(row.exposed).to_string(),
+        ]
+    }));
+    let columns = [[Align::Left; 3].as_slice(), [Align::Right; 4].as_slice()].concat();
+    format!("Communication, per device and step\n{}", table(&columns, &rows))
+}

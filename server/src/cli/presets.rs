@@ -1,0 +1,39 @@
+//! `moescape presets`: what can be opened.
+
+use model::file::json;
+use model::preset::Preset;
+
+use super::Failure;
+use super::output::{self, Align};
+use crate::registry;
+
+/// How to list.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints every preset.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.json {
+        return output::result(&json::print(&registry::presets()));
+    }
+    let (open, refused): (Vec<_>, Vec<_>) =
+        Preset::all().partition(|preset| preset.refused.is_none());
+    let row = |preset: &Preset| {
+        let story = preset.refused.unwrap_or(preset.story);
+        let kind = registry::kind_name(preset.kind);
+        vec![preset.id.into(), kind.into(), format!("{}: {story}", preset.title)]
+    };
+    let columns = [Align::Left; 3];
+    let table = |presets: &[&Preset]| {
+        output::table(&columns, &presets.iter().map(|preset| row(preset)).collect::<Vec<_>>())
+    };
+    let mut text = format!("Presets\n{}", table(&open));
+    if !refused.is_empty() {
+        text.push_str(&format!("\nKnown, but no knobs express them\n{}", table(&refused)));
+    }
+    output::result(&text)
+}

@@ -1,0 +1,78 @@
+//! `moescape serve`: the explorer and its API on a socket.
+
+use std::io;
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy;
+
+use super::{Failure, output};
+use crate::listen::{self, ListenError};
+use crate::{AppState, Site, router};
+
+/// Where to serve and from what.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Address and port; port 0 picks a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
+    listen: String,
+    /// Directory of the server's data, created when absent [default: the XDG data directory]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Built site to serve in place of the one in this binary
+    #[arg(long, value_name = "DIR")]
+    site: Option<PathBuf>,
+}
+
+/// Serves until told to end.
+pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
+    tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
+    let data = match arguments.data {
+        Some(data) => data,
+        None => default_data()?,
+    };
+    std::fs::create_dir_all(&data)
+        .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
+    let site = match &arguments.site {
+        Some(directory) => Site::from_directory(directory),
+        None => Site::embedded(),
+    };
+    let site = site.map_err(|error| Failure::user(error.to_string()))?;
+    let listen = &arguments.listen;
+    let mut said = Ok(());
+    let outcome = listen::serve(listen, router(AppState::new(site, data)), |address| {
+        said = output::result(&format!("listening on http://{address}\n"));
+    });
+    outcome.map_err(|error| explain(listen, &error))?;
+    said
+}
+
+/// `moescape` below the XDG data directory.
+fn default_data() -> Result<PathBuf, Failure> {
+    let strategy = etcetera::base_strategy::Xdg::new().map_err(|error| {
+        Failure::user(format!("no data directory: {error}; give one by --data"))
+    })?;
+    Ok(strategy.data_dir().join("moescape"))
+}
+
+fn explain(listen: &str, error: &ListenError) -> Failure {
+    let error = match error {
+        ListenError::Bind(error) => error,
+        ListenError::Serve(error) => {
+            return Failure::Internal(format!("the server ended: {error}"));
+        }
+    };
+    match error.kind() {
+        io::ErrorKind::AddrInUse => Failure::Internal(format!(
+            "{listen} is busy; --listen 127.0.0.1:0 picks a free port, or end what listens there"
+        )),
+        io::ErrorKind::PermissionDenied => Failure::Internal(format!(
+            "{listen} isn't allowed: {error}; ports from 1024 on need no privileges"
+        )),
+        io::ErrorKind::AddrNotAvailable => Failure::Internal(format!(
+            "{listen} is no address of this machine; 127.0.0.1:3000 is its own"
+        )),
+        _ => Failure::user(format!(
+            "can't listen on {listen}: {error}; --listen takes ADDRESS:PORT such as 127.0.0.1:3000"
+        )),
+    }
+}

@@ -1,0 +1,98 @@
+//! What happens to every request and response, whatever the route.
+
+use std::any::Any;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::request_id::{
+    MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer,
+};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
+use tracing::Level;
+
+use crate::problem::Problem;
+use crate::routes;
+
+/// Bytes of a request's body, at most.
+pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
+
+/// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
+const ADDRESS_LIMIT_BYTES: usize = 8 << 10;
+
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Headers that every response carries unless its route says otherwise.
+const HEADERS: [(HeaderName, &str); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
+];
+
+/// Puts the layers around the routes; those named last meet a request first.
+pub(crate) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>) -> Router<S> {
+    let routes = routes
+        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .layer(middleware::from_fn(refuse_long_addresses))
+        .layer(CompressionLayer::new())
+        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
+        .layer(CatchPanicLayer::custom(panicked));
+    let routes = HEADERS.into_iter().fold(routes, |routes, (name, value)| {
+        let value = HeaderValue::from_static(value);
+        routes.layer(SetResponseHeaderLayer::if_not_present(name, value))
+    });
+    routes
+        .layer(PropagateRequestIdLayer::x_request_id())
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(span)
+                .on_request(DefaultOnRequest::new().level(Level::DEBUG))
+                .on_response(DefaultOnResponse::new().level(Level::INFO)),
+        )
+        .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+}
+
+/// What a log line says of its request; the query isn't in it, as it may be long and private.
+fn span(request: &Request<Body>) -> tracing::Span {
+    let id = request.extensions().get::<RequestId>();
+    let id = id.and_then(|id| id.header_value().to_str().ok()).unwrap_or_default();
+    tracing::info_span!(
+        "request",
+        id,
+        method = %request.method(),
+        path = request.uri().path(),
+    )
+}
+
+async fn refuse_long_addresses(request: Request, next: Next) -> Response {
+    let length = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if length < ADDRESS_LIMIT_BYTES {
+        return next.run(request).await;
+    }
+    routes::not_found::too_long(&request, ADDRESS_LIMIT_BYTES)
+}
+
+fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
+    let message = cause.downcast_ref::<&str>().map(ToString::to_string);
+    let message = message.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
+    tracing::error!(message, "a handler panicked");
+    let detail = "the server made a mistake; the request id tells its operator which";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).into_response()
+}

@@ -1,0 +1,76 @@
+//! Errors over HTTP: problem details as RFC 9457 asks, with one entry per thing that is wrong.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::file::{Tree, json};
+use model::knob::KnobError;
+
+/// An answer that says what went wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    detail: String,
+    errors: Vec<KnobError>,
+}
+
+impl Problem {
+    /// A problem with the request as a whole.
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self { status, detail: detail.into(), errors: Vec::new() }
+    }
+
+    /// A design that can't be read.
+    pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
+        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = format!("the design can't be read: {detail}");
+        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+    }
+
+    fn body(&self) -> Tree {
+        let errors = self.errors.iter().map(|error| {
+            Tree::map([
+                ("pointer", pointer(&error.knob).into()),
+                ("rule", error.rule.into()),
+                ("detail", error.detail.as_str().into()),
+                ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),
+            ])
+        });
+        Tree::map([
+            ("type", "about:blank".into()),
+            ("title", self.status.canonical_reason().unwrap_or("Error").into()),
+            ("status", Tree::Unsigned(self.status.as_u16().into())),
+            ("detail", self.detail.as_str().into()),
+            ("errors", Tree::List(errors.collect())),
+        ])
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let content_type = HeaderValue::from_static("application/problem+json");
+        let headers = [(header::CONTENT_TYPE, content_type)];
+        (self.status, headers, json::print(&self.body())).into_response()
+    }
+}
+
+/// The JSON pointer (RFC 6901) of a knob in the design file.
+fn pointer(knob: &str) -> String {
+    if knob.is_empty() {
+        return String::new();
+    }
+    let escaped = knob.replace('~', "~0").replace('/', "~1");
+    format!("/{}", escaped.replacen('.', "/", 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pointers_lead_into_the_design_file() {
+        assert_eq!(pointer("transformer.num_layers"), "/transformer/num_layers");
+        assert_eq!(pointer("schema"), "/schema");
+        assert_eq!(pointer(""), "");
+        assert_eq!(pointer("a/b.c~d.e"), "/a~1b/c~0d.e");
+    }
+}

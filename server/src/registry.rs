@@ -1,0 +1,123 @@
+//! What can be opened, set and measured, as data: presets, knobs, metrics.
+
+use model::alias::ALIASES;
+use model::design::KnobId;
+use model::file::Tree;
+use model::knob::{Kind, Knob};
+use model::metric::MetricId;
+use model::preset::{Preset, PresetKind};
+
+use crate::report::source;
+
+/// Every preset, those that can't be opened with the reason.
+#[must_use]
+pub fn presets() -> Tree {
+    let presets = Preset::all().map(|preset| {
+        Tree::map([
+            ("id", preset.id.into()),
+            ("title", preset.title.into()),
+            ("kind", kind_name(preset.kind).into()),
+            ("story", preset.story.into()),
+            ("source", source(preset.source)),
+            ("refused", preset.refused.into()),
+        ])
+    });
+    Tree::map([("presets", Tree::List(presets.collect()))])
+}
+
+/// Every knob with what it takes, those that aren't offered with the reason.
+#[must_use]
+pub fn knobs() -> Tree {
+    let knobs = KnobId::ALL.iter().map(|id| knob(*id));
+    Tree::map([("knobs", Tree::List(knobs.collect()))])
+}
+
+/// Every metric with its definition.
+#[must_use]
+pub fn metrics() -> Tree {
+    let metrics = MetricId::ALL.iter().map(|id| {
+        let metric = id.metric();
+        Tree::map([
+            ("id", metric.name.into()),
+            ("label", metric.label.into()),
+            ("unit", metric.unit.into()),
+            ("definition", metric.definition.into()),
+            ("formula", metric.formula.into()),
+            ("source", source(metric.source)),
+        ])
+    });
+    Tree::map([("metrics", Tree::List(metrics.collect()))])
+}
+
+/// A preset's kind, by its public name.
+#[must_use]
+pub const fn kind_name(kind: PresetKind) -> &'static str {
+    match kind {
+        PresetKind::Model => "model",
+        PresetKind::Recipe => "recipe",
+    }
+}
+
+fn knob(id: KnobId) -> Tree {
+    let knob = id.knob();
+    let takes = Takes::of(knob);
+    let aliases = ALIASES.iter().filter(|(_, known)| *known == id).map(|(alias, _)| *alias);
+    Tree::map([
+        ("id", id.id().into()),
+        ("label", knob.label.into()),
+        ("type", takes.kind.into()),
+        ("optional", takes.optional.into()),
+        ("min", takes.min.into()),
+        ("max", takes.max.into()),
+        ("values", takes.values.map(|names| Tree::list(names.iter().copied())).into()),
+        ("unit", knob.unit.into()),
+        ("meaning", knob.meaning.into()),
+        ("source", source(knob.source)),
+        ("aliases", Tree::list(aliases)),
+        ("primary", knob.primary.into()),
+        ("not_offered", knob.not_offered.into()),
+    ])
+}
+
+/// The values that a knob takes, flat.
+#[derive(Clone, Debug)]
+pub struct Takes {
+    /// The public name of the type.
+    pub kind: &'static str,
+    /// Whether it can be unset, `none`.
+    pub optional: bool,
+    /// The least number.
+    pub min: Option<Tree>,
+    /// The largest number.
+    pub max: Option<Tree>,
+    /// The names to choose from.
+    pub values: Option<&'static [&'static str]>,
+}
+
+impl Takes {
+    /// What a knob takes.
+    #[must_use]
+    pub fn of(knob: &Knob) -> Self {
+        let plain = |kind, optional| Self { kind, optional, min: None, max: None, values: None };
+        let between = |kind, optional, min: Tree, max: Tree| Self {
+            min: Some(min),
+            max: Some(max),
+            ..plain(kind, optional)
+        };
+        let names = |kind, optional, values| Self { values: Some(values), ..plain(kind, optional) };
+        match knob.kind {
+            Kind::Integer(min, max) => between("integer", false, min.into(), max.into()),
+            Kind::OptionalInteger(min, max) => between("integer", true, min.into(), max.into()),
+            Kind::Real(min, max) => between("real", false, min.into(), max.into()),
+            Kind::OptionalReal(min, max) => between("real", true, min.into(), max.into()),
+            Kind::Flag => plain("flag", false),
+            Kind::Choice(values) => names("choice", false, values),
+            Kind::Subset(values) => names("subset", true, values),
+            Kind::LayerFreq => plain("layer_freq", false),
+            Kind::PerStage(max) => between("per_stage", true, Tree::Unsigned(0), max.into()),
+            Kind::PositionList(max) => between("positions", true, Tree::Unsigned(0), max.into()),
+            Kind::Layout => plain("layout", true),
+            Kind::Hash => plain("hash", true),
+        }
+    }
+}

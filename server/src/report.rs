@@ -1,0 +1,164 @@
+//! A prediction as data: what `predict --json` prints and `POST /api/v1/predict` answers.
+//!
+//! The keys are public names and units stand in them. An illegal design gives the same object with
+//! every metric null and its violations listed.
+
+use model::design::{Design, KnobId};
+use model::estimate::{Communication, Estimate, StageEstimate, StageMemory, StepPart};
+use model::file::{self, Extent, Tree};
+use model::metric::{MetricId, MetricValue};
+use model::violation::Violation;
+use model::{Breakdown, MODEL_VERSION, Plan, estimate};
+
+/// The prediction for a design, legal or not.
+#[must_use]
+pub fn predict(design: &Design) -> Tree {
+    match Plan::new(design) {
+        Ok(plan) => legal(&plan, &estimate(&plan)),
+        Err(violations) => illegal(design, &violations),
+    }
+}
+
+/// The prediction for a legal design.
+#[must_use]
+pub fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
+    let metrics = MetricId::ALL.iter().map(|id| {
+        let value = match estimate.metrics.get(*id) {
+            MetricValue::Number(value) => number(value),
+            MetricValue::Flag(flag) => Tree::Flag(flag),
+        };
+        (id.metric().name, value)
+    });
+    let derived = [
+        ("data_parallel_size", plan.data_parallel_size()),
+        ("expert_data_parallel_size", plan.expert_data_parallel_size()),
+        ("num_microbatches", plan.num_microbatches()),
+    ];
+    let step = estimate.step.parts();
+    Tree::map([
+        ("design", file::write(plan.design(), Extent::Full)),
+        ("derived", Tree::map(derived.map(|(name, size)| (name, Tree::Unsigned(size))))),
+        ("metrics", Tree::map(metrics)),
+        ("step", Tree::map(step.map(|(part, time)| (part_name(part), number(time.get()))))),
+        ("stages", Tree::List(estimate.stages.iter().map(stage).collect())),
+        ("communication", Tree::List(estimate.communication.iter().map(communication).collect())),
+        ("violations", Tree::List(vec![])),
+        ("warnings", Tree::list(estimate.warnings.iter().map(String::as_str))),
+        ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// The same object for a design that breaks rules.
+#[must_use]
+pub fn illegal(design: &Design, violations: &[Violation]) -> Tree {
+    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, Tree::Null));
+    Tree::map([
+        ("design", file::write(design, Extent::Full)),
+        ("derived", Tree::Map(vec![])),
+        ("metrics", Tree::map(nothing)),
+        ("step", Tree::Map(vec![])),
+        ("stages", Tree::List(vec![])),
+        ("communication", Tree::List(vec![])),
+        ("violations", Tree::List(violations.iter().map(violation).collect())),
+        ("warnings", Tree::List(vec![])),
+        ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// An explanation with its terms.
+#[must_use]
+pub fn breakdown(node: &Breakdown) -> Tree {
+    Tree::map([
+        ("name", node.name.as_str().into()),
+        ("value", number(node.value)),
+        ("unit", node.unit.into()),
+        ("formula", node.formula.as_str().into()),
+        ("source", source(node.source)),
+        ("children", Tree::List(node.children.iter().map(breakdown).collect())),
+    ])
+}
+
+/// Where something is published; the address is null for a derivation of our own.
+#[must_use]
+pub fn source(source: model::source::Source) -> Tree {
+    let url = Some(source.url).filter(|url| !url.is_empty());
+    Tree::map([("title", source.title.into()), ("url", url.into())])
+}
+
+fn stage(stage: &StageEstimate) -> Tree {
+    let memory = StageMemory::LABELS.into_iter().zip(stage.memory.parts());
+    Tree::map([
+        ("stage", Tree::Unsigned(stage.stage.into())),
+        ("num_layers", Tree::Unsigned(stage.num_layers.into())),
+        ("params", count(stage.params)),
+        ("memory_peak_bytes", number(stage.memory.peak().get())),
+        ("memory", Tree::map(memory.map(|(name, bytes)| (name, number(bytes.get()))))),
+        ("host_memory_bytes", number(stage.host_memory.get())),
+        ("peak_in_flight", number(stage.peak_in_flight)),
+        ("forward_seconds", number(stage.forward.get())),
+        ("backward_seconds", number(stage.backward.get())),
+        ("compute_seconds", number(stage.compute.get())),
+        ("exposed_seconds", number(stage.exposed.get())),
+        ("idle_seconds", number(stage.idle.get())),
+    ])
+}
+
+fn communication(row: &Communication) -> Tree {
+    Tree::map([
+        ("axis", row.axis.name().into()),
+        ("link", row.link.name().into()),
+        ("collective", row.collective.name().into()),
+        ("bytes_per_call", number(row.bytes_per_call.get())),
+        ("bytes", number(row.bytes.get())),
+        ("seconds", number(row.time.get())),
+        ("exposed_seconds", number(row.exposed.get())),
+    ])
+}
+
+fn violation(violation: &Violation) -> Tree {
+    let nearest = violation.nearest.iter().map(|nearest| {
+        let value = Tree::from(&nearest.value);
+        Tree::map([("knob", Tree::from(nearest.knob.id())), ("value", value)])
+    });
+    Tree::map([
+        ("rule", violation.rule.into()),
+        ("knobs", Tree::list(violation.knobs.iter().copied().map(KnobId::id))),
+        ("message", violation.message.as_str().into()),
+        ("nearest", Tree::List(nearest.collect())),
+    ])
+}
+
+/// The public name of a part of the step.
+const fn part_name(part: StepPart) -> &'static str {
+    match part {
+        StepPart::Ideal => "ideal_seconds",
+        StepPart::Kernels => "kernels_seconds",
+        StepPart::Vector => "vector_seconds",
+        StepPart::Recompute => "recompute_seconds",
+        StepPart::Host => "host_seconds",
+        StepPart::TensorParallel => "tensor_parallel_seconds",
+        StepPart::ContextParallel => "context_parallel_seconds",
+        StepPart::ExpertParallel => "expert_parallel_seconds",
+        StepPart::PipelineParallel => "pipeline_parallel_seconds",
+        StepPart::Swap => "swap_seconds",
+        StepPart::Bubble => "bubble_seconds",
+        StepPart::DataParallel => "data_parallel_seconds",
+        StepPart::Optimizer => "optimizer_seconds",
+        StepPart::Stragglers => "stragglers_seconds",
+    }
+}
+
+/// A number of a prediction: without a fraction where it has none.
+fn number(value: f64) -> Tree {
+    /// Every whole number below it is an `f64` of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && (0.0..EXACT).contains(&value) {
+        Tree::Unsigned(value as u64)
+    } else {
+        Tree::Real(value)
+    }
+}
+
+fn count(value: u128) -> Tree {
+    u64::try_from(value).map_or(Tree::Real(value as f64), Tree::Unsigned)
+}

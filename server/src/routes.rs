@@ -1,0 +1,45 @@
+//! Every route on one page. A handler has a file of its own, named after what it answers.
+
+mod files;
+mod health;
+mod knobs;
+mod metrics;
+pub(crate) mod not_found;
+mod page;
+mod predict;
+mod presets;
+
+use axum::Router;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use model::file::{Tree, json};
+
+use crate::{AppState, layers};
+
+/// The whole server as a service, without a socket.
+#[must_use]
+pub fn router(state: AppState) -> Router {
+    page::prepare();
+    let routes = Router::new()
+        // For people
+        .route("/", get(page::page))
+        .route("/pkg/{*path}", get(files::hashed))
+        // For programs
+        .route("/api/v1/predict", post(predict::predict))
+        .route("/api/v1/presets", get(presets::presets))
+        .route("/api/v1/knobs", get(knobs::knobs))
+        .route("/api/v1/metrics", get(metrics::metrics))
+        // For those who run the server
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        // Public files of the site, and what there isn't
+        .fallback(files::public)
+        .method_not_allowed_fallback(not_found::wrong_method);
+    layers::around(routes).with_state(state)
+}
+
+/// An answer in JSON.
+fn json_response(tree: &Tree) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], json::print(tree)).into_response()
+}

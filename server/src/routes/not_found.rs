@@ -1,0 +1,65 @@
+//! What there isn't and what is too long: a page for people, a problem for programs.
+
+use axum::extract::Request;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use crate::AppState;
+use crate::problem::Problem;
+
+const ROUTES: &str = "there are POST /api/v1/predict, GET /api/v1/presets, GET /api/v1/knobs and \
+                      GET /api/v1/metrics";
+
+/// An address that nothing answers.
+pub(crate) fn not_found(_state: &AppState, request: &Request) -> Response {
+    if is_for_people(request) {
+        let text = "<p>Moescape has one page: the explorer. A design is a link to it.</p>";
+        return page(StatusCode::NOT_FOUND, "There is nothing at this address", text);
+    }
+    Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))
+        .into_response()
+}
+
+/// An address with so many bytes or more.
+pub(crate) fn too_long(request: &Request, limit: usize) -> Response {
+    let limit = app::format::whole(limit as u64);
+    if is_for_people(request) {
+        let text = format!(
+            "<p>Addresses with {limit} bytes or more are refused. A link needs only the knobs that \
+             differ from its preset: start from a closer preset, or keep the design as a file and \
+             run <code>moescape predict FILE</code>.</p>"
+        );
+        return page(StatusCode::URI_TOO_LONG, "This link is too long", &text);
+    }
+    let detail = format!(
+        "addresses with {limit} bytes or more are refused; send the design to POST /api/v1/predict"
+    );
+    Problem::new(StatusCode::URI_TOO_LONG, detail).into_response()
+}
+
+/// A method that the route doesn't have; the header `Allow` names those that it has.
+pub(super) async fn wrong_method(request: Request) -> Response {
+    let detail = format!("{} isn't answered here; {ROUTES}", request.method());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
+}
+
+/// Does a browser ask for a page?
+fn is_for_people(request: &Request) -> bool {
+    let accept = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    !request.uri().path().starts_with("/api/")
+        && accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// A small page that needs nothing else; `text` is our own, never the visitor's.
+fn page(status: StatusCode, title: &str, text: &str) -> Response {
+    let html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title} – Moescape</title>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{text}\n\
+         <p><a href=\"/\">Open the explorer</a></p>\n</main>\n</body>\n</html>\n"
+    );
+    let mut response = (status, Html(html)).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

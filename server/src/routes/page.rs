@@ -1,0 +1,88 @@
+//! `GET /`: the explorer, rendered for the design in the link.
+//!
+//! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
+//! decode still gets the app's page, which names its errors, with status 400.
+
+use app::{RawQuery, ThemeCookie};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use leptos::config::LeptosOptions;
+use leptos::nonce::use_nonce;
+use leptos::prelude::{expect_context, provide_context};
+use leptos_axum::ResponseOptions;
+
+use crate::AppState;
+
+/// Tells leptos on what to spawn; only the first call of a process counts.
+pub(super) fn prepare() {
+    let _ = any_spawner::Executor::init_tokio();
+}
+
+/// The page of a design.
+pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let theme = theme(request.headers());
+    let status = match model::link::decode(&query) {
+        Ok(_) => StatusCode::OK,
+        Err(_) => StatusCode::BAD_REQUEST,
+    };
+    let contexts = move || {
+        provide_context(RawQuery(query.clone()));
+        provide_context(ThemeCookie(theme.clone()));
+        if let Some(names) = state.site.names() {
+            provide_context(names.clone());
+        }
+        let response = expect_context::<ResponseOptions>();
+        response.set_status(status);
+        for (name, value) in headers() {
+            response.insert_header(name, value);
+        }
+    };
+    let options = LeptosOptions::builder().output_name("app").build();
+    let render =
+        leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone()));
+    render(request).await
+}
+
+/// The page's own headers; scripts run only with this response's nonce or from this server.
+fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let nonce = use_nonce().map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
+    let policy = format!(
+        "default-src 'self'; script-src 'self'{nonce} 'wasm-unsafe-eval'; style-src 'self'; \
+         img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    let policy = HeaderValue::try_from(policy).ok();
+    let policy = policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy));
+    let cache = HeaderValue::from_static("private, no-cache");
+    let vary = HeaderValue::from_static("cookie");
+    policy.into_iter().chain([(header::CACHE_CONTROL, cache), (header::VARY, vary)])
+}
+
+/// The theme that the visitor chose; only the two that there are.
+fn theme(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).map(str::trim);
+    let theme = pairs.find_map(|pair| pair.strip_prefix("theme="))?;
+    matches!(theme, "dark" | "light").then(|| theme.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(cookie: &'static str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, HeaderValue::from_static(cookie));
+        theme(&headers)
+    }
+
+    #[test]
+    fn only_known_themes_reach_the_page() {
+        assert_eq!(chosen("a=b; theme=dark").as_deref(), Some("dark"));
+        assert_eq!(chosen("theme=light;x").as_deref(), Some("light"));
+        assert_eq!(chosen("theme=\"><script>"), None);
+        assert_eq!(chosen("mytheme=dark"), None);
+    }
+}

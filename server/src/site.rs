@@ -1,0 +1,212 @@
+//! The built site: the explorer's WASM, glue and style under hashed names, and the public files.
+//!
+//! It comes out of the binary (feature `embed-site`) or from a directory, and is held in memory
+//! either way: it is small, and a request can then never reach another file.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+use app::SiteFiles;
+use model::file::json;
+
+/// The file that names the hashed ones.
+const NAMES: &str = "site.json";
+
+/// The files of the site by their path, without a leading slash.
+#[derive(Debug, Default)]
+pub struct Site {
+    files: BTreeMap<String, File>,
+    names: Option<SiteFiles>,
+}
+
+/// One file as it is sent.
+#[derive(Debug)]
+pub(crate) struct File {
+    /// The bytes as they are.
+    pub(crate) plain: Cow<'static, [u8]>,
+    /// The same, compressed with brotli.
+    pub(crate) brotli: Option<Cow<'static, [u8]>>,
+    /// What they are.
+    pub(crate) content_type: String,
+}
+
+/// Why a site can't be used.
+#[derive(Debug)]
+pub enum SiteError {
+    /// A file can't be read.
+    Read(PathBuf, io::Error),
+    /// The file of names is missing or doesn't name what is there.
+    Names(String),
+}
+
+impl fmt::Display for SiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path, error) => write!(f, "can't read {}: {error}", path.display()),
+            Self::Names(detail) => write!(f, "{NAMES} of the site: {detail}"),
+        }
+    }
+}
+
+impl std::error::Error for SiteError {}
+
+impl Site {
+    /// No site: pages still come with their numbers, without style and without life.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// The site in this binary, or none where it was built without.
+    ///
+    /// # Errors
+    /// A site whose names don't fit its files.
+    pub fn embedded() -> Result<Self, SiteError> {
+        #[cfg(feature = "embed-site")]
+        {
+            let files = <embedded::Files as rust_embed::RustEmbed>::iter().filter_map(|path| {
+                let file = <embedded::Files as rust_embed::RustEmbed>::get(&path)?;
+                Some((path.into_owned(), file.data))
+            });
+            Self::from_files(files.collect())
+        }
+        #[cfg(not(feature = "embed-site"))]
+        Ok(Self::none())
+    }
+
+    /// The site in a directory, read once.
+    ///
+    /// # Errors
+    /// A file that can't be read; names that don't fit the files.
+    pub fn from_directory(directory: &Path) -> Result<Self, SiteError> {
+        let mut files = BTreeMap::new();
+        let mut rest = vec![directory.to_owned()];
+        while let Some(next) = rest.pop() {
+            let read = |error| SiteError::Read(next.clone(), error);
+            for entry in fs::read_dir(&next).map_err(read)? {
+                let path = entry.map_err(read)?.path();
+                if path.is_dir() {
+                    rest.push(path);
+                    continue;
+                }
+                let bytes =
+                    fs::read(&path).map_err(|error| SiteError::Read(path.clone(), error))?;
+                if let Some(name) = relative(&path, directory) {
+                    files.insert(name, Cow::Owned(bytes));
+                }
+            }
+        }
+        Self::from_files(files)
+    }
+
+    fn from_files(mut raw: BTreeMap<String, Cow<'static, [u8]>>) -> Result<Self, SiteError> {
+        let names = raw.remove(NAMES);
+        let names = names.ok_or_else(|| SiteError::Names("it is missing".into()))?;
+        let mut compressed = BTreeMap::new();
+        raw.retain(|path, bytes| {
+            let Some(of) = path.strip_suffix(".br") else { return true };
+            compressed.insert(of.to_owned(), std::mem::take(bytes));
+            false
+        });
+        let files: BTreeMap<String, File> = raw
+            .into_iter()
+            .map(|(path, plain)| {
+                let brotli = compressed.remove(&path);
+                let content_type = content_type(&path);
+                (path, File { plain, brotli, content_type })
+            })
+            .collect();
+        let names = read_names(&names, &files)?;
+        Ok(Self { files, names: Some(names) })
+    }
+
+    /// A file by its path, without a leading slash.
+    pub(crate) fn file(&self, path: &str) -> Option<&File> {
+        self.files.get(path)
+    }
+
+    /// The addresses of the hashed files; none without a site.
+    pub(crate) fn names(&self) -> Option<&SiteFiles> {
+        self.names.as_ref()
+    }
+}
+
+/// The path below a directory with slashes, on every system.
+fn relative(path: &Path, directory: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> =
+        path.strip_prefix(directory).ok()?.iter().map(|part| part.to_str()).collect();
+    parts.map(|parts| parts.join("/"))
+}
+
+fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles, SiteError> {
+    let text = String::from_utf8_lossy(bytes);
+    let tree = json::parse(&text).map_err(|error| SiteError::Names(error.detail))?;
+    let name = |key: &str| {
+        let address = tree.get(key).and_then(|value| value.as_text());
+        let address = address.ok_or_else(|| SiteError::Names(format!("it lacks `{key}`")))?;
+        if files.contains_key(address.trim_start_matches('/')) {
+            Ok(address.to_owned())
+        } else {
+            Err(SiteError::Names(format!("it names {address}, which isn't there")))
+        }
+    };
+    Ok(SiteFiles { js: name("js")?, wasm: name("wasm")?, css: name("css")? })
+}
+
+fn content_type(path: &str) -> String {
+    let guess = mime_guess::from_path(path).first_or_octet_stream();
+    let is_text = guess.type_() == mime_guess::mime::TEXT;
+    if is_text { format!("{guess}; charset=utf-8") } else { guess.to_string() }
+}
+
+#[cfg(feature = "embed-site")]
+mod embedded {
+    //! The directory that the build named.
+
+    /// Its files.
+    #[derive(rust_embed::RustEmbed)]
+    #[folder = "$MOESCAPE_SITE_DIR"]
+    pub(super) struct Files;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(names: &str) -> Result<Site, SiteError> {
+        let files = [
+            (NAMES, names),
+            ("pkg/app.1.js", "js"),
+            ("pkg/app.1.js.br", "compressed js"),
+            ("pkg/app_bg.1.wasm", "wasm"),
+            ("pkg/app.1.css", "css"),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
+        Site::from_files(files.into_iter().collect())
+    }
+
+    const GOOD: &str =
+        r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm","css":"/pkg/app.1.css"}"#;
+
+    #[test]
+    fn compressed_siblings_belong_to_their_files() {
+        let site = site(GOOD).unwrap();
+        let js = site.file("pkg/app.1.js").unwrap();
+        assert_eq!(js.brotli.as_deref(), Some("compressed js".as_bytes()));
+        assert_eq!(js.content_type, "text/javascript; charset=utf-8");
+        let wasm = site.file("pkg/app_bg.1.wasm").unwrap();
+        assert_eq!((wasm.brotli.is_none(), wasm.content_type.as_str()), (true, "application/wasm"));
+        assert!(site.file("pkg/app.1.js.br").is_none());
+        assert!(site.file(NAMES).is_none());
+    }
+
+    #[test]
+    fn names_must_fit_the_files() {
+        assert_eq!(site(GOOD).unwrap().names().unwrap().css, "/pkg/app.1.css");
+        for bad in ["", "{}", &GOOD.replace("app.1.css", "app.2.css")] {
+            assert!(matches!(site(bad), Err(SiteError::Names(_))), "{bad}");
+        }
+    }
+}

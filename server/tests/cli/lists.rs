@@ -1,0 +1,39 @@
+//! `moescape presets` and `moescape knobs`.
+
+use model::design::KnobId;
+use model::preset::Preset;
+use serde_json::Value;
+
+use crate::succeeds;
+
+#[test]
+fn every_preset_is_listed_and_every_open_one_predicts() {
+    let text = succeeds(&["presets"]);
+    let json: Value = serde_json::from_str(&succeeds(&["presets", "--json"])).unwrap();
+    let presets = json["presets"].as_array().unwrap();
+    assert_eq!(presets.len(), Preset::all().count());
+    for preset in presets {
+        let id = preset["id"].as_str().unwrap();
+        assert!(text.contains(id), "{id}");
+        if preset["refused"].is_null() {
+            succeeds(&["predict", "--preset", id]);
+        }
+    }
+}
+
+#[test]
+fn every_knob_is_listed() {
+    let text = succeeds(&["knobs"]);
+    let json: Value = serde_json::from_str(&succeeds(&["knobs", "--json"])).unwrap();
+    assert_eq!(json["knobs"].as_array().unwrap().len(), KnobId::ALL.len());
+    for id in KnobId::ALL {
+        assert!(text.contains(&id.id()), "{}", id.id());
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    assert!(succeeds(&["--help"]).contains("predict"));
+    assert!(succeeds(&["predict", "--help"]).contains("--explain <METRIC>"));
+    assert!(succeeds(&["--version"]).starts_with("moescape "));
+}

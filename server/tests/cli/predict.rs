@@ -1,0 +1,176 @@
+//! `moescape predict`.
+
+use serde_json::Value;
+
+use crate::{command, refused, run, run_with, succeeds};
+
+fn json(arguments: &[&str]) -> Value {
+    let arguments = [&["predict", "--json"], arguments].concat();
+    serde_json::from_str(&succeeds(&arguments)).unwrap()
+}
+
+#[test]
+fn without_arguments_it_predicts_the_default_preset() {
+    let text = succeeds(&["predict"]);
+    assert!(text.starts_with("Pangu Ultra MoE on 6,144 NPUs (pangu-ultra-moe-6k)\n"), "{text}");
+    for part in ["MFU", "Model FLOPs per second", "GiB", "Stages, per device", "/?v=1&preset="] {
+        assert!(text.contains(part), "no {part}");
+    }
+    assert_eq!(json(&[]), json(&["--preset", "pangu-ultra-moe-6k"]));
+}
+
+#[test]
+fn settings_change_the_prediction_and_the_last_one_wins() {
+    let base = json(&[]);
+    let set = json(&["--set", "vpp=4", "--set", "parallel.virtual_pipeline_model_parallel_size=1"]);
+    assert_eq!(set["design"]["parallel"]["virtual_pipeline_model_parallel_size"], 1);
+    let bubble = |report: &Value| report["metrics"]["bubble_ratio_closed_form"].as_f64().unwrap();
+    assert!(bubble(&set) > bubble(&base));
+    let text = succeeds(&["predict", "--set", "tp=4"]);
+    assert!(text.contains("parallel.tensor_model_parallel_size = 4 (preset: 8)"), "{text}");
+}
+
+#[test]
+fn a_design_that_does_not_fit_is_a_success() {
+    let report = json(&["--set", "hbm_usable_gib=8"]);
+    assert_eq!(report["metrics"]["fits"], false);
+}
+
+#[test]
+fn files_and_stdin_hold_the_same_design() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let toml = "schema = 1\npreset = \"deepseek-v3\"\n[parallel]\nnoop_layers = [62, 63]\n";
+    let text = r#"{"schema":1,"preset":"deepseek-v3","parallel":{"noop_layers":[62,63]}}"#;
+    let expected = json(&["--preset", "deepseek-v3", "--set", "noop_layers=62,63"]);
+    assert_eq!(json(&[&write("a.json", text)]), expected);
+    assert_eq!(json(&[&write("a.toml", toml)]), expected);
+    assert_eq!(json(&[&write("plain", toml)]), expected);
+    for text in [text, toml] {
+        let run = run_with(&["predict", "-", "--json"], text.as_bytes());
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+        assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap(), expected);
+    }
+}
+
+#[test]
+fn an_explanation_is_a_tree_in_text_and_in_json() {
+    let text = succeeds(&["predict", "--explain", "memory_peak_bytes"]);
+    assert!(text.starts_with("Peak memory = "), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("  ") && line.contains(" = ")), "{text}");
+    let tree = succeeds(&["predict", "--explain", "memory_peak_bytes", "--json"]);
+    let tree: Value = serde_json::from_str(&tree).unwrap();
+    assert_eq!(tree["value"], json(&[])["metrics"]["memory_peak_bytes"]);
+    assert!(!tree["children"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn every_metric_can_be_explained() {
+    let report = json(&[]);
+    for (metric, value) in report["metrics"].as_object().unwrap() {
+        let tree = succeeds(&["predict", "--explain", metric, "--json"]);
+        let tree: Value = serde_json::from_str(&tree).unwrap();
+        if value.is_number() {
+            assert_eq!(&tree["value"], value, "{metric}");
+        }
+        assert!(!succeeds(&["predict", "--explain", metric]).is_empty());
+    }
+}
+
+#[test]
+fn an_illegal_design_prints_its_json_and_is_the_users_error() {
+    let arguments = ["predict", "--json", "--set", "pp=12"];
+    let illegal = run(&arguments);
+    assert_eq!(illegal.status, 2);
+    let report: Value = serde_json::from_str(&illegal.stdout).unwrap();
+    assert!(report["metrics"].as_object().unwrap().values().all(Value::is_null));
+    assert!(!report["violations"].as_array().unwrap().is_empty());
+    assert!(illegal.stderr.contains("--set parallel.pipeline_model_parallel_size="));
+    assert_eq!(refused(&["predict", "--set", "pp=12"]), illegal.stderr);
+    assert_eq!(refused(&["predict", "--set", "pp=12", "--explain", "mfu"]), illegal.stderr);
+}
+
+#[test]
+fn everything_wrong_is_said_at_once_with_the_nearest() {
+    let stderr = refused(&[
+        "predict",
+        "--preset",
+        "deepseek-v4",
+        "--set",
+        "tensor_parallel_size=8",
+        "--set",
+        "tp=-1",
+        "--set",
+        "ep=1000000000000000000",
+        "--set",
+        "hbm_usable_gib=NaN",
+        "--set",
+        "sp=maybe",
+        "--set",
+        "tp",
+    ]);
+    let expected = [
+        "nearest: deepseek-v3",
+        "nearest: parallel.tensor_model_parallel_size",
+        "parallel.tensor_model_parallel_size takes 1 to 1024, not -1 (nearest: 1)",
+        "parallel.expert_model_parallel_size takes 1 to 65536",
+        "cluster.hbm_usable_gib takes 1 to 4096 GiB, not NaN",
+        "parallel.sequence_parallel takes true or false",
+        "KNOB=VALUE",
+    ];
+    assert_eq!(stderr.lines().count(), expected.len(), "{stderr}");
+    for (line, expected) in stderr.lines().zip(expected) {
+        assert!(line.starts_with("error: ") && line.contains(expected), "{line}");
+    }
+}
+
+#[test]
+fn files_that_hold_no_design_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("missing.json");
+    assert!(refused(&["predict", missing.to_str().unwrap()]).contains("missing.json"));
+    assert!(refused(&["predict", directory.path().to_str().unwrap()]).contains("can't read"));
+    let huge = " ".repeat(2 << 20);
+    for (stdin, expected) in [
+        (&b""[..], "schema"),
+        (b"{", "JSON"),
+        (b"schema = ", "TOML"),
+        (b"\xff\xfe", "UTF-8"),
+        (b"{\"schema\":9}", "schema"),
+        (b"{\"schema\":1,\"parallel\":{\"tp\":1e999}}", "JSON"),
+        (b"{\"schema\":1,\"parallel\":{\"tpp\":1}}", "parallel.tpp"),
+        (huge.as_bytes(), "bytes"),
+    ] {
+        let run = run_with(&["predict", "-"], stdin);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""), "{expected}");
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_file_beside_a_preset_is_refused() {
+    let stderr = refused(&["predict", "design.json", "--preset", "deepseek-v3"]);
+    assert!(stderr.contains("--preset"), "{stderr}");
+}
+
+#[test]
+fn misspelled_arguments_are_refused_with_the_nearest() {
+    assert!(refused(&["predikt"]).contains("predict"));
+    assert!(refused(&["predict", "--jsn"]).contains("--json"));
+    assert!(refused(&["predict", "--explain", "mfuu"]).contains("'mfu'"));
+    assert!(refused(&[]).contains("Usage"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    use std::process::Stdio;
+    let mut child = command(&["predict", "--json"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}

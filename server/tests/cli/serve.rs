@@ -1,0 +1,130 @@
+//! `moescape serve`, over real sockets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::{command, refused, run};
+
+/// A running server; ended with the test, however that ends.
+struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    first_line: String,
+    address: String,
+    _data: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("not/there/yet");
+        let mut serve = command(&["serve", "--listen", "127.0.0.1:0", "--data"]);
+        serve.arg(&data).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = serve.spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut first_line = String::new();
+        stdout.read_line(&mut first_line).unwrap();
+        assert!(data.is_dir(), "the data directory is created");
+        let address = first_line.trim().trim_start_matches("listening on http://").to_owned();
+        Self { child, stdout, first_line, address, _data: home }
+    }
+
+    /// Sends an address and gives the answer's first line; empty when the server just closed.
+    fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        // The server may refuse and close before it has read everything.
+        let _ = stream.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+#[test]
+fn it_says_exactly_where_it_listens() {
+    let server = Server::start();
+    assert_eq!(server.first_line, format!("listening on http://{}\n", server.address));
+    assert!(server.address.starts_with("127.0.0.1:") && !server.address.ends_with(":0"));
+    assert_eq!(server.get("/healthz"), "HTTP/1.1 200 OK");
+    assert_eq!(server.get("/"), "HTTP/1.1 200 OK");
+}
+
+#[test]
+fn huge_addresses_are_refused_and_the_server_stays_up() {
+    let server = Server::start();
+    let address = |bytes: usize| format!("/?x={}", "a".repeat(bytes));
+    assert_eq!(server.get(&address(10_000)), "HTTP/1.1 414 URI Too Long");
+    assert_eq!(server.get(&address(60_000)), "HTTP/1.1 414 URI Too Long");
+    let huge = server.get(&address(1_000_000));
+    assert!(huge.is_empty() || huge.contains(" 4"), "{huge}");
+    assert_eq!(server.get("/?tp=-1"), "HTTP/1.1 400 Bad Request");
+    assert_eq!(server.get("/readyz"), "HTTP/1.1 200 OK");
+}
+
+#[cfg(unix)]
+#[test]
+fn it_ends_cleanly_when_told_to() {
+    for signal in ["-TERM", "-INT"] {
+        let mut server = Server::start();
+        let id = server.child.id().to_string();
+        assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+        let mut rest = String::new();
+        server.stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "", "stdout holds one line");
+    }
+}
+
+#[test]
+fn a_busy_port_is_an_error_with_a_way_out() {
+    let busy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = busy.local_addr().unwrap().to_string();
+    let data = tempfile::tempdir().unwrap();
+    let data = data.path().to_str().unwrap();
+    let run = run(&["serve", "--listen", &address, "--data", data]);
+    assert_eq!((run.status, run.stdout.as_str()), (1, ""));
+    assert!(run.stderr.contains(&address) && run.stderr.contains("127.0.0.1:0"), "{}", run.stderr);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let path = data.path().to_str().unwrap();
+    for listen in ["nonsense", "127.0.0.1", "127.0.0.1:99999", ""] {
+        assert!(refused(&["serve", "--listen", listen, "--data", path]).contains("ADDRESS:PORT"));
+    }
+    let site = refused(&["serve", "--listen", "127.0.0.1:0", "--data", path, "--site", path]);
+    assert!(site.contains("site.json"), "{site}");
+    let file = data.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let below_a_file = file.join("data");
+    let below_a_file = below_a_file.to_str().unwrap();
+    assert!(refused(&["serve", "--data", below_a_file]).contains("can't create"));
+}
+
+#[test]
+fn the_default_data_directory_follows_xdg() {
+    let home = tempfile::tempdir().unwrap();
+    let mut serve = command(&["serve", "--listen", "127.0.0.1:0"]);
+    serve.env("XDG_DATA_HOME", home.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = serve.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+    assert!(home.path().join("moescape").is_dir());
+}

@@ -1,0 +1,103 @@
+//! `POST /api/v1/predict`.
+
+use axum::http::StatusCode;
+use model::design::Design;
+use model::file::{Extent, json};
+use model::metric::MetricId;
+use model::{Plan, estimate};
+use serde_json::Value;
+
+use crate::TestApp;
+
+const PATH: &str = "/api/v1/predict";
+
+#[tokio::test]
+async fn a_legal_design_gets_the_models_own_numbers() {
+    let design = Design::from_preset("deepseek-v3").unwrap();
+    let answer = TestApp::new().post(PATH, json::write(&design, Extent::Changed)).await;
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (StatusCode::OK, "application/json")
+    );
+    let report = answer.json();
+    let expected = estimate(&Plan::new(&design).unwrap());
+    let bits = |value: &Value| value.as_f64().unwrap().to_bits();
+    assert_eq!(bits(&report["metrics"]["mfu"]), expected.metrics.mfu.to_bits());
+    let peak = expected.metrics.memory_peak.get().to_bits();
+    assert_eq!(bits(&report["metrics"]["memory_peak_bytes"]), peak);
+    assert_eq!(report["metrics"]["fits"], expected.metrics.fits);
+    assert_eq!(report["metrics"].as_object().unwrap().len(), MetricId::ALL.len());
+    assert_eq!(report["stages"].as_array().unwrap().len(), expected.stages.len());
+    assert_eq!(report["communication"].as_array().unwrap().len(), expected.communication.len());
+    assert_eq!(report["violations"], Value::Array(vec![]));
+    assert_eq!(report["model_version"], model::MODEL_VERSION);
+}
+
+#[tokio::test]
+async fn the_parts_of_a_report_add_up() {
+    let report = TestApp::new().post(PATH, r#"{"schema":1}"#).await.json();
+    let step: f64 = report["step"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).sum();
+    let total = report["metrics"]["step_time_seconds"].as_f64().unwrap();
+    assert!((step / total - 1.0).abs() < 1e-9, "{step} {total}");
+    for stage in report["stages"].as_array().unwrap() {
+        let memory = stage["memory"].as_object().unwrap();
+        let sum: f64 = memory.values().map(|part| part.as_f64().unwrap()).sum();
+        let peak = stage["memory_peak_bytes"].as_f64().unwrap();
+        assert!((sum / peak - 1.0).abs() < 1e-9, "{stage}");
+    }
+}
+
+#[tokio::test]
+async fn the_design_of_a_report_is_a_design_file() {
+    let design = Design::from_preset("deepseek-v3-2k-h800").unwrap();
+    let report = TestApp::new().post(PATH, json::write(&design, Extent::Changed)).await.json();
+    assert_eq!(json::read(&report["design"].to_string()), Ok(design));
+}
+
+#[tokio::test]
+async fn an_illegal_design_gets_its_violations_and_no_numbers() {
+    let body = r#"{"schema":1,"parallel":{"pipeline_model_parallel_size":12}}"#;
+    let answer = TestApp::new().post(PATH, body).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let report = answer.json();
+    assert!(report["metrics"].as_object().unwrap().values().all(Value::is_null));
+    assert_eq!(report["stages"], Value::Array(vec![]));
+    let violation = &report["violations"][0];
+    let knobs = violation["knobs"].as_array().unwrap();
+    assert!(knobs.contains(&"parallel.pipeline_model_parallel_size".into()), "{violation}");
+    assert!(!violation["message"].as_str().unwrap().is_empty());
+    let nearest = &violation["nearest"][0];
+    assert_eq!(nearest["knob"], "parallel.pipeline_model_parallel_size");
+    assert!(nearest["value"].is_u64());
+}
+
+#[tokio::test]
+async fn a_design_that_cannot_be_read_gets_everything_that_is_wrong() {
+    let body = r#"{"schema":1,"preset":"deepseek","parallel":{"tp":-1},"training":{"x":1}}"#;
+    let problem = TestApp::new().post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+    let errors = problem["errors"].as_array().unwrap();
+    let rules: Vec<&str> = errors.iter().map(|error| error["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["unknown_preset", "out_of_range", "unknown_knob"]);
+    assert_eq!(errors[1]["pointer"], "/parallel/tensor_model_parallel_size");
+    assert_eq!(errors[1]["nearest"][0], "1");
+    assert!(errors[2]["detail"].as_str().unwrap().contains("training.x"));
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_design_are_refused() {
+    let app = TestApp::new();
+    let deep = "[".repeat(100_000);
+    for body in ["", "{", "null", "[]", "schema = 1", r#"{"schema":2}"#, deep.as_str()] {
+        let problem = app.post(PATH, body.to_owned()).await.problem(StatusCode::BAD_REQUEST);
+        assert_eq!(problem["errors"].as_array().unwrap().len(), 1, "{body}");
+    }
+    app.post(PATH, vec![0xff, 0xfe]).await.problem(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn bodies_above_a_mebibyte_are_refused() {
+    let app = TestApp::new();
+    let spaces = |bytes| format!(r#"{{"schema":1{}}}"#, " ".repeat(bytes));
+    assert_eq!(app.post(PATH, spaces(1 << 19)).await.status, StatusCode::OK);
+    app.post(PATH, spaces(1 << 20)).await.problem(StatusCode::PAYLOAD_TOO_LARGE);
+}
