@@ -89,6 +89,7 @@ async fn refuse_long_addresses(request: Request, next: Next) -> Response {
     routes::not_found::too_long(&request, ADDRESS_LIMIT_BYTES)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the layer asks for this signature")]
 fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     let message = cause.downcast_ref::<&str>().map(ToString::to_string);
     let message = message.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();

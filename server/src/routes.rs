@@ -18,7 +18,6 @@ use model::file::{Tree, json};
 use crate::{AppState, layers};
 
 /// The whole server as a service, without a socket.
-#[must_use]
 pub fn router(state: AppState) -> Router {
     page::prepare();
     let routes = Router::new()

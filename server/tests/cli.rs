@@ -1,4 +1,5 @@
 //! The binary `moescape`, run as a person or a script runs it.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 #[path = "cli/export.rs"]
 mod export;

@@ -1,4 +1,5 @@
 //! The routes, without a socket: one file for each, named after its address.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 #[path = "routes/api_v1_predict.rs"]
 mod api_v1_predict;

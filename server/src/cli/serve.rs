@@ -61,18 +61,18 @@ fn explain(listen: &str, error: &ListenError) -> Failure {
             return Failure::Internal(format!("the server ended: {error}"));
         }
     };
-    match error.kind() {
-        io::ErrorKind::AddrInUse => Failure::Internal(format!(
+    let kind = error.kind();
+    if kind == io::ErrorKind::AddrInUse {
+        return Failure::Internal(format!(
             "{listen} is busy; --listen 127.0.0.1:0 picks a free port, or end what listens there"
-        )),
-        io::ErrorKind::PermissionDenied => Failure::Internal(format!(
-            "{listen} isn't allowed: {error}; ports from 1024 on need no privileges"
-        )),
-        io::ErrorKind::AddrNotAvailable => Failure::Internal(format!(
-            "{listen} is no address of this machine; 127.0.0.1:3000 is its own"
-        )),
-        _ => Failure::user(format!(
-            "can't listen on {listen}: {error}; --listen takes ADDRESS:PORT such as 127.0.0.1:3000"
-        )),
+        ));
     }
+    if kind == io::ErrorKind::PermissionDenied {
+        return Failure::Internal(format!(
+            "{listen} isn't allowed: {error}; ports from 1024 on need no privileges"
+        ));
+    }
+    Failure::user(format!(
+        "can't listen on {listen}: {error}; --listen takes ADDRESS:PORT such as 127.0.0.1:3000"
+    ))
 }

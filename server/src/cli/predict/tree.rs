@@ -7,9 +7,10 @@ use model::metric::{MetricId, MetricValue};
 /// The metric with its definition, then its terms, each indented below what it is a part of.
 pub(super) fn text(id: MetricId, root: &Breakdown) -> String {
     let metric = id.metric();
-    let value = match id {
-        MetricId::fits => MetricValue::Flag(root.value != 0.0),
-        _ => MetricValue::Number(root.value),
+    let value = if id == MetricId::fits {
+        MetricValue::Flag(root.value != 0.0)
+    } else {
+        MetricValue::Number(root.value)
     };
     let mut text = format!(
         "{} = {}\n    {}\n    {}  [{}]\n",
