@@ -98,7 +98,11 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::hfu => formula(vec![
             Breakdown::leaf("MFU", estimate.metrics.mfu, "")
                 .by("model FLOPs / (step time x devices x peak)", MEGATRON),
-            Breakdown::leaf("recomputed work", estimate.metrics.hfu - estimate.metrics.mfu, ""),
+            Breakdown::leaf(
+                "executed beyond what MFU counts",
+                estimate.metrics.hfu - estimate.metrics.mfu,
+                "",
+            ),
         ]),
         MetricId::model_tflops_per_device => formula(vec![mfu(estimate), peak_for_mfu(plan)]),
         MetricId::tokens_per_second => formula(vec![tokens(plan), step_time(estimate)]),

@@ -12,8 +12,10 @@ use crate::plan::Plan;
 /// The parts of attention and MLP, apart because recomputation chooses among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Layer {
-    /// Norms and residual additions.
+    /// The norms in front of attention and MLP.
     pub(crate) norms: Block,
+    /// Residual additions, and the norms behind attention and MLP (sandwich norm).
+    pub(crate) residuals: Block,
     /// MLA's down-projections with the norms of their latents; zero for GQA.
     pub(crate) latents: Block,
     /// Projection to queries, with rotary embedding.
@@ -42,6 +44,7 @@ impl Layer {
     /// Everything.
     pub(crate) fn total(&self) -> Block {
         self.norms
+            + self.residuals
             + self.latents
             + self.query
             + self.key_value
@@ -165,7 +168,7 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
             (Block::default(), query, key_value)
         }
     };
-    let norms = if plan.design().transformer.sandwich_norm { 4.0 } else { 2.0 };
+    let behind = if plan.design().transformer.sandwich_norm { 2.0 } else { 0.0 };
     let residual = own * h * plan.activation_bytes();
     let residuals = Block {
         forward: device.elementwise(3.0 * residual, 1.0),
@@ -177,7 +180,8 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
     let held = params.replicated as f64 + params.tensor as f64 / sizes.tp as f64;
     output.weight_grad += accumulate(plan, device, held, true);
     Layer {
-        norms: norm(plan, device, own, h) * norms + residuals * 2.0,
+        norms: norm(plan, device, own, h) * 2.0,
+        residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
         latents,
         query: query + rotary(plan, device, heads),
         key_value: key_value

@@ -50,6 +50,11 @@ enum Placement {
     Bidirectional,
 }
 
+/// Do the chunks go down the stages and up again, so that the last stage sends to itself?
+pub(crate) fn turns_back(method: Method) -> bool {
+    placement(method) == Placement::V
+}
+
 fn placement(method: Method) -> Placement {
     match method {
         Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => Placement::V,
@@ -114,8 +119,9 @@ pub(crate) fn stages(design: &Design) -> Vec<Stage> {
 
 /// Slots filled in order: layers, then MTP layers, skipping the no-op positions.
 ///
-/// The embedding is on the first chunk and an MTP layer's head beside it. The language-model head
-/// is where a no-op slot behind the last layer leaves room for it, else on the last chunk.
+/// The embedding is on the first chunk, an MTP layer's head beside it and the language-model head
+/// on the last chunk; where a no-op slot stands between the last layer and an MTP layer, it leaves
+/// room for the language-model head there.
 fn chunks_of_slots(design: &Design) -> Vec<Stage> {
     let (slots, count) = (slots(design), chunks(design));
     let per_chunk = slots / count;
@@ -128,7 +134,8 @@ fn chunks_of_slots(design: &Design) -> Vec<Stage> {
     for slot in 0..slots {
         let chunk = &mut chunks[(slot / per_chunk) as usize];
         if noops.binary_search(&slot).is_ok() {
-            if filled == transformer.num_layers && !head_found {
+            let before_mtp = filled == transformer.num_layers && transformer.mtp_num_layers > 0;
+            if before_mtp && !head_found {
                 head_chunk = (slot / per_chunk) as usize;
                 head_found = true;
             }

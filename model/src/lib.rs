@@ -37,6 +37,7 @@ mod layout;
 pub mod plan;
 mod topology;
 
+mod data_parallel;
 mod flops;
 mod params;
 

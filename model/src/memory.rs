@@ -87,8 +87,17 @@ impl Plan {
         }
     }
 
+    /// Bytes of the checkpoints of `layers` recomputed layers: one layer input for each group of
+    /// layers inside a chunk.
+    fn checkpoints(&self, layers: f64) -> f64 {
+        let chunks = self.sizes.vpp as f64;
+        let groups = libm::ceil(layers / chunks / self.checkpoint_group(layers));
+        self.layer_input() * chunks * groups
+    }
+
     /// What one micro-batch keeps on a stage. `again` is the largest of its layers, since layers
-    /// are computed again one at a time.
+    /// are computed again, or brought back from the host, one at a time; with prefetch the next
+    /// one is on its way.
     fn stage_activations(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Kept {
         let mut sum = Kept::default();
         let mtp_moe = self.shape.moe_layers > 0;
@@ -109,13 +118,12 @@ impl Plan {
             let normal = count - (recomputed + offloaded) * share;
             let away = offloaded * share;
             let whole = kept.device + kept.host;
-            sum.device += kept.device * normal
-                + self.layer_input() * recomputed * share / self.checkpoint_group();
+            sum.device += kept.device * normal + self.checkpoints(recomputed) * share;
             sum.host += kept.host * normal + whole * away;
             let again = if recomputed > 0.0 {
-                whole * self.checkpoint_group().min(count)
+                whole * self.checkpoint_group(recomputed)
             } else {
-                kept.again
+                kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }
             };
             sum.again = sum.again.max(again);
         }

@@ -68,8 +68,9 @@ metrics! {
         "Model FLOPs per second over the peak of all devices; recomputation doesn't count",
         "model FLOPs / (step time x devices x peak for MFU)", PANGU_ULTRA_MOE;
     hfu: "HFU", "",
-        "Hardware FLOPs per second over the peak: model FLOPs and recomputed ones",
-        "(model FLOPs + recomputed FLOPs) / (step time x devices x peak for MFU)",
+        "FLOPs that matrix units execute per second, over the peak; recomputation counts, and \
+         attention as it runs (causal, scores again in the backward)",
+        "executed FLOPs / (step time x devices x peak for MFU)",
         KORTHIKANTI_2022;
     tokens_per_second: "Throughput", "tokens/s",
         "Tokens that the whole cluster trains on per second",
@@ -102,7 +103,8 @@ metrics! {
     memory_limit_bytes: "Memory limit", "bytes",
         "Device memory that a program gets", "usable GiB x 2^30", DERIVED;
     fits: "Fits", "",
-        "Peak memory is within the limit", "peak memory <= memory limit", DERIVED;
+        "Peak memory is within the limit, and swapped tensors within the host's memory",
+        "peak memory <= memory limit and swapped bytes <= host memory per device", DERIVED;
     bubble_ratio: "Bubble", "",
         "Device time with no task resident, over all device time between the first forward and the \
          last backward; exposed communication inside a task is busy",

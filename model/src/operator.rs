@@ -175,10 +175,11 @@ impl Device {
 
     /// `count` equal products of [m, k] and [k, n]: one kernel.
     fn product(&self, m: f64, k: f64, n: f64, count: f64) -> Cost {
-        if m < 1.0 || count < 1.0 {
-            // Fewer rows than experts: the smallest product that can run.
-            return if m * count <= 0.0 { Cost::ZERO } else { self.product(1.0, k, n, m * count) };
+        if m * count <= 0.0 {
+            return Cost::ZERO;
         }
+        // With fewer rows than experts, some experts have one row and the others none.
+        let (m, count) = if m < 1.0 { (1.0, (m * count).max(1.0)) } else { (m, count.max(1.0)) };
         let flops = 2.0 * m * k * n * count;
         let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count));
         let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * 2.0);

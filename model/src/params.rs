@@ -122,7 +122,7 @@ impl Plan {
         self.attention_params().plus(moe)
     }
 
-    /// One MTP layer without embedding and head: a layer of the last kind, the projection of
+    /// One MTP layer without embedding and head: a MoE layer where the model has any, the projection of
     /// 2 h to h, two norms before it and one behind the layer.
     ///
     /// Source: Megatron-Core `multi_token_prediction.py`.
@@ -202,6 +202,13 @@ impl Plan {
         };
         let tables = self.embedding_params() as f64 * stage.embedding
             + self.table_params() as f64 * self.head_tables(stage);
+        // An MTP layer embeds the next token: away from the first stage it has its own table.
+        let mtp_table = if stage.mtp > 0.0 && stage.embedding <= 0.0 {
+            self.table_params() as f64
+        } else {
+            0.0
+        };
+        let tables = tables + mtp_table;
         let norm = self.one_norm() as f64 * stage.head;
         let all = RankParams {
             dense: dense.dense * stage.dense

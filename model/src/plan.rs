@@ -233,12 +233,13 @@ impl Plan {
         }
     }
 
-    /// Layers that share one checkpoint under uniform full recomputation.
-    pub(crate) fn checkpoint_group(&self) -> f64 {
+    /// Layers that share one checkpoint under uniform full recomputation, when a stage recomputes
+    /// this many: groups do not reach beyond a chunk.
+    pub(crate) fn checkpoint_group(&self, layers: f64) -> f64 {
         let memory = &self.design.memory;
         match (&memory.recompute_num_layers, memory.recompute_method) {
             (Some(PerStage::Same(count)), crate::choice::RecomputeMethod::Uniform) => {
-                (*count).max(1) as f64
+                ((*count).max(1) as f64).min((layers / self.sizes.vpp as f64).max(1.0))
             }
             _ => 1.0,
         }

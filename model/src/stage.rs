@@ -1,18 +1,19 @@
 //! One stage's work for one micro-batch: compute, communication, and what hides what.
 
 use crate::choice::{
-    ContextParallelAlgo, CudaGraph, Dispatcher, RecomputeGranularity, RecomputeModule,
+    CudaGraph, Dispatcher, RecomputeGranularity, RecomputeModule, ShardingStrategy,
 };
-use crate::estimate::{Axis, LinkLevel};
+use crate::data_parallel::data_rows;
+use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layer::{Layer, Work};
-use crate::layout::Stage;
+use crate::layout::{Stage, turns_back};
 use crate::operator::Cost;
 use crate::pipeline::{StageTimes, runs_pairs};
 use crate::plan::Plan;
 use crate::traffic::Exchange;
 
 /// Axes whose traffic belongs to a micro-batch.
-pub(crate) const AXES: [Axis; 5] = [Axis::Tp, Axis::Cp, Axis::Ep, Axis::Pp, Axis::Host];
+pub(crate) const AXES: [Axis; 6] = [Axis::Tp, Axis::Cp, Axis::Ep, Axis::Pp, Axis::Host, Axis::Dp];
 
 /// Seconds per axis, in the order of [`AXES`].
 pub(crate) type PerAxis = [f64; AXES.len()];
@@ -38,6 +39,8 @@ pub(crate) struct Pass {
     pub(crate) host_wait: f64,
     /// Seconds of communication per axis, [inside the domain, between domains].
     pub(crate) links: [[f64; 2]; AXES.len()],
+    /// Of the context-parallel seconds, those of a ring.
+    ring: f64,
     /// Of the compute, core attention: it hides a ring.
     core: f64,
     /// Of the compute, shared experts: they hide a dispatch.
@@ -59,9 +62,11 @@ impl Pass {
     /// The busiest resource: links inside the domain, between domains, and to the host.
     fn longest_link(&self) -> f64 {
         let (mut intra, mut inter) = (0.0, 0.0);
-        for links in &self.links[..4] {
-            intra += links[0];
-            inter += links[1];
+        for (links, axis) in self.links.iter().zip(AXES) {
+            if axis != Axis::Host {
+                intra += links[0];
+                inter += links[1];
+            }
         }
         f64::max(intra, inter).max(self.links[4][0])
     }
@@ -125,6 +130,7 @@ impl StageWork {
             pass.host_wait = (launches * dispatch - device).max(0.0);
         }
         add_links(plan, stage, parts, repeated_share, &mut forward, &mut backward);
+        add_sharding(plan, stage, &mut forward, &mut backward);
         let copy = swapped / plan.machine.host.get();
         (forward.links[4][0], backward.links[4][0]) = (copy, copy);
         let mut work = Self {
@@ -199,8 +205,9 @@ impl StageWork {
     fn beside_others(&self, plan: &Plan) -> f64 {
         let delayed =
             if plan.design().schedule.delay_wgrad_compute { self.weight_grad } else { 0.0 };
-        let under =
-            |own: &Pass, other: &Pass, extra: f64| (own.axis(2) - other.compute() - extra).max(0.0);
+        let under = |own: &Pass, other: &Pass, extra: f64| {
+            (expert_seconds(plan, own) - other.compute() - extra).max(0.0)
+        };
         under(&self.forward, &self.backward, 0.0) + under(&self.backward, &self.forward, delayed)
     }
 
@@ -258,6 +265,7 @@ impl Parts {
 fn replay(layer: &mut Layer, with_mlp: bool) {
     let mut blocks = alloc::vec![
         &mut layer.norms,
+        &mut layer.residuals,
         &mut layer.latents,
         &mut layer.query,
         &mut layer.key_value,
@@ -290,16 +298,27 @@ pub(crate) fn repeated_calls(
             + exchange.layer_calls(false, 0) * dense_layers;
         return calls * repeated_share;
     }
-    if memory.recompute_granularity != RecomputeGranularity::Selective || exchange.axis != Axis::Ep
-    {
+    if memory.recompute_granularity != RecomputeGranularity::Selective {
         return 0.0;
     }
-    if memory.recompute_modules.has(RecomputeModule::Moe) {
-        exchange.calls.moe[0] * moe_layers
-    } else if memory.recompute_modules.has(RecomputeModule::MoePermute) {
-        exchange.calls.dispatch * moe_layers
-    } else {
-        0.0
+    let has = |module| memory.recompute_modules.has(module);
+    let calls = &exchange.calls;
+    let layers = moe_layers + dense_layers;
+    let whole_moe = has(RecomputeModule::Moe);
+    match exchange.axis {
+        Axis::Ep if whole_moe => calls.moe[0] * moe_layers,
+        Axis::Ep if has(RecomputeModule::MoePermute) => calls.dispatch * moe_layers,
+        Axis::Cp if has(RecomputeModule::CoreAttn) => calls.dense[0] * layers,
+        Axis::Tp => {
+            let mlp = if has(RecomputeModule::Mlp) { dense_layers } else { 0.0 };
+            let shared =
+                if whole_moe || has(RecomputeModule::SharedExperts) { moe_layers } else { 0.0 };
+            let up = has(RecomputeModule::MlaQkv)
+                || has(RecomputeModule::MlaUpProj)
+                || has(RecomputeModule::MlaKv);
+            calls.mlp * mlp + calls.shared * shared + if up { calls.latents * layers } else { 0.0 }
+        }
+        Axis::Ep | Axis::Cp | Axis::Pp | Axis::Dp | Axis::Edp | Axis::Host => 0.0,
     }
 }
 
@@ -318,6 +337,10 @@ fn add_links(
         let again = repeated_calls(plan, stage, exchange, repeated_share);
         forward.links[axis][link] += calls_f * exchange.seconds;
         backward.links[axis][link] += (calls_b + again) * exchange.seconds;
+        if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
+            forward.ring += calls_f * exchange.seconds;
+            backward.ring += (calls_b + again) * exchange.seconds;
+        }
     }
     if plan.sizes.pp > 1 {
         let (level, _, seconds) = plan.boundary();
@@ -328,11 +351,26 @@ fn add_links(
     }
 }
 
+/// Gradients and parameters that every micro-batch exchanges under ZeRO-2 and ZeRO-3.
+fn add_sharding(plan: &Plan, stage: &Stage, forward: &mut Pass, backward: &mut Pass) {
+    if !plan.shards(ShardingStrategy::OptimGrads) {
+        return;
+    }
+    for row in data_rows(plan, &plan.stage_params(stage)) {
+        let Some([calls_f, calls_b]) = row.passes else { continue };
+        let link = usize::from(row.link == LinkLevel::InterNode);
+        forward.links[5][link] += calls_f * row.seconds_per_call;
+        backward.links[5][link] += calls_b * row.seconds_per_call;
+    }
+}
+
 impl Plan {
-    /// Sends of a stage per pass of a micro-batch, mean over the stages: (p v - 1) / p.
+    /// Sends of a stage per pass of a micro-batch, mean over the stages: (p v - 1) / p. Where the
+    /// chunks turn back, the last stage keeps what it would send itself.
     pub(crate) fn boundaries_per_stage(&self) -> f64 {
         let chunks = (self.sizes.pp * self.sizes.vpp) as f64;
-        (chunks - 1.0) / self.sizes.pp as f64
+        let turns = if turns_back(self.design().schedule.method) { 1.0 } else { 0.0 };
+        (chunks - 1.0 - turns) / self.sizes.pp as f64
     }
 }
 
@@ -347,19 +385,24 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     if schedule.tp_comm_overlap {
         tp = piecewise(tp, pass.cost.tensor, TP_PIECES);
     }
-    let cp = match plan.design().parallel.context_parallel_algo {
-        ContextParallelAlgo::P2p => (pass.axis(1) - pass.core).max(0.0),
-        ContextParallelAlgo::A2a | ContextParallelAlgo::Allgather | ContextParallelAlgo::Hybrid => {
-            pass.axis(1)
-        }
-    };
-    let pp = if schedule.overlap_p2p_comm { 0.0 } else { pass.axis(3) };
+    // A ring runs under core attention; an exchange of heads and a gather are waited for.
+    let cp = pass.axis(1) - pass.ring + (pass.ring - pass.core).max(0.0);
+    // Megatron-Core overlaps sends only between several chunks; pairs hide them as well.
+    let overlaps = plan.sizes.vpp > 1 || runs_pairs(schedule.method);
+    let pp = if schedule.overlap_p2p_comm && overlaps { 0.0 } else { pass.axis(3) };
     let swap = if plan.design().memory.swap_prefetch {
         (pass.axis(4) - compute).max(0.0)
     } else {
         pass.axis(4)
     };
-    [tp, cp, exposed_experts(plan, pass), pp, swap]
+    let sharding = if schedule.overlap_grad_reduce
+        && (schedule.overlap_param_gather || !plan.shards(ShardingStrategy::OptimGradsParams))
+    {
+        (pass.axis(5) - compute).max(0.0)
+    } else {
+        pass.axis(5)
+    };
+    [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
 }
 
 /// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.
@@ -367,13 +410,19 @@ fn piecewise(communication: f64, compute: f64, pieces: f64) -> f64 {
     (communication - compute).max(0.0) + communication.min(compute) / pieces
 }
 
-fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {
+/// Time of dispatch and combine: the copies of a flat exchange take both links at once, two
+/// levels follow each other.
+fn expert_seconds(plan: &Plan, pass: &Pass) -> f64 {
     let schedule = &plan.design().schedule;
     let [intra, inter] = pass.links[2];
-    // The copies of a flat exchange take both links at once; two levels follow each other.
     let levels = schedule.moe_hierarchical_alltoallv
         || schedule.moe_token_dispatcher_type != Dispatcher::Alltoall;
-    let mut seconds = if levels { intra + inter } else { intra.max(inter) };
+    if levels { intra + inter } else { intra.max(inter) }
+}
+
+fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {
+    let schedule = &plan.design().schedule;
+    let mut seconds = expert_seconds(plan, pass);
     if schedule.moe_shared_expert_overlap {
         seconds = (seconds - pass.shared).max(0.0);
     }

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::choice::{Optimizer, RecomputeGranularity, ShardingStrategy};
+use crate::data_parallel::{DataRow, data_rows};
 use crate::estimate::{
     Axis, Collective, Communication, Estimate, LinkLevel, Metrics, StageEstimate, StepPart,
     StepTime,
@@ -75,23 +76,13 @@ struct DataParallel {
     optimizer: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct DataRow {
-    axis: Axis,
-    link: LinkLevel,
-    collective: Collective,
-    calls: f64,
-    bytes_per_call: f64,
-    seconds_per_call: f64,
-}
-
 impl DataParallel {
     fn new(plan: &Plan, work: &[StageWork]) -> Self {
         let mut all = Self::default();
         let count = plan.stages.len() as f64;
         for (stage, work) in plan.stages.iter().zip(work) {
             let params = plan.stage_params(stage);
-            let rows = data_rows(plan, params.dense, params.expert);
+            let rows = data_rows(plan, &params);
             let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
             all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, work));
             all.optimizer = all.optimizer.max(optimizer_seconds(plan, params.dense, params.expert));
@@ -110,79 +101,26 @@ impl DataParallel {
     }
 }
 
-impl DataRow {
-    fn is_like(&self, other: &Self) -> bool {
-        (self.axis, self.link, self.collective) == (other.axis, other.link, other.collective)
-    }
-}
-
-/// The data-parallel calls of a step.
-///
-/// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
-/// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
-/// pass. Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`.
-fn data_rows(plan: &Plan, dense: f64, expert: f64) -> Vec<DataRow> {
-    let m = plan.sizes.micro_batches as f64;
-    let gradient = plan.design().memory.gradient_dtype.bytes();
-    let weight = plan.activation_bytes();
-    let mut rows = Vec::with_capacity(8);
-    for (axis, group, params) in
-        [(Axis::Dp, plan.dp_group(), dense), (Axis::Edp, plan.edp_group(), expert)]
-    {
-        if group.size == 1 || params <= 0.0 {
-            continue;
-        }
-        let mut add = |collective, calls: f64, bytes: f64, twice: f64| {
-            let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
-            for (link, [bytes, seconds]) in links.into_iter().zip(plan.data_call(&group, bytes)) {
-                if bytes > 0.0 {
-                    rows.push(DataRow {
-                        axis,
-                        link,
-                        collective,
-                        calls,
-                        bytes_per_call: bytes * twice,
-                        seconds_per_call: seconds * twice,
-                    });
-                }
-            }
-        };
-        if !plan.shards(ShardingStrategy::Optim) {
-            add(Collective::AllReduce, 1.0, params * gradient, 2.0);
-            continue;
-        }
-        let scatters = if plan.shards(ShardingStrategy::OptimGrads) { m } else { 1.0 };
-        let gathers = if plan.shards(ShardingStrategy::OptimGradsParams) { 2.0 * m } else { 1.0 };
-        add(Collective::ReduceScatter, scatters, params * gradient, 1.0);
-        add(Collective::AllGather, gathers, params * weight, 1.0);
-    }
-    rows
-}
-
-/// What a stage waits for.
+/// What a stage waits for once a step.
 ///
 /// Overlapped gradients run under the last backward, all but the last bucket; overlapped
-/// parameters under the next step's first forward, all but the first bucket. Calls of every
-/// micro-batch run under that micro-batch's pass.
+/// parameters under the next step's first forward, all but the first bucket. The levels of a ring
+/// work at the same time, piece by piece.
 fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -> f64 {
     let schedule = &plan.design().schedule;
     let mut passes = [[0.0_f64; 2]; 2];
-    let mut calls = [1.0_f64; 2];
-    for row in rows {
+    for row in rows.iter().filter(|row| row.once_a_step()) {
         let gather = usize::from(row.collective == Collective::AllGather);
         passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
-        calls[gather] = row.calls;
     }
     let cover = [
         (schedule.overlap_grad_reduce, work.backward.compute()),
         (schedule.overlap_param_gather, work.forward.compute()),
     ];
     let exposed = |pass: usize| {
-        // The levels of a ring work at the same time, piece by piece.
         let seconds = passes[pass][0].max(passes[pass][1]);
         let (overlapped, compute) = cover[pass];
-        let once = if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds };
-        once * calls[pass]
+        if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds }
     };
     exposed(0) + exposed(1)
 }
@@ -238,7 +176,7 @@ fn step_time(
     // Optimizer states come from the host and go back, once a step.
     set(StepPart::Swap, exposed[4] + 2.0 * states / plan.machine.host.get());
     set(StepPart::Bubble, pipeline.seconds - pipeline_mean);
-    set(StepPart::DataParallel, data.exposed);
+    set(StepPart::DataParallel, exposed[5] + data.exposed);
     set(StepPart::Optimizer, data.optimizer);
     set(StepPart::Stragglers, pipeline.seconds * straggler_share(plan));
     StepTime { parts }
@@ -292,7 +230,8 @@ fn communication(
     rows.extend(host_row(plan, occupancy));
     for row in &data.rows {
         let kind = (row.axis, row.link, row.collective);
-        add_row(&mut rows, kind, row.calls, row.bytes_per_call, row.seconds_per_call);
+        let calls = row.calls_of_step(m);
+        add_row(&mut rows, kind, calls, row.bytes_per_call, row.seconds_per_call);
     }
     share_exposed(plan, &mut rows, work, pipeline, data, occupancy);
     rows
@@ -371,10 +310,12 @@ fn share_exposed(
         }
     };
     for (axis, exposed) in AXES.iter().zip(per_axis) {
-        let states = if *axis == Axis::Host { 2.0 * states / plan.machine.host.get() } else { 0.0 };
-        share(&[*axis], exposed + states);
+        match axis {
+            Axis::Host => share(&[Axis::Host], exposed + 2.0 * states / plan.machine.host.get()),
+            Axis::Dp | Axis::Edp => share(&[Axis::Dp, Axis::Edp], exposed + data.exposed),
+            Axis::Tp | Axis::Cp | Axis::Ep | Axis::Pp => share(&[*axis], exposed),
+        }
     }
-    share(&[Axis::Dp, Axis::Edp], data.exposed);
 }
 
 fn stages(
@@ -420,7 +361,10 @@ fn metrics(
     let step_time = step.total();
     let per_device = model_flops_per_device(plan);
     let m = plan.sizes.micro_batches as f64;
-    let again = m * mean(work.iter().map(|stage| stage.backward.recompute.flops));
+    let executed = m * mean(work.iter().map(|stage| {
+        let (forward, backward) = (&stage.forward, &stage.backward);
+        forward.cost.flops + backward.cost.flops + backward.recompute.flops
+    }));
     let budget = step_time.get() * plan.peak_for_mfu().get();
     let throughput = tokens_per_step(plan) / step_time.get();
     let memory_peak = stages.iter().map(|stage| stage.memory.peak()).fold(Bytes::ZERO, Bytes::max);
@@ -432,7 +376,7 @@ fn metrics(
     let embedding = plan.table_params();
     Metrics {
         mfu: per_device / budget,
-        hfu: (per_device + again) / budget,
+        hfu: executed / budget,
         tokens_per_second: throughput,
         tokens_per_second_per_device: throughput / world,
         step_time,
@@ -481,6 +425,13 @@ fn warnings(plan: &Plan, metrics: &Metrics, occupancy: &[Occupancy]) -> Vec<Stri
         warnings.push(String::from(
             "pairs hide communication as far as the busiest resource allows: a lower bound on time",
         ));
+    }
+    if plan.design().schedule.overlap_p2p_comm
+        && plan.sizes.pp > 1
+        && plan.sizes.vpp == 1
+        && !crate::pipeline::runs_pairs(plan.design().schedule.method)
+    {
+        warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
     if plan.shape.moe_layers > 0 {
         warnings.push(String::from("every expert is taken to get the same load"));

@@ -106,6 +106,16 @@ impl Group {
         Self { size, close, domains: size / close }
     }
 
+    /// The ranks of one of `parts` equal parts, closest together, and the ranks of equal place in
+    /// all parts.
+    pub(crate) fn split(&self, parts: u64) -> (Self, Self) {
+        let size = self.size / parts.max(1);
+        let close = greatest_divisor(size.max(1), self.close);
+        let inner = Self { size, close, domains: size / close };
+        let between = greatest_divisor(parts.max(1), (self.close / close).max(1));
+        (inner, Self { size: parts, close: between, domains: parts / between })
+    }
+
     /// Time for one call to set up: a hop per step of the exchange.
     ///
     /// 10 µs for the kernel, then 0.5 µs per hop in a node and 1.5 µs between nodes (msmodeling).

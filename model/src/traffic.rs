@@ -21,6 +21,12 @@ pub(crate) struct Calls {
     pub(crate) head: [f64; 2],
     /// Of the MoE calls, those that recomputing the permutation repeats.
     pub(crate) dispatch: f64,
+    /// Of a dense layer's forward calls, those of its MLP.
+    pub(crate) mlp: f64,
+    /// Of a MoE layer's forward calls, those of its shared experts.
+    pub(crate) shared: f64,
+    /// Of a layer's forward calls, those that bring MLA's latents together.
+    pub(crate) latents: f64,
 }
 
 /// One exchange on one link.
@@ -122,7 +128,9 @@ impl Plan {
                 mtp_extra: [1.0, 1.0],
                 embedding: [1.0, 0.0],
                 head: [0.0, 1.0],
-                dispatch: 0.0,
+                mlp: 1.0,
+                shared,
+                ..Calls::default()
             };
             let once = self.gather(&group, hidden);
             let twice =
@@ -141,7 +149,9 @@ impl Plan {
             mtp_extra: [2.0, 2.0],
             embedding: [0.0, 1.0],
             head: [1.0, 1.0],
-            dispatch: 0.0,
+            mlp: 1.0,
+            shared,
+            ..Calls::default()
         };
         let scatters = Calls {
             dense: [2.0, attention_hidden + 1.0],
@@ -149,7 +159,9 @@ impl Plan {
             mtp_extra: [0.0, 2.0],
             embedding: [1.0, 0.0],
             head: [0.0, 1.0],
-            dispatch: 0.0,
+            mlp: 1.0,
+            shared,
+            ..Calls::default()
         };
         let call = self.gather(&group, hidden);
         push(list, Axis::Tp, Collective::AllGather, &call, gathers);
@@ -158,7 +170,8 @@ impl Plan {
             let latents = self.tokens() * latent_width as f64 * self.activation_bytes();
             let call = self.gather(&group, latents);
             let once = |calls: [f64; 2]| Calls { dense: calls, moe: calls, ..Calls::default() };
-            push(list, Axis::Tp, Collective::AllGather, &call, once([1.0, 1.0]));
+            let gathers = Calls { latents: 1.0, ..once([1.0, 1.0]) };
+            push(list, Axis::Tp, Collective::AllGather, &call, gathers);
             push(list, Axis::Tp, Collective::ReduceScatter, &call, once([0.0, 1.0]));
         }
     }
@@ -207,10 +220,12 @@ impl Plan {
         // A ring that leaves the domain is as slow as its slowest link.
         let crosses = group.domains > 1;
         let steps = (ring - 1) as f64;
+        // Inside it, each rank has one neighbour to send to.
+        let neighbours = Group { size: 2, close: 2, domains: 1 };
         let call = if crosses {
             self.call(&group, 0.0, key_value)
         } else {
-            self.call(&group, key_value, 0.0)
+            self.call(&neighbours, key_value, 0.0)
         };
         push(list, Axis::Cp, Collective::P2p, &call, layers([steps, 2.0 * steps]));
     }
@@ -308,6 +323,10 @@ impl Plan {
         let topk = self.shape.topk as f64;
         let spread = d * (1.0 - libm::pow(1.0 - 1.0 / d, topk));
         let transformer = &self.design().transformer;
+        if transformer.moe_router_group_balanced {
+            // Every group is visited, and groups lie evenly on the domains.
+            return transformer.moe_router_num_groups.map_or(spread, |groups| d.min(groups as f64));
+        }
         match (transformer.moe_router_num_groups, transformer.moe_router_group_topk) {
             (Some(groups), Some(kept)) => {
                 spread.min(kept as f64 * libm::ceil(d / groups as f64)).max(1.0)

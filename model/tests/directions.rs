@@ -172,8 +172,11 @@ fn memory_knobs_trade_memory_for_time_or_links() {
         "shared_experts",
         "core_attn",
     ] {
-        check(PAPER, &selective, "recompute_modules", module, '<', ACTIVATIONS);
-        check(PAPER, &selective, "recompute_modules", module, '>', RECOMPUTE);
+        let without = of(&design(PAPER, &none));
+        selective[1] = ("recompute_modules", module);
+        let with = of(&design(PAPER, &selective));
+        assert!(ACTIVATIONS(&with) < ACTIVATIONS(&without), "{module}");
+        assert!(RECOMPUTE(&with) > RECOMPUTE(&without), "{module}");
     }
     check(PAPER, &none, "recompute_granularity", "full", '<', PEAK);
     check(PAPER, &none, "recompute_granularity", "full", '>', HFU);

@@ -378,7 +378,7 @@ Routing routing {
 /// How operators run.
 Kernel kernel {
     framework: Framework = Framework::Megatron,
-        knob("Framework", Choice(Framework::NAMES), "Whose overhead per kernel counts")
+        knob("Framework", Choice(Framework::NAMES), "ideal has no overhead; the others share one launch cost until it is calibrated for each")
             .source(MSMODELING);
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")
@@ -395,7 +395,7 @@ Kernel kernel {
         knob("Fused permute", Flag, "Permute and unpermute are one kernel each")
             .source(PANGU_ULTRA_MOE);
     cuda_graph_impl: CudaGraph = CudaGraph::None,
-        knob("Graph replay", Choice(CudaGraph::NAMES), "Kernels of dense parts are replayed");
+        knob("Graph replay", Choice(CudaGraph::NAMES), "Kernels of dense parts are replayed; both forms count alike");
     host_binding: bool = false,
         knob("CPU core binding", Flag, "Launching threads stay on their cores")
             .source(PANGU_ULTRA_MOE)

@@ -10,6 +10,9 @@ use crate::knob::{Kind, Value};
 use crate::layout;
 use crate::violation::Nearest;
 
+/// More no-op layers than this are no way out.
+const MOST_NOOPS: u64 = 64;
+
 /// Whole numbers are tried this far from the current one.
 const REACH: u64 = 8_192;
 
@@ -141,19 +144,23 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             | Kind::Hash,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
-        (Kind::Subset(_), _) => Some(Value::List(vec![])).filter(&mut holds).into_iter().collect(),
+        (Kind::Subset(names), _) => core::iter::once(Value::List(vec![]))
+            .chain(names.iter().map(|name| Value::List(vec![Value::Text(name.to_string())])))
+            .find(&mut holds)
+            .into_iter()
+            .collect(),
         (Kind::Integer(..) | Kind::Real(..) | Kind::PositionList(_), _) => Vec::new(),
     }
 }
 
-/// No-op positions to try: fewer, then more behind the last slot.
+/// No-op positions to try: as many more behind the last slot as fill the chunks, then fewer.
 fn noop_lists(design: &Design, positions: &[Value]) -> Vec<Value> {
-    let mut lists: Vec<Value> = Vec::new();
-    let slots = layout::slots(design);
-    let mut longer = positions.to_vec();
-    for extra in 0..layout::chunks(design).min(1_024) {
-        longer.push(Value::Integer(slots + extra));
-        lists.push(Value::List(longer.clone()));
+    let (slots, chunks) = (layout::slots(design), layout::chunks(design));
+    let missing = slots.next_multiple_of(chunks) - slots;
+    let mut lists = Vec::new();
+    if missing > 0 && missing <= MOST_NOOPS {
+        let extra = (0..missing).map(|extra| Value::Integer(slots + extra));
+        lists.push(Value::List(positions.iter().cloned().chain(extra).collect()));
     }
     for kept in (0..positions.len()).rev() {
         lists.push(Value::List(positions[..kept].to_vec()));

@@ -5,14 +5,14 @@ use alloc::string::String;
 
 use super::Rule;
 use crate::choice::{
-    ContextParallelAlgo, Dispatcher, Method, Precision, RecomputeGranularity, RecomputeModule,
-    ShardingStrategy, SwapModule,
+    ContextParallelAlgo, Dispatcher, Method, Precision, RankOrder, RecomputeGranularity,
+    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule,
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::layout;
 use crate::source::{
-    DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, ULYSSES,
-    ZERO_BUBBLE,
+    DEEPSEEK_V3, DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE,
+    ULYSSES, ZERO_BUBBLE,
 };
 
 macro_rules! rules {
@@ -70,22 +70,7 @@ fn query_groups(d: &Design) -> u64 {
 }
 
 fn overlaps_pairs(d: &Design) -> bool {
-    d.schedule.overlap_moe_expert_parallel_comm || runs_pairs(d)
-}
-
-/// Does the schedule itself run a forward and a backward together, or split the backward?
-fn runs_pairs(d: &Design) -> bool {
-    match d.schedule.method {
-        Method::OneForwardOneBackwardOverlap
-        | Method::DualPipe
-        | Method::DualPipeV
-        | Method::ZbH1
-        | Method::Zb2p
-        | Method::ZbV
-        | Method::VHalf
-        | Method::VMin => true,
-        Method::Gpipe | Method::OneForwardOneBackward | Method::Interleaved => false,
-    }
+    d.schedule.overlap_moe_expert_parallel_comm || crate::pipeline::runs_pairs(d.schedule.method)
 }
 
 /// The first knob that isn't offered and not at its neutral value.
@@ -164,7 +149,9 @@ fn too_few_micro_batches(d: &Design) -> Option<String> {
     match d.schedule.method {
         Method::DualPipe | Method::DualPipeV => (m < 2 * p && p > 1)
             .then(|| format!("{name} needs {} micro-batches (2 PP), there are {m}", 2 * p)),
-        Method::Interleaved | Method::OneForwardOneBackwardOverlap if vpp(d) > 1 => {
+        Method::Interleaved | Method::OneForwardOneBackwardOverlap
+            if vpp(d) > 1 && d.schedule.microbatch_group_size_per_vp_stage.is_none() =>
+        {
             indivisible(m, p, || format!("{m} micro-batches are not a multiple of PP {p}"))
         }
         Method::Gpipe
@@ -177,6 +164,25 @@ fn too_few_micro_batches(d: &Design) -> Option<String> {
         | Method::VHalf
         | Method::VMin => None,
     }
+}
+
+/// What is wrong with the number of micro-batches that a chunk runs in a row.
+///
+/// Source: Megatron-Core `schedules.py:forward_backward_pipelining_with_interleaving`.
+fn micro_batch_group_problem(d: &Design) -> Option<String> {
+    let group = d.schedule.microbatch_group_size_per_vp_stage?;
+    let interleaves =
+        matches!(d.schedule.method, Method::Interleaved | Method::OneForwardOneBackwardOverlap);
+    if vpp(d) == 1 || !interleaves {
+        return Some(String::from("a micro-batch group needs an interleaved schedule and VPP"));
+    }
+    let (m, p) = (micro_batches(d)?, pp(d));
+    if group < p || group > m {
+        return Some(format!("a micro-batch group has PP {p} to m {m} micro-batches, not {group}"));
+    }
+    let rest = m % group;
+    (rest != 0 && rest < p)
+        .then(|| format!("groups of {group} leave {rest} of {m} micro-batches, fewer than PP {p}"))
 }
 
 fn sequence_parts(d: &Design) -> u64 {
@@ -192,7 +198,10 @@ fn ulysses_heads(d: &Design) -> Option<String> {
         ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => return None,
     };
     let heads = d.transformer.num_attention_heads;
-    indivisible(heads, ranks, || format!("{heads} heads can't be split over {ranks} TP x CP ranks"))
+    let groups = if d.transformer.multi_latent_attention { heads } else { query_groups(d) };
+    indivisible(groups, ranks, || {
+        format!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
+    })
 }
 
 rules! {
@@ -224,6 +233,17 @@ rules! {
             let (experts, ep) =
                 (d.transformer.num_moe_experts?, d.parallel.expert_model_parallel_size);
             indivisible(experts, ep, || format!("EP {ep} doesn't divide {experts} experts"))
+        };
+    pipeline_is_outermost_unless_edp_is_dp
+        [rank_order, expert_model_parallel_size] MEGATRON,
+        |d| {
+            let dense = tp(d) * cp(d);
+            let grid =
+                d.parallel.expert_model_parallel_size * d.parallel.expert_tensor_parallel_size;
+            (d.parallel.rank_order == RankOrder::TpCpEpPpDp && pp(d) > 1 && grid != dense
+                && has_experts(d))
+            .then(|| format!(
+                "stages next to each other need EP x ETP = TP x CP, {grid} is not {dense}"))
         };
     expert_parallelism_needs_experts
         [expert_model_parallel_size, expert_tensor_parallel_size, num_moe_experts] MEGATRON,
@@ -291,7 +311,7 @@ rules! {
              times TP with sequence parallelism)",
             d.training.seq_length, sequence_parts(d)));
     heads_are_a_multiple_of_ulysses_ranks
-        [context_parallel_algo, context_parallel_size, num_attention_heads] ULYSSES,
+        [context_parallel_algo, context_parallel_size, num_query_groups] ULYSSES,
         |d| ulysses_heads(d);
     batch_is_a_multiple_of_dp_mbs
         [global_batch_size, micro_batch_size, num_devices] MEGATRON,
@@ -332,12 +352,10 @@ rules! {
     schedule_has_enough_micro_batches
         [global_batch_size, pipeline_model_parallel_size, method] NARAYANAN_2021,
         |d| too_few_micro_batches(d);
-    micro_batch_group_is_at_least_pp
-        [microbatch_group_size_per_vp_stage, pipeline_model_parallel_size] MEGATRON,
-        |d| {
-            let group = d.schedule.microbatch_group_size_per_vp_stage?;
-            (group < pp(d)).then(|| format!("micro-batch group {group} is below PP {}", pp(d)))
-        };
+    micro_batch_groups_fill_the_pipeline
+        [microbatch_group_size_per_vp_stage, virtual_pipeline_model_parallel_size, method]
+        MEGATRON,
+        |d| micro_batch_group_problem(d);
     dualpipe_stages_are_even [pipeline_model_parallel_size, method] DUALPIPE,
         |d| (d.schedule.method == Method::DualPipe && !pp(d).is_multiple_of(2))
             .then(|| format!("DualPipe pairs the stages from both ends, PP {} is odd", pp(d)));
@@ -372,6 +390,23 @@ rules! {
             let groups = d.transformer.moe_router_num_groups.unwrap_or(0);
             (kept > groups).then(|| format!("{kept} groups kept of {groups} router groups"))
         };
+    groups_kept_hold_topk_experts
+        [moe_router_group_topk, moe_router_topk, moe_router_num_groups] DEEPSEEK_V3,
+        |d| {
+            let experts = d.transformer.num_moe_experts?;
+            let kept = d.transformer.moe_router_group_topk?;
+            let groups = d.transformer.moe_router_num_groups?;
+            let held = kept * (experts / groups);
+            (d.transformer.moe_router_topk > held).then(|| format!(
+                "{kept} of {groups} router groups hold {held} experts, top-k is {}",
+                d.transformer.moe_router_topk))
+        };
+    router_groups_have_a_use
+        [moe_router_group_topk, moe_router_group_balanced, moe_router_num_groups] MEGATRON,
+        |d| (d.transformer.moe_router_num_groups.is_some()
+            && d.transformer.moe_router_group_topk.is_none()
+            && !d.transformer.moe_router_group_balanced)
+            .then(|| String::from("router groups need a number of groups kept, or balance"));
     balanced_groups_share_topk
         [moe_router_group_balanced, moe_router_num_groups, moe_router_topk] PANGU_PRO_MOE,
         |d| {
@@ -393,9 +428,15 @@ rules! {
         |d| {
             let (instances, dp) =
                 (d.parallel.num_distributed_optimizer_instances, dp(d)? * cp(d));
+            let experts =
+                d.parallel.expert_model_parallel_size * d.parallel.expert_tensor_parallel_size;
+            let edp = d.cluster.num_devices / (pp(d) * experts);
             indivisible(dp, instances, || {
                 format!("{instances} optimizer instances don't divide DP x CP {dp}")
             })
+            .or_else(|| has_experts(d).then(|| indivisible(edp, instances, || {
+                format!("{instances} optimizer instances don't divide EDP {edp}")
+            }))?)
         };
     hierarchical_all_to_all_is_a_form_of_all_to_all
         [moe_hierarchical_alltoallv, moe_token_dispatcher_type, expert_tensor_parallel_size]
@@ -428,7 +469,7 @@ rules! {
     delayed_weight_gradients_have_a_partner
         [delay_wgrad_compute, overlap_moe_expert_parallel_comm, method] MEGATRON,
         |d| (d.schedule.delay_wgrad_compute && !overlaps_pairs(d)).then(|| String::from(
-            "delayed weight gradients need EP overlap or a schedule that splits the backward"));
+            "delayed weight gradients need EP overlap or a schedule that runs pairs"));
     parameter_gather_overlap_needs_gradient_overlap
         [overlap_param_gather, overlap_grad_reduce, data_parallel_sharding_strategy] MEGATRON,
         |d| (d.schedule.overlap_param_gather
@@ -447,10 +488,17 @@ rules! {
     capacity_needs_experts [moe_expert_capacity_factor, num_moe_experts] MEGATRON,
         |d| (d.training.moe_expert_capacity_factor.is_some() && !has_experts(d))
             .then(|| String::from("a dense model has no expert capacity"));
-    recompute_modules_are_selective [recompute_granularity, recompute_modules] MEGATRON,
-        |d| (!d.memory.recompute_modules.is_empty()
-            && d.memory.recompute_granularity != RecomputeGranularity::Selective)
-            .then(|| String::from("recompute modules need selective recomputation"));
+    selective_recomputation_names_modules [recompute_modules, recompute_granularity] MEGATRON,
+        |d| (d.memory.recompute_modules.is_empty()
+            && d.memory.recompute_granularity == RecomputeGranularity::Selective)
+            .then(|| String::from("selective recomputation needs modules"));
+    uniform_recomputation_groups_layers [recompute_num_layers, recompute_method] MEGATRON,
+        |d| (d.memory.recompute_method == RecomputeMethod::Uniform
+            && d.memory.recompute_num_layers.as_ref().is_some_and(|layers| {
+                !matches!(layers, PerStage::Same(count) if *count > 0)
+            }))
+            .then(|| String::from(
+                "uniform recomputation takes one number of layers per group, from 1 on"));
     recompute_layers_are_full [recompute_granularity, recompute_num_layers] MEGATRON,
         |d| (d.memory.recompute_num_layers.is_some()
             && d.memory.recompute_granularity != RecomputeGranularity::Full)

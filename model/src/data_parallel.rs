@@ -1,0 +1,90 @@
+//! Gradients and parameters over data-parallel ranks: which calls, how often, how long.
+
+use alloc::vec::Vec;
+
+use crate::choice::ShardingStrategy;
+use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::params::RankParams;
+use crate::plan::Plan;
+use crate::topology::Group;
+
+/// Calls of one kind on one link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DataRow {
+    pub(crate) axis: Axis,
+    pub(crate) link: LinkLevel,
+    pub(crate) collective: Collective,
+    /// Calls in the forward and in the backward of every micro-batch; none is once a step.
+    pub(crate) passes: Option<[f64; 2]>,
+    pub(crate) bytes_per_call: f64,
+    pub(crate) seconds_per_call: f64,
+}
+
+impl DataRow {
+    pub(crate) fn once_a_step(&self) -> bool {
+        self.passes.is_none()
+    }
+
+    /// Calls of a step of `m` micro-batches.
+    pub(crate) fn calls_of_step(&self, m: f64) -> f64 {
+        self.passes.map_or(1.0, |[forward, backward]| m * (forward + backward))
+    }
+
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (self.axis, self.link, self.collective) == (other.axis, other.link, other.collective)
+    }
+}
+
+/// The data-parallel calls of a device with these parameters.
+///
+/// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
+/// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
+/// pass. With several optimizer instances each scatters and gathers among its own ranks, and the
+/// shards are all-reduced between instances.
+///
+/// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`.
+pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let weight = plan.activation_bytes();
+    let instances = plan.design().parallel.num_distributed_optimizer_instances;
+    let mut rows = Vec::with_capacity(8);
+    for (axis, group, params) in
+        [(Axis::Dp, plan.dp_group(), params.dense), (Axis::Edp, plan.edp_group(), params.expert)]
+    {
+        if group.size == 1 || params <= 0.0 {
+            continue;
+        }
+        let mut add = |group: &Group, collective, passes, bytes: f64, times: f64| {
+            let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
+            for (link, [bytes, seconds]) in links.into_iter().zip(plan.data_call(group, bytes)) {
+                if bytes > 0.0 {
+                    rows.push(DataRow {
+                        axis,
+                        link,
+                        collective,
+                        passes,
+                        bytes_per_call: bytes * times,
+                        seconds_per_call: seconds * times,
+                    });
+                }
+            }
+        };
+        if !plan.shards(ShardingStrategy::Optim) {
+            add(&group, Collective::AllReduce, None, params * gradient, 2.0);
+            continue;
+        }
+        let (inner, outer) = group.split(instances);
+        let every = |forward: f64, backward: f64| Some([forward, backward]);
+        let scatters =
+            if plan.shards(ShardingStrategy::OptimGrads) { every(0.0, 1.0) } else { None };
+        let gathers =
+            if plan.shards(ShardingStrategy::OptimGradsParams) { every(1.0, 1.0) } else { None };
+        add(&inner, Collective::ReduceScatter, scatters, params * gradient, 1.0);
+        add(&inner, Collective::AllGather, gathers, params * weight, 1.0);
+        if instances > 1 {
+            let shard = params * gradient / inner.size as f64;
+            add(&outer, Collective::AllReduce, None, shard, 2.0);
+        }
+    }
+    rows
+}
