@@ -31,35 +31,33 @@ impl Cost {
     }
 }
 
-impl Add for Cost {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            tensor: self.tensor + other.tensor,
-            vector: self.vector + other.vector,
-            flops: self.flops + other.flops,
-            launches: self.launches + other.launches,
+/// Adds and scales a struct field by field.
+macro_rules! termwise {
+    ($Type:ident { $($field:ident),+ }) => {
+        impl Add for $Type {
+            type Output = Self;
+            fn add(self, other: Self) -> Self {
+                Self { $($field: self.$field + other.$field),+ }
+            }
         }
-    }
+
+        impl AddAssign for $Type {
+            fn add_assign(&mut self, other: Self) {
+                *self = *self + other;
+            }
+        }
+
+        impl Mul<f64> for $Type {
+            type Output = Self;
+            fn mul(self, factor: f64) -> Self {
+                Self { $($field: self.$field * factor),+ }
+            }
+        }
+    };
 }
 
-impl AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Mul<f64> for Cost {
-    type Output = Self;
-    fn mul(self, factor: f64) -> Self {
-        Self {
-            tensor: self.tensor * factor,
-            vector: self.vector * factor,
-            flops: self.flops * factor,
-            launches: self.launches * factor,
-        }
-    }
-}
+termwise!(Cost { tensor, vector, flops, launches });
+termwise!(Block { forward, input_grad, weight_grad });
 
 /// Cost of a block's three passes: forward, gradient of its input, gradient of its weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,34 +65,6 @@ pub(crate) struct Block {
     pub(crate) forward: Cost,
     pub(crate) input_grad: Cost,
     pub(crate) weight_grad: Cost,
-}
-
-impl Add for Block {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            forward: self.forward + other.forward,
-            input_grad: self.input_grad + other.input_grad,
-            weight_grad: self.weight_grad + other.weight_grad,
-        }
-    }
-}
-
-impl AddAssign for Block {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-impl Mul<f64> for Block {
-    type Output = Self;
-    fn mul(self, factor: f64) -> Self {
-        Self {
-            forward: self.forward * factor,
-            input_grad: self.input_grad * factor,
-            weight_grad: self.weight_grad * factor,
-        }
-    }
 }
 
 /// The units of one device, at the run's precision.
