@@ -110,18 +110,14 @@ impl Plan {
     fn paired_micro_batches(&self) -> f64 {
         let (p, v, m) =
             (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
-        match self.design().schedule.method {
-            Method::OneForwardOneBackwardOverlap => (m - ((v - 1.0) * p + 1.0) / v).max(0.0),
+        let method = self.design().schedule.method;
+        if !runs_pairs(method) {
+            0.0
+        } else if method == Method::OneForwardOneBackwardOverlap {
+            (m - ((v - 1.0) * p + 1.0) / v).max(0.0)
+        } else {
             // Pairs fill DualPipe's steady state; its ramp is in the formula.
-            Method::DualPipe | Method::DualPipeV => m,
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::Interleaved
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::ZbV
-            | Method::VHalf
-            | Method::VMin => 0.0,
+            m
         }
     }
 
