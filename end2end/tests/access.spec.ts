@@ -52,7 +52,7 @@ test("a knob is turned on a phone", async ({ visit }) => {
   const page = await visit({ viewport: { width: 390, height: 844 }, hasTouch: true });
   await gotoHydrated(page);
   await page.getByRole("button", { name: /Edit knobs/ }).click();
-  await numberBox(page, "Virtual pipeline (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
   await page.getByRole("button", { name: "Close knobs" }).click();
   await expect(card(page, "Bubble, real stage times")).toContainText("18.99 % closed form");
 });
@@ -61,7 +61,7 @@ test("the keyboard alone turns a knob, explains a number and closes it", async (
   await gotoHydrated(page);
   await page.keyboard.press("Tab");
   await expect(page.getByRole("link", { name: "Skip to the results" })).toBeFocused();
-  const vpp = numberBox(page, "Virtual pipeline (VPP)");
+  const vpp = numberBox(page, "Virtual stages (VPP)");
   for (let presses = 0; presses < 120; presses += 1) {
     if (await vpp.evaluate((box) => box === document.activeElement)) break;
     await page.keyboard.press("Tab");
@@ -124,7 +124,7 @@ test("cards and knobs stay in place while a knob moves", async ({ page }) => {
           return [x, y, width, height].map(Math.round).join(" ");
         }),
     );
-  const slider = page.getByRole("slider", { name: "Micro-batch size" });
+  const slider = page.getByRole("slider", { name: "Micro-batch (MBS) slider" });
   await slider.focus();
   const before = await places();
   for (const key of ["ArrowLeft", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) {

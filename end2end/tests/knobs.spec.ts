@@ -3,7 +3,7 @@
 import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
 
 const PP = "Pipeline parallel (PP)";
-const VPP = "Virtual pipeline (VPP)";
+const VPP = "Virtual stages (VPP)";
 const BUBBLE = "Bubble, real stage times";
 
 test("VPP 2 to 1 moves the closed-form bubble from 10.49 % to 18.99 %", async ({ page }) => {
@@ -35,7 +35,7 @@ test("PP 16 to 12 names the rule and its fixes, and one click mends it", async (
 test("a slider moves over legal values and is one step of the history", async ({ page }) => {
   await gotoHydrated(page);
   const before = await numbers(page);
-  const slider = page.getByRole("slider", { name: PP });
+  const slider = page.getByRole("slider", { name: `${PP} slider` });
   const box = await slider.boundingBox();
   if (box === null) throw new Error("the slider is not in view");
   const y = box.y + box.height / 2;
@@ -73,7 +73,7 @@ test("a changed knob can be put back to its preset's value", async ({ page }) =>
   await gotoHydrated(page);
   const before = await numbers(page);
   await numberBox(page, VPP).fill("1");
-  await page.getByRole("button", { name: `Reset ${VPP}` }).click();
+  await page.getByRole("button", { name: `Reset ${VPP} to 2` }).click();
   await expect(numberBox(page, VPP)).toHaveValue("2");
   expect(await numbers(page)).toEqual(before);
   await expect(page).not.toHaveURL(/virtual_pipeline/);

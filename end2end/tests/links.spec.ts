@@ -4,7 +4,7 @@ import { expect, gotoHydrated, numberBox, numbers, test } from "./helper";
 
 test("the address bar opens the same numbers in another browser", async ({ page, visit }) => {
   await gotoHydrated(page);
-  await numberBox(page, "Virtual pipeline (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
   await numberBox(page, "Expert parallel (EP)").fill("64");
   await expect(page).toHaveURL(/expert_model_parallel_size=64/);
   const other = await visit();
@@ -17,7 +17,7 @@ test("the address bar opens the same numbers in another browser", async ({ page,
 
 test("the link holds only what differs from the preset", async ({ page }) => {
   await gotoHydrated(page);
-  await numberBox(page, "Virtual pipeline (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
   await expect(page).toHaveURL(
     /\/\?v=1&preset=pangu-ultra-moe-6k&parallel\.virtual_pipeline_model_parallel_size=1$/,
   );
@@ -26,7 +26,7 @@ test("the link holds only what differs from the preset", async ({ page }) => {
 test("the link can be copied", async ({ visit }) => {
   const page = await visit({ permissions: ["clipboard-read", "clipboard-write"] });
   await gotoHydrated(page);
-  await numberBox(page, "Virtual pipeline (VPP)").fill("1");
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());

@@ -1,0 +1,92 @@
+//! Prints 200 designs with their estimates, for the comparison with the shipped WASM module.
+//!
+//! Each design goes through its file and its link before it is estimated, so what is compared has
+//! been through JSON and through a link on this side; the numbers go through JSON once more on
+//! their way to the other side. Designs are random walks over legal values from every preset, from
+//! a fixed seed.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use app::parity::estimate_numbers;
+use model::design::{Design, KnobId};
+use model::file::{Extent, json};
+use model::preset::Preset;
+use model::{Plan, legal_values, link};
+
+const DESIGNS: usize = 200;
+const WALKS_AT_MOST: u64 = 20_000;
+const STEPS_AT_MOST: u64 = 12;
+
+fn main() -> ExitCode {
+    let cases: Vec<serde_json::Value> = links()
+        .iter()
+        .map(|link| {
+            let numbers = estimate_numbers(link);
+            let bits = numbers.iter().map(|number| format!("{:016x}", number.to_bits()));
+            let bits: Vec<String> = bits.collect();
+            serde_json::json!({ "link": link, "numbers": numbers, "bits": bits })
+        })
+        .collect();
+    if cases.len() < DESIGNS {
+        eprintln!("only {} of {DESIGNS} legal designs found", cases.len());
+        return ExitCode::FAILURE;
+    }
+    println!("{}", serde_json::Value::from(cases));
+    ExitCode::SUCCESS
+}
+
+/// Links of different legal designs.
+fn links() -> BTreeSet<String> {
+    let starts: Vec<&'static Preset> =
+        Preset::all().filter(|preset| preset.refused.is_none()).collect();
+    let mut random = Random(1);
+    let mut links = BTreeSet::new();
+    for walk in 0..WALKS_AT_MOST {
+        if links.len() == DESIGNS {
+            break;
+        }
+        let start = starts[(walk % starts.len() as u64) as usize];
+        let mut design = start.design();
+        // The first walk from each preset stays at the preset.
+        if walk >= starts.len() as u64 {
+            for _ in 0..=random.below(STEPS_AT_MOST) {
+                step(&mut design, &mut random);
+            }
+        }
+        if Plan::new(&design).is_ok() {
+            links.insert(link_of_file(&json::write(&design, Extent::Changed)));
+        }
+    }
+    links
+}
+
+/// Sets a random knob to a random value that the others allow.
+fn step(design: &mut Design, random: &mut Random) {
+    let knob = KnobId::ALL[random.below(KnobId::ALL.len() as u64) as usize];
+    let values = legal_values(design, knob);
+    if values.is_empty() {
+        return;
+    }
+    let value = &values[random.below(values.len() as u64) as usize];
+    let before = design.clone();
+    if design.set(knob, value).is_err() || Plan::new(design).is_err() {
+        *design = before;
+    }
+}
+
+/// The link of the design in a file.
+fn link_of_file(file: &str) -> String {
+    link::encode(&json::read(file).expect("a file that was written can be read"))
+}
+
+/// Knuth's MMIX generator: small, seeded and the same everywhere.
+struct Random(u64);
+
+impl Random {
+    /// A number below the bound.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
