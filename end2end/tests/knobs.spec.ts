@@ -96,7 +96,7 @@ test("slash finds a knob by its name", async ({ page }) => {
   const search = page.getByRole("searchbox");
   await expect(search).toBeFocused();
   await search.fill("gradient_dtype");
-  await expect(page.getByLabel("Gradient type", { exact: false }).first()).toBeVisible();
+  await expect(page.getByRole("combobox", { name: "Gradients" })).toBeVisible();
   await expect(numberBox(page, PP)).toBeHidden();
 });
 

@@ -1,6 +1,6 @@
 // The page as it opens.
 
-import { card, expect, gotoHydrated, numbers, test } from "./helper";
+import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
 
 test("opens on the paper's final run with its numbers", async ({ page }) => {
   await gotoHydrated(page);
@@ -21,6 +21,11 @@ test("reads the same without JavaScript", async ({ page, visit }) => {
   expect(rendered.length).toBeGreaterThan(10);
   await gotoHydrated(page, "/?parallel.virtual_pipeline_model_parallel_size=1");
   expect(await numbers(page)).toEqual(rendered);
+  // There and back, so that the browser has computed every number itself.
+  await numberBox(page, "Virtual stages (VPP)").fill("2");
+  await expect.poll(() => numbers(page)).not.toEqual(rendered);
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await expect.poll(() => numbers(page)).toEqual(rendered);
 });
 
 test("draws four charts, each with its table", async ({ page }) => {
