@@ -7,7 +7,7 @@ use model::source::Source;
 
 use crate::explorer::Explorer;
 use crate::format;
-use crate::widgets::dialog::{Dialog, dialog};
+use crate::widgets::dialog::{SidePanel, side_panel};
 
 /// So many levels of the tree stand open at first.
 const OPEN_LEVELS: usize = 2;
@@ -16,10 +16,8 @@ const OPEN_LEVELS: usize = 2;
 pub fn explanation(explorer: Explorer) -> AnyView {
     let asked = explorer.explained;
     let title = move || asked.get().map_or("", |id| id.metric().label).to_owned();
-    dialog(Dialog {
+    side_panel(SidePanel {
         id: "explanation",
-        class: "explanation",
-        modal: false,
         open: Signal::derive(move || asked.with(Option::is_some)),
         title: Signal::derive(title),
         on_close: Callback::new(move |()| asked.set(None)),
@@ -43,8 +41,8 @@ fn explained(explorer: Explorer, id: MetricId) -> AnyView {
         })
     };
     let terms = move || {
-        let breakdown = explorer.with_numbers(|numbers| model::explain(&numbers.plan, id));
-        term(&breakdown, 0)
+        let whole = explorer.with_numbers(|numbers| model::explain(&numbers.plan, id));
+        whole.children.iter().map(|part| term(part, 1)).collect::<Vec<_>>()
     };
     view! {
         <p class="explained-value" data-explained=metric.name>{value}</p>

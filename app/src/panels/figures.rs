@@ -14,7 +14,6 @@ use crate::widgets::figure::{Draw, Figure, Rows, figure};
 struct Spec {
     id: &'static str,
     title: &'static str,
-    unit: &'static str,
     caption: fn(&Numbers) -> String,
     draw: fn(&Numbers, u32) -> String,
     rows: fn(&Numbers) -> Vec<Vec<String>>,
@@ -25,7 +24,6 @@ static FIGURES: [Spec; 4] = [
     Spec {
         id: "memory",
         title: "Memory per pipeline stage",
-        unit: "GiB per device",
         caption: memory_caption,
         draw: |numbers, width| charts::memory_by_stage(&numbers.estimate, width),
         rows: |numbers| charts::memory_by_stage_table(&numbers.estimate),
@@ -34,7 +32,6 @@ static FIGURES: [Spec; 4] = [
     Spec {
         id: "step",
         title: "Where the step goes",
-        unit: "seconds, mean over devices",
         caption: |numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
@@ -49,7 +46,6 @@ static FIGURES: [Spec; 4] = [
     Spec {
         id: "communication",
         title: "Communication",
-        unit: "per device and step",
         caption: |numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
@@ -65,7 +61,6 @@ static FIGURES: [Spec; 4] = [
     Spec {
         id: "bubble",
         title: "Bubble against micro-batches",
-        unit: "% of pipeline time",
         caption: |numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
@@ -120,7 +115,6 @@ pub fn figures(explorer: Explorer) -> AnyView {
             figure(Figure {
                 id: spec.id,
                 title: spec.title,
-                unit: spec.unit,
                 caption,
                 first,
                 draw,

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::browser;
 use crate::explorer::Explorer;
-use crate::widgets::dialog::{Dialog, dialog};
+use crate::widgets::dialog::{Modal, modal};
 
 /// Keys and what they do.
 const KEYS: [(&str, &str); 9] = [
@@ -21,18 +21,10 @@ const KEYS: [(&str, &str); 9] = [
 
 /// The help on keys.
 pub fn help(explorer: Explorer) -> AnyView {
-    dialog(Dialog {
-        id: "help",
-        class: "help-dialog",
-        modal: true,
-        open: explorer.help_open.into(),
-        title: Signal::derive(|| "Keys".to_owned()),
-        on_close: Callback::new(move |()| explorer.help_open.set(false)),
-        body: Callback::new(move |()| body()),
-    })
+    modal(Modal { id: "help", open: explorer.help_open, title: "Keys", body: body(explorer) })
 }
 
-fn body() -> AnyView {
+fn body(explorer: Explorer) -> AnyView {
     let rows: Vec<AnyView> = KEYS
         .iter()
         .map(|(key, meaning)| {
@@ -40,6 +32,8 @@ fn body() -> AnyView {
                 .into_any()
         })
         .collect();
+    // Cookies are read when the help opens: the server draws the page without them.
+    let letter_keys = move || !explorer.help_open.get() || browser::letter_keys();
     view! {
         <dl class="keys">{rows}</dl>
         <label class="check-row">
@@ -47,7 +41,8 @@ fn body() -> AnyView {
                 type="checkbox"
                 class="tick-box"
                 autocomplete="off"
-                prop:checked=browser::letter_keys()
+                checked=true
+                prop:checked=letter_keys
                 on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
             />
             "Single keys (/ ? t) work outside of text boxes"

@@ -325,7 +325,7 @@ impl Row {
         );
         let text = move || {
             if self.explorer.shown() != Shown::Design {
-                return "–".to_owned();
+                return "Not while a rule is broken".to_owned();
             }
             self.explorer.with_numbers(|numbers| knob_note::note(self.id, &numbers.plan))
         };

@@ -1,19 +1,16 @@
-//! A panel over or beside the page that takes the focus when it opens and gives it back.
+//! Panels that open over or beside the page, take the focus and give it back.
 
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::HtmlElement;
 
 use super::icon::{Icon, icon};
 
-/// What a panel needs.
-pub struct Dialog {
+/// What a side panel needs.
+pub struct SidePanel {
     /// Its id; its heading is `ID-title`.
     pub id: &'static str,
-    /// Its class.
-    pub class: &'static str,
-    /// Does the page behind it wait? Then it is announced as a dialog.
-    pub modal: bool,
     /// Is it open?
     pub open: Signal<bool>,
     /// The heading.
@@ -24,11 +21,11 @@ pub struct Dialog {
     pub body: Callback<(), AnyView>,
 }
 
-/// Draws a panel; nothing of it is in the page while it is closed.
-pub fn dialog(spec: Dialog) -> AnyView {
-    let Dialog { id, class, modal, open, title, on_close, body } = spec;
+/// Draws a panel beside the page, which goes on; nothing of it is there while it is closed.
+pub fn side_panel(spec: SidePanel) -> AnyView {
+    let SidePanel { id, open, title, on_close, body } = spec;
     let heading = NodeRef::<html::H2>::new();
-    let opener = StoredValue::new_local(None::<leptos::web_sys::HtmlElement>);
+    let opener = StoredValue::new_local(None::<HtmlElement>);
     Effect::new(move |was_open: Option<bool>| {
         let is_open = open.get();
         if is_open && was_open != Some(true) {
@@ -50,27 +47,73 @@ pub fn dialog(spec: Dialog) -> AnyView {
     let panel = move || {
         let title_id = title_id.clone();
         view! {
-            <aside
-                id=id
-                class=class
-                role=if modal { "dialog" } else { "complementary" }
-                aria-modal=modal.then_some("true")
-                aria-labelledby=title_id
-            >
+            <aside id=id class=id aria-labelledby=title_id>
                 <div class="dialog-head">
                     <h2 id=title_id.clone() tabindex="-1" node_ref=heading>{move || title.get()}</h2>
-                    <button
-                        type="button"
-                        class="button icon-button"
-                        aria-label="Close"
-                        on:click=move |_| on_close.run(())
-                    >
-                        {icon(Icon::Close)}
-                    </button>
+                    {close_button(on_close)}
                 </div>
                 <div class="dialog-body">{body.run(())}</div>
             </aside>
         }
     };
     view! { <Show when=move || open.get()>{panel.clone()}</Show> }.into_any()
+}
+
+/// What a modal dialog needs.
+pub struct Modal {
+    /// Its id; its heading is `ID-title`.
+    pub id: &'static str,
+    /// Is it open?
+    pub open: RwSignal<bool>,
+    /// The heading.
+    pub title: &'static str,
+    /// What it holds.
+    pub body: AnyView,
+}
+
+/// Draws a dialog for which the page waits; the browser keeps the focus inside.
+pub fn modal(spec: Modal) -> AnyView {
+    let Modal { id, open, title, body } = spec;
+    let node = NodeRef::<html::Dialog>::new();
+    Effect::new(move || {
+        let wanted = open.get();
+        let Some(dialog) = node.get() else { return };
+        if wanted && !dialog.open() {
+            // Fails only on a dialog that is open already or out of the page.
+            let _ = dialog.show_modal();
+        } else if !wanted {
+            dialog.close();
+        }
+    });
+    let title_id = format!("{id}-title");
+    view! {
+        <dialog
+            id=id
+            class=format!("{id}-dialog")
+            node_ref=node
+            aria-labelledby=title_id
+            on:close=move |_| open.set(false)
+        >
+            <div class="dialog-head">
+                <h2 id=title_id.clone()>{title}</h2>
+                {close_button(Callback::new(move |()| open.set(false)))}
+            </div>
+            <div class="dialog-body">{body}</div>
+        </dialog>
+    }
+    .into_any()
+}
+
+fn close_button(on_close: Callback<()>) -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="button icon-button"
+            aria-label="Close"
+            on:click=move |_| on_close.run(())
+        >
+            {icon(Icon::Close)}
+        </button>
+    }
+    .into_any()
 }

@@ -23,8 +23,6 @@ pub struct Figure {
     pub id: &'static str,
     /// The heading.
     pub title: &'static str,
-    /// What is measured, beside the heading.
-    pub unit: &'static str,
     /// One sentence that says what the chart shows.
     pub caption: Signal<String>,
     /// The chart before its width is known, as HTML.
@@ -41,7 +39,7 @@ pub struct Figure {
 
 /// Draws a figure.
 pub fn figure(spec: Figure) -> AnyView {
-    let Figure { id, title, unit, caption, first, draw, rows, table_open, changes } = spec;
+    let Figure { id, title, caption, first, draw, rows, table_open, changes } = spec;
     let (chart, table) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let details = NodeRef::<html::Details>::new();
     let first_rows = untrack(|| table_html(title, &rows()));
@@ -83,12 +81,9 @@ pub fn figure(spec: Figure) -> AnyView {
     let heading = format!("{id}-title");
     view! {
         <figure class="figure card" aria-labelledby=heading id=id>
-            <div class="figure-head">
-                <h2 id=heading.clone()>{title}</h2>
-                <span class="muted">{unit}</span>
-            </div>
-            <div class="chart" node_ref=chart inner_html=first></div>
+            <h2 id=heading.clone()>{title}</h2>
             <figcaption>{move || caption.get()}</figcaption>
+            <div class="chart" node_ref=chart inner_html=first></div>
             <details class="figure-table" node_ref=details open=table_open on:toggle=move |_| later()>
                 <summary>"Table"</summary>
                 <div class="scroll-x" node_ref=table inner_html=first_rows></div>

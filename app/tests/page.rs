@@ -1,0 +1,172 @@
+//! The page as the server sends it: right before anything runs in the browser.
+
+#![cfg(feature = "ssr")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use app::{RawQuery, SiteFiles, ThemeCookie, format, parity, shell};
+use leptos::config::LeptosOptions;
+use leptos::prelude::*;
+use model::preset::Preset;
+use model::{Plan, estimate, link};
+
+/// The document of a query string, with what else the server knows.
+fn document_with(query: &str, theme: Option<&str>, files: Option<SiteFiles>) -> String {
+    let options = LeptosOptions::builder().output_name("app").build();
+    Owner::new().with(|| {
+        provide_context(RawQuery(query.to_owned()));
+        provide_context(ThemeCookie(theme.map(str::to_owned)));
+        if let Some(files) = files {
+            provide_context(files);
+        }
+        shell(options).to_html()
+    })
+}
+
+fn document(query: &str) -> String {
+    document_with(query, None, None)
+}
+
+/// The text of a document: tags and the renderer's markers left out.
+fn text(html: &str) -> String {
+    let mut text = String::new();
+    let mut in_tag = false;
+    for character in html.replace("<!>", "").chars() {
+        match character {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            other if !in_tag => text.push(other),
+            _ => {}
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn check_numbers(query: &str) {
+    let plan = Plan::new(&link::decode(query).unwrap()).unwrap();
+    let metrics = estimate(&plan).metrics;
+    let text = text(&document(query));
+    for expected in [
+        format::percent(metrics.mfu, 1).to_string(),
+        format::token_rate(metrics.tokens_per_second_per_device).to_string(),
+        format::duration(metrics.step_time).to_string(),
+        format::memory(metrics.memory_peak).to_string(),
+        format!("{} closed form", format::percent(metrics.bubble_ratio_closed_form, 2)),
+        format::percent(metrics.bubble_ratio, 2).to_string(),
+        format::duration(metrics.comm_exposed).to_string(),
+        format::count(metrics.params_total as f64).to_string(),
+    ] {
+        assert!(text.contains(&expected), "{query}: {expected} is not on the page");
+    }
+}
+
+#[test]
+fn the_first_paint_has_the_numbers_of_every_preset() {
+    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+        check_numbers(&format!("?v=1&preset={}", preset.id));
+    }
+}
+
+#[test]
+fn the_first_paint_has_the_numbers_of_the_link() {
+    check_numbers("");
+    check_numbers("?parallel.virtual_pipeline_model_parallel_size=1");
+    let page = text(&document("?parallel.virtual_pipeline_model_parallel_size=1"));
+    assert!(page.contains("18.99 % closed form"));
+    assert!(text(&document("")).contains("10.49 % closed form"));
+}
+
+#[test]
+fn an_illegal_design_shows_its_rules_and_ways_out() {
+    let html = document("?parallel.pipeline_model_parallel_size=12");
+    let page = text(&html);
+    assert!(page.contains("This design can't run."));
+    assert!(page.contains("Set PP to 16"), "a way out is offered");
+    assert!(page.contains("those of the unchanged preset"));
+    assert!(html.contains("aria-invalid=\"true\""));
+}
+
+#[test]
+fn a_broken_link_names_every_mistake_and_opens_the_rest() {
+    let html = document("?parallel.nope=1&training.micro_batch_size=-1&parallel.pipeline_model_parallel_size=8");
+    let page = text(&html);
+    assert!(page.contains("parallel.nope"));
+    assert!(page.contains("micro_batch_size"));
+    let rest = "/?v=1&amp;preset=pangu-ultra-moe-6k&amp;parallel.pipeline_model_parallel_size=8";
+    assert!(html.contains(rest), "{html}");
+}
+
+#[test]
+fn what_a_link_says_never_becomes_markup() {
+    let html = document("?%3Cscript%3Ealert(1)%3C/script%3E=1&preset=%22%3E%3Cimg%20src=x%3E");
+    assert!(!html.contains("<script>alert"));
+    assert!(!html.contains("<img src=x"));
+}
+
+#[test]
+fn no_knob_is_shown_that_the_estimate_does_not_use() {
+    let html = document("");
+    for id in model::design::KnobId::ALL {
+        let shown = html.contains(&format!("data-knob=\"{}\"", id.id()));
+        assert_eq!(shown, id.knob().not_offered.is_none(), "{}", id.id());
+    }
+}
+
+#[test]
+fn ids_are_unique_and_labels_refer_to_them() {
+    let html = document("");
+    let values = |attribute: &str| -> Vec<String> {
+        html.split(&format!(" {attribute}=\""))
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next().map(str::to_owned))
+            .collect()
+    };
+    let mut ids = values("id");
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count, "an id is there twice");
+    for attribute in ["for", "aria-labelledby", "aria-describedby", "aria-controls"] {
+        for id in values(attribute) {
+            assert!(ids.contains(&id), "{attribute}={id} refers to nothing");
+        }
+    }
+}
+
+#[test]
+fn the_theme_is_the_visitors_choice_and_nothing_else() {
+    assert!(document_with("", Some("dark"), None).contains("data-theme=\"dark\""));
+    assert!(!document_with("", Some("\"><script>"), None).contains("data-theme"));
+    assert!(!document("").contains("data-theme"));
+}
+
+#[test]
+fn scripts_are_there_only_when_the_site_is_built() {
+    let files = SiteFiles {
+        js: "/pkg/app.1.js".to_owned(),
+        wasm: "/pkg/app_bg.2.wasm".to_owned(),
+        css: "/pkg/app.3.css".to_owned(),
+    };
+    let html = document_with("", None, Some(files));
+    for part in [
+        "<link rel=\"stylesheet\" href=\"/pkg/app.3.css\"",
+        "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",
+        "import init, { hydrate } from \"/pkg/app.1.js\"",
+        "module_or_path: \"/pkg/app_bg.2.wasm\"",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(!document("").contains("<script"));
+}
+
+#[test]
+fn no_mark_needs_an_inline_style() {
+    assert!(!document("").contains(" style="));
+}
+
+#[test]
+fn the_numbers_for_the_parity_test_are_those_on_the_page() {
+    let metrics = estimate(&Plan::new(&link::decode("").unwrap()).unwrap()).metrics;
+    let numbers = parity::estimate_numbers("");
+    assert!(numbers.iter().any(|number| number.to_bits() == metrics.mfu.to_bits()));
+}
