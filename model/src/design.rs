@@ -78,20 +78,27 @@ impl KnobId {
 }
 
 fn unknown_knob(name: &str, bare: &str) -> KnobError {
-    let mut nearest: Option<(usize, KnobId)> = None;
-    for id in KnobId::ALL.iter().copied() {
-        let far = distance(bare, id.knob().name);
-        if nearest.is_none_or(|(best, _)| far < best) {
-            nearest = Some((far, id));
-        }
-    }
+    let nearest = closest(bare, KnobId::ALL.iter().copied(), |id| id.knob().name);
     let shown = shorten(name);
     KnobError {
         rule: "unknown_knob",
         knob: shown.clone(),
         detail: format!("there is no knob `{shown}`"),
-        nearest: nearest.map(|(_, id)| id.id()).into_iter().collect(),
+        nearest: nearest.map(KnobId::id).into_iter().collect(),
     }
+}
+
+/// What `text` was most likely meant to be: a name that begins so, else the one that fewest
+/// edits make of it.
+pub(crate) fn closest<T>(
+    text: &str,
+    known: impl Iterator<Item = T>,
+    name: impl Fn(&T) -> &'static str,
+) -> Option<T> {
+    known.min_by_key(|item| {
+        let begins = text.len() > 2 && name(item).starts_with(text);
+        (!begins, distance(text, name(item)))
+    })
 }
 
 /// At most 80 characters of something that a person sent, so that an error stays readable.

@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 
-use crate::design::{Design, KnobId, distance, shorten};
+use crate::design::{Design, KnobId, closest, shorten};
 use crate::knob::KnobError;
 use crate::source::Source;
 
@@ -64,9 +64,8 @@ impl Preset {
             nearest,
         };
         let Some(preset) = Self::all().find(|preset| preset.id == id) else {
-            let nearest = Self::all()
-                .filter(|preset| preset.refused.is_none())
-                .min_by_key(|preset| distance(id, preset.id));
+            let openable = Self::all().filter(|preset| preset.refused.is_none());
+            let nearest = closest(id, openable, |preset| preset.id);
             return Err(error(
                 format!("there is no preset `{}`", shorten(id)),
                 nearest.map(|preset| preset.id.to_string()).into_iter().collect(),
