@@ -1,4 +1,4 @@
-//! Design files: every design survives one, everything wrong is reported, no input breaks the reader.
+//! Design files: every design survives one, what is wrong is reported, no input breaks the reader.
 
 use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree, json};

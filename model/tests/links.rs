@@ -224,8 +224,11 @@ proptest! {
     #[test]
     fn no_query_breaks_the_reader(
         parts in prop::collection::vec(
-            ("[a-z_.%]{0,12}|tp|preset|v|moe_layer_freq|noop_layers|recompute_num_layers\
-              |pipeline_model_parallel_layout|swap_modules|skew", "[-0-9a-zEtmL|()*\\[\\]+,.%]{0,40}"),
+            (
+                "[a-z_.%]{0,12}|tp|preset|v|moe_layer_freq|noop_layers|recompute_num_layers\
+                 |pipeline_model_parallel_layout|swap_modules|skew",
+                "[-0-9a-zEtmL|()*\\[\\]+,.%]{0,40}",
+            ),
             0..8,
         )
     ) {
