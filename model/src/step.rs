@@ -393,7 +393,11 @@ fn metrics(
         bubble_ratio_closed_form: plan.bubble_ratio_closed_form(),
         comm_volume: communication.iter().map(|row| row.bytes).sum(),
         comm_exposed,
-        overlap_ratio: if comm_time > Seconds::ZERO { 1.0 - comm_exposed / comm_time } else { 1.0 },
+        overlap_ratio: if comm_time > Seconds::ZERO {
+            (1.0 - comm_exposed / comm_time).max(0.0)
+        } else {
+            1.0
+        },
         // Loads are even: every rank of a group gets the mean.
         imbalance_ratio: 1.0,
         token_drop_ratio: plan

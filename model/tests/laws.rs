@@ -98,7 +98,7 @@ proptest! {
         prop_assert!(!counts_what_runs || metrics.hfu >= metrics.mfu * (1.0 - 1e-9));
         prop_assert!((0.0..=1.0).contains(&metrics.bubble_ratio));
         prop_assert!((0.0..1.0).contains(&metrics.bubble_ratio_closed_form));
-        prop_assert!((-1e-9..=1.0).contains(&metrics.overlap_ratio));
+        prop_assert!((0.0..=1.0).contains(&metrics.overlap_ratio));
     }
 
     #[test]
@@ -317,6 +317,14 @@ fn pp_12_names_its_rule_and_its_three_ways_out() {
             "noop_layers=61,63,64,65,66,67,68,69,70,71",
         ]
     );
+}
+
+#[test]
+fn a_knob_that_is_not_offered_names_its_neutral_value() {
+    let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
+    let violations = Plan::new(&with(&paper, "planner_threshold", "0.2")).unwrap_err();
+    assert_eq!(violations[0].nearest.len(), 1);
+    assert_eq!(violations[0].nearest[0].value, Value::Real(0.08));
 }
 
 /// Values to try a knob at.

@@ -97,7 +97,21 @@ pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
     let mut partial = Vec::new();
     let mut trial = design.clone();
     for id in rule.knobs.iter().copied() {
-        for value in mending(&mut trial, design, rule, id) {
+        let mut values = mending(&mut trial, design, rule, id);
+        if values.is_empty() {
+            // Too far to search: the preset's own value, or the neutral one.
+            let usual = [design.preset.design().get(id), Design::neutral(design.preset).get(id)];
+            values = usual
+                .into_iter()
+                .filter(|value| {
+                    *value != design.get(id)
+                        && trial.set(id, value).is_ok()
+                        && (rule.check)(&trial).is_none()
+                })
+                .take(1)
+                .collect();
+        }
+        for value in values {
             let mended = trial.set(id, &value).is_ok() && is_legal(&trial);
             let list = if mended { &mut whole } else { &mut partial };
             list.push(Nearest { knob: id, value });
