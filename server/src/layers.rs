@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -19,6 +19,7 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
+use crate::AppState;
 use crate::problem::Problem;
 use crate::routes;
 
@@ -47,10 +48,10 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Puts the layers around the routes; those named last meet a request first.
-pub(crate) fn around<S: Clone + Send + Sync + 'static>(routes: Router<S>) -> Router<S> {
+pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
-        .layer(middleware::from_fn(refuse_long_addresses))
+        .layer(middleware::from_fn_with_state(state.clone(), refuse_long_addresses))
         .layer(CompressionLayer::new())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
         .layer(CatchPanicLayer::custom(panicked));
@@ -81,12 +82,16 @@ fn span(request: &Request<Body>) -> tracing::Span {
     )
 }
 
-async fn refuse_long_addresses(request: Request, next: Next) -> Response {
+async fn refuse_long_addresses(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let length = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     if length < ADDRESS_LIMIT_BYTES {
         return next.run(request).await;
     }
-    routes::not_found::too_long(&request, ADDRESS_LIMIT_BYTES)
+    routes::not_found::too_long(&state, &request, ADDRESS_LIMIT_BYTES)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the layer asks for this signature")]

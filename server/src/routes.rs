@@ -35,7 +35,7 @@ pub fn router(state: AppState) -> Router {
         // Public files of the site, and what there isn't
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
-    layers::around(routes).with_state(state)
+    layers::around(routes, &state).with_state(state)
 }
 
 /// An answer in JSON.

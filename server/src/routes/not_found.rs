@@ -10,18 +10,22 @@ use crate::problem::Problem;
 const ROUTES: &str = "there are POST /api/v1/predict, GET /api/v1/presets, GET /api/v1/knobs and \
                       GET /api/v1/metrics";
 
+/// What a page without a script may load: the site's own style.
+const PAGE_POLICY: &str =
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'";
+
 /// An address that nothing answers.
-pub(crate) fn not_found(_state: &AppState, request: &Request) -> Response {
+pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
         let text = "<p>Moescape has one page: the explorer. A design is a link to it.</p>";
-        return page(StatusCode::NOT_FOUND, "There is nothing at this address", text);
+        return page(state, StatusCode::NOT_FOUND, "There is nothing at this address", text);
     }
     Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))
         .into_response()
 }
 
 /// An address with so many bytes or more.
-pub(crate) fn too_long(request: &Request, limit: usize) -> Response {
+pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
     let limit = app::format::whole(limit as u64);
     if is_for_people(request) {
         let text = format!(
@@ -29,7 +33,7 @@ pub(crate) fn too_long(request: &Request, limit: usize) -> Response {
              differ from its preset: start from a closer preset, or keep the design as a file and \
              run <code>moescape predict FILE</code>.</p>"
         );
-        return page(StatusCode::URI_TOO_LONG, "This link is too long", &text);
+        return page(state, StatusCode::URI_TOO_LONG, "This link is too long", &text);
     }
     let detail = format!(
         "addresses with {limit} bytes or more are refused; send the design to POST /api/v1/predict"
@@ -50,16 +54,22 @@ fn is_for_people(request: &Request) -> bool {
         && accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// A small page that needs nothing else; `text` is our own, never the visitor's.
-fn page(status: StatusCode, title: &str, text: &str) -> Response {
+/// A small page with the site's style and no script; `text` is our own, never the visitor's.
+fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Response {
+    let style = state.site.names().map_or_else(String::new, |names| {
+        format!("<link rel=\"stylesheet\" href=\"{}\">\n", names.css)
+    });
     let html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title} – Moescape</title>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{text}\n\
-         <p><a href=\"/\">Open the explorer</a></p>\n</main>\n</body>\n</html>\n"
+         <title>{title} – Moescape</title>\n{style}</head>\n<body>\n\
+         <main class=\"broken-link\">\n<h1>{title}</h1>\n{text}\n\
+         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>\n</main>\n</body>\n</html>\n"
     );
     let mut response = (status, Html(html)).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
     response
 }
