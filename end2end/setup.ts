@@ -49,5 +49,7 @@ export const server = {
   command: `"${binary}" serve --listen 127.0.0.1:0 --data "${data}"`,
   wait: { stdout: /listening on (?<moescape_url>http:\/\/\S+)/ },
   timeout: 30_000,
+  // One log line per request would bury the tests' own lines; DEBUG=pw:webserver shows them.
+  stderr: "ignore" as const,
   gracefulShutdown: { signal: "SIGTERM" as const, timeout: 5_000 },
 };

@@ -62,7 +62,7 @@ pub struct Explorer {
     preset_design: Memo<Design>,
     preset_numbers: Memo<Arc<Numbers>>,
     changed: Memo<Vec<KnobId>>,
-    checked: Memo<Result<Arc<Numbers>, Vec<Violation>>>,
+    violations: Memo<Vec<Violation>>,
     on_page: Memo<OnPage>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
@@ -91,6 +91,9 @@ impl Explorer {
             design.with(|design| preset_design.with(|preset| differences(design, preset)))
         });
         let checked = Memo::new(move |_| design.with(|design| Plan::new(design).map(Numbers::new)));
+        let violations = Memo::new(move |_| {
+            checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
+        });
         let on_page = Memo::new(move |before: Option<&OnPage>| {
             if let Ok(numbers) = checked.get() {
                 return OnPage { numbers, of: Shown::Design };
@@ -110,7 +113,7 @@ impl Explorer {
             preset_design,
             preset_numbers,
             changed,
-            checked,
+            violations,
             on_page,
             explained: RwSignal::new(None),
             search: RwSignal::default(),
@@ -153,10 +156,7 @@ impl Explorer {
 
     /// Reads the rules that the design breaks.
     pub fn with_violations<T>(self, read: impl FnOnce(&[Violation]) -> T) -> T {
-        self.checked.with(|checked| match checked {
-            Ok(_) => read(&[]),
-            Err(violations) => read(violations),
-        })
+        self.violations.with(|violations| read(violations))
     }
 
     /// The knobs that differ from the preset, in registry order.

@@ -22,6 +22,7 @@ pub mod widgets;
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use model::link;
 
@@ -51,7 +52,7 @@ pub struct SiteFiles {
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     match link::decode(&raw) {
-        Ok(design) => panels::page::page(design),
-        Err(errors) => panels::broken_link::broken_link(&raw, &errors),
+        Ok(design) => Either::Left(panels::page::page(design)),
+        Err(errors) => Either::Right(panels::broken_link::broken_link(&raw, &errors)),
     }
 }

@@ -42,19 +42,18 @@ fn open_graph(property: &'static str, content: String) -> impl IntoView {
 }
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
-fn links(files: SiteFiles) -> (AnyView, AnyView) {
+fn links(files: SiteFiles) -> (impl IntoView, impl IntoView) {
     let SiteFiles { js, wasm, css } = files;
     let loader = format!(
         "import init, {{ hydrate }} from \"{js}\"; \
          init({{ module_or_path: \"{wasm}\" }}).then(() => hydrate());"
     );
-    let style = view! { <link rel="stylesheet" href=css/> }.into_any();
+    let style = view! { <link rel="stylesheet" href=css/> };
     let script = view! {
         <link rel="modulepreload" href=js/>
         <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
         <script type="module" nonce=use_nonce()>{loader}</script>
-    }
-    .into_any();
+    };
     (style, script)
 }
 

@@ -1,7 +1,7 @@
 //! Controls that know no domain word: each takes plain text, numbers and callbacks.
 //!
-//! They return [`leptos::prelude::AnyView`], so that each is compiled once however often it is
-//! used; that keeps the WASM small.
+//! Callbacks are boxed, so that each control is compiled once however often it is used. Views are
+//! not: an erased view brings code for ways of rendering that this page never takes.
 
 pub mod choice;
 pub mod dialog;

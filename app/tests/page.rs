@@ -88,7 +88,9 @@ fn an_illegal_design_shows_its_rules_and_ways_out() {
 
 #[test]
 fn a_broken_link_names_every_mistake_and_opens_the_rest() {
-    let html = document("?parallel.nope=1&training.micro_batch_size=-1&parallel.pipeline_model_parallel_size=8");
+    let html = document(
+        "?parallel.nope=1&training.micro_batch_size=-1&parallel.pipeline_model_parallel_size=8",
+    );
     let page = text(&html);
     assert!(page.contains("parallel.nope"));
     assert!(page.contains("micro_batch_size"));

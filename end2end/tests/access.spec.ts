@@ -10,33 +10,58 @@ const SCREENS = [
   ["phone", { width: 390, height: 844 }],
 ] as const;
 
-/** States of the page, each with the way to it. */
-const STATES: [string, (page: Page) => Promise<void>][] = [
-  ["as it opens", async () => {}],
+/** States of the page, each with its address and what to do there. */
+const STATES: [string, string, (page: Page) => Promise<void>][] = [
+  ["as it opens", "/", async () => {}],
   [
     "with an explanation open",
+    "/",
     async (page) => {
       await page.getByRole("button", { name: "Explain MFU" }).click();
       await expect(page.getByRole("heading", { name: /MFU/ }).last()).toBeVisible();
+    },
+  ],
+  [
+    "with a broken rule and the keys open",
+    "/?parallel.pipeline_model_parallel_size=12",
+    async (page) => {
+      await expect(page.getByRole("region", { name: "Broken rules" })).toBeVisible();
+      await page.keyboard.press("?");
+      await expect(page.getByRole("dialog")).toBeVisible();
     },
   ],
 ];
 
 for (const [screen, viewport] of SCREENS) {
   for (const colorScheme of ["light", "dark"] as const) {
-    for (const [state, reach] of STATES) {
+    for (const [state, url, reach] of STATES) {
       test(`nothing to mend for axe: ${screen}, ${colorScheme}, ${state}`, async ({ visit }) => {
         const page = await visit({ viewport, colorScheme });
-        await gotoHydrated(page);
+        await gotoHydrated(page, url);
         await reach(page);
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        const found = violations.map(({ id, impact, nodes }) => {
-          return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
-        });
-        expect(found).toEqual([]);
+        expect(await findings(page)).toEqual([]);
       });
     }
   }
+}
+
+test.describe("pages of what there isn't", () => {
+  test.use({ expectedConsole: /status of 4\d\d/ });
+
+  for (const url of ["/?preset=nope", "/no-such-page", `/?preset=${"a".repeat(10_000)}`]) {
+    test(`nothing to mend for axe: ${url.slice(0, 20)}`, async ({ page }) => {
+      await page.goto(url);
+      expect(await findings(page)).toEqual([]);
+    });
+  }
+});
+
+/** What axe would mend, as readable lines. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(({ id, impact, nodes }) => {
+    return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
+  });
 }
 
 for (const width of [390, 320]) {

@@ -6,12 +6,9 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
-/// So many parts of a broken link are tried one by one.
-const MOST_PARTS: usize = 200;
-
 /// Says what is wrong with a link.
-pub fn broken_link(raw: &str, errors: &[KnobError]) -> AnyView {
-    let items: Vec<AnyView> = errors.iter().map(item).collect();
+pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
+    let items: Vec<_> = errors.iter().map(item).collect();
     let rest = openable_rest(raw).map(|design| {
         let query = link::encode(&design);
         let changed = design.changed().len();
@@ -41,10 +38,9 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> AnyView {
             <p><a class="button" href=first>"Open the first preset"</a></p>
         </main>
     }
-    .into_any()
 }
 
-fn item(error: &KnobError) -> AnyView {
+fn item(error: &KnobError) -> impl IntoView + use<> {
     let nearest = (!error.nearest.is_empty()).then(|| {
         view! { <p>"Nearest that is accepted: " <code>{error.nearest.join(", ")}</code></p> }
     });
@@ -55,24 +51,15 @@ fn item(error: &KnobError) -> AnyView {
             {nearest}
         </li>
     }
-    .into_any()
 }
 
-/// The design of those parts of a link that decode; none when no part changes anything.
+/// The design of those parts of a link that decode; none when no part changes anything, or when it
+/// isn't known which preset they change.
 fn openable_rest(raw: &str) -> Option<Design> {
-    let raw = raw.strip_prefix('?').unwrap_or(raw);
-    let mut kept = String::new();
-    let mut rest = None;
-    for part in raw.split('&').filter(|part| !part.is_empty()).take(MOST_PARTS) {
-        let longer = if kept.is_empty() { part.to_owned() } else { format!("{kept}&{part}") };
-        if let Ok(design) = link::decode(&longer) {
-            kept = longer;
-            rest = Some(design);
-        }
-    }
-    let design = rest?;
+    let (design, errors) = link::salvage(raw);
+    let has_preset = errors.iter().all(|error| error.knob != "preset");
     let is_first = design.preset.id == Preset::DEFAULT_ID && design.changed().is_empty();
-    (!is_first).then_some(design)
+    (has_preset && !is_first).then_some(design)
 }
 
 #[cfg(test)]
@@ -95,5 +82,7 @@ mod tests {
     fn a_link_of_which_nothing_is_left_has_no_rest() {
         assert_eq!(openable_rest("?no.such_knob=1"), None);
         assert_eq!(openable_rest("?%zz&&&="), None);
+        let unknown = "?preset=no-such&parallel.pipeline_model_parallel_size=8";
+        assert_eq!(openable_rest(unknown), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The headline numbers, and the further ones in a row below the charts.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
@@ -93,17 +94,17 @@ static CARDS: [Card; 6] = [
 ];
 
 /// The six headline cards.
-pub fn cards(explorer: Explorer) -> AnyView {
-    let cards: Vec<AnyView> = CARDS.iter().map(|spec| card(explorer, spec)).collect();
-    view! { <section class="cards" aria-label="Headline numbers">{cards}</section> }.into_any()
+pub fn cards(explorer: Explorer) -> impl IntoView {
+    let cards: Vec<_> = CARDS.iter().map(|spec| card(explorer, spec)).collect();
+    view! { <section class="cards" aria-label="Headline numbers">{cards}</section> }
 }
 
-fn card(explorer: Explorer, spec: &'static Card) -> AnyView {
+fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let shown = Memo::new(move |_| explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
-    let line = move || explorer.with_numbers(spec.line);
+    let line = Signal::derive(move || explorer.with_numbers(spec.line));
     let line = match spec.line_metric {
-        Some(metric) => explain_button(explorer, metric, "card-line", line),
-        None => view! { <p class="card-line">{line}</p> }.into_any(),
+        Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
+        None => Either::Right(view! { <p class="card-line">{move || line.get()}</p> }),
     };
     let is_memory = spec.metric == MetricId::memory_peak_bytes;
     let title_id = format!("card-{}", spec.metric.metric().name);
@@ -132,7 +133,6 @@ fn card(explorer: Explorer, spec: &'static Card) -> AnyView {
             {delta(explorer, spec)}
         </article>
     }
-    .into_any()
 }
 
 fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
@@ -140,7 +140,7 @@ fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
 }
 
 /// How far from the unchanged preset; its height is kept when there is nothing to say.
-fn delta(explorer: Explorer, spec: &'static Card) -> AnyView {
+fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
         let now = explorer.with_numbers(|numbers| number(numbers, spec.metric));
         let then = explorer.with_preset_numbers(|numbers| number(numbers, spec.metric));
@@ -153,7 +153,7 @@ fn delta(explorer: Explorer, spec: &'static Card) -> AnyView {
             return "as the preset".to_owned();
         }
         let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
-        format!("{text} against the preset")
+        format!("{text} vs the preset")
     };
     let is = move |wanted: std::cmp::Ordering| {
         let (now, then) = change.get();
@@ -169,7 +169,6 @@ fn delta(explorer: Explorer, spec: &'static Card) -> AnyView {
             {text}
         </p>
     }
-    .into_any()
 }
 
 fn number(numbers: &Numbers, metric: MetricId) -> f64 {
@@ -189,7 +188,7 @@ pub fn memory_verdict(peak: Bytes, limit: Bytes) -> String {
     }
 }
 
-fn fits(explorer: Explorer) -> AnyView {
+fn fits(explorer: Explorer) -> impl IntoView {
     let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
     let text = move || {
         explorer.with_numbers(|numbers| {
@@ -200,11 +199,10 @@ fn fits(explorer: Explorer) -> AnyView {
     view! {
         <p class="fits" class:over=move || !fits.get() data-metric="fits">{text}</p>
     }
-    .into_any()
 }
 
 /// A bar of the limit: how much of it the peak takes.
-fn memory_meter(explorer: Explorer) -> AnyView {
+fn memory_meter(explorer: Explorer) -> impl IntoView {
     let share = Memo::new(move |_| {
         explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
@@ -227,7 +225,6 @@ fn memory_meter(explorer: Explorer) -> AnyView {
             <rect class="meter-limit" x="665" width="4" height="10"></rect>
         </svg>
     }
-    .into_any()
 }
 
 /// A text that opens the explanation of a metric.
@@ -235,8 +232,8 @@ fn explain_button(
     explorer: Explorer,
     metric: MetricId,
     class: &'static str,
-    text: impl Fn() -> String + Send + Sync + 'static,
-) -> AnyView {
+    text: Signal<String>,
+) -> impl IntoView {
     view! {
         <button
             type="button"
@@ -245,10 +242,9 @@ fn explain_button(
             title=metric.metric().definition
             on:click=move |_| explorer.explained.set(Some(metric))
         >
-            {text}
+            {move || text.get()}
         </button>
     }
-    .into_any()
 }
 
 /// Metrics that have no card, in the order of the row.
@@ -264,27 +260,27 @@ const FACTS: [MetricId; 8] = [
 ];
 
 /// The further metrics and the sizes that follow from the knobs.
-pub fn facts(explorer: Explorer) -> AnyView {
-    let metrics: Vec<AnyView> = FACTS
+pub fn facts(explorer: Explorer) -> impl IntoView {
+    let metrics: Vec<_> = FACTS
         .iter()
         .map(|metric| {
             let metric = *metric;
-            let text =
-                move || explorer.with_numbers(|numbers| quantity(numbers, metric).to_string());
+            let text = Signal::derive(move || {
+                explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
+            });
             view! {
                 <div class="fact">
                     <dt>{metric.metric().label}</dt>
                     <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
                 </div>
             }
-            .into_any()
         })
         .collect();
-    let derived: Vec<AnyView> = DERIVED
+    let derived: Vec<_> = DERIVED
         .iter()
         .map(|(label, size)| {
             let text = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
-            view! { <div class="fact"><dt>{*label}</dt><dd>{text}</dd></div> }.into_any()
+            view! { <div class="fact"><dt>{*label}</dt><dd>{text}</dd></div> }
         })
         .collect();
     view! {
@@ -293,7 +289,6 @@ pub fn facts(explorer: Explorer) -> AnyView {
             <dl>{metrics}{derived}</dl>
         </section>
     }
-    .into_any()
 }
 
 /// A size that follows from the knobs: its name and how to read it.

@@ -1,5 +1,6 @@
 //! The panel that explains a number: definition, formula, source and the tree of its terms.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use model::explain::Breakdown;
 use model::metric::MetricId;
@@ -13,27 +14,19 @@ use crate::widgets::dialog::{SidePanel, side_panel};
 const OPEN_LEVELS: usize = 2;
 
 /// The explanation of the metric that was asked for.
-pub fn explanation(explorer: Explorer) -> AnyView {
+pub fn explanation(explorer: Explorer) -> impl IntoView {
     let asked = explorer.explained;
     let title = move || asked.get().map_or("", |id| id.metric().label).to_owned();
-    side_panel(SidePanel {
+    let panel = SidePanel {
         id: "explanation",
         open: Signal::derive(move || asked.with(Option::is_some)),
         title: Signal::derive(title),
         on_close: Callback::new(move |()| asked.set(None)),
-        body: Callback::new(move |()| body(explorer)),
-    })
-}
-
-fn body(explorer: Explorer) -> AnyView {
-    let explained = move || {
-        let id = explorer.explained.get()?;
-        Some(explained(explorer, id))
     };
-    view! { {explained} }.into_any()
+    side_panel(panel, move || move || asked.get().map(|id| explained(explorer, id)))
 }
 
-fn explained(explorer: Explorer, id: MetricId) -> AnyView {
+fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
     let metric = id.metric();
     let value = move || {
         explorer.with_numbers(|numbers| {
@@ -59,10 +52,9 @@ fn explained(explorer: Explorer, id: MetricId) -> AnyView {
         <h3>"Terms"</h3>
         <ul class="terms">{terms}</ul>
     }
-    .into_any()
 }
 
-/// A term with its own terms below it.
+/// A term with its own terms below it; erased, since its type would hold itself.
 fn term(breakdown: &Breakdown, level: usize) -> AnyView {
     let value = format::in_unit(breakdown.value, breakdown.unit).to_string();
     let head = view! {
@@ -75,8 +67,7 @@ fn term(breakdown: &Breakdown, level: usize) -> AnyView {
         return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }
             .into_any();
     }
-    let children: Vec<AnyView> =
-        breakdown.children.iter().map(|child| term(child, level + 1)).collect();
+    let children: Vec<_> = breakdown.children.iter().map(|child| term(child, level + 1)).collect();
     view! {
         <li class="term">
             <details open=level < OPEN_LEVELS>
@@ -91,9 +82,9 @@ fn term(breakdown: &Breakdown, level: usize) -> AnyView {
 }
 
 /// A source: a link where it can be read somewhere.
-pub fn source(source: Source) -> AnyView {
+pub fn source(source: Source) -> impl IntoView {
     if source.url.is_empty() {
-        return source.title.into_any();
+        return Either::Left(source.title);
     }
-    view! { <a href=source.url target="_blank" rel="noopener">{source.title}</a> }.into_any()
+    Either::Right(view! { <a href=source.url target="_blank" rel="noopener">{source.title}</a> })
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::cards::facts;
 use crate::bottleneck::fullest_stage;
 use crate::charts;
 use crate::explorer::{Explorer, Numbers};
 use crate::format;
-use crate::widgets::figure::{Draw, Figure, Rows, figure};
+use crate::widgets::figure::{Draw, Figure, figure};
 
 /// A chart of the page.
 struct Spec {
@@ -17,7 +18,6 @@ struct Spec {
     caption: fn(&Numbers) -> String,
     draw: fn(&Numbers, u32) -> String,
     rows: fn(&Numbers) -> Vec<Vec<String>>,
-    table_open: bool,
 }
 
 static FIGURES: [Spec; 4] = [
@@ -27,7 +27,6 @@ static FIGURES: [Spec; 4] = [
         caption: memory_caption,
         draw: |numbers, width| charts::memory_by_stage(&numbers.estimate, width),
         rows: |numbers| charts::memory_by_stage_table(&numbers.estimate),
-        table_open: false,
     },
     Spec {
         id: "step",
@@ -41,7 +40,6 @@ static FIGURES: [Spec; 4] = [
         },
         draw: |numbers, width| charts::step_breakdown(&numbers.estimate, width),
         rows: |numbers| charts::step_breakdown_table(&numbers.estimate),
-        table_open: false,
     },
     Spec {
         id: "communication",
@@ -56,7 +54,6 @@ static FIGURES: [Spec; 4] = [
         },
         draw: |numbers, width| charts::communication(&numbers.estimate, width),
         rows: |numbers| charts::communication_table(&numbers.estimate),
-        table_open: true,
     },
     Spec {
         id: "bubble",
@@ -74,7 +71,6 @@ static FIGURES: [Spec; 4] = [
             charts::bubble_by_microbatches(&numbers.plan, &numbers.estimate, width)
         },
         rows: |numbers| charts::bubble_by_microbatches_table(&numbers.plan, &numbers.estimate),
-        table_open: false,
     },
 ];
 
@@ -96,33 +92,31 @@ fn memory_caption(numbers: &Numbers) -> String {
     }
 }
 
-/// The charts.
-pub fn figures(explorer: Explorer) -> AnyView {
-    let changes = Signal::derive(move || {
-        explorer.with_numbers(|_| ());
-        // The explanation takes room from the charts.
-        explorer.explained.track();
+/// The charts in two columns; the further numbers fill the shorter one.
+pub fn figures(explorer: Explorer) -> impl IntoView {
+    let [memory, step, communication, bubble] =
+        FIGURES.each_ref().map(|spec| chart(explorer, spec));
+    view! {
+        <section class="figures" aria-label="Charts">
+            <div class="column">{memory}{communication}</div>
+            <div class="column">{step}{bubble}{facts(explorer)}</div>
+        </section>
+    }
+}
+
+fn chart(explorer: Explorer, spec: &'static Spec) -> impl IntoView {
+    let draw: Draw = Arc::new(move |width| {
+        explorer.with_numbers_untracked(|numbers| (spec.draw)(numbers, width))
     });
-    let figures: Vec<AnyView> = FIGURES
-        .iter()
-        .map(|spec| {
-            let caption = Signal::derive(move || explorer.with_numbers(spec.caption));
-            let draw: Draw = Arc::new(move |width| {
-                explorer.with_numbers_untracked(|numbers| (spec.draw)(numbers, width))
-            });
-            let first = charts::for_any_width(|width| draw(width));
-            let rows: Rows = Arc::new(move || explorer.with_numbers_untracked(spec.rows));
-            figure(Figure {
-                id: spec.id,
-                title: spec.title,
-                caption,
-                first,
-                draw,
-                rows,
-                table_open: spec.table_open,
-                changes,
-            })
-        })
-        .collect();
-    view! { <section class="figures" aria-label="Charts">{figures}</section> }.into_any()
+    figure(Figure {
+        id: spec.id,
+        title: spec.title,
+        caption: Signal::derive(move || explorer.with_numbers(spec.caption)),
+        first: charts::for_any_width(|width| draw(width)),
+        draw,
+        rows: Arc::new(move || explorer.with_numbers_untracked(spec.rows)),
+        changes: Signal::derive(move || explorer.with_numbers(|_| ())),
+        // The explanation takes room from the charts.
+        room: Signal::derive(move || explorer.explained.with(|_| ())),
+    })
 }

@@ -10,7 +10,7 @@ use crate::format;
 use crate::widgets::icon::{Icon, icon};
 
 /// Name, undo and redo, copy link, theme, keys.
-pub fn header(explorer: Explorer) -> AnyView {
+pub fn header(explorer: Explorer) -> impl IntoView {
     let undo = move || explorer.undo_label();
     let redo = move || explorer.redo_label();
     view! {
@@ -21,8 +21,8 @@ pub fn header(explorer: Explorer) -> AnyView {
             </a>
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
-                {action("Undo", Icon::Undo, Signal::derive(undo), move || explorer.undo())}
-                {action("Redo", Icon::Redo, Signal::derive(redo), move || explorer.redo())}
+                {action("Undo", Icon::Undo, Signal::derive(undo), Callback::new(move |()| explorer.undo()))}
+                {action("Redo", Icon::Redo, Signal::derive(redo), Callback::new(move |()| explorer.redo()))}
                 <button
                     type="button"
                     class="button"
@@ -45,7 +45,6 @@ pub fn header(explorer: Explorer) -> AnyView {
             </div>
         </header>
     }
-    .into_any()
 }
 
 /// A button on the history: disabled while there is nothing to step to.
@@ -53,8 +52,8 @@ fn action(
     name: &'static str,
     shown: Icon,
     label: Signal<Option<String>>,
-    act: impl Fn() + Send + Sync + 'static,
-) -> AnyView {
+    act: Callback<()>,
+) -> impl IntoView {
     let title = move || match label.get() {
         Some(label) => format!("{name} {label}"),
         None => format!("Nothing to {}", name.to_lowercase()),
@@ -66,12 +65,11 @@ fn action(
             aria-label=name
             title=title
             disabled=move || label.with(Option::is_none)
-            on:click=move |_| act()
+            on:click=move |_| act.run(())
         >
             {icon(shown)}
         </button>
     }
-    .into_any()
 }
 
 /// How copying the link went.
@@ -83,7 +81,7 @@ enum Copied {
     ByHand,
 }
 
-fn copy_link(explorer: Explorer) -> AnyView {
+fn copy_link(explorer: Explorer) -> impl IntoView {
     let copied = RwSignal::new(Copied::NotYet);
     let copy = move |_| {
         let query = explorer.with_design(link::encode);
@@ -107,20 +105,24 @@ fn copy_link(explorer: Explorer) -> AnyView {
                 {move || if copied.get() == Copied::Done { "Link copied" } else { "Copy link" }}
             </span>
         </button>
-        <Show when=move || copied.get() == Copied::ByHand>
-            <input
-                class="copy-by-hand"
-                readonly
-                aria-label="Link to copy"
-                prop:value=move || browser::address(&explorer.with_design(link::encode))
-            />
-        </Show>
+        {move || (copied.get() == Copied::ByHand).then(|| link_to_copy(explorer))}
     }
-    .into_any()
+}
+
+/// The link in a box, for browsers that refuse the clipboard.
+fn link_to_copy(explorer: Explorer) -> impl IntoView {
+    view! {
+        <input
+            class="copy-by-hand"
+            readonly
+            aria-label="Link to copy"
+            prop:value=move || browser::address(&explorer.with_design(link::encode))
+        />
+    }
 }
 
 /// On a phone: the headline and the button that raises the knobs.
-pub fn bottom_bar(explorer: Explorer) -> AnyView {
+pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
     let headline = move || {
         explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
@@ -149,5 +151,4 @@ pub fn bottom_bar(explorer: Explorer) -> AnyView {
             </button>
         </div>
     }
-    .into_any()
 }

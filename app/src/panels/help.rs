@@ -20,16 +20,15 @@ const KEYS: [(&str, &str); 9] = [
 ];
 
 /// The help on keys.
-pub fn help(explorer: Explorer) -> AnyView {
-    modal(Modal { id: "help", open: explorer.help_open, title: "Keys", body: body(explorer) })
+pub fn help(explorer: Explorer) -> impl IntoView {
+    modal(Modal { id: "help", open: explorer.help_open, title: "Keys" }, body(explorer))
 }
 
-fn body(explorer: Explorer) -> AnyView {
-    let rows: Vec<AnyView> = KEYS
+fn body(explorer: Explorer) -> impl IntoView {
+    let rows: Vec<_> = KEYS
         .iter()
         .map(|(key, meaning)| {
             view! { <div class="key-row"><dt><kbd>{*key}</kbd></dt><dd>{*meaning}</dd></div> }
-                .into_any()
         })
         .collect();
     // Cookies are read when the help opens: the server draws the page without them.
@@ -48,5 +47,4 @@ fn body(explorer: Explorer) -> AnyView {
             "Single keys (/ ? t) work outside of text boxes"
         </label>
     }
-    .into_any()
 }

@@ -1,9 +1,10 @@
 //! One knob: label, control, reset, what it comes to, what is wrong with it, what it means.
 
+use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
 use model::alias::ALIASES;
 use model::design::KnobId;
-use model::knob::{Kind, KnobError, Value};
+use model::knob::{Kind, KnobError, Section, Value};
 use model::violation::Nearest;
 
 use super::explanation::source;
@@ -33,7 +34,7 @@ struct Row {
 }
 
 /// Draws a knob; `found` tells whether the search leaves it in view.
-pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> AnyView {
+pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView {
     let is_broken = Memo::new(move |_| {
         explorer.with_violations(|rules| rules.iter().any(|rule| rule.knobs.contains(&id)))
     });
@@ -74,7 +75,6 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> AnyView {
             </div>
         </div>
     }
-    .into_any()
 }
 
 impl Row {
@@ -128,24 +128,24 @@ impl Row {
         self.refused.set(None);
     }
 
-    fn label(self) -> AnyView {
+    fn label(self) -> impl IntoView {
         let knob = self.id.knob();
         let unit = (!knob.unit.is_empty()).then(|| {
             view! { <span class="knob-unit">{format!(", {}", knob.unit)}</span> }
         });
         if matches!(knob.kind, Kind::Subset(_)) {
-            return view! { <span class="knob-label" id=self.label_id()>{knob.label}{unit}</span> }
-                .into_any();
+            return Either::Left(view! {
+                <span class="knob-label" id=self.label_id()>{knob.label}{unit}</span>
+            });
         }
-        view! {
+        Either::Right(view! {
             <label class="knob-label" id=self.label_id() for=self.control_id()>
                 {knob.label}{unit}
             </label>
-        }
-        .into_any()
+        })
     }
 
-    fn reset_button(self) -> AnyView {
+    fn reset_button(self) -> impl IntoView {
         let id = self.id;
         let is_changed = Memo::new(move |_| self.explorer.changed().with(|all| all.contains(&id)));
         let title =
@@ -164,41 +164,44 @@ impl Row {
                 }
             ></button>
         }
-        .into_any()
     }
 
-    fn control(self) -> AnyView {
+    fn control(self) -> impl IntoView {
         match self.id.knob().kind {
             Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
-                self.number_box(Entry::Whole(low, high))
+                EitherOf4::A(self.number_box(Entry::Whole(low, high)))
             }
             Kind::Real(low, high) | Kind::OptionalReal(low, high) => {
-                self.number_box(Entry::Real(low, high))
+                EitherOf4::A(self.number_box(Entry::Real(low, high)))
             }
-            Kind::Flag => self.tick_box(),
-            Kind::Choice(names) => self.select(names),
-            Kind::Subset(names) => self.chips(names),
+            Kind::Flag => EitherOf4::B(self.tick_box()),
+            Kind::Choice(names) => EitherOf4::C(self.select(names)),
+            Kind::Subset(names) => EitherOf4::D(self.chips(names)),
             Kind::LayerFreq
             | Kind::PerStage(_)
             | Kind::PositionList(_)
             | Kind::Layout
-            | Kind::Hash => self.number_box(Entry::Text),
+            | Kind::Hash => EitherOf4::A(self.number_box(Entry::Text)),
         }
     }
 
-    fn number_box(self, entry: Entry) -> AnyView {
+    fn number_box(self, entry: Entry) -> impl IntoView {
         let value = Signal::derive(move || {
             // A refused text that is taken back must leave the box too.
             self.refused.track();
-            self.value.with(|value| match value {
-                Value::None => String::new(),
-                Value::List(values) if values.is_empty() => String::new(),
-                value => value.to_string(),
+            self.value.with(|value| {
+                let unset = matches!(value, Value::None)
+                    || matches!(value, Value::List(values) if values.is_empty());
+                if unset { String::new() } else { value.to_string() }
             })
         });
-        let placeholder = Signal::derive(move || {
-            self.explorer.with_numbers(|numbers| knob_note::unset(self.id, &numbers.plan))
-        });
+        let placeholder = if self.id.knob().section == Section::Cluster {
+            Signal::derive(move || {
+                self.explorer.with_numbers(|numbers| knob_note::unset(self.id, &numbers.plan))
+            })
+        } else {
+            Signal::stored("none".to_owned())
+        };
         number_box(NumberBox {
             id: self.control_id(),
             entry,
@@ -223,7 +226,7 @@ impl Row {
         }
     }
 
-    fn tick_box(self) -> AnyView {
+    fn tick_box(self) -> impl IntoView {
         tick_box(TickBox {
             id: self.control_id(),
             ticked: Signal::derive(move || self.value.with(|value| *value == Value::Flag(true))),
@@ -233,7 +236,7 @@ impl Row {
         })
     }
 
-    fn select(self, names: &'static [&'static str]) -> AnyView {
+    fn select(self, names: &'static [&'static str]) -> impl IntoView {
         let items = names.iter().map(|name| Item {
             value: (*name).to_owned(),
             label: (*name).to_owned(),
@@ -249,11 +252,11 @@ impl Row {
         })
     }
 
-    fn chips(self, names: &'static [&'static str]) -> AnyView {
+    fn chips(self, names: &'static [&'static str]) -> impl IntoView {
         let ticked = Signal::derive(move || {
-            self.value.with(|value| match value {
-                Value::List(values) => values.iter().map(Value::to_string).collect(),
-                _ => Vec::new(),
+            self.value.with(|value| {
+                let Value::List(values) = value else { return Vec::new() };
+                values.iter().map(Value::to_string).collect()
             })
         });
         let on_tick = move |(name, is_ticked): (&'static str, bool)| {
@@ -280,15 +283,14 @@ impl Row {
     }
 
     /// A slider over the legal values, for the knobs in view.
-    fn slider(self) -> Option<AnyView> {
+    fn slider(self) -> Option<impl IntoView> {
         let knob = self.id.knob();
         if !knob.primary || !matches!(knob.kind, Kind::Integer(..)) {
             return None;
         }
         let positions = Memo::new(move |_| self.explorer.positions(self.id));
-        let current = move || match self.value.get() {
-            Value::Integer(number) => number,
-            _ => 0,
+        let current = move || {
+            if let Value::Integer(number) = self.value.get() { number } else { 0 }
         };
         let position = move || {
             let current = current();
@@ -313,7 +315,7 @@ impl Row {
         }))
     }
 
-    fn note(self) -> Option<AnyView> {
+    fn note(self) -> Option<impl IntoView> {
         let has_note = matches!(
             self.id,
             KnobId::global_batch_size
@@ -325,29 +327,29 @@ impl Row {
         );
         let text = move || {
             if self.explorer.shown() != Shown::Design {
-                return "Not while a rule is broken".to_owned();
+                return String::new();
             }
             self.explorer.with_numbers(|numbers| knob_note::note(self.id, &numbers.plan))
         };
-        has_note.then(|| view! { <p class="knob-note">{text}</p> }.into_any())
+        has_note.then(|| view! { <p class="knob-note">{text}</p> })
     }
 
     /// What is wrong, with the ways out as buttons.
     ///
     /// The knob that was set last carries the whole message; the others that the rule ties to it
     /// only offer their own ways out.
-    fn problem(self) -> AnyView {
+    fn problem(self) -> impl IntoView {
         let problem = move || {
             if let Some(error) = self.refusal() {
-                return Some(self.refused_view(error));
+                return Some(Either::Left(self.refused_view(error)));
             }
-            self.is_broken.get().then(|| self.broken_view())
+            self.is_broken.get().then(|| Either::Right(self.broken_view()))
         };
-        view! { <div id=self.problem_id() class="problem">{problem}</div> }.into_any()
+        view! { <div id=self.problem_id() class="problem">{problem}</div> }
     }
 
-    fn refused_view(self, error: KnobError) -> AnyView {
-        let nearest: Vec<AnyView> = error
+    fn refused_view(self, error: KnobError) -> impl IntoView {
+        let nearest: Vec<_> = error
             .nearest
             .into_iter()
             .map(|text| {
@@ -361,32 +363,31 @@ impl Row {
                         {label}
                     </button>
                 }
-                .into_any()
             })
             .collect();
-        view! { <p>{error.detail}</p><p class="ways">{nearest}</p> }.into_any()
+        view! { <p>{error.detail}</p><p class="ways">{nearest}</p> }
     }
 
-    fn broken_view(self) -> AnyView {
+    fn broken_view(self) -> impl IntoView {
         let (explorer, id) = (self.explorer, self.id);
         let speaks = explorer.last_edited().is_none_or(|last| last == id);
         explorer.with_violations(|rules| {
             let rules = rules.iter().filter(|rule| rule.knobs.contains(&id));
-            let views: Vec<AnyView> = rules
+            let views: Vec<_> = rules
                 .map(|rule| {
                     let own = |way: &&Nearest| speaks || way.knob == id;
                     let ways: Vec<Nearest> = rule.nearest.iter().filter(own).cloned().collect();
                     let message = speaks.then(|| view! { <p>{rule.message.clone()}</p> });
-                    view! { {message}<p class="ways">{ways_out(explorer, &ways)}</p> }.into_any()
+                    view! { {message}<p class="ways">{ways_out(explorer, &ways)}</p> }
                 })
                 .collect();
-            views.into_any()
+            views
         })
     }
 }
 
 /// Meaning, values, unit, names and source of a knob.
-fn about_knob(id: KnobId) -> AnyView {
+fn about_knob(id: KnobId) -> impl IntoView {
     let knob = id.knob();
     let aliases: Vec<&str> =
         ALIASES.iter().filter(|(_, of)| *of == id).map(|(alias, _)| *alias).collect();
@@ -407,7 +408,6 @@ fn about_knob(id: KnobId) -> AnyView {
             <dd>{source(knob.source)}</dd>
         </dl>
     }
-    .into_any()
 }
 
 fn values_in_words(kind: Kind) -> String {

@@ -7,15 +7,16 @@ use crate::format;
 
 /// What a knob's value comes to in a plan; empty for most knobs.
 #[must_use]
+#[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn note(id: KnobId, plan: &Plan) -> String {
     let design = plan.design();
     let (parallel, transformer) = (&design.parallel, &design.transformer);
     let row = design.cluster.accelerator.row();
     match id {
         KnobId::global_batch_size => format!(
-            "{} on each of {}",
+            "{} on each of DP {}",
             format::counted(plan.num_microbatches(), "micro-batch", "micro-batches"),
-            format::counted(plan.data_parallel_size(), "replica (DP)", "replicas (DP)"),
+            format::whole(plan.data_parallel_size()),
         ),
         KnobId::expert_model_parallel_size => experts(plan),
         KnobId::pipeline_model_parallel_size => {
@@ -51,15 +52,12 @@ fn experts(plan: &Plan) -> String {
     let Some(experts) = transformer.num_moe_experts else { return "A dense model".to_owned() };
     let local = format!("{} on a rank", format::counted(experts / ep.max(1), "expert", "experts"));
     let extends = parallel.expert_tensor_parallel_size == 1 && tp > 1 && ep.is_multiple_of(tp);
-    if extends {
-        format!("{local}; MindSpeed: EP {} with TP-extend-EP {tp}", ep / tp)
-    } else {
-        local
-    }
+    if extends { format!("{local}; MindSpeed's EP is {}", ep / tp) } else { local }
 }
 
 /// What an unset knob takes over from the accelerator or from another knob.
 #[must_use]
+#[expect(clippy::wildcard_enum_match_arm, reason = "few of many knobs have one")]
 pub fn unset(id: KnobId, plan: &Plan) -> String {
     let design = plan.design();
     let row = design.cluster.accelerator.row();
@@ -93,11 +91,8 @@ mod tests {
 
     #[test]
     fn notes_say_what_a_value_comes_to() {
-        check(KnobId::global_batch_size, "64 micro-batches on each of 48 replicas (DP)");
-        check(
-            KnobId::expert_model_parallel_size,
-            "8 experts on a rank; MindSpeed: EP 4 with TP-extend-EP 8",
-        );
+        check(KnobId::global_batch_size, "64 micro-batches on each of DP 48");
+        check(KnobId::expert_model_parallel_size, "8 experts on a rank; MindSpeed's EP is 4");
         check(KnobId::num_devices, "768 nodes of 8");
         check(KnobId::accelerator, "294.9 BF16 TFLOPS, 60.3 GiB usable");
         check(KnobId::vocab_size, "");

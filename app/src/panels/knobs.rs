@@ -51,8 +51,8 @@ fn offered(section: Section) -> impl Iterator<Item = KnobId> {
 }
 
 /// The panel of knobs.
-pub fn knobs(explorer: Explorer) -> AnyView {
-    let groups: Vec<AnyView> = GROUPS.iter().map(|spec| group(explorer, spec)).collect();
+pub fn knobs(explorer: Explorer) -> impl IntoView {
+    let groups: Vec<_> = GROUPS.iter().map(|spec| group(explorer, spec)).collect();
     view! {
         <aside
             id="knobs"
@@ -65,10 +65,9 @@ pub fn knobs(explorer: Explorer) -> AnyView {
             {groups}
         </aside>
     }
-    .into_any()
 }
 
-fn search(explorer: Explorer) -> AnyView {
+fn search(explorer: Explorer) -> impl IntoView {
     let node = NodeRef::<html::Input>::new();
     let is_empty = Memo::new(move |_| explorer.search.with(String::is_empty));
     let found = Memo::new(move |_| {
@@ -110,18 +109,17 @@ fn search(explorer: Explorer) -> AnyView {
             </p>
         </div>
     }
-    .into_any()
 }
 
-fn group(explorer: Explorer, spec: &'static Group) -> AnyView {
+fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
     let ids: Vec<KnobId> = spec.knobs().collect();
     let title_id = format!("group-{}", spec.title.to_lowercase());
-    let primary: Vec<AnyView> = ids
+    let primary: Vec<_> = ids
         .iter()
         .filter(|id| id.knob().primary)
         .map(|id| knob(explorer, *id, is_found(explorer, *id)))
         .collect();
-    let folds: Vec<AnyView> =
+    let folds: Vec<_> =
         spec.folds.iter().filter_map(|(title, section)| fold(explorer, title, *section)).collect();
     let is_bare = any_found(explorer, ids.clone());
     view! {
@@ -138,16 +136,14 @@ fn group(explorer: Explorer, spec: &'static Group) -> AnyView {
             {folds}
         </section>
     }
-    .into_any()
 }
 
-fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<AnyView> {
+fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<impl IntoView> {
     let ids: Vec<KnobId> = offered(section).filter(|id| !id.knob().primary).collect();
     if ids.is_empty() {
         return None;
     }
-    let rows: Vec<AnyView> =
-        ids.iter().map(|id| knob(explorer, *id, is_found(explorer, *id))).collect();
+    let rows: Vec<_> = ids.iter().map(|id| knob(explorer, *id, is_found(explorer, *id))).collect();
     let any = any_found(explorer, ids.clone());
     let searching = Memo::new(move |_| !explorer.search.with(String::is_empty));
     let count = format::counted(ids.len() as u64, "knob", "knobs");
@@ -170,7 +166,7 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<Any
             {rows}
         </details>
     };
-    Some(view.into_any())
+    Some(view)
 }
 
 /// `n changed`, or nothing.

@@ -8,7 +8,7 @@ use crate::browser;
 use crate::explorer::{Explorer, Shown};
 
 /// The explorer opened on a design.
-pub fn page(design: Design) -> AnyView {
+pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let announcement = browser::install(explorer);
     let is_stale = move || explorer.shown() != Shown::Design;
@@ -24,7 +24,6 @@ pub fn page(design: Design) -> AnyView {
                 {cards::cards(explorer)}
                 {verdict::verdict(explorer)}
                 {figures::figures(explorer)}
-                {cards::facts(explorer)}
                 {verdict::notes(explorer)}
             </main>
             {explanation::explanation(explorer)}
@@ -33,5 +32,4 @@ pub fn page(design: Design) -> AnyView {
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </div>
     }
-    .into_any()
 }

@@ -1,5 +1,6 @@
 //! Choosing a preset: a list to pick from, its story, and a gallery of all of them.
 
+use leptos::either::Either;
 use leptos::ev;
 use leptos::prelude::*;
 use model::preset::{Preset, PresetKind};
@@ -14,7 +15,7 @@ const KINDS: [(PresetKind, &str); 2] =
     [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a cluster of ours")];
 
 /// The preset that the design starts from.
-pub fn presets(explorer: Explorer) -> AnyView {
+pub fn presets(explorer: Explorer) -> impl IntoView {
     let groups = KINDS.map(|(kind, heading)| Items {
         heading: heading.to_owned(),
         items: of_kind(kind).map(item).collect(),
@@ -53,7 +54,6 @@ pub fn presets(explorer: Explorer) -> AnyView {
             {gallery(explorer)}
         </section>
     }
-    .into_any()
 }
 
 fn of_kind(kind: PresetKind) -> impl Iterator<Item = &'static Preset> {
@@ -74,13 +74,12 @@ fn open(explorer: Explorer, id: &str) {
 }
 
 /// Every preset with its story; links, so that they also work before the page is interactive.
-fn gallery(explorer: Explorer) -> AnyView {
-    let groups: Vec<AnyView> = KINDS
+fn gallery(explorer: Explorer) -> impl IntoView {
+    let groups: Vec<_> = KINDS
         .iter()
         .map(|(kind, heading)| {
-            let entries: Vec<AnyView> =
-                of_kind(*kind).map(|preset| entry(explorer, preset)).collect();
-            view! { <h3>{*heading}</h3><ul>{entries}</ul> }.into_any()
+            let entries: Vec<_> = of_kind(*kind).map(|preset| entry(explorer, preset)).collect();
+            view! { <h3>{*heading}</h3><ul>{entries}</ul> }
         })
         .collect();
     view! {
@@ -89,18 +88,16 @@ fn gallery(explorer: Explorer) -> AnyView {
             {groups}
         </details>
     }
-    .into_any()
 }
 
-fn entry(explorer: Explorer, preset: &'static Preset) -> AnyView {
+fn entry(explorer: Explorer, preset: &'static Preset) -> impl IntoView {
     if let Some(reason) = preset.refused {
-        return view! {
+        return Either::Left(view! {
             <li class="refused">
                 <strong>{preset.title}</strong>
                 <span>"Can't be opened: " {reason}</span>
             </li>
-        }
-        .into_any();
+        });
     }
     let follow = move |event: ev::MouseEvent| {
         // With a modifier the browser opens another tab.
@@ -109,7 +106,7 @@ fn entry(explorer: Explorer, preset: &'static Preset) -> AnyView {
             open(explorer, preset.id);
         }
     };
-    view! {
+    Either::Right(view! {
         <li>
             <a
                 href=format!("/?v=1&preset={}", preset.id)
@@ -120,6 +117,5 @@ fn entry(explorer: Explorer, preset: &'static Preset) -> AnyView {
                 <span>{preset.story}</span>
             </a>
         </li>
-    }
-    .into_any()
+    })
 }

@@ -1,5 +1,6 @@
 //! The line below the cards: what bounds the design, or which rules it breaks and how to mend them.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::violation::{Nearest, Violation};
@@ -10,29 +11,29 @@ use crate::format;
 use crate::published::published;
 
 /// The bottleneck, or the broken rules.
-pub fn verdict(explorer: Explorer) -> AnyView {
+pub fn verdict(explorer: Explorer) -> impl IntoView {
     let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
-    view! {
-        <Show
-            when=move || is_legal.get()
-            fallback=move || broken_rules(explorer)
-        >
-            <section class="verdict" aria-label="What bounds this design">
-                <p>
-                    <strong>{move || said(explorer).0}</strong>
-                    " "
-                    {move || said(explorer).1}
-                </p>
-                <p class="muted">{move || beside_published(explorer)}</p>
-            </section>
-        </Show>
+    move || {
+        if is_legal.get() {
+            Either::Left(bounds(explorer))
+        } else {
+            Either::Right(broken_rules(explorer))
+        }
     }
-    .into_any()
 }
 
-fn said(explorer: Explorer) -> (String, String) {
-    let said = explorer.with_numbers(|numbers| bottleneck(&numbers.estimate));
-    (format!("{}.", said.verdict), said.detail)
+fn bounds(explorer: Explorer) -> impl IntoView {
+    let said = Memo::new(move |_| explorer.with_numbers(|numbers| bottleneck(&numbers.estimate)));
+    view! {
+        <section class="verdict" aria-label="What bounds this design">
+            <p>
+                <strong>{move || said.with(|said| format!("{}.", said.verdict))}</strong>
+                " "
+                {move || said.with(|said| said.detail.clone())}
+            </p>
+            <p class="muted">{move || beside_published(explorer)}</p>
+        </section>
+    }
 }
 
 /// The preset's published figures while it is unchanged, or how many knobs differ from it.
@@ -54,7 +55,7 @@ fn beside_published(explorer: Explorer) -> String {
     }
 }
 
-fn broken_rules(explorer: Explorer) -> AnyView {
+fn broken_rules(explorer: Explorer) -> impl IntoView {
     let rules = move || {
         explorer.with_violations(|violations| {
             violations.iter().map(|violation| broken_rule(explorer, violation)).collect::<Vec<_>>()
@@ -70,10 +71,9 @@ fn broken_rules(explorer: Explorer) -> AnyView {
             <ul>{rules}</ul>
         </section>
     }
-    .into_any()
 }
 
-fn broken_rule(explorer: Explorer, violation: &Violation) -> AnyView {
+fn broken_rule(explorer: Explorer, violation: &Violation) -> impl IntoView + use<> {
     let ways = ways_out(explorer, &violation.nearest);
     view! {
         <li data-rule=violation.rule>
@@ -81,11 +81,10 @@ fn broken_rule(explorer: Explorer, violation: &Violation) -> AnyView {
             <span class="ways">{ways}</span>
         </li>
     }
-    .into_any()
 }
 
 /// One button for each way out of a violation.
-pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<AnyView> {
+pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use<>> {
     ways.iter()
         .map(|way| {
             let label = format!("Set {} to {}", short_label(way.knob), way.value);
@@ -95,7 +94,6 @@ pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<AnyView> {
                     {label}
                 </button>
             }
-            .into_any()
         })
         .collect()
 }
@@ -109,7 +107,7 @@ pub fn short_label(knob: KnobId) -> &'static str {
 }
 
 /// What the reader should know about the estimate.
-pub fn notes(explorer: Explorer) -> AnyView {
+pub fn notes(explorer: Explorer) -> impl IntoView {
     let warnings =
         Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.warnings.clone()));
     let items = move || {
@@ -132,7 +130,6 @@ pub fn notes(explorer: Explorer) -> AnyView {
             </ul>
         </section>
     }
-    .into_any()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Controls for names and flags: a list to pick from, a tick box, several tick boxes.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 
 /// An entry of a list.
@@ -39,17 +40,16 @@ pub struct Select {
 }
 
 /// Draws a list to pick one entry from.
-pub fn select(spec: Select) -> AnyView {
+pub fn select(spec: Select) -> impl IntoView {
     let Select { id, groups, value, invalid, described_by, on_pick } = spec;
-    let groups: Vec<AnyView> = groups
+    let groups: Vec<_> = groups
         .into_iter()
         .map(|group| {
-            let items: Vec<AnyView> =
-                group.items.into_iter().map(|item| option(item, value)).collect();
+            let items: Vec<_> = group.items.into_iter().map(|item| option(item, value)).collect();
             if group.heading.is_empty() {
-                items.into_any()
+                Either::Left(items)
             } else {
-                view! { <optgroup label=group.heading>{items}</optgroup> }.into_any()
+                Either::Right(view! { <optgroup label=group.heading>{items}</optgroup> })
             }
         })
         .collect();
@@ -66,15 +66,13 @@ pub fn select(spec: Select) -> AnyView {
             {groups}
         </select>
     }
-    .into_any()
 }
 
-fn option(item: Item, value: Signal<String>) -> AnyView {
+fn option(item: Item, value: Signal<String>) -> impl IntoView {
     let selected = value.with_untracked(|value| *value == item.value);
     view! {
         <option value=item.value selected=selected disabled=!item.enabled>{item.label}</option>
     }
-    .into_any()
 }
 
 /// What a tick box needs.
@@ -92,7 +90,7 @@ pub struct TickBox {
 }
 
 /// Draws a tick box.
-pub fn tick_box(spec: TickBox) -> AnyView {
+pub fn tick_box(spec: TickBox) -> impl IntoView {
     let TickBox { id, ticked, invalid, described_by, on_tick } = spec;
     view! {
         <input
@@ -107,7 +105,6 @@ pub fn tick_box(spec: TickBox) -> AnyView {
             on:change=move |event| on_tick.run(event_target_checked(&event))
         />
     }
-    .into_any()
 }
 
 /// What a group of tick boxes needs.
@@ -123,9 +120,9 @@ pub struct Chips {
 }
 
 /// Draws a group of tick boxes.
-pub fn chips(spec: Chips) -> AnyView {
+pub fn chips(spec: Chips) -> impl IntoView {
     let Chips { labelled_by, names, ticked, on_tick } = spec;
-    let chips: Vec<AnyView> = names
+    let chips: Vec<_> = names
         .iter()
         .map(|name| {
             let is_ticked = move || ticked.with(|ticked| ticked.iter().any(|other| other == name));
@@ -141,8 +138,7 @@ pub fn chips(spec: Chips) -> AnyView {
                     {*name}
                 </label>
             }
-            .into_any()
         })
         .collect();
-    view! { <div class="chips" role="group" aria-labelledby=labelled_by>{chips}</div> }.into_any()
+    view! { <div class="chips" role="group" aria-labelledby=labelled_by>{chips}</div> }
 }

@@ -8,6 +8,7 @@ use leptos::web_sys::HtmlElement;
 use super::icon::{Icon, icon};
 
 /// What a side panel needs.
+#[derive(Clone, Copy)]
 pub struct SidePanel {
     /// Its id; its heading is `ID-title`.
     pub id: &'static str,
@@ -17,13 +18,15 @@ pub struct SidePanel {
     pub title: Signal<String>,
     /// Called when it asks to be closed.
     pub on_close: Callback<()>,
-    /// What it holds while it is open.
-    pub body: Callback<(), AnyView>,
 }
 
 /// Draws a panel beside the page, which goes on; nothing of it is there while it is closed.
-pub fn side_panel(spec: SidePanel) -> AnyView {
-    let SidePanel { id, open, title, on_close, body } = spec;
+pub fn side_panel<V: IntoView + 'static>(
+    spec: SidePanel,
+    body: impl Fn() -> V + Send + 'static,
+) -> impl IntoView {
+    let SidePanel { id, open, title, on_close } = spec;
+    let open = Memo::new(move |_| open.get());
     let heading = NodeRef::<html::H2>::new();
     let opener = StoredValue::new_local(None::<HtmlElement>);
     Effect::new(move |was_open: Option<bool>| {
@@ -52,14 +55,15 @@ pub fn side_panel(spec: SidePanel) -> AnyView {
                     <h2 id=title_id.clone() tabindex="-1" node_ref=heading>{move || title.get()}</h2>
                     {close_button(on_close)}
                 </div>
-                <div class="dialog-body">{body.run(())}</div>
+                <div class="dialog-body">{body()}</div>
             </aside>
         }
     };
-    view! { <Show when=move || open.get()>{panel.clone()}</Show> }.into_any()
+    move || open.get().then(&panel)
 }
 
 /// What a modal dialog needs.
+#[derive(Clone, Copy)]
 pub struct Modal {
     /// Its id; its heading is `ID-title`.
     pub id: &'static str,
@@ -67,13 +71,11 @@ pub struct Modal {
     pub open: RwSignal<bool>,
     /// The heading.
     pub title: &'static str,
-    /// What it holds.
-    pub body: AnyView,
 }
 
 /// Draws a dialog for which the page waits; the browser keeps the focus inside.
-pub fn modal(spec: Modal) -> AnyView {
-    let Modal { id, open, title, body } = spec;
+pub fn modal(spec: Modal, body: impl IntoView) -> impl IntoView {
+    let Modal { id, open, title } = spec;
     let node = NodeRef::<html::Dialog>::new();
     Effect::new(move || {
         let wanted = open.get();
@@ -101,10 +103,9 @@ pub fn modal(spec: Modal) -> AnyView {
             <div class="dialog-body">{body}</div>
         </dialog>
     }
-    .into_any()
 }
 
-fn close_button(on_close: Callback<()>) -> AnyView {
+fn close_button(on_close: Callback<()>) -> impl IntoView {
     view! {
         <button
             type="button"
@@ -115,5 +116,4 @@ fn close_button(on_close: Callback<()>) -> AnyView {
             {icon(Icon::Close)}
         </button>
     }
-    .into_any()
 }

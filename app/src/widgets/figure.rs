@@ -31,66 +31,85 @@ pub struct Figure {
     pub draw: Draw,
     /// The same as a table.
     pub rows: Rows,
-    /// Does the table stand open at first?
-    pub table_open: bool,
-    /// Notifies when a redraw is due.
+    /// Notifies when the numbers have changed.
     pub changes: Signal<()>,
+    /// Notifies when there is more or less room for the chart.
+    pub room: Signal<()>,
 }
 
 /// Draws a figure.
-pub fn figure(spec: Figure) -> AnyView {
-    let Figure { id, title, caption, first, draw, rows, table_open, changes } = spec;
+pub fn figure(spec: Figure) -> impl IntoView {
+    let Figure { id, title, caption, first, draw, rows, changes, room } = spec;
     let (chart, table) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
     let details = NodeRef::<html::Details>::new();
     let first_rows = untrack(|| table_html(title, &rows()));
     let waiting = StoredValue::new(false);
-    let redraw = move || {
+    // Zero while unknown. It isn't asked for at each drawing, since that makes the browser lay the
+    // page out once more.
+    let width = StoredValue::new(0);
+    let redraw = Arc::new(move || {
         if let Some(chart) = chart.get_untracked() {
-            let width = u32::try_from(chart.client_width()).unwrap_or(0);
-            chart.set_inner_html(&untrack(|| draw(width.clamp(BOUNDS.0, BOUNDS.1))));
+            if width.get_value() == 0 {
+                width.set_value(u32::try_from(chart.client_width()).unwrap_or(0));
+            }
+            let width = width.get_value().clamp(BOUNDS.0, BOUNDS.1);
+            chart.set_inner_html(&untrack(|| draw(width)));
         }
         if details.get_untracked().is_some_and(|details| details.has_attribute("open"))
             && let Some(table) = table.get_untracked()
         {
             table.set_inner_html(&untrack(|| table_html(title, &rows())));
         }
-    };
-    let redraw = Arc::new(redraw);
-    let later = {
-        let redraw = redraw.clone();
-        move || {
-            if waiting.try_get_value() == Some(false) {
-                waiting.set_value(true);
-                let redraw = redraw.clone();
-                request_animation_frame(move || {
-                    // The figure may be gone by now, and its nodes with it.
-                    if waiting.try_set_value(false).is_none() {
-                        redraw();
-                    }
-                });
-            }
+    });
+    let later = Callback::new(move |()| {
+        if waiting.try_get_value() == Some(false) {
+            waiting.set_value(true);
+            let redraw = redraw.clone();
+            request_animation_frame(move || {
+                // The figure may be gone by now, and its nodes with it.
+                if waiting.try_set_value(false).is_none() {
+                    redraw();
+                }
+            });
         }
-    };
-    Effect::new({
-        let later = later.clone();
-        move || {
-            changes.get();
-            later();
-        }
+    });
+    let resized = Callback::new(move |()| {
+        width.set_value(0);
+        later.run(());
+    });
+    Effect::new(move || {
+        changes.get();
+        later.run(());
+    });
+    Effect::new(move || {
+        room.get();
+        resized.run(());
+    });
+    Effect::new(move || {
+        let listener = window_event_listener(leptos::ev::resize, move |_| resized.run(()));
+        on_cleanup(move || listener.remove());
     });
     let heading = format!("{id}-title");
     view! {
         <figure class="figure card" aria-labelledby=heading id=id>
-            <h2 id=heading.clone()>{title}</h2>
-            <figcaption>{move || caption.get()}</figcaption>
+            <figcaption>
+                <h2 id=heading.clone()>{title}</h2>
+                <p>{move || caption.get()}</p>
+            </figcaption>
             <div class="chart" node_ref=chart inner_html=first></div>
-            <details class="figure-table" node_ref=details open=table_open on:toggle=move |_| later()>
+            <details class="figure-table" node_ref=details on:toggle=move |_| later.run(())>
                 <summary>"Table"</summary>
-                <div class="scroll-x" node_ref=table inner_html=first_rows></div>
+                <div
+                    class="scroll-x"
+                    role="region"
+                    tabindex="0"
+                    aria-label=format!("{title}, table")
+                    node_ref=table
+                    inner_html=first_rows
+                ></div>
             </details>
         </figure>
     }
-    .into_any()
 }
 
 /// A table as HTML text; its first row is the header, its first column names each row.

@@ -38,11 +38,10 @@ impl Icon {
 }
 
 /// Draws an icon; what it means must stand beside it or in the button's label.
-pub fn icon(icon: Icon) -> AnyView {
+pub fn icon(icon: Icon) -> impl IntoView {
     view! {
         <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
             <path d=icon.path()></path>
         </svg>
     }
-    .into_any()
 }

@@ -41,7 +41,7 @@ pub struct NumberBox {
 pub const NOT_A_NUMBER: &str = "not a number";
 
 /// Draws a number box.
-pub fn number_box(spec: NumberBox) -> AnyView {
+pub fn number_box(spec: NumberBox) -> impl IntoView {
     let NumberBox { id, entry, value, placeholder, invalid, described_by, .. } = spec;
     let NumberBox { on_type, on_step, on_done, .. } = spec;
     let node = NodeRef::<html::Input>::new();
@@ -114,5 +114,4 @@ pub fn number_box(spec: NumberBox) -> AnyView {
             on:keydown=step_by_key
         />
     }
-    .into_any()
 }

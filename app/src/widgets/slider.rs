@@ -24,7 +24,7 @@ pub struct Slider {
 }
 
 /// Draws a slider.
-pub fn slider(spec: Slider) -> AnyView {
+pub fn slider(spec: Slider) -> impl IntoView {
     let Slider { label, count, position, text, on_move, on_hold } = spec;
     let node = NodeRef::<html::Input>::new();
     // One effect and not three attributes: the browser clamps a value to the maximum of that time.
@@ -73,5 +73,4 @@ pub fn slider(spec: Slider) -> AnyView {
             on:pointercancel=move |_| on_hold.run(false)
         />
     }
-    .into_any()
 }
