@@ -29,7 +29,7 @@ enum Part {
 /// Measures; nothing here passes or fails, since machines differ.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if arguments.only != Some(Part::Page) {
-        command::run(&mut workspace.cargo(["bench", "--package", "model"]))?;
+        command::run(&mut workspace.cargo(["bench", "--package", "model", "--bench", "estimate"]))?;
     }
     if arguments.only != Some(Part::Model) {
         page(workspace)?;
