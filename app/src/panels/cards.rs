@@ -65,8 +65,7 @@ static CARDS: [Card; 6] = [
         better: Better::Lower,
         line: |numbers| {
             let limit = format::memory(numbers.estimate.metrics.memory_limit);
-            let stage = fullest_stage(&numbers.estimate).map_or(0, |stage| stage.stage);
-            format!("of {limit} usable, on stage {stage}")
+            format!("of {limit} usable")
         },
         line_metric: None,
     },
@@ -193,7 +192,9 @@ fn fits(explorer: Explorer) -> impl IntoView {
     let text = move || {
         explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
-            memory_verdict(metrics.memory_peak, metrics.memory_limit)
+            let verdict = memory_verdict(metrics.memory_peak, metrics.memory_limit);
+            let stage = fullest_stage(&numbers.estimate).map_or(0, |stage| stage.stage);
+            format!("{verdict} on stage {stage}")
         })
     };
     view! {
