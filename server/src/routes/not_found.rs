@@ -63,6 +63,7 @@ fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Respon
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
          <title>{title} – Moescape</title>\n{style}</head>\n<body>\n\
          <main class=\"broken-link\">\n<h1>{title}</h1>\n{text}\n\
          <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>\n</main>\n</body>\n</html>\n"
