@@ -18,7 +18,7 @@ use crate::format;
 use crate::panels::cards::memory_verdict;
 use crate::panels::knobs::SEARCH_ID;
 
-/// The address bar follows when the knobs have been still for this long.
+/// The address bar and the advice follow when the knobs have been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 /// A gesture by keys ends when the knobs have been still for this long.
 const GESTURE_DELAY: Duration = Duration::from_millis(500);
@@ -36,7 +36,10 @@ pub fn install(explorer: Explorer) -> NodeRef<html::P> {
         let query = explorer.with_design(link::encode);
         // The first run is the page as it was opened: its address stays as it was written.
         if is_first.is_some() {
-            address.run(move || write_address(&query, false));
+            address.run(move || {
+                write_address(&query, false);
+                explorer.rest();
+            });
         }
     });
     let gesture = Later::new(GESTURE_DELAY);

@@ -15,6 +15,7 @@ use model::preset::Preset;
 use model::violation::{Nearest, Violation};
 use model::{Plan, estimate, legal_values};
 
+use crate::advice::{Advice, advice};
 use crate::history::History;
 
 /// Whose numbers the page shows.
@@ -64,6 +65,9 @@ pub struct Explorer {
     changed: Memo<Vec<KnobId>>,
     violations: Memo<Vec<Violation>>,
     on_page: Memo<OnPage>,
+    /// The design as it was when the knobs last rested: what takes long follows it.
+    resting: RwSignal<Design>,
+    advice: Memo<Option<Vec<Advice>>>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
     /// What the search box over the knobs holds, in lower case.
@@ -78,6 +82,7 @@ impl Explorer {
     /// The state of a page that has just been opened.
     #[must_use]
     pub fn new(design: Design) -> Self {
+        let resting = RwSignal::new(design.clone());
         let design = RwSignal::new(design);
         let preset = Memo::new(move |_| design.with(|design| design.preset.id));
         let preset_design = Memo::new(move |_| {
@@ -115,6 +120,8 @@ impl Explorer {
             changed,
             violations,
             on_page,
+            resting,
+            advice: Memo::new(move |_| resting.with(advice_for)),
             explained: RwSignal::new(None),
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
@@ -157,6 +164,19 @@ impl Explorer {
     /// Reads the rules that the design breaks.
     pub fn with_violations<T>(self, read: impl FnOnce(&[Violation]) -> T) -> T {
         self.violations.with(|violations| read(violations))
+    }
+
+    /// Single changes that would help the design as it last rested; none while it breaks a rule.
+    #[must_use]
+    pub fn advice(self) -> Option<Vec<Advice>> {
+        self.advice.get()
+    }
+
+    /// Tells that the knobs rest.
+    pub fn rest(self) {
+        let design = self.design.get_untracked();
+        // The page may be gone by the time that its knobs have rested long enough.
+        let _ = self.resting.try_set(design);
     }
 
     /// The knobs that differ from the preset, in registry order.
@@ -328,6 +348,11 @@ impl Explorer {
     }
 }
 
+fn advice_for(design: &Design) -> Option<Vec<Advice>> {
+    let plan = Plan::new(design).ok()?;
+    Some(advice(design, &estimate(&plan)))
+}
+
 fn differences(design: &Design, preset: &Design) -> Vec<KnobId> {
     KnobId::ALL.iter().copied().filter(|id| design.get(*id) != preset.get(*id)).collect()
 }
@@ -420,6 +445,17 @@ mod tests {
             assert_eq!(explorer.changed().get(), [PP]);
             explorer.reset(PP);
             assert!(explorer.changed().get().is_empty());
+        });
+    }
+
+    #[test]
+    fn advice_follows_when_the_knobs_rest() {
+        check("", |explorer| {
+            let before = explorer.advice();
+            explorer.set(KnobId::micro_batch_size, &Value::Integer(4)).expect("in bounds");
+            assert_eq!(explorer.advice(), before);
+            explorer.rest();
+            assert_ne!(explorer.advice(), before);
         });
     }
 

@@ -8,15 +8,24 @@ use crate::{App, RawQuery, parity};
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    console_error_panic_hook::set_once();
+    std::panic::set_hook(Box::new(|panic| {
+        console_error_panic_hook::hook(panic);
+        // Nothing works any more: the style sheet shows the bar that offers to reload.
+        mark("data-stopped");
+    }));
     let search = window().location().search().unwrap_or_default();
     leptos::mount::hydrate_body(move || {
         provide_context(RawQuery(search));
         view! { <App/> }
     });
+    mark("data-hydrated");
+}
+
+/// Sets a mark on the document that style sheet and tests look for.
+fn mark(name: &str) {
     if let Some(root) = document().document_element() {
         // A fixed, valid attribute name can always be set.
-        let _ = root.set_attribute("data-hydrated", "true");
+        let _ = root.set_attribute(name, "true");
     }
 }
 

@@ -7,6 +7,7 @@
 #[cfg(all(feature = "hydrate", feature = "ssr"))]
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
+pub mod advice;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;

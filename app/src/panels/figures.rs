@@ -47,7 +47,7 @@ static FIGURES: [Spec; 4] = [
         caption: |numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
-                "A device sends {} in a step; {} of its communication time is hidden",
+                "{} per device and step; {} of the communication time is hidden",
                 format::traffic(metrics.comm_volume),
                 format::percent(metrics.overlap_ratio, 1),
             )
@@ -61,7 +61,7 @@ static FIGURES: [Spec; 4] = [
         caption: |numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
-                "At {} the bubble is {} by the closed form and {} with real stage times",
+                "At {}: {} by the closed form, {} with real stage times",
                 format::counted(numbers.plan.num_microbatches(), "micro-batch", "micro-batches"),
                 format::percent(metrics.bubble_ratio_closed_form, 2),
                 format::percent(metrics.bubble_ratio, 2),
@@ -83,10 +83,10 @@ fn memory_caption(numbers: &Numbers) -> String {
         .filter(|stage| stage.memory.peak().get() > numbers.estimate.metrics.memory_limit.get())
         .count();
     let fullest = fullest_stage(&numbers.estimate).map_or_else(String::new, |stage| {
-        format!("Stage {} is the fullest at {}", stage.stage, format::memory(stage.memory.peak()))
+        format!("Stage {} is the fullest, {}", stage.stage, format::memory(stage.memory.peak()))
     });
     match over {
-        0 => format!("{fullest}; every stage is within the limit of {limit}"),
+        0 => format!("{fullest}; all are within the limit of {limit}"),
         1 => format!("{fullest}; 1 stage is over the limit of {limit}"),
         count => format!("{fullest}; {count} stages are over the limit of {limit}"),
     }

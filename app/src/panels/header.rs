@@ -11,8 +11,8 @@ use crate::widgets::icon::{Icon, icon};
 
 /// Name, undo and redo, copy link, theme, keys.
 pub fn header(explorer: Explorer) -> impl IntoView {
-    let undo = move || explorer.undo_label();
-    let redo = move || explorer.redo_label();
+    let undo = Signal::derive(move || explorer.undo_label());
+    let redo = Signal::derive(move || explorer.redo_label());
     view! {
         <header class="header">
             <a class="brand" href="/">
@@ -21,8 +21,8 @@ pub fn header(explorer: Explorer) -> impl IntoView {
             </a>
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
-                {action("Undo", Icon::Undo, Signal::derive(undo), Callback::new(move |()| explorer.undo()))}
-                {action("Redo", Icon::Redo, Signal::derive(redo), Callback::new(move |()| explorer.redo()))}
+                {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
+                {action("Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
                 <button
                     type="button"
                     class="button"
@@ -137,6 +137,7 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
         0 => "Edit knobs".to_owned(),
         count => format!("Edit knobs, {} changed", format::whole(count as u64)),
     };
+    let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
             <p class="bottom-headline" aria-hidden="true">{headline}</p>
@@ -144,10 +145,10 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
                 type="button"
                 class="button primary"
                 aria-controls="knobs"
-                aria-expanded=move || if explorer.sheet_open.get() { "true" } else { "false" }
+                aria-expanded=move || if is_open() { "true" } else { "false" }
                 on:click=move |_| explorer.sheet_open.update(|open| *open = !*open)
             >
-                {move || if explorer.sheet_open.get() { "Close knobs".to_owned() } else { changes() }}
+                {move || if is_open() { "Close knobs".to_owned() } else { changes() }}
             </button>
         </div>
     }

@@ -161,7 +161,9 @@ fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<imp
                 <span>{title}</span>
                 <span class="muted">{count}</span>
                 <span class="fold-changes">{changes(explorer, ids)}</span>
-                <span class="fold-broken">{move || broken.get().then_some("in a broken rule")}</span>
+                <span class="fold-broken">
+                    {move || broken.get().then_some("in a broken rule")}
+                </span>
             </summary>
             {rows}
         </details>

@@ -7,6 +7,16 @@ use super::{cards, explanation, figures, header, help, knobs, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
 
+/// What a visitor reads when the page has failed; the style sheet shows it then.
+fn stopped() -> impl IntoView {
+    view! {
+        <div class="stopped" role="alert">
+            <p>"The page has stopped because of a mistake in it. The design is kept in the address."</p>
+            <a class="button primary" href="">"Reload"</a>
+        </div>
+    }
+}
+
 /// The explorer opened on a design.
 pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
@@ -29,6 +39,7 @@ pub fn page(design: Design) -> impl IntoView {
             {explanation::explanation(explorer)}
             {header::bottom_bar(explorer)}
             {help::help(explorer)}
+            {stopped()}
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </div>
     }

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::violation::{Nearest, Violation};
 
+use crate::advice::Advice;
 use crate::bottleneck::bottleneck;
 use crate::explorer::{Explorer, Shown};
 use crate::format;
@@ -32,7 +33,40 @@ fn bounds(explorer: Explorer) -> impl IntoView {
                 {move || said.with(|said| said.detail.clone())}
             </p>
             <p class="muted">{move || beside_published(explorer)}</p>
+            {advice(explorer)}
         </section>
+    }
+}
+
+/// Single changes that would help, as buttons.
+fn advice(explorer: Explorer) -> impl IntoView {
+    let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
+    let lead = move || match (fits.get(), explorer.advice().is_none_or(|all| all.is_empty())) {
+        (true, false) => "Would help",
+        (true, true) => "No single change of the strategy makes it faster",
+        (false, false) => "Would make it fit",
+        (false, true) => "No single change of the strategy makes it fit",
+    };
+    let buttons = move || {
+        let all = explorer.advice().unwrap_or_default();
+        all.into_iter().map(|advice| advised(explorer, advice)).collect::<Vec<_>>()
+    };
+    view! {
+        <div class="advice">
+            <p>{lead}</p>
+            <div class="ways">{buttons}</div>
+        </div>
+    }
+}
+
+fn advised(explorer: Explorer, advice: Advice) -> impl IntoView {
+    let label = format!("Set {} to {}", short_label(advice.change.knob), advice.change.value);
+    let effect = advice.effect();
+    view! {
+        <button type="button" class="button way" on:click=move |_| explorer.mend(&advice.change)>
+            {label}
+            <span class="muted">{effect}</span>
+        </button>
     }
 }
 

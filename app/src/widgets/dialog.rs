@@ -52,7 +52,9 @@ pub fn side_panel<V: IntoView + 'static>(
         view! {
             <aside id=id class=id aria-labelledby=title_id>
                 <div class="dialog-head">
-                    <h2 id=title_id.clone() tabindex="-1" node_ref=heading>{move || title.get()}</h2>
+                    <h2 id=title_id.clone() tabindex="-1" node_ref=heading>
+                        {move || title.get()}
+                    </h2>
                     {close_button(on_close)}
                 </div>
                 <div class="dialog-body">{body()}</div>
