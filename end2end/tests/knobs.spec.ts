@@ -41,7 +41,9 @@ test("a slider moves over legal values and is one step of the history", async ({
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + box.width / 2, y);
   await page.mouse.down();
-  for (const share of [0.4, 0.3, 0.2, 0.1, 0.01]) await page.mouse.move(box.x + box.width * share, y);
+  for (const share of [0.4, 0.3, 0.2, 0.1, 0.01]) {
+    await page.mouse.move(box.x + box.width * share, y);
+  }
   await page.mouse.up();
   await expect(numberBox(page, PP)).not.toHaveValue("16");
   await expect(page.getByRole("region", { name: "Broken rules" })).toBeHidden();
@@ -79,7 +81,7 @@ test("a changed knob can be put back to its preset's value", async ({ page }) =>
   await expect(page).not.toHaveURL(/virtual_pipeline/);
 });
 
-test("another preset changes the design, and the browser's back button returns", async ({ page }) => {
+test("another preset changes the design, and the back button returns", async ({ page }) => {
   await gotoHydrated(page);
   const before = await numbers(page);
   await page.getByRole("combobox", { name: "Preset" }).selectOption("deepseek-v3-2k-h800");

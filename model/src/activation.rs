@@ -2,9 +2,9 @@
 //!
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
 //! t TP. An element has two bytes unless said; inputs of linear layers are kept as the products
-//! read them, in one byte under FP8 (Transformer Engine). Source: Korthikanti et al. 2022, section 4, for the
-//! dense layer (with flash attention, without dropout); the rest is derived from Megatron-Core's
-//! autograd functions.
+//! read them, in one byte under FP8 (Transformer Engine). Source: Korthikanti et al. 2022,
+//! section 4, for the dense layer (with flash attention, without dropout); the rest is derived from
+//! Megatron-Core's autograd functions.
 
 use crate::choice::{RecomputeGranularity, RecomputeModule, SwapModule};
 use crate::plan::Plan;

@@ -4,7 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 macro_rules! choices {
-    ($($(#[$doc:meta])* $Name:ident { $($(#[$variant_doc:meta])* $Variant:ident = $name:literal,)+ })+) => {
+    ($($(#[$doc:meta])* $Name:ident {
+        $($(#[$variant_doc:meta])* $Variant:ident = $name:literal,)+
+    })+) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq)]

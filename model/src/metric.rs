@@ -29,7 +29,10 @@ pub enum MetricValue {
 }
 
 macro_rules! metrics {
-    ($($name:ident: $label:literal, $unit:literal, $definition:literal, $formula:literal, $source:expr;)+) => {
+    ($(
+        $name:ident: $label:literal, $unit:literal, $definition:literal, $formula:literal,
+            $source:expr;
+    )+) => {
         /// Every metric, by its public id.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(non_camel_case_types, missing_docs, reason = "the variants are the public names")]

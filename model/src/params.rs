@@ -122,8 +122,8 @@ impl Plan {
         self.attention_params().plus(moe)
     }
 
-    /// One MTP layer without embedding and head: a MoE layer where the model has any, the projection of
-    /// 2 h to h, two norms before it and one behind the layer.
+    /// One MTP layer without embedding and head: a MoE layer where the model has any, the
+    /// projection of 2 h to h, two norms before it and one behind the layer.
     ///
     /// Source: Megatron-Core `multi_token_prediction.py`.
     pub(crate) fn mtp_layer_params(&self) -> Params {

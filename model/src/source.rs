@@ -93,13 +93,15 @@ sources! {
     /// Model configuration.
     GLM = "GLM model cards", "https://huggingface.co/zai-org";
     /// Model configuration.
-    LLAMA_4 = "TensorRT-LLM, test configuration of Llama 4 Maverick", "https://github.com/NVIDIA/TensorRT-LLM";
+    LLAMA_4 = "TensorRT-LLM, test configuration of Llama 4 Maverick",
+        "https://github.com/NVIDIA/TensorRT-LLM";
     /// Model configuration.
     GPT_3 = "GPT-3, arXiv 2005.14165, and Megatron-LM's script", "https://arxiv.org/abs/2005.14165";
     /// Model configuration.
     MINIMAX = "MiniMax-M2 model card", "https://huggingface.co/MiniMaxAI";
     /// Model configuration.
-    TELECHAT3 = "TeleChat3, README and mindformers configuration", "https://github.com/Tele-AI/TeleChat3";
+    TELECHAT3 = "TeleChat3, README and mindformers configuration",
+        "https://github.com/Tele-AI/TeleChat3";
     /// Our own derivation, written out beside the formula.
     DERIVED = "Derived, see the formula", "";
     /// A decision of this tool, to be replaced by calibration.

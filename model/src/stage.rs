@@ -22,7 +22,9 @@ pub(crate) type PerAxis = [f64; AXES.len()];
 const TP_PIECES: f64 = 4.0;
 /// Pieces in which dispatch and combine run beside the experts.
 const EP_PIECES: f64 = 2.0;
-/// Share of dispatch and combine that warm-up and cool-down hide. Source: MindSpeed `moe-fb-overlap`.
+/// Share of dispatch and combine that warm-up and cool-down hide.
+///
+/// Source: MindSpeed `moe-fb-overlap`.
 const HIDDEN_IN_WARM_UP: f64 = 0.5;
 /// Share of the backward's TP traffic that runs beside its own products: the input gathered again
 /// and the gradient scattered, half of the calls. Source: Megatron-Core `layers.py`.

@@ -80,7 +80,9 @@ fn check_sums(node: &Breakdown) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn every_number_of_an_estimate_is_finite(design in legal_design()) {
@@ -93,7 +95,8 @@ proptest! {
     fn efficiencies_are_shares(design in legal_design()) {
         let metrics = estimate(&plan(&design)).metrics;
         prop_assert!(metrics.mfu > 0.0 && metrics.hfu > 0.0);
-        let counts_what_runs = design.training.attention_flops == model::choice::AttentionFlops::Causal
+        let convention = design.training.attention_flops;
+        let counts_what_runs = convention == model::choice::AttentionFlops::Causal
             && design.training.moe_expert_capacity_factor.is_none();
         prop_assert!(!counts_what_runs || metrics.hfu >= metrics.mfu * (1.0 - 1e-9));
         prop_assert!((0.0..=1.0).contains(&metrics.bubble_ratio));
@@ -136,16 +139,19 @@ proptest! {
     fn parameters_of_all_ranks_count_each_split_one_once(design in legal_design()) {
         // With TP 1 and EP 1 nothing is replicated or split within a stage.
         let mut whole = design;
-        for (knob, value) in [("tp", "1"), ("sequence_parallel", "false"), ("ep", "1"), ("etp", "1")] {
+        let undivided = [("tp", "1"), ("sequence_parallel", "false"), ("ep", "1"), ("etp", "1")];
+        for (knob, value) in undivided {
             whole = with(&whole, knob, value);
         }
         if let Ok(plan) = Plan::new(&whole) {
             let estimate = estimate(&plan);
-            let directions = if whole.schedule.method == model::choice::Method::DualPipe { 2 } else { 1 };
-            let held: u128 = estimate.stages.iter().map(|stage| stage.params).sum::<u128>() / directions;
+            let both_ways = whole.schedule.method == model::choice::Method::DualPipe;
+            let directions = if both_ways { 2 } else { 1 };
+            let held = estimate.stages.iter().map(|stage| stage.params).sum::<u128>() / directions;
             let all = plan.params_total() + plan.params_mtp();
             // A tied head on another stage, or an MTP head there, is a further copy of the table.
-            let table = u128::from(whole.transformer.vocab_size) * u128::from(whole.transformer.hidden_size);
+            let transformer = &whole.transformer;
+            let table = u128::from(transformer.vocab_size) * u128::from(transformer.hidden_size);
             let copies = (held + table / 2).saturating_sub(all) / table;
             prop_assert!(copies <= 1 + 2 * u128::from(whole.transformer.mtp_num_layers));
             let slack = all / 1_000_000 + 64;
@@ -155,12 +161,13 @@ proptest! {
 
     #[test]
     fn a_slower_link_never_makes_a_step_faster(design in legal_design(), factor in 0.05_f64..1.0) {
-        let row = design.cluster.accelerator.row();
+        let cluster = &design.cluster;
+        let row = cluster.accelerator.row();
         let before = estimate(&plan(&design)).metrics.step_time;
         let links = [
-            ("inter_node_gb_per_sec", design.cluster.inter_node_gb_per_sec, row.inter_node_gb_per_sec),
-            ("intra_node_gb_per_sec", design.cluster.intra_node_gb_per_sec, row.intra_node_gb_per_sec),
-            ("host_gb_per_sec", design.cluster.host_gb_per_sec, row.host_gb_per_sec),
+            ("inter_node_gb_per_sec", cluster.inter_node_gb_per_sec, row.inter_node_gb_per_sec),
+            ("intra_node_gb_per_sec", cluster.intra_node_gb_per_sec, row.intra_node_gb_per_sec),
+            ("host_gb_per_sec", cluster.host_gb_per_sec, row.host_gb_per_sec),
         ];
         for (knob, own, usual) in links {
             let slower = with(&design, knob, &(own.unwrap_or(usual) * factor).max(0.1).to_string());
@@ -194,7 +201,9 @@ proptest! {
     fn nearest_values_mend_the_rule_that_they_answer(
         design in legal_design(),
         knob in 0..KnobId::ALL.len(),
-        text in prop::sample::select(vec!["1", "3", "7", "12", "48", "100", "true", "false", "full"]),
+        text in prop::sample::select(
+            vec!["1", "3", "7", "12", "48", "100", "true", "false", "full"]
+        ),
     ) {
         let mut illegal = design;
         if illegal.set_text(KnobId::ALL[knob], text).is_err() {

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the tasks of this repository, so that a fresh machine needs rustup and little else.
+//! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
 //! One module per task (`serve`, `build`, `test`, `bench`); what they share is the site's pipeline
 //! (`site`), the places of things (`workspace`) and how other programs are run (`command`, `tool`).

@@ -1,7 +1,7 @@
 //! The site's pipeline: the explorer as WASM, its glue, the style sheet, and the public files.
 //!
-//! `cargo build` -> wasm-bindgen -> wasm-opt (release only) -> hashed names -> brotli -> `site.json`.
-//! The server embeds the result, and learns the hashed names from `site.json`.
+//! `cargo build` -> wasm-bindgen -> wasm-opt (release only) -> hashed names -> brotli ->
+//! `site.json`. The server embeds the result, and learns the hashed names from `site.json`.
 
 mod files;
 mod style;

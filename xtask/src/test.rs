@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is shared.
 
 mod allow_list;
+mod tidy;
 
 use std::process::Command;
 
@@ -63,7 +64,10 @@ fn needed(node: bool, browser: bool) -> Vec<Tool> {
 fn sources(workspace: &Workspace, steps: &mut Steps) {
     let cargo = |line: &str| workspace.cargo(line.split_whitespace());
     let run = |line: &str| command::run(&mut cargo(line));
-    steps.run("formatting", || run("fmt --all --check"));
+    steps.run("formatting", || {
+        run("fmt --all --check")?;
+        tidy::check(workspace)
+    });
     steps.run("the model without std", || {
         run("check --package model --target wasm32v1-none")?;
         run("check --package model --target wasm32v1-none --features text")

@@ -11,7 +11,10 @@ use crate::explorer::{Explorer, Shown};
 fn stopped() -> impl IntoView {
     view! {
         <div class="stopped" role="alert">
-            <p>"The page has stopped because of a mistake in it. The design is kept in the address."</p>
+            <p>
+                "The page has stopped because of a mistake in it. "
+                "The design is kept in the address."
+            </p>
             <a class="button primary" href="">"Reload"</a>
         </div>
     }

@@ -80,7 +80,8 @@ registry! {
 /// The shape of the model.
 Transformer transformer {
     num_layers: u64 = 32,
-        knob("Layers", Integer(1, 1_000), "Transformer layers, without MTP and no-op layers").primary();
+        knob("Layers", Integer(1, 1_000), "Transformer layers, without MTP and no-op layers")
+            .primary();
     hidden_size: u64 = 4_096,
         knob("Hidden size", Integer(16, 131_072), "Width of the residual stream").primary();
     ffn_hidden_size: u64 = 14_336,
@@ -378,7 +379,8 @@ Routing routing {
 /// How operators run.
 Kernel kernel {
     framework: Framework = Framework::Megatron,
-        knob("Framework", Choice(Framework::NAMES), "ideal has no overhead; the others share one launch cost until it is calibrated for each")
+        knob("Framework", Choice(Framework::NAMES),
+            "ideal has no overhead; the others share one launch cost until it is calibrated")
             .source(MSMODELING);
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")
@@ -395,7 +397,8 @@ Kernel kernel {
         knob("Fused permute", Flag, "Permute and unpermute are one kernel each")
             .source(PANGU_ULTRA_MOE);
     cuda_graph_impl: CudaGraph = CudaGraph::None,
-        knob("Graph replay", Choice(CudaGraph::NAMES), "Kernels of dense parts are replayed; both forms count alike");
+        knob("Graph replay", Choice(CudaGraph::NAMES),
+            "Kernels of dense parts are replayed; both forms count alike");
     host_binding: bool = false,
         knob("CPU core binding", Flag, "Launching threads stay on their cores")
             .source(PANGU_ULTRA_MOE)

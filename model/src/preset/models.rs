@@ -1,5 +1,5 @@
-//! Published architectures, from their configuration files; cluster and strategy below them are ours:
-//! legal, plausible, and the same for ever.
+//! Published architectures, from their configuration files; cluster and strategy below them are
+//! ours: legal, plausible, and the same for ever.
 
 use super::{Preset, PresetKind};
 use crate::source::{

@@ -333,8 +333,8 @@ rules! {
          num_layers] MINDSPEED,
         |d| (d.parallel.pipeline_model_parallel_layout.is_none()).then(|| indivisible(
             layout::slots(d), layout::chunks(d), || format!(
-                "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP {} \
-                 = {} chunks",
+                "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP \
+                 {} = {} chunks",
                 d.transformer.num_layers, d.transformer.mtp_num_layers,
                 d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
                 layout::chunks(d))))?;
@@ -530,8 +530,8 @@ rules! {
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
             .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
     design_uses_what_is_modelled
-        [timing, moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss, planner,
-         planner_window, planner_interval, planner_threshold, planner_trigger, redundant_experts,
-         host_binding, data_loader_offload] crate::source::DERIVED,
+        [timing, moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss,
+         planner, planner_window, planner_interval, planner_threshold, planner_trigger,
+         redundant_experts, host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);
 }

@@ -66,7 +66,8 @@ fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Respon
          <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
          <title>{title} – Moescape</title>\n{style}</head>\n<body>\n\
          <main class=\"broken-link\">\n<h1>{title}</h1>\n{text}\n\
-         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>\n</main>\n</body>\n</html>\n"
+         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>\n\
+         </main>\n</body>\n</html>\n"
     );
     let mut response = (status, Html(html)).into_response();
     let headers = response.headers_mut();

@@ -1,0 +1,80 @@
+//! The shape of source files: short enough to read, and each says at its head what it is for.
+//!
+//! rustfmt keeps neither: it leaves long strings, comments and macros alone.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::command;
+use crate::workspace::Workspace;
+
+const MOST_LINES: usize = 600;
+const MOST_COLUMNS: usize = 100;
+
+/// Fails with every file that is too long or too wide or lacks a head.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    let mut git = std::process::Command::new("git");
+    git.current_dir(&workspace.root).args(["ls-files", "*.rs", "*.ts", "*.mjs", "*.css"]);
+    let mut complaints = Vec::new();
+    for path in command::output(&mut git)?.lines() {
+        let file = workspace.root.join(path);
+        // A file that was removed is listed until that is committed.
+        if file.exists() {
+            let text = std::fs::read_to_string(&file).with_context(|| format!("reading {path}"))?;
+            complaints.extend(look_at(path, &text));
+        }
+    }
+    ensure!(complaints.is_empty(), "{}", complaints.join("\n"));
+    Ok(())
+}
+
+fn look_at(path: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let head = match Path::new(path).extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => "//!",
+        Some("css") => "/*",
+        _ => "//",
+    };
+    if !text.starts_with(head) {
+        complaints.push(format!("{path}:1: starts with `{head}`: what it is for, and why"));
+    }
+    for (index, line) in text.lines().enumerate() {
+        let columns = line.chars().count();
+        if columns > MOST_COLUMNS {
+            let place = format!("{path}:{}", index + 1);
+            complaints.push(format!("{place}: {columns} columns, more than {MOST_COLUMNS}"));
+        }
+    }
+    let lines = text.lines().count();
+    if lines > MOST_LINES {
+        complaints.push(format!("{path}: {lines} lines, more than {MOST_LINES}; split it"));
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_readable_file_with_a_head_passes() {
+        assert!(look_at("a.rs", "//! What a is.\nfn a() {}\n").is_empty());
+        assert!(look_at("a.css", "/* What a looks like. */\n").is_empty());
+    }
+
+    #[test]
+    fn a_wide_line_is_named_and_letters_count_not_bytes() {
+        let text = format!("//! A.\n// {}\n", "µ".repeat(97));
+        assert!(look_at("a.rs", &text).is_empty());
+        let text = format!("//! A.\n// {}\n", "µ".repeat(98));
+        assert_eq!(look_at("a.rs", &text), ["a.rs:2: 101 columns, more than 100"]);
+    }
+
+    #[test]
+    fn a_long_file_and_one_without_a_head_are_named() {
+        let complaints = look_at("a.rs", &"fn a() {}\n".repeat(601));
+        assert!(complaints[0].starts_with("a.rs:1:"), "{complaints:?}");
+        assert!(complaints[1].contains("601 lines"), "{complaints:?}");
+    }
+}
