@@ -52,11 +52,11 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// What it brings: `+3.1 % throughput, 48.2 GiB`.
+    /// What it brings, throughput and peak memory: `+3.1 %, 48.2 GiB`.
     #[must_use]
     pub fn effect(&self) -> String {
         let gain = format::signed(self.gain * 100.0, 1);
-        format!("{gain} % throughput, {}", format::memory(self.memory))
+        format!("{gain} %, {}", format::memory(self.memory))
     }
 }
 

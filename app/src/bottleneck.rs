@@ -60,7 +60,7 @@ fn time_sentence(estimate: &Estimate, losses: &[(StepPart, Seconds)]) -> String 
     let share = |time: Seconds| format::percent(time / total, 0);
     let ideal = estimate.step.part(StepPart::Ideal);
     let mut sentence = format!(
-        "Of the {} step, {} ({}) is what the model FLOPs need at the peak",
+        "Of the {} step, {} ({}) is ideal compute",
         format::duration(total),
         format::duration(ideal),
         share(ideal),
@@ -86,7 +86,7 @@ fn memory_sentence(stage: &StageEstimate) -> String {
             if bytes.get() > best.0.get() { (*bytes, label) } else { best }
         });
     format!(
-        "Stage {} sets the peak memory: {} of its {} are {}.",
+        "Stage {} is the fullest: {} of its {} are {}.",
         stage.stage,
         format::memory(largest.0),
         format::memory(stage.memory.peak()),
@@ -162,6 +162,10 @@ mod tests {
         let stage = fullest_stage(&estimate).expect("a stage");
         assert_eq!(stage.memory.peak(), estimate.metrics.memory_peak);
         let said = bottleneck(&estimate);
-        assert!(said.detail.contains(&format!("Stage {} sets", stage.stage)), "{}", said.detail);
+        assert!(
+            said.detail.contains(&format!("Stage {} is the fullest", stage.stage)),
+            "{}",
+            said.detail
+        );
     }
 }

@@ -10,7 +10,6 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use leptos::web_sys;
 use model::link;
 
 use crate::explorer::{Explorer, Shown};

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use model::link;
 
-use super::cards::memory_verdict;
 use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
@@ -127,20 +126,24 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
         explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
-                "MFU {} · {}",
+                "MFU {} · {} of {}",
                 format::percent(metrics.mfu, 1),
-                memory_verdict(metrics.memory_peak, metrics.memory_limit),
+                format::memory(metrics.memory_peak).number,
+                format::memory(metrics.memory_limit),
             )
         })
     };
     let changes = move || match explorer.changed().with(Vec::len) {
         0 => "Edit knobs".to_owned(),
-        count => format!("Edit knobs, {} changed", format::whole(count as u64)),
+        count => format!("Edit knobs ({} changed)", format::whole(count as u64)),
     };
+    let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
     let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
-            <p class="bottom-headline" aria-hidden="true">{headline}</p>
+            <p class="bottom-headline" class:over=move || !fits.get() aria-hidden="true">
+                {headline}
+            </p>
             <button
                 type="button"
                 class="button primary"

@@ -3,6 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::KnobId;
+use model::knob::Value;
 use model::violation::{Nearest, Violation};
 
 use crate::advice::Advice;
@@ -42,9 +43,9 @@ fn bounds(explorer: Explorer) -> impl IntoView {
 fn advice(explorer: Explorer) -> impl IntoView {
     let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
     let lead = move || match (fits.get(), explorer.advice().is_none_or(|all| all.is_empty())) {
-        (true, false) => "Would help",
+        (true, false) => "Would help (throughput, peak memory)",
         (true, true) => "No single change of the strategy makes it faster",
-        (false, false) => "Would make it fit",
+        (false, false) => "Would make it fit (throughput, peak memory)",
         (false, true) => "No single change of the strategy makes it fit",
     };
     let buttons = move || {
@@ -60,7 +61,7 @@ fn advice(explorer: Explorer) -> impl IntoView {
 }
 
 fn advised(explorer: Explorer, advice: Advice) -> impl IntoView {
-    let label = format!("Set {} to {}", short_label(advice.change.knob), advice.change.value);
+    let label = format!("{} → {}", short_label(advice.change.knob), spelled(&advice.change.value));
     let effect = advice.effect();
     view! {
         <button type="button" class="button way" on:click=move |_| explorer.mend(&advice.change)>
@@ -121,7 +122,7 @@ fn broken_rule(explorer: Explorer, violation: &Violation) -> impl IntoView + use
 pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use<>> {
     ways.iter()
         .map(|way| {
-            let label = format!("Set {} to {}", short_label(way.knob), way.value);
+            let label = format!("Set {} to {}", short_label(way.knob), spelled(&way.value));
             let way = way.clone();
             view! {
                 <button type="button" class="button way" on:click=move |_| explorer.mend(&way)>
@@ -130,6 +131,17 @@ pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use
             }
         })
         .collect()
+}
+
+/// A value in words: flags are on or off.
+fn spelled(value: &Value) -> String {
+    match value {
+        Value::Flag(true) => "on".to_owned(),
+        Value::Flag(false) => "off".to_owned(),
+        Value::None | Value::Integer(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
+            value.to_string()
+        }
+    }
 }
 
 /// The axis word in a label's brackets, or the label: `PP`, `No-op layers`.
