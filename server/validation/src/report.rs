@@ -1,0 +1,167 @@
+//! What validation says: one row for each run, and a summary.
+
+use serde::{Deserialize, Serialize};
+
+/// Every run with its prediction, and how well they agree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// One row for each run, in the file's order.
+    pub rows: Vec<Row>,
+    /// The scores.
+    pub summary: Summary,
+    /// The version of the model that predicted.
+    pub model_version: String,
+}
+
+/// One published run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The run's id in its file.
+    pub id: String,
+    /// The source that published it.
+    pub source_id: String,
+    /// `A`: metric exact and layout complete; `B`: something missing; `C`: weak.
+    pub tier: String,
+    /// What was measured: `train_step`, `pipeline`, `memory`, `comm_micro`, ...
+    pub kind: String,
+    /// The model's name as published.
+    pub model: String,
+    /// The hardware as published.
+    pub hardware: String,
+    /// The accelerator that it is taken for.
+    pub accelerator: Option<String>,
+    /// The framework whose overheads count.
+    pub framework: Option<String>,
+    /// Devices of the run.
+    pub num_devices: Option<u64>,
+    /// The precision of its matrix products.
+    pub precision: String,
+    /// The metric that is compared: `step_time_seconds`, `tokens_per_second_per_device`,
+    /// `model_tflops_per_device`, `mfu` or `hfu`; none when the source prints none of them.
+    pub metric: Option<String>,
+    /// The published value.
+    pub measured: Option<f64>,
+    /// The predicted value, in the source's own convention.
+    pub predicted: Option<f64>,
+    /// predicted / measured - 1.
+    pub error: Option<f64>,
+    /// Error of the step time, whichever metric is compared: positive is too slow.
+    pub time_error: Option<f64>,
+    /// Published peak memory of a device, in GiB.
+    pub memory_measured_gib: Option<f64>,
+    /// Predicted peak memory of a device, in GiB.
+    pub memory_predicted_gib: Option<f64>,
+    /// Does it count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
+    pub scored: bool,
+    /// What the row leaves open and the imputation table answered.
+    pub assumed: Vec<String>,
+    /// Why it is not expressed.
+    pub refused: Option<String>,
+    /// The design as a link's query, `?v=1&preset=...`.
+    pub design: Option<String>,
+    /// Where it was published.
+    pub source: String,
+    /// Where in the source.
+    pub locator: String,
+}
+
+/// The scores.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Rows of the file.
+    pub rows: usize,
+    /// Rows that can count: tier A or B, a training step, NVIDIA or Ascend.
+    pub candidates: usize,
+    /// Of these, rows whose architecture the knobs express.
+    pub expressible: usize,
+    /// Of these, rows with a prediction.
+    pub expressed: usize,
+    /// The scores of all expressed rows.
+    pub all: Score,
+    /// By metric, accelerator, source and precision.
+    pub groups: Vec<Group>,
+    /// Rank correlations of published sweeps of eight rows or more.
+    pub sweeps: Vec<Sweep>,
+    /// Runs that differ in one thing.
+    pub pairs: Vec<Pair>,
+    /// Peak memory.
+    pub memory: Option<Score>,
+    /// Why rows are refused, and how many.
+    pub refusals: Vec<Refusal>,
+    /// What was aimed at, and what was reached.
+    pub targets: Vec<Target>,
+}
+
+/// How far predictions are off, as shares of the measured value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// Rows compared.
+    pub rows: usize,
+    /// Median of the absolute error.
+    pub median: f64,
+    /// 90th percentile of the absolute error.
+    pub p90: f64,
+    /// Median of the step time's error: positive is too slow.
+    pub bias: f64,
+    /// Share of rows within 10 %.
+    pub within_tenth: f64,
+}
+
+/// The score of rows that share something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What they share: `metric`, `accelerator`, `source` or `precision`.
+    pub by: String,
+    /// Its value.
+    pub name: String,
+    /// Their score.
+    pub score: Score,
+}
+
+/// A published sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sweep {
+    /// Source, model and hardware that its rows share.
+    pub name: String,
+    /// Rows compared.
+    pub rows: usize,
+    /// Spearman's rank correlation of predicted and measured values.
+    pub rank_correlation: f64,
+}
+
+/// Two runs that differ in one thing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// What differs, such as `recompute full / selective`.
+    pub what: String,
+    /// The runs' ids.
+    pub ids: [String; 2],
+    /// Second over first, published step times.
+    pub measured_ratio: f64,
+    /// Second over first, predicted step times.
+    pub predicted_ratio: f64,
+}
+
+/// A reason for refusing rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The reason, without what is particular to one row.
+    pub reason: String,
+    /// Rows refused for it.
+    pub rows: usize,
+}
+
+/// A target and what was reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// A short name.
+    pub name: String,
+    /// What is asked, in words.
+    pub asked: String,
+    /// What was reached.
+    pub reached: f64,
+    /// The limit.
+    pub limit: f64,
+    /// Is it met?
+    pub met: bool,
+}
