@@ -1,5 +1,6 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
+use crate::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use crate::choice::Choice;
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 
@@ -53,18 +54,21 @@ pub struct Accelerator {
     pub host_memory_gib: f64,
     /// Share of the BF16 peak that the best measured GEMM reaches: no matmul is faster.
     pub best_gemm_fraction: f64,
-    /// Share of the peak that a large, aligned matmul reaches inside a training step.
-    pub gemm_fraction: f64,
-    /// Share of the peak that flash attention reaches, forward.
-    pub attention_forward_fraction: f64,
-    /// Share of the peak that flash attention reaches, backward.
-    pub attention_backward_fraction: f64,
-    /// Share of the memory bandwidth that element-wise kernels reach.
-    pub vector_bandwidth_fraction: f64,
+    /// Share of the FP8 peak that the best measured GEMM reaches.
+    pub best_fp8_gemm_fraction: f64,
+    /// What kernels reach inside a training step.
+    pub kernels: Kernels,
     /// Share of the intra-node bandwidth that collectives reach.
     pub intra_node_fraction: f64,
     /// Share of a NIC's bandwidth that collectives reach.
     pub inter_node_fraction: f64,
+    /// Share of the intra-node bandwidth that all-to-alls reach.
+    pub intra_all_to_all_fraction: f64,
+    /// Share of a NIC's bandwidth that all-to-alls reach.
+    pub inter_all_to_all_fraction: f64,
+    /// Share of the cores that a running collective occupies: what it hides under still costs this
+    /// share of its time.
+    pub communication_core_share: f64,
     /// Where the row comes from.
     pub source: Source,
 }
@@ -90,17 +94,19 @@ const BASE: Accelerator = Accelerator {
     host_gb_per_sec: 25.0,
     host_memory_gib: 2_048.0,
     best_gemm_fraction: 0.8,
-    // SimuMax, A100: shape-wise GEMM typically 0.70 to 0.76 of the peak.
-    gemm_fraction: 0.7,
-    // SimuMax, B200: attention 0.706 forward, 0.694 backward.
-    attention_forward_fraction: 0.7,
-    attention_backward_fraction: 0.69,
-    // limulidae, A800: 884 of 2039 GB/s for element-wise kernels.
-    vector_bandwidth_fraction: 0.43,
+    best_fp8_gemm_fraction: 0.709,
+    kernels: HOPPER,
     // NCCL on H100: 370 of 450 GB/s.
     intra_node_fraction: 0.82,
-    // NCCL all-to-all between nodes, A100 24 of 25, H100 48 of 50 GB/s with its share inside nodes.
-    inter_node_fraction: 0.9,
+    // NCCL all-reduce on 32 H100: 370 of 8 x 50 GB/s a node.
+    inter_node_fraction: 0.92,
+    // NCCL all-to-all in a node: A100 210 of 300, H100 320 of 450, B200 640 of 900 GB/s.
+    intra_all_to_all_fraction: 0.71,
+    // NCCL all-to-all over 32 GPUs: bus bandwidth of 24 and 48 GB/s on NICs of 25 and 50, of which
+    // 24 in 31 bytes leave the node.
+    inter_all_to_all_fraction: 0.74,
+    // DeepSeek-V3, section 3.2: 20 of 132 streaming multiprocessors.
+    communication_core_share: 0.15,
     source: NVIDIA,
 };
 
@@ -117,18 +123,15 @@ const A2: Accelerator = Accelerator {
     hbm_gb_per_sec: 1_638.0,
     // 328 of 353.9 TFLOPS BF16 (limulidae, 24-core part).
     best_gemm_fraction: 0.927,
-    // msmodeling's default for matmul.
-    gemm_fraction: 0.7,
-    // CloudMatrix384 measures MLA at 65.4 % of the peak after kernels that were 1.5 times (forward)
-    // and 1.3 times (backward) slower.
-    attention_forward_fraction: 0.436,
-    attention_backward_fraction: 0.503,
-    // limulidae: 642 of 1638 GB/s for element-wise kernels.
-    vector_bandwidth_fraction: 0.39,
+    kernels: ASCEND,
     // limulidae: all-gather over 8 NPUs at 149 of 196 GB/s.
     intra_node_fraction: 0.76,
     // HIXL: RoCE at 22.5 of 25 GB/s.
     inter_node_fraction: 0.9,
+    intra_all_to_all_fraction: 0.71,
+    inter_all_to_all_fraction: 0.74,
+    // HCCL moves data by its own engines, not by the cube cores.
+    communication_core_share: 0.0,
     source: MSMODELING,
     ..BASE
 };
@@ -146,7 +149,7 @@ const A100: Accelerator = Accelerator {
     inter_node_gb_per_sec: 25.0,
     // 271 of 312.
     best_gemm_fraction: 0.869,
-    gemm_fraction: 0.74,
+    kernels: AMPERE,
     // NCCL: 232 of 300 GB/s.
     intra_node_fraction: 0.77,
     ..BASE
@@ -164,8 +167,9 @@ const H100: Accelerator = Accelerator {
     hbm_gb_per_sec: 3_350.0,
     intra_node_gb_per_sec: 450.0,
     host_gb_per_sec: 50.0,
-    // 794 of 989.
+    // 794 of 989, 1403 of 1979.
     best_gemm_fraction: 0.803,
+    best_fp8_gemm_fraction: 0.709,
     ..BASE
 };
 
@@ -182,10 +186,10 @@ const B200: Accelerator = Accelerator {
     hbm_gb_per_sec: 8_000.0,
     intra_node_gb_per_sec: 900.0,
     host_gb_per_sec: 50.0,
-    // 1745 of 2250.
+    // 1745 of 2250, 3433 of 4500.
     best_gemm_fraction: 0.776,
-    // Midway between SimuMax's default of 0.488 and the best.
-    gemm_fraction: 0.62,
+    best_fp8_gemm_fraction: 0.763,
+    kernels: BLACKWELL,
     // NCCL: 700 of 900 GB/s.
     intra_node_fraction: 0.78,
     ..BASE

@@ -74,21 +74,27 @@ impl Plan {
     #[must_use]
     pub fn flops_per_token(&self) -> Flops {
         let training = &self.design().training;
-        let convention = training.attention_flops;
+        self.flops_per_token_under(training.attention_flops, training.count_mtp_flops)
+    }
+
+    /// The same under a given convention.
+    pub(crate) fn flops_per_token_under(
+        &self,
+        convention: AttentionFlops,
+        count_mtp: bool,
+    ) -> Flops {
         let shape = &self.shape;
-        let mtp = if training.count_mtp_flops && shape.mtp_layers > 0 {
+        let mtp = if count_mtp && shape.mtp_layers > 0 {
             shape.mtp_layers as f64 * self.mtp_flops(convention)
         } else {
             0.0
         };
-        let forward = shape.dense_layers as f64 * self.dense_layer_flops(convention)
-            + if shape.moe_layers > 0 {
-                shape.moe_layers as f64 * self.moe_layer_flops(convention)
-            } else {
-                0.0
-            }
-            + self.head_flops()
-            + mtp;
-        Flops::new(3.0 * forward)
+        let moe = if shape.moe_layers > 0 {
+            shape.moe_layers as f64 * self.moe_layer_flops(convention)
+        } else {
+            0.0
+        };
+        let dense = shape.dense_layers as f64 * self.dense_layer_flops(convention);
+        Flops::new(3.0 * (dense + moe + self.head_flops() + mtp))
     }
 }

@@ -22,6 +22,7 @@ extern crate alloc;
 
 pub mod accelerator;
 pub mod alias;
+pub mod calibration;
 pub mod choice;
 pub mod design;
 pub mod file;
@@ -56,8 +57,10 @@ pub mod estimate;
 pub mod metric;
 mod step;
 
+pub mod convention;
 pub mod explain;
 
+pub use convention::{Convention, conventions};
 pub use explain::{Breakdown, explain};
 pub use plan::Plan;
 pub use rules::legal_values;

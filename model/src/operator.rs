@@ -94,6 +94,10 @@ pub(crate) struct Device {
 const TILES: [(f64, f64, f64); 4] =
     [(128.0, 256.0, 1.0), (256.0, 128.0, 1.0), (128.0, 128.0, 0.92), (64.0, 64.0, 0.6)];
 
+/// Share of the rate that tiles cut along the depth keep: partial sums meet in memory.
+/// Source: Osama et al. 2023 (Stream-K).
+const STREAM_RATE: f64 = 0.9;
+
 /// Depth at which a tile's loading and draining take as long as its product.
 const HALF_DEPTH: f64 = 64.0;
 
@@ -105,12 +109,18 @@ impl Device {
         let (best, attention_f, attention_b) = if ideal {
             (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
         } else {
-            (row.gemm_fraction, row.attention_forward_fraction, row.attention_backward_fraction)
+            let kernels = &row.kernels;
+            let gemm = match plan.design().training.precision.operand_bytes() {
+                bytes if bytes >= 2.0 => kernels.gemm,
+                bytes if bytes >= 1.0 => kernels.fp8_gemm,
+                _ => kernels.fp4_gemm,
+            };
+            (gemm, kernels.attention_forward, kernels.attention_backward)
         };
         // Attention stays in 16 bits when matrix products are narrower.
         let attention_peak = peak.min(row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12);
         let hbm = row.hbm_gb_per_sec * 1e9;
-        let vector_share = if ideal { 0.9 } else { row.vector_bandwidth_fraction };
+        let vector_share = if ideal { 0.9 } else { row.kernels.vector_bandwidth };
         Self {
             gemm: peak * best,
             attention_forward: attention_peak * attention_f,
@@ -137,8 +147,11 @@ impl Device {
             let (across, along) = (libm::ceil(m / tile_m), libm::ceil(n / tile_n));
             let tiles = across * along * count;
             let waves = libm::ceil(tiles / self.cores);
-            let used = m * n * count / (waves * self.cores * tile_m * tile_n);
-            best = best.max(used * rate);
+            let filled = m * n * count / (tile_m * tile_n);
+            // Whole waves, or tiles cut along the depth so that every core works to the end.
+            let used = filled / (waves * self.cores);
+            let streamed = filled / tiles.max(self.cores) * STREAM_RATE;
+            best = best.max(used.max(streamed) * rate);
         }
         best * (k / (k + HALF_DEPTH)) * aligned(k) * aligned(n)
     }

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::accelerator::{Accelerator, IntraNode};
+use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{AttentionFlops, Framework, Method, Optimizer, Precision, ShardingStrategy};
 use crate::design::{Design, PerStage};
 use crate::layout::{self, Stage};
@@ -15,6 +16,8 @@ use crate::violation::Violation;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     design: Design,
+    pub(crate) accelerator: Accelerator,
+    pub(crate) host: Host,
     pub(crate) shape: Shape,
     pub(crate) sizes: Sizes,
     pub(crate) machine: Machine,
@@ -105,13 +108,26 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
+        let accelerator = *design.cluster.accelerator.row();
         Ok(Self {
+            accelerator,
+            host: host(design.kernel.framework),
             shape: Shape::new(design),
             sizes: Sizes::new(design),
-            machine: Machine::new(design),
+            machine: Machine::new(design, &accelerator),
             stages: layout::stages(design),
             design: design.clone(),
         })
+    }
+
+    /// The same plan on an accelerator and a host with other constants: how a calibration tries
+    /// values that the tables don't hold.
+    #[must_use]
+    pub fn with_constants(mut self, accelerator: Accelerator, host: Host) -> Self {
+        self.machine = Machine::new(&self.design, &accelerator);
+        self.accelerator = accelerator;
+        self.host = host;
+        self
     }
 
     /// The design that was checked.
@@ -139,8 +155,8 @@ impl Plan {
     }
 
     /// The accelerator's row.
-    pub(crate) fn accelerator(&self) -> &'static Accelerator {
-        self.design.cluster.accelerator.row()
+    pub(crate) fn accelerator(&self) -> &Accelerator {
+        &self.accelerator
     }
 
     /// Sequence tokens of a micro-batch that the TP ranks of one CP rank work on together: s b / c.
@@ -278,12 +294,17 @@ impl Plan {
 
     /// Host time to launch one kernel.
     pub(crate) fn dispatch_micros(&self) -> f64 {
-        let kernel = &self.design.kernel;
-        kernel.dispatch_microseconds.unwrap_or(match kernel.framework {
-            // msmodeling's static cost of a matmul; the frameworks' own figures are not published.
-            Framework::Megatron | Framework::Mindspeed | Framework::Fsdp => 5.0,
-            Framework::Ideal => 0.0,
-        })
+        self.design.kernel.dispatch_microseconds.unwrap_or(self.host.dispatch_micros)
+    }
+}
+
+/// What a framework's host costs.
+fn host(framework: Framework) -> Host {
+    match framework {
+        Framework::Megatron => MEGATRON,
+        Framework::Mindspeed => MINDSPEED,
+        Framework::Fsdp => FSDP,
+        Framework::Ideal => IDEAL,
     }
 }
 

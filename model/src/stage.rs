@@ -131,6 +131,8 @@ impl StageWork {
             let device = pass.cost.seconds() + pass.recompute.seconds();
             pass.host_wait = (launches * dispatch - device).max(0.0);
         }
+        let moe_layers = stage.moe + if mtp_moe { stage.mtp } else { 0.0 };
+        forward.host_wait += plan.sync_seconds() * moe_layers;
         add_links(plan, stage, parts, repeated_share, &mut forward, &mut backward);
         add_sharding(plan, stage, &mut forward, &mut backward);
         let copy = swapped / plan.machine.host.get();
@@ -194,10 +196,11 @@ impl StageWork {
             backward.compute().max(link_f) + forward.compute().max(link_b)
         };
         let solo: f64 = self.solo_exposed.iter().sum();
-        let exposed = (length - compute).clamp(0.0, solo);
         let per_axis: PerAxis =
             core::array::from_fn(|axis| forward.axis(axis) + backward.axis(axis));
         let all: f64 = per_axis.iter().sum();
+        let exposed = (length - compute).max(0.0);
+        let exposed = (exposed + plan.cost_of_hiding(all - per_axis[4] - exposed)).min(solo);
         if all > 0.0 {
             self.pair_exposed = per_axis.map(|seconds| exposed * seconds / all);
         }
@@ -255,17 +258,22 @@ pub(crate) struct Parts {
 impl Parts {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut work = Work::new(plan);
-        if plan.design().kernel.cuda_graph_impl != CudaGraph::None {
+        let graph = plan.design().kernel.cuda_graph_impl;
+        if graph != CudaGraph::None {
             replay(&mut work.dense, true);
-            replay(&mut work.moe, false);
+            replay(&mut work.moe, graph == CudaGraph::Local);
         }
         Self { work, exchanges: plan.exchanges() }
     }
 }
 
-/// A recorded graph launches all kernels of attention and of a dense MLP at once.
-fn replay(layer: &mut Layer, with_mlp: bool) {
-    let mut blocks = alloc::vec![
+/// A recorded graph launches all its kernels at once. Transformer Engine's covers attention, the
+/// router and a dense MLP; how many rows an expert gets is known too late for it. Megatron's own
+/// covers a whole iteration, whose experts get buffers of a fixed size.
+///
+/// Source: Megatron-Core, `--cuda-graph-impl` and `--cuda-graph-scope`.
+fn replay(layer: &mut Layer, everything: bool) {
+    let attention = [
         &mut layer.norms,
         &mut layer.residuals,
         &mut layer.latents,
@@ -273,16 +281,18 @@ fn replay(layer: &mut Layer, with_mlp: bool) {
         &mut layer.key_value,
         &mut layer.core,
         &mut layer.output,
+        &mut layer.mlp,
+        &mut layer.router,
     ];
-    if with_mlp {
-        blocks.push(&mut layer.mlp);
+    let experts =
+        [&mut layer.permute, &mut layer.experts, &mut layer.activation, &mut layer.unpermute];
+    for block in attention.into_iter().chain(experts.into_iter().filter(|_| everything)) {
+        for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
+            pass.launches = 0.0;
+        }
     }
-    for (index, block) in blocks.into_iter().enumerate() {
-        let launches = if index == 0 { 1.0 } else { 0.0 };
-        block.forward.launches = launches;
-        block.input_grad.launches = launches;
-        block.weight_grad.launches = 0.0;
-    }
+    layer.norms.forward.launches = 1.0;
+    layer.norms.input_grad.launches = 1.0;
 }
 
 /// Calls that a stage's recomputation makes again.
@@ -376,6 +386,21 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Host time between learning how many rows each expert of a layer gets and having its kernels
+    /// queued. Buffers of a fixed size need no such wait; backward the counts are known.
+    fn sync_seconds(&self) -> f64 {
+        let fixed = self.design().training.moe_pad_expert_input_to_capacity
+            || self.design().kernel.cuda_graph_impl == CudaGraph::Local;
+        if fixed { 0.0 } else { self.host.sync_micros * 1e-6 }
+    }
+
+    /// What seconds of communication under compute cost: a collective occupies some of the cores.
+    pub(crate) fn cost_of_hiding(&self, hidden: f64) -> f64 {
+        hidden.max(0.0) * self.accelerator().communication_core_share
+    }
+}
+
 /// Exposed seconds per axis of a pass that runs without a partner.
 fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     let schedule = &plan.design().schedule;
@@ -404,7 +429,11 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     } else {
         pass.axis(5)
     };
-    [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
+    let mut exposed = [tp, cp, exposed_experts(plan, pass), pp, swap, sharding];
+    for axis in [0, 1, 2, 5] {
+        exposed[axis] += plan.cost_of_hiding(pass.axis(axis) - exposed[axis]);
+    }
+    exposed
 }
 
 /// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.

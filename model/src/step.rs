@@ -120,7 +120,11 @@ fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -
     let exposed = |pass: usize| {
         let seconds = passes[pass][0].max(passes[pass][1]);
         let (overlapped, compute) = cover[pass];
-        if overlapped { (seconds - compute).max(seconds / buckets) } else { seconds }
+        if !overlapped {
+            return seconds;
+        }
+        let exposed = (seconds - compute).max(seconds / buckets);
+        exposed + plan.cost_of_hiding(seconds - exposed)
     };
     exposed(0) + exposed(1)
 }
@@ -168,7 +172,8 @@ fn step_time(
     set(StepPart::Kernels, tensor - ideal);
     set(StepPart::Vector, sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector));
     set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
-    set(StepPart::Host, sum(&|stage| stage.forward.host_wait + stage.backward.host_wait));
+    let waits = sum(&|stage| stage.forward.host_wait + stage.backward.host_wait);
+    set(StepPart::Host, waits + plan.host.step_millis * 1e-3);
     set(StepPart::TensorParallel, exposed[0]);
     set(StepPart::ContextParallel, exposed[1]);
     set(StepPart::ExpertParallel, exposed[2]);

@@ -9,7 +9,11 @@ use crate::choice::{ContextParallelAlgo, Dispatcher};
 use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::plan::Plan;
-use crate::topology::{Group, ulysses_ranks};
+use crate::topology::{Group, Links, ulysses_ranks};
+use crate::units::{BytesPerSecond, Seconds};
+
+/// Set-up of a send between two ranks. Source: msmodeling's static cost of communication.
+const SEND_SECONDS: f64 = 10e-6;
 
 /// How often a pass of each kind of work makes a call: forward, backward.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,16 +74,16 @@ struct Call {
 }
 
 impl Plan {
-    /// A call that sends these bytes inside the domain and between domains.
-    fn call(&self, group: &Group, intra_bytes: f64, inter_bytes: f64) -> Call {
-        let latency = group.latency().get();
-        let time = |bytes: f64, rate: f64| if bytes > 0.0 { bytes / rate + latency } else { 0.0 };
+    /// A call that sends these bytes inside the domain and between domains, at these rates.
+    fn call(&self, group: &Group, [intra, inter]: [f64; 2], rates: &Links) -> Call {
+        let (set_up, tree) = group.latency();
+        let time = |bytes: f64, rate: BytesPerSecond, latency: Seconds| {
+            if bytes > 0.0 { bytes / rate.get() + latency.get() } else { 0.0 }
+        };
+        let close = self.machine.mesh(rates.intra, group.close);
         Call {
-            intra: [
-                intra_bytes,
-                time(intra_bytes, self.machine.intra_bandwidth(group.close).get()),
-            ],
-            inter: [inter_bytes, time(inter_bytes, self.machine.inter.get())],
+            intra: [intra, time(intra, close, set_up)],
+            inter: [inter, time(inter, rates.inter, set_up + tree)],
         }
     }
 
@@ -89,13 +93,14 @@ impl Plan {
     /// Source: Thakur et al. 2005, ring and hierarchical forms.
     fn gather(&self, group: &Group, whole_bytes: f64) -> Call {
         let (g, d) = (group.close as f64, group.domains as f64);
-        self.call(group, whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g))
+        let bytes = [whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g)];
+        self.call(group, bytes, &self.machine.ring)
     }
 
     /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
     fn all_to_all(&self, group: &Group, bytes: f64) -> Call {
         let (g, n) = (group.close as f64, group.size as f64);
-        self.call(group, bytes * (g - 1.0) / n, bytes * (n - g) / n)
+        self.call(group, [bytes * (g - 1.0) / n, bytes * (n - g) / n], &self.machine.all_to_all)
     }
 
     /// Every exchange of the layers, without pipeline and data parallelism.
@@ -223,9 +228,9 @@ impl Plan {
         // Inside it, each rank has one neighbour to send to.
         let neighbours = Group { size: 2, close: 2, domains: 1 };
         let call = if crosses {
-            self.call(&group, 0.0, key_value)
+            self.call(&group, [0.0, key_value], &self.machine.ring)
         } else {
-            self.call(&neighbours, key_value, 0.0)
+            self.call(&neighbours, [key_value, 0.0], &self.machine.ring)
         };
         push(list, Axis::Cp, Collective::P2p, &call, layers([steps, 2.0 * steps]));
     }
@@ -292,8 +297,8 @@ impl Plan {
         let inside = self.dispatched_bytes() * (g - 1.0) / g;
         let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
         let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
-        let inter = self.call(group, 0.0, between);
-        let intra = self.call(group, inside, 0.0);
+        let inter = self.call(group, [0.0, between], &self.machine.ring);
+        let intra = self.call(group, [inside, 0.0], &self.machine.all_to_all);
         push(list, Axis::Ep, Collective::AllGather, &inter, gathers);
         push(list, Axis::Ep, Collective::ReduceScatter, &inter, scatters);
         push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
@@ -309,7 +314,7 @@ impl Plan {
             list,
             Axis::Ep,
             Collective::AllToAll,
-            &self.call(group, inside, between),
+            &self.call(group, [inside, between], &self.machine.ring),
             both_ways(1.0),
         );
     }
@@ -338,11 +343,12 @@ impl Plan {
     /// What one stage sends to the next for one chunk of a micro-batch: T' h.
     pub(crate) fn boundary(&self) -> (LinkLevel, f64, f64) {
         let bytes = self.tokens_per_rank() * self.row_bytes();
-        if self.pp_is_close() {
-            (LinkLevel::IntraNode, bytes, bytes / self.machine.intra_bandwidth(2).get() + 10e-6)
+        let (link, rate) = if self.pp_is_close() {
+            (LinkLevel::IntraNode, self.machine.mesh(self.machine.ring.intra, 2))
         } else {
-            (LinkLevel::InterNode, bytes, bytes / self.machine.inter.get() + 10e-6)
-        }
+            (LinkLevel::InterNode, self.machine.ring.inter)
+        };
+        (link, bytes, bytes / rate.get() + SEND_SECONDS)
     }
 
     /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group: intra, inter.

@@ -1,0 +1,84 @@
+//! What different papers call MFU: one run, several numbers.
+//!
+//! The same step time gives MFUs up to 21 % apart: half of the attention scores are counted or all
+//! of them, the MTP layer or not, recomputed work or not, and peaks differ. A published MFU can be
+//! compared only under its own convention.
+
+use crate::choice::AttentionFlops;
+use crate::estimate::Estimate;
+use crate::plan::Plan;
+use crate::units::{Flops, FlopsPerSecond};
+
+/// One way to count, and what this run's utilisation is by it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Convention {
+    /// What the number is called.
+    pub name: &'static str,
+    /// Who counts so.
+    pub used_by: &'static str,
+    /// Which attention scores count.
+    pub attention: AttentionFlops,
+    /// Does the MTP layer with its head count?
+    pub counts_mtp: bool,
+    /// Does work that is done again count?
+    pub counts_recompute: bool,
+    /// FLOPs that are counted for a token.
+    pub flops_per_token: Flops,
+    /// The peak of a device that they are compared with.
+    pub peak: FlopsPerSecond,
+    /// FLOPs per token x tokens per second and device / peak.
+    pub utilisation: f64,
+}
+
+/// The run's utilisation under each convention, the design's own first.
+///
+/// # Source
+/// Megatron-Core `training.py:num_floating_point_operations` (causal from r0.12 on, full before);
+/// Pangu Ultra MoE (full attention and MTP reproduce its 30.0 % at 294.9 TFLOPS); PaLM, appendix B,
+/// for MFU and HFU.
+#[must_use]
+pub fn conventions(plan: &Plan, estimate: &Estimate) -> [Convention; 5] {
+    let training = &plan.design().training;
+    let rate = estimate.metrics.tokens_per_second_per_device;
+    let own_peak = plan.peak_for_mfu();
+    let nominal = plan.peak();
+    let count = |name, used_by, attention, counts_mtp, peak: FlopsPerSecond| {
+        let flops_per_token = plan.flops_per_token_under(attention, counts_mtp);
+        Convention {
+            name,
+            used_by,
+            attention,
+            counts_mtp,
+            counts_recompute: false,
+            flops_per_token,
+            peak,
+            utilisation: flops_per_token.get() * rate / peak.get(),
+        }
+    };
+    let (causal, full) = (AttentionFlops::Causal, AttentionFlops::Full);
+    let own = count(
+        "MFU as set in this design",
+        "the knobs attention_flops, count_mtp_flops and peak_for_mfu",
+        training.attention_flops,
+        training.count_mtp_flops,
+        own_peak,
+    );
+    let executed = estimate.metrics.hfu * own_peak.get() / rate;
+    let hardware = Convention {
+        name: "HFU, everything that is executed",
+        used_by: "PaLM's HFU; Megatron-LM 2021 and BLOOM count full recomputation",
+        counts_recompute: true,
+        counts_mtp: true,
+        attention: causal,
+        flops_per_token: Flops::new(executed),
+        peak: nominal,
+        utilisation: executed * rate / nominal.get(),
+    };
+    [
+        own,
+        count("MFU, causal attention", "Megatron-Core from r0.12 on", causal, true, nominal),
+        count("MFU, full attention", "Megatron-LM before, NeMo, PaLM", full, false, nominal),
+        count("MFU, full attention and MTP", "Pangu Ultra MoE", full, true, nominal),
+        hardware,
+    ]
+}
