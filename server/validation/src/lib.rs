@@ -1,5 +1,26 @@
 //! Published runs beside what the model predicts for them.
 //!
-//! [`report`] holds what is shown of it: one row for each run, and a summary.
+//! [`report`] holds what is shown of it: one row for each run, and a summary. With the feature
+//! `runs` the crate makes that report: it reads [`runs`], expresses each as a design (its
+//! architecture, hardware, layout and, where the source leaves something open, one documented
+//! table of assumptions), predicts it, converts the prediction to the source's own metric and
+//! scores it. What can't be expressed is refused with the reason, never guessed.
 
+#[cfg(feature = "runs")]
+mod architecture;
+#[cfg(feature = "runs")]
+mod convention;
+#[cfg(feature = "runs")]
+mod expression;
+#[cfg(feature = "runs")]
+mod hardware;
+#[cfg(feature = "runs")]
+mod imputation;
 pub mod report;
+#[cfg(feature = "runs")]
+pub mod runs;
+#[cfg(feature = "runs")]
+mod score;
+
+#[cfg(feature = "runs")]
+pub use score::validate;

@@ -1,0 +1,351 @@
+//! A run's architecture as knobs: from its words, or from its name.
+//!
+//! What neither gives is refused, never guessed; the three exceptions (a GPT's vocabulary, the
+//! number of its heads, tied embeddings) follow from other numbers of the row and are named.
+
+mod known;
+mod words;
+
+use model::design::{Design, KnobId, Transformer};
+use model::knob::KnobError;
+use model::preset::Preset;
+
+use crate::expression::Refusal;
+use crate::runs::Run;
+use words::Words;
+
+/// An architecture.
+#[derive(Clone, Debug)]
+pub(crate) struct Architecture {
+    /// A design that holds it; its other sections are the preset's.
+    pub(crate) design: Design,
+    /// The first and the last stage have one layer fewer than the others.
+    pub(crate) short_ends: bool,
+    /// What was taken for granted.
+    pub(crate) assumed: Vec<String>,
+}
+
+/// The preset that designs without a preset of their own start from.
+const BASE: &str = "llama-3-8b";
+/// GPT-2's vocabulary, padded to a multiple of 128 x 8 as Megatron does.
+const GPT_VOCABULARY: u64 = 51_200;
+
+/// The architecture of a run.
+pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
+    let name = Name::of(&run.model);
+    // A latent's rank is called `q_lora` too.
+    let words = run.architecture.replace("_lora", "_rank");
+    let spoken = words::inexpressible(&run.model).or_else(|| words::inexpressible(&words));
+    if let Some(reason) = spoken.or_else(|| name.refused()) {
+        return Err(Refusal::architecture(reason));
+    }
+    if run.architecture.is_empty() {
+        return by_name(run, &name);
+    }
+    match Words::read(&run.architecture) {
+        Ok(words) if words.is_complete() => from_words(run, &words, &name),
+        // Words that leave something open only have to agree with what the name says.
+        Ok(words) => agree(by_name(run, &name)?, &words),
+        Err(detail) => by_name(run, &name).map_err(|_| Refusal::unknown(&detail)),
+    }
+}
+
+fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
+    let mut architecture = if let Some(preset) = name.preset() {
+        if let Some(reason) = preset.refused {
+            return Err(Refusal::architecture(reason));
+        }
+        Architecture { design: preset.design(), short_ends: false, assumed: vec![] }
+    } else if let Some(known) = name.known() {
+        let words = Words::read(known.words).map_err(|detail| Refusal::unknown(&detail))?;
+        from_words(run, &words, name)?
+    } else {
+        return Err(Refusal::unknown("no architecture is printed, and none is known by that name"));
+    };
+    if let Some(layers) = name.layers {
+        set(&mut architecture.design, KnobId::num_layers, layers)?;
+    }
+    architecture.assumed.push(format!("architecture of {} by its name", run.model));
+    Ok(architecture)
+}
+
+/// Refuses a named architecture that contradicts the row's words.
+fn agree(architecture: Architecture, words: &Words) -> Result<Architecture, Refusal> {
+    let transformer = &architecture.design.transformer;
+    let pairs = [
+        (words.layers, transformer.num_layers),
+        (words.hidden, transformer.hidden_size),
+        (words.heads, transformer.num_attention_heads),
+        (words.experts, transformer.num_moe_experts.unwrap_or_default()),
+        (words.expert_ffn, transformer.moe_ffn_hidden_size.unwrap_or_default()),
+        (words.vocab, transformer.vocab_size),
+    ];
+    let agrees = pairs.iter().all(|(printed, known)| printed.is_none_or(|value| value == *known));
+    if agrees {
+        Ok(architecture)
+    } else {
+        Err(Refusal::unknown("its architecture is incomplete and differs from the named model's"))
+    }
+}
+
+fn set(design: &mut Design, knob: KnobId, value: impl ToString) -> Result<(), Refusal> {
+    design.set_text(knob, &value.to_string()).map_err(|error: KnobError| Refusal::knob(&error))
+}
+
+/// A design from complete words.
+fn from_words(run: &Run, words: &Words, name: &Name) -> Result<Architecture, Refusal> {
+    let preset = name.preset().filter(|preset| preset.refused.is_none());
+    let mut design = match preset {
+        Some(preset) => preset.design(),
+        None => Design::from_preset(BASE).map_err(|error| Refusal::knob(&error))?,
+    };
+    let named = design.transformer.clone();
+    design.transformer = Transformer::default();
+    let mut assumed = words.assumed.clone();
+    set_width(&mut design, words, run, &mut assumed)?;
+    set_mlp(&mut design, words)?;
+    set_style(&mut design, words, run, &mut assumed)?;
+    if preset.is_some() {
+        // What the words never say: norms, biases and router groups of the model of that name.
+        design.transformer.qk_layernorm = named.qk_layernorm;
+        design.transformer.sandwich_norm = named.sandwich_norm;
+        design.transformer.add_qkv_bias |= named.add_qkv_bias;
+        if named.num_moe_experts == design.transformer.num_moe_experts {
+            design.transformer.moe_router_num_groups = named.moe_router_num_groups;
+            design.transformer.moe_router_group_topk = named.moe_router_group_topk;
+            design.transformer.moe_router_group_balanced = named.moe_router_group_balanced;
+        }
+    }
+    Ok(Architecture { design, short_ends: words.short_ends, assumed })
+}
+
+/// Layers, hidden size, attention and vocabulary.
+fn set_width(
+    design: &mut Design,
+    words: &Words,
+    run: &Run,
+    assumed: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let hidden = words.hidden.unwrap_or_default();
+    set(design, KnobId::num_layers, words.layers.unwrap_or_default())?;
+    set(design, KnobId::hidden_size, hidden)?;
+    set(design, KnobId::mtp_num_layers, words.mtp)?;
+    let heads = words.heads.unwrap_or_else(|| {
+        let heads = plausible_heads(hidden, run.tensor_parallel.unwrap_or(1));
+        assumed.push(format!("{heads} attention heads, which aren't printed"));
+        heads
+    });
+    set(design, KnobId::num_attention_heads, heads)?;
+    let vocab = words.vocab.unwrap_or_else(|| {
+        assumed.push(format!("GPT-2's vocabulary, {GPT_VOCABULARY} padded"));
+        GPT_VOCABULARY
+    });
+    set(design, KnobId::vocab_size, vocab)?;
+    if let Some(window) = words.window {
+        set(design, KnobId::window_size, window)?;
+    }
+    if let Some(mla) = words.mla {
+        set(design, KnobId::multi_latent_attention, true)?;
+        set(design, KnobId::qk_layernorm, true)?;
+        let rank = mla.q_rank.map_or_else(|| "none".to_owned(), |rank| rank.to_string());
+        set(design, KnobId::q_lora_rank, rank)?;
+        set(design, KnobId::kv_lora_rank, mla.kv_rank.unwrap_or_default())?;
+        set(design, KnobId::qk_head_dim, mla.nope_dim.unwrap_or_default())?;
+        set(design, KnobId::qk_pos_emb_head_dim, mla.rope_dim.unwrap_or_default())?;
+        return set(design, KnobId::v_head_dim, mla.v_dim.unwrap_or_default());
+    }
+    if let Some(head_dim) = words.head_dim {
+        set(design, KnobId::kv_channels, head_dim)?;
+    }
+    match words.groups {
+        Some(groups) if groups != heads => set(design, KnobId::num_query_groups, groups),
+        _ => Ok(()),
+    }
+}
+
+/// The greatest number of heads of at least 128 that divides the hidden size and suits TP.
+fn plausible_heads(hidden: u64, tp: u64) -> u64 {
+    let most = (hidden / 128).max(1);
+    let fits = |heads: &u64| hidden.is_multiple_of(*heads) && heads.is_multiple_of(tp.max(8));
+    (1..=most).rev().find(fits).unwrap_or(most)
+}
+
+/// Dense and MoE MLPs.
+fn set_mlp(design: &mut Design, words: &Words) -> Result<(), Refusal> {
+    let hidden = words.hidden.unwrap_or_default();
+    let layers = words.layers.unwrap_or_default();
+    let gated = !words.ffn_is_4h && !words.not_gated;
+    let ffn = words.ffn.or_else(|| words.ffn_is_4h.then_some(4 * hidden)).or(words.expert_ffn);
+    set(design, KnobId::gated_linear_unit, gated)?;
+    set(design, KnobId::ffn_hidden_size, ffn.unwrap_or_default())?;
+    let Some(experts) = words.experts else { return Ok(()) };
+    let expert_ffn = words.expert_ffn.or(ffn).unwrap_or_default();
+    set(design, KnobId::num_moe_experts, experts)?;
+    set(design, KnobId::moe_router_topk, words.topk.unwrap_or_default())?;
+    set(design, KnobId::moe_ffn_hidden_size, expert_ffn)?;
+    if let Some(shared) = words.shared {
+        // A small number counts shared experts, a large one is their width together.
+        let width = if shared <= 16 { shared.saturating_mul(expert_ffn) } else { shared };
+        set(design, KnobId::moe_shared_expert_intermediate_size, width)?;
+    }
+    let dense = words.dense_first.min(layers);
+    if dense > 0 {
+        let pattern = format!("([0]*{dense}+[1]*{})", layers - dense);
+        set(design, KnobId::moe_layer_freq, pattern)?;
+    }
+    Ok(())
+}
+
+/// Biases, position embedding and whether the embeddings are one table.
+fn set_style(
+    design: &mut Design,
+    words: &Words,
+    run: &Run,
+    assumed: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let model = run.model.to_lowercase();
+    let heads = design.transformer.num_attention_heads;
+    let many_groups = words.groups.is_none_or(|groups| groups == heads);
+    // Nemotron has no gate either, but neither biases nor learned positions.
+    let nemotron = words.not_gated && (!many_groups || model.contains("nemotron"));
+    let gpt = (words.ffn_is_4h || words.not_gated) && !words.mpt && !nemotron;
+    if gpt {
+        set(design, KnobId::add_qkv_bias, true)?;
+        set(design, KnobId::add_bias_linear, true)?;
+        let alibi = model.contains("bloom");
+        let position = if alibi { "none" } else { "learned_absolute" };
+        set(design, KnobId::position_embedding_type, position)?;
+    }
+    if words.mpt {
+        set(design, KnobId::position_embedding_type, "none")?;
+    }
+    if words.qkv_bias {
+        set(design, KnobId::add_qkv_bias, true)?;
+    }
+    let mut tied = words.tied || words.mpt || gpt;
+    if gpt && let Some(printed) = run.params_billions {
+        let table = design.transformer.vocab_size as f64 * design.transformer.hidden_size as f64;
+        let shared = dense_params(&design.transformer, words) + table;
+        let apart = shared + table;
+        tied = (shared - printed * 1e9).abs() <= (apart - printed * 1e9).abs();
+        if !tied {
+            assumed.push("two embedding tables, by the printed number of parameters".to_owned());
+        }
+    }
+    set(design, KnobId::untie_embeddings_and_output_weights, !tied)
+}
+
+/// Parameters of a GPT's layers: 12 L h^2 for MHA and an MLP of 4h.
+fn dense_params(transformer: &Transformer, words: &Words) -> f64 {
+    let hidden = transformer.hidden_size as f64;
+    let mlp = 2.0 * hidden * words.ffn.map_or(4.0 * hidden, |ffn| ffn as f64);
+    transformer.num_layers as f64 * (4.0 * hidden * hidden + mlp)
+}
+
+/// A model's name without case, punctuation and remarks.
+struct Name {
+    /// Candidates, the most precise first.
+    spellings: Vec<String>,
+    /// The first word, the first two, the first three.
+    beginnings: Vec<String>,
+    /// `12L`: a model with its number of layers changed.
+    layers: Option<u64>,
+}
+
+/// Words of a name that change nothing of the architecture.
+const REMARKS: [&str; 6] = ["sft", "pretrain", "proxy", "dense", "moe", "mla"];
+
+impl Name {
+    fn of(model: &str) -> Self {
+        let outside = without_brackets(model);
+        let split = |c: char| c.is_whitespace() || c == '_' || c == '-' || c == '/';
+        let words: Vec<String> = outside.split(split).map(str::to_lowercase).collect();
+        let layers = words.iter().find_map(|word| layer_count(word));
+        let words: Vec<String> = words
+            .into_iter()
+            .filter(|word| layer_count(word).is_none() && !word.is_empty())
+            .collect();
+        let all = join(&words);
+        let plain: Vec<String> =
+            words.iter().filter(|word| !REMARKS.contains(&word.as_str())).cloned().collect();
+        // `671b`, `a22b`: sizes that a preset's id may lack.
+        let active = |word: &String| word.starts_with('a') && is_size(&word[1..]);
+        let no_active: Vec<String> = plain.iter().filter(|word| !active(word)).cloned().collect();
+        let sizeless: Vec<String> =
+            no_active.iter().filter(|word| !is_size(word)).cloned().collect();
+        let mut spellings = vec![all, join(&plain), join(&no_active), join(&sizeless)];
+        // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B.
+        for minor in ["llama31", "llama33"] {
+            let older: Vec<String> = spellings
+                .iter()
+                .filter(|name| name.starts_with(minor))
+                .map(|name| name.replacen(minor, "llama3", 1))
+                .collect();
+            spellings.extend(older);
+        }
+        spellings.dedup();
+        let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
+        Self { spellings, beginnings, layers }
+    }
+
+    fn find<T>(&self, known: &'static [T], name: impl Fn(&T) -> &str) -> Option<&'static T> {
+        self.spellings.iter().find_map(|spelling| {
+            known.iter().find(|candidate| !spelling.is_empty() && key(name(candidate)) == *spelling)
+        })
+    }
+
+    fn preset(&self) -> Option<&'static Preset> {
+        self.spellings.iter().find_map(|spelling| {
+            Preset::all().find(|preset| {
+                preset.kind == model::preset::PresetKind::Model && key(preset.id) == *spelling
+            })
+        })
+    }
+
+    fn known(&self) -> Option<&'static known::Known> {
+        self.find(known::KNOWN, |known| known.name)
+    }
+
+    fn refused(&self) -> Option<&'static str> {
+        if self.known().is_some() {
+            return None;
+        }
+        let begins = |start: &str| self.beginnings.iter().any(|beginning| beginning == start);
+        known::REFUSED.iter().find(|(start, _)| begins(start)).map(|(_, reason)| *reason)
+    }
+}
+
+/// The text outside round brackets.
+fn without_brackets(text: &str) -> String {
+    let mut depth = 0_u32;
+    text.chars()
+        .filter(|c| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => return depth == 0,
+            }
+            false
+        })
+        .collect()
+}
+
+fn key(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn join(words: &[String]) -> String {
+    words.iter().map(|word| key(word)).collect()
+}
+
+fn layer_count(word: &str) -> Option<u64> {
+    word.strip_suffix('l')?.parse().ok()
+}
+
+/// `70b`, `4.7b`.
+fn is_size(word: &str) -> bool {
+    word.strip_suffix('b').is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests;

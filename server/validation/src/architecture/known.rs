@@ -1,0 +1,86 @@
+//! Architectures that runs name without printing them, and that no preset has.
+//!
+//! Each from its public configuration file; names are compared without case and punctuation.
+
+/// A model: its name, its architecture in words, and where that is published.
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    pub(super) words: &'static str,
+    #[expect(dead_code, reason = "stands beside the numbers for the reader")]
+    pub(super) source: &'static str,
+}
+
+const fn known(name: &'static str, words: &'static str, source: &'static str) -> Known {
+    Known { name, words, source }
+}
+
+pub(super) static KNOWN: &[Known] = &[
+    known("LLaMA 7B", "L32 h4096 heads32 ffn11008 V32000", "arXiv 2302.13971, table 2"),
+    known("LLaMA 13B", "L40 h5120 heads40 ffn13824 V32000", "arXiv 2302.13971, table 2"),
+    known("LLaMA 33B", "L60 h6656 heads52 ffn17920 V32000", "arXiv 2302.13971, table 2"),
+    known("LLaMA 65B", "L80 h8192 heads64 ffn22016 V32000", "arXiv 2302.13971, table 2"),
+    known("Llama-2-7b", "L32 h4096 heads32 ffn11008 V32000", "meta-llama/Llama-2-7b-hf"),
+    known("Llama-2-13b", "L40 h5120 heads40 ffn13824 V32000", "meta-llama/Llama-2-13b-hf"),
+    known("Llama-2-70b", "L80 h8192 heads64 kv8 ffn28672 V32000", "meta-llama/Llama-2-70b-hf"),
+    known("CodeLlama-34b", "L48 h8192 heads64 kv8 ffn22016 V32000", "codellama/CodeLlama-34b-hf"),
+    known(
+        "Mistral-7B",
+        "L32 h4096 heads32 kv8 ffn14336 V32000 SWA4096",
+        "mistralai/Mistral-7B-v0.1",
+    ),
+    known("Yi-34B", "L60 h7168 heads56 kv8 ffn20480 V64000", "01-ai/Yi-34B"),
+    known("Baichuan-7B", "L32 h4096 heads32 ffn11008 V64000", "baichuan-inc/Baichuan-7B"),
+    known("Baichuan2-7B", "L32 h4096 heads32 ffn11008 V125696", "baichuan-inc/Baichuan2-7B-Base"),
+    known("Baichuan2-13B", "L40 h5120 heads40 ffn13696 V125696", "baichuan-inc/Baichuan2-13B-Base"),
+    known("InternLM-7B", "L32 h4096 heads32 ffn11008 V103168", "internlm/internlm-7b"),
+    known("InternLM-20B", "L60 h5120 heads40 ffn13824 V103168", "internlm/internlm-20b"),
+    known("InternLM2-20B", "L48 h6144 heads48 kv8 ffn16384 V92544", "internlm/internlm2-20b"),
+    known("Qwen1.5-7B", "L32 h4096 heads32 ffn11008 qkv_bias V151936", "Qwen/Qwen1.5-7B"),
+    known("Qwen1.5-14B", "L40 h5120 heads40 ffn13696 qkv_bias V152064", "Qwen/Qwen1.5-14B"),
+    known("Qwen1.5-72B", "L80 h8192 heads64 ffn24576 qkv_bias V152064", "Qwen/Qwen1.5-72B"),
+    known("Qwen1.5-110B", "L80 h8192 heads64 kv8 ffn49152 qkv_bias V152064", "Qwen/Qwen1.5-110B"),
+    known("Qwen2-7B", "L28 h3584 heads28 kv4 ffn18944 qkv_bias V152064", "Qwen/Qwen2-7B"),
+    known("Qwen2-72B", "L80 h8192 heads64 kv8 ffn29568 qkv_bias V152064", "Qwen/Qwen2-72B"),
+    known("Qwen2.5-7B", "L28 h3584 heads28 kv4 ffn18944 qkv_bias V152064", "Qwen/Qwen2.5-7B"),
+    known("Qwen2.5-32B", "L64 h5120 heads40 kv8 ffn27648 qkv_bias V152064", "Qwen/Qwen2.5-32B"),
+    known("Qwen2.5-72B", "L80 h8192 heads64 kv8 ffn29568 qkv_bias V152064", "Qwen/Qwen2.5-72B"),
+    known("Gemma-2B", "L18 h2048 heads8 kv1 hd256 ffn16384 tied V256000", "google/gemma-2b"),
+    known("Gemma-7B", "L28 h3072 heads16 hd256 ffn24576 tied V256000", "google/gemma-7b"),
+    known("DeepSeek-67B", "L95 h8192 heads64 kv8 ffn22016 V102400", "deepseek-llm-67b-base"),
+    known(
+        "DeepSeek-V2",
+        "L60(1 dense) h5120 MLA128 (q_lora1536 kv_lora512 qk128+64 v128) E160 top6 moe_ffn1536 \
+         shared2 dense_ffn12288 V102400",
+        "deepseek-ai/DeepSeek-V2",
+    ),
+    known("Grok-1", "L64 h6144 heads48 kv8 E8 top2 moe_ffn32768 V131072", "xai-org/grok-1"),
+    known("TeleChat2-115B", "L96 h8192 heads64 kv8 ffn40960 V131072", "Tele-AI/TeleChat2-115B"),
+    known("GPT3-5B", "L24 h4096 heads32 ffn4h V51200", "NeMo-Framework-Launcher gpt3/5b.yaml"),
+    known("GPT3-20B", "L44 h6144 heads48 ffn4h V51200", "NeMo-Framework-Launcher gpt3/20b.yaml"),
+    known(
+        "Nemotron-8B",
+        "L32 h4096 heads32 ffn16384 (non-gated) V256000",
+        "NeMo nemotron.py Nemotron3Config8B",
+    ),
+    known(
+        "Nemotron-22B",
+        "L40 h6144 heads48 ffn24576 (non-gated) V256000",
+        "NeMo nemotron.py Nemotron3Config22B",
+    ),
+];
+
+/// Models whose name alone says that no knob expresses them, and why.
+pub(super) static REFUSED: &[(&str, &str)] = &[
+    ("gptoss", "every second layer of GPT-OSS has a window, and its attention has sinks"),
+    ("nemotronh", "a hybrid of Mamba and attention"),
+    ("nemotron3", "a hybrid of Mamba and attention"),
+    ("nemotronv3", "a hybrid of Mamba and attention"),
+    ("qwen3next", "linear attention in most layers"),
+    ("deepseekv4", "compressed sparse attention"),
+    ("deepseekv32", "its sparse-attention indexer has no knob"),
+    ("gemma2", "every second layer has a window, and scores are capped"),
+    ("gemma3", "most layers have a window"),
+    ("t5", "an encoder"),
+    ("bert", "an encoder"),
+    ("vit", "a vision model"),
+];

@@ -1,0 +1,200 @@
+//! From a prediction to the metric that a source prints, in the source's own convention.
+//!
+//! A predicted step time becomes the row's metric, never the reverse. Step time and tokens/s need
+//! no convention; TFLOPS, MFU and HFU count FLOPs as the row's `flops_def` says.
+
+use model::Plan;
+use model::choice::AttentionFlops;
+use model::design::KnobId;
+use model::estimate::Estimate;
+
+use crate::expression::{Draft, Refusal};
+use crate::runs::Run;
+
+/// What a source's FLOPs count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Forward and backward, attention as the design's `attention_flops` says.
+    Model,
+    /// 6 N + 12 L d s, N with embeddings. Source: PaLM, appendix B.
+    SixN,
+    /// Forward and backward of the layers and their forward again, whole attention, logits.
+    /// Source: Narayanan et al. 2021, 96 B s l h^2 (1 + s/6h + V/16lh).
+    Hardware,
+}
+
+/// How a row counts FLOPs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Convention {
+    counted: Counted,
+    attention: AttentionFlops,
+    mtp: bool,
+    /// The source doesn't say.
+    is_open: bool,
+}
+
+/// A comparison in the source's metric.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Comparison {
+    /// A metric's id.
+    pub(crate) metric: &'static str,
+    pub(crate) measured: f64,
+    pub(crate) predicted: f64,
+    /// The step time's error, whatever the metric.
+    pub(crate) time_error: f64,
+}
+
+fn of(run: &Run) -> Convention {
+    let text = run.flops_convention.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let counted = if has(&["6n"]) || text.contains("palm") {
+        Counted::SixN
+    } else if has(&["hardware", "96bslh", "recompute counted", "hfu;"]) {
+        Counted::Hardware
+    } else {
+        Counted::Model
+    };
+    // DeepSeek's report prints both; the first, non-causal one is the row's.
+    let full = has(&["full attention", "non-causal", "full matrix", "mcore of the time"]);
+    let causal = has(&["causal", "automodel", "bridge", "log tflops"]) && !full;
+    let notes = format!("{} {} {text}", run.notes, run.locator).to_lowercase();
+    let no_mtp = ["w/o mtp", "without mtp", "automodel", "non-causal"];
+    Convention {
+        counted,
+        attention: if causal { AttentionFlops::Causal } else { AttentionFlops::Full },
+        mtp: !no_mtp.iter().any(|words| notes.contains(words)),
+        is_open: counted == Counted::Model && !full && !causal,
+    }
+}
+
+/// Sets what MFU counts and divides by.
+pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let run = draft.run;
+    let convention = of(run);
+    let causal = convention.attention == AttentionFlops::Causal;
+    draft.set(KnobId::attention_flops, if causal { "causal" } else { "full" })?;
+    draft.set(KnobId::count_mtp_flops, convention.mtp)?;
+    if let Some(peak) = run.peak_tflops {
+        draft.set(KnobId::peak_for_mfu, peak)?;
+    }
+    let metric = measured(run).map(|(metric, _)| metric);
+    if convention.is_open && matches!(metric, Some(Metric::Tflops | Metric::Mfu | Metric::Hfu)) {
+        draft.note("FLOPs counted with the whole score matrix");
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Metric {
+    StepTime,
+    TokensPerDevice,
+    Tflops,
+    Mfu,
+    Hfu,
+}
+
+/// The first metric that the source prints, and its value.
+fn measured(run: &Run) -> Option<(Metric, f64)> {
+    let per_device = run
+        .tokens_per_second_per_device
+        .or_else(|| Some(run.tokens_per_second? / run.num_devices? as f64));
+    let order: [(&[&str], Metric, Option<f64>); 5] = [
+        (&["step_time_s"], Metric::StepTime, run.step_time),
+        (&["tokens_per_s_per_device", "tokens_per_s_total"], Metric::TokensPerDevice, per_device),
+        (&["TFLOPs_per_device"], Metric::Tflops, run.tflops_per_device),
+        (&["MFU_pct"], Metric::Mfu, run.mfu_percent.map(|percent| percent / 100.0)),
+        (&["HFU_pct"], Metric::Hfu, run.hfu_percent.map(|percent| percent / 100.0)),
+    ];
+    // Without the column every metric counts as printed.
+    let prints = |columns: &[&str]| {
+        run.measured_fields.is_empty()
+            || run.measured_fields.iter().any(|field| columns.contains(&field.as_str()))
+    };
+    order.into_iter().find_map(|(columns, metric, value)| {
+        value.filter(|_| prints(columns)).map(|value| (metric, value))
+    })
+}
+
+/// Does the source print a metric of a training step?
+pub(crate) fn has_metric(run: &Run) -> bool {
+    measured(run).is_some()
+}
+
+/// The metric's id and the published value.
+pub(crate) fn published(run: &Run) -> Option<(&'static str, f64)> {
+    measured(run).map(|(metric, value)| (id(metric), value))
+}
+
+fn id(metric: Metric) -> &'static str {
+    match metric {
+        Metric::StepTime => "step_time_seconds",
+        Metric::TokensPerDevice => "tokens_per_second_per_device",
+        Metric::Tflops => "model_tflops_per_device",
+        Metric::Mfu => "mfu",
+        Metric::Hfu => "hfu",
+    }
+}
+
+/// The prediction in the row's metric.
+pub(crate) fn compare(run: &Run, plan: &Plan, estimate: &Estimate) -> Option<Comparison> {
+    let (metric, measured) = measured(run)?;
+    let metrics = &estimate.metrics;
+    let tokens = metrics.tokens_per_second_per_device;
+    let flops = tokens * flops_per_token(run, plan, estimate);
+    let peak = if metrics.mfu > 0.0 { metrics.model_tflops_per_device / metrics.mfu } else { 1.0 };
+    let predicted = match metric {
+        Metric::StepTime => metrics.step_time.get(),
+        Metric::TokensPerDevice => tokens,
+        Metric::Tflops => flops / 1e12,
+        Metric::Mfu => flops / 1e12 / peak,
+        Metric::Hfu => hardware_flops(plan, estimate) * tokens / 1e12 / peak,
+    };
+    let time_error = match metric {
+        Metric::StepTime => predicted / measured - 1.0,
+        Metric::TokensPerDevice | Metric::Tflops | Metric::Mfu | Metric::Hfu => {
+            measured / predicted - 1.0
+        }
+    };
+    let finite = predicted.is_finite() && time_error.is_finite();
+    finite.then(|| Comparison { metric: id(metric), measured, predicted, time_error })
+}
+
+/// FLOPs of one token as the row counts them.
+pub(crate) fn flops_per_token(run: &Run, plan: &Plan, estimate: &Estimate) -> f64 {
+    match of(run).counted {
+        Counted::Model => estimate.metrics.flops_per_token.get(),
+        Counted::SixN => {
+            let transformer = &plan.design().transformer;
+            let heads = transformer.num_attention_heads as f64;
+            let width = transformer
+                .kv_channels
+                .map_or(transformer.hidden_size as f64, |channels| channels as f64 * heads);
+            let attention = 12.0
+                * transformer.num_layers as f64
+                * width
+                * plan.design().training.seq_length as f64;
+            6.0 * estimate.metrics.params_active as f64 + attention
+        }
+        Counted::Hardware => hardware_flops(plan, estimate),
+    }
+}
+
+/// 4/3 of the layers' FLOPs where they are computed again, and the logits' once.
+fn hardware_flops(plan: &Plan, estimate: &Estimate) -> f64 {
+    let transformer = &plan.design().transformer;
+    let logits = 6.0 * transformer.hidden_size as f64 * transformer.vocab_size as f64;
+    let counted = estimate.metrics.flops_per_token.get();
+    (counted - logits) * 4.0 / 3.0 + logits
+}
+
+/// The memory reading in GiB.
+///
+/// `GB` is 1e9 bytes, but the sources that say GiB, MiB / 1024 or read `nvidia-smi` mean GiB.
+pub(crate) fn memory_gib(run: &Run) -> Option<f64> {
+    let printed = run.measured_fields.is_empty()
+        || run.measured_fields.iter().any(|field| field == "mem_GB_per_device");
+    let value = run.memory.filter(|_| printed)?;
+    let text = format!("{} {} {}", run.notes, run.other_metric, run.locator).to_lowercase();
+    let binary = ["gib", "mib", "mb/1024", "nvidia-smi"].iter().any(|unit| text.contains(unit));
+    Some(if binary { value } else { value * 1e9 / (1_u64 << 30) as f64 })
+}

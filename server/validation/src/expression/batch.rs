@@ -1,0 +1,119 @@
+//! The batch and the number format.
+
+use model::design::KnobId;
+
+use super::{Draft, Refusal};
+use crate::imputation::Item;
+
+/// Sets sequence, micro-batch, global batch and precision.
+pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let run = draft.run;
+    let Some(seq) = run.seq_length else {
+        return Err(Refusal::open("the sequence length isn't printed"));
+    };
+    draft.set(KnobId::seq_length, seq)?;
+    match run.micro_batch_size {
+        Some(size) => draft.set(KnobId::micro_batch_size, size)?,
+        None => draft.assume(KnobId::micro_batch_size, Item::MicroBatchSize)?,
+    }
+    let batch = match run.global_batch_size {
+        Some(batch) => batch,
+        None => batch_of_micro_batches(draft)?,
+    };
+    draft.set(KnobId::global_batch_size, batch)?;
+    set_precision(draft)
+}
+
+/// Global batch = DP x MBS x micro-batches, where the row prints their number.
+fn batch_of_micro_batches(draft: &mut Draft<'_>) -> Result<u64, Refusal> {
+    let parallel = &draft.design.parallel;
+    let pp = parallel.pipeline_model_parallel_size;
+    let model = parallel
+        .tensor_model_parallel_size
+        .saturating_mul(pp)
+        .saturating_mul(parallel.context_parallel_size);
+    let dp = (draft.design.cluster.num_devices / model.max(1)).max(1);
+    let per_step = dp.saturating_mul(draft.design.training.micro_batch_size);
+    let remarks = format!("{} {}", draft.run.other_metric, draft.run.notes).to_lowercase();
+    let count = number_beside(&draft.flags, " microbatches")
+        .or_else(|| number_beside(&remarks, " microbatches"));
+    if let Some(count) = count {
+        draft.note("global batch from DP x MBS x micro-batches");
+        return Ok(per_step.saturating_mul(count));
+    }
+    if draft.run.kind == "memory" {
+        draft.note("enough micro-batches to fill the pipeline");
+        return Ok(per_step.saturating_mul(2).saturating_mul(pp));
+    }
+    Err(Refusal::open("the global batch isn't printed"))
+}
+
+/// The number that stands right before a phrase.
+fn number_beside(text: &str, phrase: &str) -> Option<u64> {
+    let before = &text[..text.find(phrase)?];
+    let digits: Vec<u8> = before.bytes().rev().take_while(u8::is_ascii_digit).take(9).collect();
+    let digits: String = digits.iter().rev().map(|digit| char::from(*digit)).collect();
+    digits.parse().ok().filter(|count| *count > 0)
+}
+
+/// What a precision's text holds, and the number format that it then is; the first match counts.
+const PRECISIONS: &[(&[&str], &str)] = &[
+    (&["nvfp4", "fp4"], "nvfp4"),
+    (&["mxfp8", "fp8-mx", "fp8_mx"], "mxfp8"),
+    (&["fp8-sc", "fp8_sc", "blockwise"], "fp8_blockwise"),
+    (&["fp8-cs", "fp8_cs", "tensorwise", "current scaling"], "fp8_tensorwise"),
+    (&["fp8-ds", "fp8_ds", "delayed"], "fp8_delayed"),
+];
+
+fn named_format(text: &str) -> Option<&'static str> {
+    let is_named = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    PRECISIONS.iter().find(|(words, _)| is_named(words)).map(|(_, format)| *format)
+}
+
+fn set_precision(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let text = draft.run.precision.to_lowercase();
+    if let Some(format) = named_format(&text) {
+        return draft.set(KnobId::precision, format);
+    }
+    if text.contains("fp8") {
+        // A recipe's name in the notes says which scaling `FP8` is.
+        if let Some(format) = named_format(&draft.run.notes.to_lowercase()) {
+            return draft.set(KnobId::precision, format);
+        }
+        if draft.run.source.contains("DeepSeek-V3") {
+            draft.note("FP8 with DeepSeek-V3's blocks");
+            return draft.set(KnobId::precision, "fp8_blockwise");
+        }
+        return draft.assume(KnobId::precision, Item::Fp8Scaling);
+    }
+    let plain = [("bf16", "bf16"), ("fp16", "fp16"), ("tf32", "fp32"), ("fp32", "fp32")];
+    if let Some((_, format)) = plain.iter().find(|(word, _)| text.contains(word)) {
+        return draft.set(KnobId::precision, format);
+    }
+    if text.is_empty() {
+        return draft.assume(KnobId::precision, Item::Precision);
+    }
+    Err(Refusal::new("its precision isn't known", &draft.run.precision))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_stands_before_its_phrase() {
+        let text = "schedule zb-2p; 32 microbatches";
+        assert_eq!(number_beside(text, " microbatches"), Some(32));
+        assert_eq!(number_beside("é microbatches", " microbatches"), None);
+        assert_eq!(number_beside("none", " microbatches"), None);
+    }
+
+    #[test]
+    fn a_precision_has_many_spellings() {
+        assert_eq!(named_format("fp8-mx"), Some("mxfp8"));
+        assert_eq!(named_format("mxfp8 rceil"), Some("mxfp8"));
+        assert_eq!(named_format("fp8 tensorwise"), Some("fp8_tensorwise"));
+        assert_eq!(named_format("recipe llama3_8b_fp8_cs_v1"), Some("fp8_tensorwise"));
+        assert_eq!(named_format("amp_fp8"), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! A design in the making.
+
+use model::design::{Design, KnobId};
+
+use super::Refusal;
+use crate::imputation::{self, Family, Item};
+use crate::runs::Run;
+
+/// A run's design as far as it is set, with what was assumed for it.
+pub(crate) struct Draft<'a> {
+    pub(crate) design: Design,
+    pub(crate) run: &'a Run,
+    pub(crate) family: Family,
+    /// Lower-case text of the columns that say what overlaps and how things are scheduled.
+    pub(crate) flags: String,
+    assumed: Vec<String>,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(design: Design, run: &'a Run, family: Family, assumed: Vec<String>) -> Self {
+        let flags = format!("{} {}", run.overlap, run.virtual_pipeline).to_lowercase();
+        Self { design, run, family, flags, assumed }
+    }
+
+    /// Sets a knob.
+    pub(crate) fn set(&mut self, knob: KnobId, value: impl ToString) -> Result<(), Refusal> {
+        let outcome = self.design.set_text(knob, &value.to_string());
+        outcome.map_err(|error| Refusal::knob(&error))
+    }
+
+    /// Sets a knob to what the table assumes, and says so.
+    pub(crate) fn assume(&mut self, knob: KnobId, item: Item) -> Result<(), Refusal> {
+        let value = self.assumption(item);
+        self.set(knob, value)
+    }
+
+    /// What the table assumes; says so.
+    pub(crate) fn assumption(&mut self, item: Item) -> &'static str {
+        let (value, words) = imputation::of(item, self.family);
+        self.note(words);
+        value
+    }
+
+    /// Says what was assumed.
+    pub(crate) fn note(&mut self, words: &str) {
+        if !self.assumed.iter().any(|known| known == words) {
+            self.assumed.push(words.to_owned());
+        }
+    }
+
+    /// Do the row's flags hold one of these?
+    pub(crate) fn says(&self, any: &[&str]) -> bool {
+        any.iter().any(|phrase| self.flags.contains(phrase))
+    }
+
+    /// The model has experts.
+    pub(crate) fn has_experts(&self) -> bool {
+        self.design.transformer.num_moe_experts.is_some()
+    }
+
+    pub(crate) fn into_assumed(self) -> Vec<String> {
+        self.assumed
+    }
+}

@@ -1,0 +1,196 @@
+//! Hardware as published, as an accelerator's id with the cluster that the row describes.
+
+use model::design::KnobId;
+
+use crate::expression::Refusal;
+use crate::runs::Run;
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Machine {
+    /// The accelerator's id.
+    pub(crate) accelerator: &'static str,
+    /// What the row says of the cluster beyond that.
+    pub(crate) overrides: Vec<(KnobId, f64)>,
+    /// What was taken for granted.
+    pub(crate) assumed: Vec<String>,
+}
+
+/// What a hardware's text has to hold, and the accelerator that it then is.
+///
+/// The first row whose words are all there counts, so that `GB300` stands before `B300`.
+const NVIDIA: &[(&[&str], &str)] = &[
+    (&["gb300"], "gb300"),
+    (&["gb200"], "gb200"),
+    (&["b300"], "b300"),
+    (&["b200"], "b200"),
+    (&["h800"], "h800-sxm-80gb"),
+    (&["h200"], "h200-sxm-141gb"),
+    (&["h20"], "h20"),
+    // HBM2e and a power limit of 500 W: the part that torchtitan measured on.
+    (&["h100", "96g"], "h100-96gb"),
+    (&["h100"], "h100-sxm-80gb"),
+    (&["a800"], "a800-sxm-80gb"),
+    (&["a100", "40g"], "a100-sxm-40gb"),
+    (&["a100", "pcie"], "a100-pcie-80gb"),
+    (&["a100"], "a100-sxm-80gb"),
+];
+
+const ASCEND: &[(&[&str], &str)] = &[
+    (&["800t", "a2"], "ascend-910b3"),
+    // The same script runs 1.15 to 1.20 times as fast as on Atlas 800T A2: the 24-core part.
+    (&["900", "a2"], "ascend-910b2"),
+    (&["a3"], "ascend-910c"),
+    (&["910c"], "ascend-910c"),
+    (&["cloudmatrix"], "ascend-910c"),
+    (&["910b1"], "ascend-910b1"),
+    (&["910b2"], "ascend-910b2"),
+    (&["910b3"], "ascend-910b3"),
+    (&["910b4"], "ascend-910b4"),
+];
+
+/// Parts that no profile describes.
+const OTHERS: &[&str] =
+    &["tpu", "mi300", "mi325", "mi355", "gaudi", "trainium", "trn1", "trn2", "v100", "gh200"];
+
+/// Is this one of NVIDIA's or Huawei's parts?
+pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
+    let text = hardware.to_lowercase();
+    is_ascend(hardware)
+        || text.contains("v100")
+        || NVIDIA.iter().any(|(words, _)| words.iter().all(|word| text.contains(word)))
+}
+
+/// Is this one of Huawei's NPUs?
+pub(crate) fn is_ascend(hardware: &str) -> bool {
+    let text = hardware.to_lowercase();
+    ["ascend", "atlas", "910b", "910c", "cloudmatrix", "npu"].iter().any(|word| text.contains(word))
+}
+
+/// The machine of a run.
+pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
+    let text = run.hardware.to_lowercase();
+    if let Some(other) = OTHERS.iter().find(|other| text.contains(**other)) {
+        let detail = format!("no accelerator profile for {}", other.to_uppercase());
+        return Err(Refusal::new("no accelerator profile for its hardware", &detail));
+    }
+    if is_ascend(&run.hardware) {
+        return ascend(&text);
+    }
+    let several = ["gb200/gb300", "h100/h200", "a100/h100"];
+    if several.iter().any(|several| text.contains(several)) {
+        return Err(Refusal::new("its hardware is one of several parts", &run.hardware));
+    }
+    let Some((_, accelerator)) =
+        NVIDIA.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)))
+    else {
+        let detail = format!("no accelerator profile for `{}`", run.hardware);
+        return Err(Refusal::new("no accelerator profile for its hardware", &detail));
+    };
+    Ok(Machine { accelerator, overrides: overrides(&text), assumed: vec![] })
+}
+
+fn ascend(text: &str) -> Result<Machine, Refusal> {
+    let named = ASCEND.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
+    if let Some((_, accelerator)) = named {
+        return Ok(Machine { accelerator, overrides: vec![], assumed: vec![] });
+    }
+    let (accelerator, assumed) = if text.contains("910b") || text.contains("atlas a2") {
+        ("ascend-910b2", "Ascend 910B taken as the 24-core part of Atlas 900 A2")
+    } else if text.contains("npu") || text.contains("64gb") || text.contains("64 gb") {
+        ("ascend-910b3", "Ascend NPU taken as the one of Atlas 800T A2")
+    } else {
+        return Err(Refusal::new("its hardware names no part", text));
+    };
+    Ok(Machine { accelerator, overrides: vec![], assumed: vec![assumed.to_owned()] })
+}
+
+/// What the text says of the network and of the scale-up domain.
+fn overrides(text: &str) -> Vec<(KnobId, f64)> {
+    let mut overrides = vec![];
+    if text.contains("nvl36") {
+        overrides.push((KnobId::scale_up_domain_size, 36.0));
+    }
+    if text.contains("4x hdr") || text.contains("opa") {
+        // Jean Zay: eight GPUs of a node share four Omni-Path ports of 100 Gb/s.
+        // Source: bigscience, train/tr11-176B-ml/README.md.
+        overrides.push((KnobId::nics_per_node, 4.0));
+        let gigabytes = if text.contains("opa") { 12.5 } else { 25.0 };
+        overrides.push((KnobId::inter_node_gb_per_sec, gigabytes));
+    }
+    if let Some(gigabits) = number_before(text, " gb/s roce per node") {
+        overrides.push((KnobId::inter_node_gb_per_sec, gigabits / 8.0 / 8.0));
+    }
+    if let Some(gigabits) = number_before(text, " gb/s rdma per gpu") {
+        overrides.push((KnobId::inter_node_gb_per_sec, gigabits / 8.0));
+    }
+    if let Some(both) = number_before(text, " gb/s, 8x400g") {
+        // NVLink is quoted in both directions together.
+        overrides.push((KnobId::intra_node_gb_per_sec, both / 2.0));
+    }
+    overrides
+}
+
+/// The number that stands before this phrase.
+fn number_before(text: &str, phrase: &str) -> Option<f64> {
+    let before = &text[..text.find(phrase)?];
+    let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |index| {
+        // The character may be more than one byte long.
+        index + before[index..].chars().next().map_or(1, char::len_utf8)
+    });
+    before[start..].parse().ok().filter(|value| (1.0..1e5).contains(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(hardware: &str) -> Result<Machine, Refusal> {
+        of(&Run { hardware: hardware.to_owned(), ..Run::default() })
+    }
+
+    #[track_caller]
+    fn is(hardware: &str, accelerator: &str) {
+        assert_eq!(machine(hardware).unwrap().accelerator, accelerator, "{hardware}");
+    }
+
+    #[test]
+    fn nvidia_hardware_is_known_by_its_part() {
+        is("DGX-GB300", "gb300");
+        is("GB200 NVL72", "gb200");
+        is("8x B200 SXM (one node)", "b200");
+        is("DGX H100 (Eos)", "h100-sxm-80gb");
+        is("h100_80gb", "h100-sxm-80gb");
+        is("H100-96G HBM2e 2.4TB/s, 500 W cap, 400 Gb/s RDMA per GPU", "h100-96gb");
+        is("a100_40gb (1600 Gb/s RoCE per node)", "a100-sxm-40gb");
+        is("8x A100 PCIe", "a100-pcie-80gb");
+        is("H200-141G", "h200-sxm-141gb");
+    }
+
+    #[test]
+    fn ascend_hardware_is_known_by_its_system() {
+        is("Atlas 900 A2 PODc (Ascend 910B, 8 per server)", "ascend-910b2");
+        is("Atlas 800T A2", "ascend-910b3");
+        is("Atlas 900 A3 SuperPoD", "ascend-910c");
+        is("8192 Ascend NPUs (64 GB, 8 per node full-mesh, 200 Gb/s RoCE)", "ascend-910b3");
+        assert!(machine("Atlas").is_err());
+    }
+
+    #[test]
+    fn other_parts_are_refused() {
+        for hardware in ["MI300X", "TPU v5p", "Gaudi2", "V100", "GB200/GB300 (see doc)", ""] {
+            assert!(machine(hardware).is_err(), "{hardware}");
+        }
+        assert!(is_nvidia_or_ascend("V100"));
+        assert!(!is_nvidia_or_ascend("TPU v5p"));
+    }
+
+    #[test]
+    fn the_network_that_a_row_states_counts() {
+        let machine = machine("A100-80G, Jean-Zay, 4x HDR/OPA per node").unwrap();
+        assert!(machine.overrides.contains(&(KnobId::nics_per_node, 4.0)));
+        let found = number_before("a100_40gb (1600 gb/s roce per node)", " gb/s roce per node");
+        assert_eq!(found, Some(1_600.0));
+        assert_eq!(number_before("é gb/s roce per node", " gb/s roce per node"), None);
+    }
+}

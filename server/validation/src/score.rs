@@ -1,0 +1,164 @@
+//! Every run with its prediction, and how well they agree.
+
+mod groups;
+mod pairs;
+mod statistics;
+mod targets;
+
+use std::collections::BTreeMap;
+
+use model::choice::Choice;
+use model::{MODEL_VERSION, estimate, link};
+
+use crate::expression::{Expressed, Refusal};
+use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
+use crate::runs::Run;
+use crate::{convention, expression, hardware};
+
+/// A run's row with what scoring needs beside it.
+struct Scored<'a> {
+    run: &'a Run,
+    row: Row,
+    /// Tier A or B, a training step, NVIDIA or Ascend.
+    is_candidate: bool,
+    /// No knob expresses its architecture.
+    is_inexpressible: bool,
+    /// The refusal, without what is particular to the row.
+    reason: Option<String>,
+}
+
+/// Predicts every run and scores the predictions.
+#[must_use]
+pub fn validate(runs: &[Run]) -> Validation {
+    let scored: Vec<Scored<'_>> = runs.iter().map(scored).collect();
+    let summary = summary(&scored);
+    Validation {
+        rows: scored.into_iter().map(|scored| scored.row).collect(),
+        summary,
+        model_version: MODEL_VERSION.to_owned(),
+    }
+}
+
+/// Kinds of rows that are training steps.
+const STEPS: [&str; 3] = ["train_step", "pipeline", "production_run"];
+
+fn scored(run: &Run) -> Scored<'_> {
+    let graded = matches!(run.tier.as_str(), "A" | "B");
+    let is_step = matches!(run.kind.as_str(), "train_step" | "pipeline");
+    let mut row = Row {
+        id: run.id.clone(),
+        source_id: run.source_id.clone(),
+        tier: run.tier.clone(),
+        kind: run.kind.clone(),
+        model: run.model.clone(),
+        hardware: run.hardware.clone(),
+        num_devices: run.num_devices,
+        precision: run.precision.clone(),
+        memory_measured_gib: convention::memory_gib(run),
+        source: run.source.clone(),
+        locator: run.locator.clone(),
+        ..Row::default()
+    };
+    if let Some((metric, value)) = convention::published(run) {
+        row.metric = Some(metric.to_owned());
+        row.measured = Some(value);
+    }
+    let outcome = expressed(run);
+    let mut is_inexpressible = false;
+    let mut reason = None;
+    match outcome {
+        Ok(expressed) => fill(&mut row, run, expressed),
+        Err(refusal) => {
+            row.refused = Some(refusal.to_string());
+            is_inexpressible = refusal.inexpressible;
+            reason = Some(refusal.reason);
+        }
+    }
+    let is_candidate = graded
+        && is_step
+        && run.duplicate_of.is_none()
+        && hardware::is_nvidia_or_ascend(&run.hardware);
+    row.scored = is_candidate && row.error.is_some();
+    Scored { run, row, is_candidate, is_inexpressible, reason }
+}
+
+fn expressed(run: &Run) -> Result<Expressed, Refusal> {
+    if run.kind == "memory" {
+        if run.memory.is_none() {
+            return Err(Refusal::open("the source prints no memory"));
+        }
+        return expression::of(run);
+    }
+    if !STEPS.contains(&run.kind.as_str()) {
+        return Err(Refusal::new("not a training step", &run.kind));
+    }
+    let expressed = expression::of(run)?;
+    if !convention::has_metric(run) {
+        return Err(Refusal::open("the source prints no step time, throughput, TFLOPS or MFU"));
+    }
+    Ok(expressed)
+}
+
+fn fill(row: &mut Row, run: &Run, expressed: Expressed) {
+    let Expressed { plan, assumed } = expressed;
+    let design = plan.design();
+    let estimate = estimate(&plan);
+    row.accelerator = Some(design.cluster.accelerator.name().to_owned());
+    row.framework = Some(design.kernel.framework.name().to_owned());
+    row.num_devices = Some(design.cluster.num_devices);
+    row.precision = design.training.precision.name().to_owned();
+    row.design = Some(format!("?{}", link::encode(design)));
+    row.assumed = assumed;
+    let gib = estimate.metrics.memory_peak.get() / (1_u64 << 30) as f64;
+    row.memory_predicted_gib = Some(gib);
+    if run.kind == "memory" {
+        return;
+    }
+    if let Some(comparison) = convention::compare(run, &plan, &estimate) {
+        row.metric = Some(comparison.metric.to_owned());
+        row.measured = Some(comparison.measured);
+        row.predicted = Some(comparison.predicted);
+        row.error = Some(comparison.predicted / comparison.measured - 1.0);
+        row.time_error = Some(comparison.time_error);
+    }
+}
+
+fn summary(scored: &[Scored<'_>]) -> Summary {
+    let candidates: Vec<&Scored<'_>> = scored.iter().filter(|row| row.is_candidate).collect();
+    let expressible = candidates.iter().filter(|row| !row.is_inexpressible).count();
+    let expressed: Vec<&Row> =
+        scored.iter().map(|scored| &scored.row).filter(|row| row.scored).collect();
+    let mut summary = Summary {
+        rows: scored.len(),
+        candidates: candidates.len(),
+        expressible,
+        expressed: expressed.len(),
+        all: statistics::score(&expressed),
+        groups: groups::groups(&expressed),
+        sweeps: groups::sweeps(&expressed),
+        pairs: pairs::pairs(scored),
+        memory: groups::memory(scored.iter().map(|scored| &scored.row)),
+        refusals: refusals(scored),
+        targets: vec![],
+    };
+    let rows: Vec<&Row> = scored.iter().map(|scored| &scored.row).collect();
+    summary.targets = targets::targets(&summary, &rows);
+    summary
+}
+
+/// Reasons for refusing rows, the most frequent first.
+fn refusals(scored: &[Scored<'_>]) -> Vec<RefusalCount> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in scored.iter().filter_map(|scored| scored.reason.as_deref()) {
+        *counts.entry(reason).or_default() += 1;
+    }
+    let mut list: Vec<RefusalCount> = counts
+        .into_iter()
+        .map(|(reason, rows)| RefusalCount { reason: reason.to_owned(), rows })
+        .collect();
+    list.sort_by_key(|refusal| std::cmp::Reverse(refusal.rows));
+    list
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Scores of rows that share something, and of published sweeps.
+
+use std::collections::BTreeMap;
+
+use super::statistics;
+use crate::report::{Group, Row, Score, Sweep};
+
+/// Rows of a published sweep, at least.
+const SWEEP: usize = 8;
+
+/// Scores by metric, accelerator, source, precision and framework.
+pub(super) fn groups(rows: &[&Row]) -> Vec<Group> {
+    let keys: [(&str, fn(&Row) -> Option<&str>); 5] = [
+        ("metric", |row| row.metric.as_deref()),
+        ("accelerator", |row| row.accelerator.as_deref()),
+        ("source", |row| Some(&row.source_id)),
+        ("precision", |row| Some(&row.precision)),
+        ("framework", |row| row.framework.as_deref()),
+    ];
+    let mut groups = vec![];
+    for (by, key) in keys {
+        let mut named: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in rows.iter().copied() {
+            if let Some(name) = key(row) {
+                named.entry(name).or_default().push(row);
+            }
+        }
+        groups.extend(named.into_iter().map(|(name, rows)| Group {
+            by: by.to_owned(),
+            name: name.to_owned(),
+            score: statistics::score(&rows),
+        }));
+    }
+    groups
+}
+
+/// Rank correlations inside each sweep: rows of one source, model and accelerator, in the metric
+/// that the source prints.
+pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
+    let mut named: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows {
+        if let (Some(predicted), Some(measured)) = (row.predicted, row.measured) {
+            let accelerator = row.accelerator.as_deref().unwrap_or_default();
+            let metric = row.metric.as_deref().unwrap_or_default();
+            let name = format!("{}, {} on {accelerator} ({metric})", row.source_id, row.model);
+            named.entry(name).or_default().push((predicted, measured));
+        }
+    }
+    named
+        .into_iter()
+        .filter(|(_, pairs)| pairs.len() >= SWEEP)
+        .map(|(name, pairs)| Sweep {
+            name,
+            rows: pairs.len(),
+            rank_correlation: statistics::rank_correlation(&pairs),
+        })
+        .collect()
+}
+
+/// The score of peak memory over rows with a published and a predicted one.
+pub(super) fn memory<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<Score> {
+    let mut errors = vec![];
+    for row in rows.filter(|row| matches!(row.tier.as_str(), "A" | "B")) {
+        if let (Some(measured), Some(predicted)) =
+            (row.memory_measured_gib, row.memory_predicted_gib)
+        {
+            errors.push(predicted / measured - 1.0);
+        }
+    }
+    if errors.is_empty() {
+        return None;
+    }
+    let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+    let within = sizes.iter().filter(|error| **error <= 0.1).count();
+    Some(Score {
+        rows: errors.len(),
+        median: statistics::percentile(&sizes, 0.5),
+        p90: statistics::percentile(&sizes, 0.9),
+        bias: statistics::percentile(&errors, 0.5),
+        within_tenth: within as f64 / sizes.len() as f64,
+    })
+}

@@ -1,0 +1,86 @@
+//! Medians, percentiles and rank correlation.
+
+use crate::report::{Row, Score};
+
+/// The score of rows that have a prediction.
+pub(super) fn score(rows: &[&Row]) -> Score {
+    let errors: Vec<f64> = rows.iter().filter_map(|row| row.error).map(f64::abs).collect();
+    let times: Vec<f64> = rows.iter().filter_map(|row| row.time_error).collect();
+    let within = errors.iter().filter(|error| **error <= 0.1).count();
+    Score {
+        rows: errors.len(),
+        median: percentile(&errors, 0.5),
+        p90: percentile(&errors, 0.9),
+        bias: percentile(&times, 0.5),
+        within_tenth: if errors.is_empty() { 0.0 } else { within as f64 / errors.len() as f64 },
+    }
+}
+
+/// A percentile, between two values in proportion; zero of nothing.
+pub(super) fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let position = share.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor();
+    let index = below as usize;
+    let (low, high) = (sorted[index], sorted[(index + 1).min(last)]);
+    low + (high - low) * (position - below)
+}
+
+/// The mean; zero of nothing.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+/// Spearman's rank correlation; equal values share the mean of their ranks.
+pub(super) fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
+    let left = ranks(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
+    let right = ranks(&pairs.iter().map(|pair| pair.1).collect::<Vec<_>>());
+    let (mean_left, mean_right) = (mean(&left), mean(&right));
+    let product = |a: &[f64], mean_a: f64, b: &[f64], mean_b: f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
+    };
+    let both = product(&left, mean_left, &right, mean_right);
+    let spread = product(&left, mean_left, &left, mean_left)
+        * product(&right, mean_right, &right, mean_right);
+    if spread > 0.0 { both / spread.sqrt() } else { 0.0 }
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    values
+        .iter()
+        .map(|value| {
+            let below = values.iter().filter(|other| other.total_cmp(value).is_lt()).count();
+            let equal = values.iter().filter(|other| other.total_cmp(value).is_eq()).count();
+            below as f64 + (equal as f64 + 1.0) / 2.0
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn close(found: f64, wanted: f64) {
+        assert!((found - wanted).abs() < 1e-12, "{found} is not {wanted}");
+    }
+
+    #[test]
+    fn percentiles_lie_between_values_in_proportion() {
+        let values = [4.0, 1.0, 2.0, 3.0];
+        close(percentile(&values, 0.5), 2.5);
+        close(percentile(&values, 0.9), 3.7);
+        close(percentile(&values, 1.0), 4.0);
+        close(percentile(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn ranks_correlate_whatever_the_scale() {
+        close(rank_correlation(&[(1.0, 10.0), (2.0, 100.0), (3.0, 1_000.0)]), 1.0);
+        close(rank_correlation(&[(1.0, 3.0), (2.0, 2.0), (3.0, 1.0)]), -1.0);
+        close(rank_correlation(&[(1.0, 1.0), (1.0, 2.0)]), 0.0);
+        close(rank_correlation(&[]), 0.0);
+    }
+}

@@ -1,0 +1,69 @@
+//! What validation aims at, and what was reached.
+
+use super::statistics;
+use crate::report::{Row, Summary, Target};
+
+/// Rows of an accelerator whose bias counts, at least.
+const BIASED: usize = 8;
+/// The source of the single-node rows whose targets are tighter.
+const SINGLE_NODE: &str = "simumax_b200";
+
+/// The targets, in the order in which they are asked.
+pub(super) fn targets(summary: &Summary, rows: &[&Row]) -> Vec<Target> {
+    let share = if summary.expressible == 0 {
+        0.0
+    } else {
+        summary.expressed as f64 / summary.expressible as f64
+    };
+    let biases = summary.groups.iter().filter(|group| group.by == "accelerator");
+    let bias = biases
+        .filter(|group| group.score.rows >= BIASED)
+        .map(|group| group.score.bias.abs())
+        .fold(0.0, f64::max);
+    let ranks = summary.sweeps.iter().map(|sweep| sweep.rank_correlation);
+    let rank = ranks.fold(1.0, f64::min);
+    let single: Vec<&Row> =
+        rows.iter().copied().filter(|row| row.source_id == SINGLE_NODE && row.scored).collect();
+    let steps: Vec<f64> = single.iter().filter_map(|row| row.error).map(f64::abs).collect();
+    let memory: Vec<f64> = single
+        .iter()
+        .filter_map(|row| Some(row.memory_predicted_gib? / row.memory_measured_gib? - 1.0))
+        .map(f64::abs)
+        .collect();
+    let mut targets = vec![
+        at_least("expressed", "share of the expressible runs that have a prediction", share, 0.85),
+        at_most("median error", "median absolute error", summary.all.median, 0.08),
+        at_most("90th percentile", "90th percentile of the absolute error", summary.all.p90, 0.2),
+        at_most(
+            "bias",
+            "largest median error of the step time of an accelerator with 8 runs or more",
+            bias,
+            0.05,
+        ),
+    ];
+    if !summary.sweeps.is_empty() {
+        let asked = "smallest rank correlation inside a published sweep of 8 runs or more";
+        targets.push(at_least("ranks", asked, rank, 0.9));
+    }
+    if !steps.is_empty() {
+        let asked = "mean absolute error of the step time on one node of B200";
+        targets.push(at_most("one node, step", asked, statistics::mean(&steps), 0.05));
+    }
+    if !memory.is_empty() {
+        let asked = "mean absolute error of peak memory on one node of B200";
+        targets.push(at_most("one node, memory", asked, statistics::mean(&memory), 0.01));
+    }
+    targets
+}
+
+fn at_least(name: &str, asked: &str, reached: f64, limit: f64) -> Target {
+    target(name, asked, reached, limit, reached >= limit)
+}
+
+fn at_most(name: &str, asked: &str, reached: f64, limit: f64) -> Target {
+    target(name, asked, reached, limit, reached <= limit)
+}
+
+fn target(name: &str, asked: &str, reached: f64, limit: f64, met: bool) -> Target {
+    Target { name: name.to_owned(), asked: asked.to_owned(), reached, limit, met }
+}
