@@ -1,7 +1,7 @@
 //! Scores the published runs: `cargo run -p validation --features runs --example score`.
 //!
 //! `--source S` keeps one source, `--runs FILE` reads another file, `--worst N` shows so many of
-//! the worst runs (40), `--rows` shows every run, `--refused` the refused ones, `--pairs` the pairs.
+//! the worst runs (40), `--rows` shows every run, `--refused` the refused steps, `--pairs` the pairs.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::process::ExitCode;
@@ -103,7 +103,8 @@ fn show(validation: &Validation, options: &Options) {
         println!("{:>5}  {}", refusal.rows, refusal.reason);
     }
     if options.refused {
-        for row in validation.rows.iter().filter(|row| row.refused.is_some()) {
+        let steps = |row: &&Row| matches!(row.kind.as_str(), "train_step" | "pipeline");
+        for row in validation.rows.iter().filter(steps).filter(|row| row.refused.is_some()) {
             let reason = row.refused.as_deref().unwrap_or_default();
             println!("{} {} {} | {} | {reason}", row.tier, row.id, row.kind, row.model);
         }

@@ -253,7 +253,8 @@ struct Name {
 }
 
 /// Words of a name that change nothing of the architecture.
-const REMARKS: [&str; 6] = ["sft", "pretrain", "proxy", "dense", "moe", "mla"];
+const REMARKS: [&str; 9] =
+    ["sft", "pretrain", "pretraining", "proxy", "dense", "moe", "mla", "bf16", "fp16"];
 
 impl Name {
     fn of(model: &str) -> Self {

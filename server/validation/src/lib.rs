@@ -9,6 +9,8 @@
 #[cfg(feature = "runs")]
 mod architecture;
 #[cfg(feature = "runs")]
+pub mod calibrate;
+#[cfg(feature = "runs")]
 mod convention;
 #[cfg(feature = "runs")]
 mod expression;

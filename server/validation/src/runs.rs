@@ -207,7 +207,9 @@ fn same(known: &Run, run: &Run) -> bool {
         (Some(left), Some(right)) => (left - right).abs() <= 0.005 * right.abs(),
         _ => false,
     };
-    known.num_devices == run.num_devices
+    let is_ascend = |run: &Run| crate::hardware::is_ascend(&run.hardware);
+    is_ascend(known) == is_ascend(run)
+        && known.num_devices == run.num_devices
         && close(known.tokens_per_second_per_device, run.tokens_per_second_per_device)
         && known.global_batch_size.is_some() >= run.global_batch_size.is_some()
 }

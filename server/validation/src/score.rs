@@ -42,9 +42,15 @@ pub fn validate(runs: &[Run]) -> Validation {
 /// Kinds of rows that are training steps.
 const STEPS: [&str; 3] = ["train_step", "pipeline", "production_run"];
 
+/// Does a run count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
+pub(crate) fn is_candidate(run: &Run) -> bool {
+    matches!(run.tier.as_str(), "A" | "B")
+        && matches!(run.kind.as_str(), "train_step" | "pipeline")
+        && run.duplicate_of.is_none()
+        && hardware::is_nvidia_or_ascend(&run.hardware)
+}
+
 fn scored(run: &Run) -> Scored<'_> {
-    let graded = matches!(run.tier.as_str(), "A" | "B");
-    let is_step = matches!(run.kind.as_str(), "train_step" | "pipeline");
     let mut row = Row {
         id: run.id.clone(),
         source_id: run.source_id.clone(),
@@ -74,10 +80,7 @@ fn scored(run: &Run) -> Scored<'_> {
             reason = Some(refusal.reason);
         }
     }
-    let is_candidate = graded
-        && is_step
-        && run.duplicate_of.is_none()
-        && hardware::is_nvidia_or_ascend(&run.hardware);
+    let is_candidate = is_candidate(run);
     row.scored = is_candidate && row.error.is_some();
     Scored { run, row, is_candidate, is_inexpressible, reason }
 }

@@ -69,13 +69,14 @@ fn set_sequence_parallel(draft: &mut Draft<'_>, tp: u64) -> Result<(), Refusal> 
 }
 
 /// Experts whose width over TP is at least this are cut by TP where the source doesn't say.
-const WIDE_EXPERT_PART: u64 = 1_024;
+const WIDE_EXPERT_PART: u64 = 1_536;
 /// Narrower parts than this aren't cut by MindSpeed: its ranks take whole experts.
 const NARROW_EXPERT_PART: u64 = 512;
 
 fn set_experts(draft: &mut Draft<'_>, tp: u64, pp: u64) -> Result<(), Refusal> {
     let Some(experts) = draft.design.transformer.num_moe_experts else { return Ok(()) };
-    let width = draft.design.transformer.moe_ffn_hidden_size.unwrap_or_default();
+    let transformer = &draft.design.transformer;
+    let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
     let mut ep = match draft.run.expert_parallel {
         Some(ep) => ep,
         None if draft.run.sharding.to_lowercase().contains("fsdp") => {

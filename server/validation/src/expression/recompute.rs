@@ -23,8 +23,8 @@ enum Printed {
 
 /// Sets recomputation and swapping, and checks the whole design.
 ///
-/// Where the row leaves recomputation open, nothing is computed again; if the run can't fit so,
-/// whole layers are, because it did run.
+/// Where the row leaves recomputation open, nothing is computed again; if the run can't fit so, as
+/// few layers as let it fit are, because it did run.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
     set_swapping(draft)?;
     let printed = printed(&draft.run.recompute);
@@ -45,12 +45,43 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
         Printed::Open => draft.assume(KnobId::recompute_granularity, Item::Recompute)?,
     }
     let without = plan(&draft.design)?;
-    if printed != Printed::Open || model::estimate(&without).metrics.fits {
+    if printed != Printed::Open || fits(&without) {
         return Ok(without);
     }
-    draft.note("whole layers computed again: the run doesn't fit otherwise");
-    draft.set(KnobId::recompute_granularity, "full")?;
-    plan(&draft.design)
+    fewest_layers(draft, without)
+}
+
+/// A prediction this much over the limit still counts as fitting: its own error is as large.
+const SLACK: f64 = 1.1;
+
+fn fits(plan: &Plan) -> bool {
+    let metrics = model::estimate(plan).metrics;
+    metrics.memory_peak.get() <= SLACK * metrics.memory_limit.get()
+}
+
+/// The plan with the fewest layers of each stage computed again that lets it fit; without any
+/// where not even all of them do, because then something else made it fit.
+fn fewest_layers(draft: &mut Draft<'_>, without: Plan) -> Result<Plan, Refusal> {
+    let design = &draft.design;
+    let stages = design.parallel.pipeline_model_parallel_size.max(1);
+    let all = design.transformer.num_layers.div_ceil(stages).clamp(1, 1_000);
+    let with = |count: u64, draft: &mut Draft<'_>| -> Result<Plan, Refusal> {
+        set_block(draft, count)?;
+        plan(&draft.design)
+    };
+    let before = draft.design.clone();
+    if !fits(&with(all, draft)?) {
+        draft.design = before;
+        draft.note("the prediction doesn't fit into memory, whatever is computed again");
+        return Ok(without);
+    }
+    let (mut too_few, mut enough) = (0, all);
+    while enough - too_few > 1 {
+        let middle = too_few.midpoint(enough);
+        if fits(&with(middle, draft)?) { enough = middle } else { too_few = middle }
+    }
+    draft.note("as few layers of each stage computed again as lets the run fit");
+    with(enough, draft)
 }
 
 fn set_block(draft: &mut Draft<'_>, count: u64) -> Result<(), Refusal> {

@@ -82,16 +82,21 @@ fn virtual_stages(
     if !is_named && !text.is_empty() {
         return Err(Refusal::new("its virtual stages aren't understood", &text));
     }
+    // Who lists the command line's switches lists this one too.
+    if !is_named && draft.says(&["overlap-grad-reduce"]) {
+        draft.note("no virtual stages among the switches that are listed");
+        return Ok(1);
+    }
     let value = draft.assumption(Item::VirtualPipeline);
     if !is_named && value == "1" {
         return Ok(1);
     }
-    Ok(if fills_the_pipeline(draft, pp) { per_stage / smallest_chunk(per_stage) } else { 1 })
+    Ok(if fills_the_pipeline(draft, pp) { per_stage / usual_chunk(per_stage) } else { 1 })
 }
 
-/// Layers of a chunk: two, or the next number that divides a stage.
-fn smallest_chunk(per_stage: u64) -> u64 {
-    (2..=per_stage).find(|chunk| per_stage.is_multiple_of(*chunk)).unwrap_or(1)
+/// Layers of a chunk: two, or the next number that divides a stage; one where none does.
+fn usual_chunk(per_stage: u64) -> u64 {
+    (2..per_stage).find(|chunk| per_stage.is_multiple_of(*chunk)).unwrap_or(1)
 }
 
 /// Micro-batches of a step on one pipeline, where they come out even.

@@ -29,7 +29,7 @@ fn run(mut cells: Cells<'_>) -> Run {
     let mut run = Run {
         id: cells.text("id"),
         source_id: source_id(&source),
-        kind: "train_step".to_owned(),
+        kind: kind(&source).to_owned(),
         model: cells.text("model"),
         hardware: cells.text("hardware"),
         num_devices,
@@ -65,16 +65,26 @@ fn run(mut cells: Cells<'_>) -> Run {
     run
 }
 
-/// `A` where the layout and the batch are complete, `C` where the source is second hand.
+/// `A` where the layout and the batch are complete, `C` where the source is second hand or calls
+/// the run an outlier.
 fn tier(run: &Run, confidence: &str) -> &'static str {
     let complete = run.tensor_parallel.is_some()
         && run.pipeline_parallel.is_some()
         && run.global_batch_size.is_some();
-    match (confidence, complete) {
-        ("published", true) => "A",
-        ("published", false) => "B",
-        _ => "C",
+    let is_weak = !confidence.starts_with("published")
+        || confidence.contains("second hand")
+        || run.notes.contains("outlier");
+    match (is_weak, complete) {
+        (true, _) => "C",
+        (false, true) => "A",
+        (false, false) => "B",
     }
+}
+
+/// A paper reports a whole run, a repository's table a benchmark.
+fn kind(source: &str) -> &'static str {
+    let reports_runs = ["arXiv", "Huawei"].iter().any(|start| source.starts_with(start));
+    if reports_runs { "production_run" } else { "train_step" }
 }
 
 /// A short name from the source's first word: `ascend_runs/mindspeed-llm`.

@@ -1,0 +1,139 @@
+//! `cargo xtask calibrate`: fits the model's constants to the published runs and writes them, with
+//! what they were fitted on and the errors of runs that were kept out, into the model.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use model::calibration::{Band, Host, Kernels};
+use validation::calibrate::{self, Case, Constants};
+use validation::report::Score;
+use validation::{runs, validate};
+
+/// What the table starts with; above it stand types, by hand.
+const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. ----";
+/// Rounds of the fit.
+const ROUNDS: usize = 40;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "calibrate: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> io::Result<()> {
+    let path: PathBuf =
+        [env!("CARGO_MANIFEST_DIR"), "../../model/src/calibration.rs"].iter().collect();
+    let keep = std::env::args().any(|argument| argument == "--dry-run");
+    let cases = calibrate::cases(runs::published());
+    let all: Vec<&Case<'_>> = cases.iter().collect();
+    let constants = calibrate::fit(&all, &Constants::default(), ROUNDS);
+    let held_out = calibrate::held_out(&cases, &constants);
+    let bands = calibrate::bands(&held_out);
+    let memory = validate(runs::published()).summary.memory.unwrap_or_default();
+    let table = table(&constants, &cases, &bands, &memory);
+    if keep {
+        return io::stdout().write_all(table.as_bytes());
+    }
+    let text = fs::read_to_string(&path)?;
+    let Some((above, _)) = text.split_once(MARK) else {
+        return Err(io::Error::other(format!("{} has lost its mark", path.display())));
+    };
+    fs::write(&path, format!("{above}{MARK}\n\n{table}"))
+}
+
+fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Score) -> String {
+    let mut text = String::new();
+    let families = [
+        ("ASCEND", "Ascend 910B and 910C."),
+        ("AMPERE", "A100 and A800."),
+        ("HOPPER", "H100, H800, H200 and H20."),
+        ("BLACKWELL", "B200, B300, GB200 and GB300."),
+    ];
+    for ((name, words), kernels) in families.into_iter().zip(&constants.kernels) {
+        write_kernels(&mut text, name, words, kernels, cases);
+    }
+    let hosts = [
+        ("MEGATRON", "Megatron-Core."),
+        ("MINDSPEED", "MindSpeed and MindFormers."),
+        ("FSDP", "PyTorch FSDP and its relatives."),
+    ];
+    for (index, ((name, words), host)) in hosts.into_iter().zip(&constants.hosts).enumerate() {
+        write_host(&mut text, name, words, host, cases, index);
+    }
+    let _ = writeln!(
+        text,
+        "/// Errors of the step time by family and kind of model, all families together last.\n\
+         #[rustfmt::skip]\npub const BANDS: &[Band] = &["
+    );
+    for band in bands {
+        let _ = writeln!(
+            text,
+            "    Band {{ family: {:?}, experts: {}, median: {:.3}, p90: {:.3}, rows: {}, \
+             sources: {} }},",
+            band.family, band.experts, band.median, band.p90, band.rows, band.sources
+        );
+    }
+    let _ = writeln!(
+        text,
+        "];\n\n/// Errors of the peak memory, all runs with a published peak together.\n\
+         #[rustfmt::skip]\npub const MEMORY_BAND: Band =\n    Band {{ family: \"\", experts: true, \
+         median: {:.3}, p90: {:.3}, rows: {}, sources: 0 }};",
+        memory.median, memory.p90, memory.rows
+    );
+    text
+}
+
+/// The sources that have a say in a constant, with their runs.
+fn fitted_on<'a>(cases: impl Iterator<Item = &'a Case<'a>>) -> String {
+    let sources: Vec<&str> = cases.map(|case| case.source).collect();
+    let names: BTreeSet<&str> = sources.iter().copied().collect();
+    let mut words: Vec<String> = vec![];
+    for name in names {
+        let rows = sources.iter().filter(|source| **source == name).count();
+        words.push(format!("{name} ({rows})"));
+    }
+    if words.is_empty() { "estimate: no run with it".to_owned() } else { words.join(", ") }
+}
+
+fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, cases: &[Case<'_>]) {
+    let source = fitted_on(cases.iter().filter(|case| case.family == set.family));
+    let _ = writeln!(
+        text,
+        "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    family: {:?},\n    \
+         gemm: {:.3},\n    fp8_gemm: {:.3},\n    fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    \
+         attention_backward: {:.3},\n    vector_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
+        set.family,
+        set.gemm,
+        set.fp8_gemm,
+        set.fp4_gemm,
+        set.attention_forward,
+        set.attention_backward,
+        set.vector_bandwidth,
+    );
+}
+
+fn write_host(
+    text: &mut String,
+    name: &str,
+    words: &str,
+    host: &Host,
+    cases: &[Case<'_>],
+    index: usize,
+) {
+    let framework = calibrate::framework(index);
+    let source = fitted_on(cases.iter().filter(|case| case.framework() == framework));
+    let _ = writeln!(
+        text,
+        "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    dispatch_micros: {:.1},\n    \
+         sync_micros: {:.1},\n    step_millis: {:.1},\n    fitted_on: {source:?},\n}};\n",
+        host.dispatch_micros, host.sync_micros, host.step_millis,
+    );
+}

@@ -1,0 +1,252 @@
+//! Fits the model's constants to published runs, and measures how far they then are off on runs
+//! that were kept out.
+//!
+//! The constants are those of [`model::calibration`]: one set for each family of accelerators and
+//! each framework. The fit minimises the sum over runs of a loss that grows like the square of a
+//! small error and like a large error itself, so that a few runs that the model can't describe
+//! don't bend it; a source with n runs counts like n^0.7 runs. It moves one constant at a time, up
+//! or down, with steps that shrink: no randomness, the same runs give the same constants.
+
+use std::collections::BTreeSet;
+
+use model::accelerator::Accelerator;
+use model::calibration::{
+    AMPERE, ASCEND, BLACKWELL, Band, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
+};
+use model::choice::{Choice, Framework};
+use model::{Plan, estimate};
+
+use crate::runs::Run;
+use crate::{convention, expression, score};
+
+/// The constants under fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constants {
+    /// Of the families Ascend, Ampere, Hopper and Blackwell.
+    pub kernels: [Kernels; 4],
+    /// Of Megatron, MindSpeed and FSDP.
+    pub hosts: [Host; 3],
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        Self { kernels: [ASCEND, AMPERE, HOPPER, BLACKWELL], hosts: [MEGATRON, MINDSPEED, FSDP] }
+    }
+}
+
+/// A constant that the fit may move, and how far.
+struct Free {
+    get: fn(&mut Constants, usize) -> &mut f64,
+    count: usize,
+    least: f64,
+    most: fn(usize) -> f64,
+}
+
+/// The best measured 16-bit GEMM of each family. Source: mamf-finder; limulidae for Ascend.
+const BEST_GEMM: [f64; 4] = [0.927, 0.869, 0.803, 0.776];
+/// The best measured 8-bit GEMM of each family.
+const BEST_FP8_GEMM: [f64; 4] = [0.927, 0.869, 0.709, 0.763];
+
+static FREE: &[Free] = &[
+    Free {
+        get: |constants, index| &mut constants.kernels[index].gemm,
+        count: 4,
+        least: 0.3,
+        most: |index| BEST_GEMM[index],
+    },
+    Free {
+        get: |constants, index| &mut constants.kernels[index].fp8_gemm,
+        count: 4,
+        least: 0.3,
+        most: |index| BEST_FP8_GEMM[index],
+    },
+    Free {
+        get: |constants, index| &mut constants.kernels[index].fp4_gemm,
+        count: 4,
+        least: 0.2,
+        most: |_| 0.75,
+    },
+    Free {
+        get: |constants, index| &mut constants.kernels[index].vector_bandwidth,
+        count: 4,
+        least: 0.3,
+        most: |_| 0.94,
+    },
+    Free {
+        get: |constants, index| &mut constants.hosts[index].dispatch_micros,
+        count: 3,
+        least: 1.0,
+        most: |_| 100.0,
+    },
+    Free {
+        get: |constants, index| &mut constants.hosts[index].sync_micros,
+        count: 3,
+        least: 1.0,
+        most: |_| 2_000.0,
+    },
+];
+
+/// A run that is expressed, with what the fit needs of it.
+pub struct Case<'a> {
+    run: &'a Run,
+    plan: Plan,
+    /// Its source.
+    pub source: &'a str,
+    /// The family of its accelerator.
+    pub family: &'static str,
+    /// Does its model have experts?
+    pub experts: bool,
+    weight: f64,
+}
+
+/// The runs that count towards the targets and are expressed.
+#[must_use]
+pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
+    let mut cases: Vec<Case<'_>> = runs
+        .iter()
+        .filter(|run| score::is_candidate(run))
+        .filter_map(|run| {
+            let plan = expression::of(run).ok()?.plan;
+            convention::compare(run, &plan, &estimate(&plan))?;
+            let design = plan.design();
+            Some(Case {
+                run,
+                source: &run.source_id,
+                family: design.cluster.accelerator.row().kernels.family,
+                experts: design.transformer.num_moe_experts.is_some(),
+                weight: 1.0,
+                plan,
+            })
+        })
+        .collect();
+    let sources: Vec<String> = cases.iter().map(|case| case.source.to_owned()).collect();
+    for case in &mut cases {
+        let rows = sources.iter().filter(|source| *source == case.source).count();
+        case.weight = (rows as f64).powf(-0.3);
+    }
+    cases
+}
+
+impl Case<'_> {
+    /// The framework whose overheads count.
+    #[must_use]
+    pub fn framework(&self) -> &'static str {
+        self.plan.design().kernel.framework.name()
+    }
+}
+
+impl Constants {
+    /// The accelerator and host of a plan with these constants.
+    fn of(&self, plan: &Plan) -> (Accelerator, Host) {
+        let mut row = *plan.design().cluster.accelerator.row();
+        if let Some(kernels) = self.kernels.iter().find(|set| set.family == row.kernels.family) {
+            row.kernels = *kernels;
+        }
+        let host = match plan.design().kernel.framework {
+            Framework::Mindspeed => self.hosts[1],
+            Framework::Fsdp => self.hosts[2],
+            Framework::Megatron | Framework::Ideal => self.hosts[0],
+        };
+        (row, host)
+    }
+
+    /// The error of a run's step time with these constants.
+    #[must_use]
+    pub fn time_error(&self, case: &Case<'_>) -> f64 {
+        let (row, host) = self.of(&case.plan);
+        let plan = case.plan.clone().with_constants(row, host);
+        let comparison = convention::compare(case.run, &plan, &estimate(&plan));
+        comparison.map_or(0.0, |comparison| comparison.time_error)
+    }
+
+    fn loss(&self, cases: &[&Case<'_>]) -> f64 {
+        let knee = 0.08;
+        let of = |case: &&Case<'_>| {
+            let off = (1.0 + self.time_error(case)).ln() / knee;
+            case.weight * ((1.0 + off * off).sqrt() - 1.0)
+        };
+        cases.iter().map(of).sum()
+    }
+}
+
+/// The constants that fit these runs best, from a start.
+#[must_use]
+pub fn fit(cases: &[&Case<'_>], start: &Constants, rounds: usize) -> Constants {
+    let mut best = start.clone();
+    let mut loss = best.loss(cases);
+    let mut step: f64 = 1.25;
+    for _ in 0..rounds {
+        let before = loss;
+        for free in FREE {
+            for index in 0..free.count {
+                for factor in [step, 1.0 / step] {
+                    let mut next = best.clone();
+                    let value = (free.get)(&mut next, index);
+                    *value = (*value * factor).clamp(free.least, (free.most)(index));
+                    let tried = next.loss(cases);
+                    if tried < loss {
+                        (best, loss) = (next, tried);
+                    }
+                }
+            }
+        }
+        if before - loss < 1e-3 * before {
+            step = step.sqrt();
+        }
+    }
+    best
+}
+
+/// Errors of each source's runs with constants that were fitted without that source.
+#[must_use]
+pub fn held_out<'a>(cases: &'a [Case<'a>], start: &Constants) -> Vec<(&'a Case<'a>, f64)> {
+    let sources: BTreeSet<&str> = cases.iter().map(|case| case.source).collect();
+    let mut errors = Vec::with_capacity(cases.len());
+    for source in sources {
+        let (kept, others): (Vec<&Case<'_>>, Vec<&Case<'_>>) =
+            cases.iter().partition(|case| case.source == source);
+        let constants = fit(&others, start, 6);
+        errors.extend(kept.into_iter().map(|case| (case, constants.time_error(case))));
+    }
+    errors
+}
+
+/// The error bands: families with dense and with expert models, then all families together.
+#[must_use]
+pub fn bands(errors: &[(&Case<'_>, f64)]) -> Vec<Band> {
+    let families = [ASCEND.family, AMPERE.family, HOPPER.family, BLACKWELL.family, ""];
+    let mut bands = vec![];
+    for family in families {
+        for experts in [false, true] {
+            let of: Vec<&(&Case<'_>, f64)> = errors
+                .iter()
+                .filter(|(case, _)| case.experts == experts)
+                .filter(|(case, _)| family.is_empty() || case.family == family)
+                .collect();
+            if of.is_empty() {
+                continue;
+            }
+            let mut sizes: Vec<f64> = of.iter().map(|(_, error)| error.abs()).collect();
+            sizes.sort_by(f64::total_cmp);
+            let sources: BTreeSet<&str> = of.iter().map(|(case, _)| case.source).collect();
+            let at = |share: f64| sizes[((sizes.len() - 1) as f64 * share).round() as usize];
+            bands.push(Band {
+                family,
+                experts,
+                median: at(0.5),
+                p90: at(0.9),
+                rows: of.len() as u32,
+                sources: sources.len() as u32,
+            });
+        }
+    }
+    bands
+}
+
+/// The name of a framework whose host constants have this index.
+#[must_use]
+pub fn framework(index: usize) -> &'static str {
+    [Framework::Megatron, Framework::Mindspeed, Framework::Fsdp]
+        .get(index)
+        .map_or("", |framework| framework.name())
+}
