@@ -70,17 +70,17 @@ pub fn install(explorer: Explorer) -> NodeRef<html::P> {
 
 /// Something done once, when a while has passed without another call.
 #[derive(Clone, Copy)]
-struct Later {
+pub(crate) struct Later {
     delay: Duration,
     waiting: StoredValue<Option<TimeoutHandle>>,
 }
 
 impl Later {
-    fn new(delay: Duration) -> Self {
+    pub(crate) fn new(delay: Duration) -> Self {
         Self { delay, waiting: StoredValue::new(None) }
     }
 
-    fn run(self, act: impl FnOnce() + 'static) {
+    pub(crate) fn run(self, act: impl FnOnce() + 'static) {
         if let Some(Some(handle)) = self.waiting.try_get_value() {
             handle.clear();
         }
@@ -239,6 +239,8 @@ fn press_with_control(explorer: Explorer, event: &ev::KeyboardEvent, key: &str) 
 fn close_what_is_open(explorer: Explorer) {
     if explorer.help_open.get_untracked() {
         explorer.help_open.set(false);
+    } else if explorer.conventions_open.get_untracked() {
+        explorer.conventions_open.set(false);
     } else if explorer.explained.with_untracked(Option::is_some) {
         explorer.explained.set(None);
     } else {

@@ -18,7 +18,9 @@ mod canvas;
 mod communication;
 mod frame;
 mod ink;
+mod ladder;
 mod memory;
+mod scatter;
 mod step;
 mod text;
 
@@ -26,6 +28,9 @@ use model::Plan;
 use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
 
+pub(crate) use backend::escape_into;
+pub use ladder::Rung;
+pub use scatter::{Point, Scatter};
 pub use text::{bold_width, text_width};
 
 /// Widths among which the style sheet chooses: each suits containers up to the next one.
@@ -95,4 +100,10 @@ pub fn bubble_by_microbatches(plan: &Plan, estimate: &Estimate, width: u32) -> S
 #[must_use]
 pub fn bubble_by_microbatches_table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
     bubble::table(plan, estimate)
+}
+
+/// MFU after each change of a ladder, with what is published beside.
+#[must_use]
+pub fn ladder(rungs: &[Rung], width: u32) -> String {
+    ladder::draw(rungs, width)
 }

@@ -76,6 +76,8 @@ pub struct Explorer {
     pub sheet_open: RwSignal<bool>,
     /// Is the help on keys open?
     pub help_open: RwSignal<bool>,
+    /// Are the other ways to count MFU open?
+    pub conventions_open: RwSignal<bool>,
 }
 
 impl Explorer {
@@ -126,6 +128,7 @@ impl Explorer {
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
             help_open: RwSignal::new(false),
+            conventions_open: RwSignal::new(false),
         }
     }
 

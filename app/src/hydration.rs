@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{App, RawQuery, parity};
+use crate::{App, Page, RawQuery, parity};
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
@@ -13,9 +13,12 @@ pub fn hydrate() {
         // Nothing works any more: the style sheet shows the bar that offers to reload.
         mark("data-stopped");
     }));
-    let search = window().location().search().unwrap_or_default();
+    let location = window().location();
+    let search = location.search().unwrap_or_default();
+    let page = Page::at(&location.pathname().unwrap_or_default());
     leptos::mount::hydrate_body(move || {
         provide_context(RawQuery(search));
+        provide_context(page);
         view! { <App/> }
     });
     mark("data-hydrated");

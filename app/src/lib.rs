@@ -11,6 +11,7 @@ pub mod advice;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;
+pub mod error_band;
 pub mod explorer;
 pub mod format;
 pub mod history;
@@ -18,16 +19,35 @@ pub mod panels;
 pub mod parity;
 pub mod published;
 mod shell;
+pub mod trust;
 pub mod widgets;
 
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
-use leptos::either::Either;
+use leptos::either::EitherOf3;
 use leptos::prelude::*;
 use model::link;
 
 pub use shell::shell;
+
+/// The page that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Page {
+    /// The explorer.
+    #[default]
+    Explorer,
+    /// Published runs beside their predictions.
+    Trust,
+}
+
+impl Page {
+    /// The page at a path.
+    #[must_use]
+    pub fn at(path: &str) -> Self {
+        if path.trim_end_matches('/') == trust::PATH { Self::Trust } else { Self::Explorer }
+    }
+}
 
 /// The query string as it was sent, still percent-encoded, with or without the question mark.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,12 +68,16 @@ pub struct SiteFiles {
     pub css: String,
 }
 
-/// The page of the link in [`RawQuery`]: the explorer, or what is wrong with the link.
+/// The [`Page`] that is asked for; the explorer shows the link in [`RawQuery`], or what is wrong
+/// with it.
 #[component]
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
+    if use_context::<Page>().unwrap_or_default() == Page::Trust {
+        return EitherOf3::C(trust::page(&raw));
+    }
     match link::decode(&raw) {
-        Ok(design) => Either::Left(panels::page::page(design)),
-        Err(errors) => Either::Right(panels::broken_link::broken_link(&raw, &errors)),
+        Ok(design) => EitherOf3::A(panels::page::page(design)),
+        Err(errors) => EitherOf3::B(panels::broken_link::broken_link(&raw, &errors)),
     }
 }

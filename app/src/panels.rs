@@ -2,6 +2,7 @@
 
 pub mod broken_link;
 pub mod cards;
+pub mod conventions;
 pub mod explanation;
 pub mod figures;
 pub mod header;

@@ -6,13 +6,17 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
-use crate::{App, RawQuery, SiteFiles, ThemeCookie, format};
+use crate::trust::Served;
+use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format};
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell(_options: LeptosOptions) -> impl IntoView {
     let theme = use_context::<ThemeCookie>().and_then(|cookie| cookie.0);
     let theme = theme.filter(|theme| matches!(theme.as_str(), "dark" | "light"));
-    let (title, description) = summary(&use_context::<RawQuery>().unwrap_or_default().0);
+    let (title, description) = match use_context::<Page>().unwrap_or_default() {
+        Page::Explorer => summary(&use_context::<RawQuery>().unwrap_or_default().0),
+        Page::Trust => trust_summary(),
+    };
     let (style, script) = use_context::<SiteFiles>().map(links).unzip();
     view! {
         <!DOCTYPE html>
@@ -55,6 +59,13 @@ fn links(files: SiteFiles) -> (impl IntoView, impl IntoView) {
         <script type="module" nonce=use_nonce()>{loader}</script>
     };
     (style, script)
+}
+
+/// Title and description of the page of published runs.
+fn trust_summary() -> (String, String) {
+    let title = "How far to trust the numbers · Moescape".to_owned();
+    let about = use_context::<Served>().map_or_else(String::new, |served| served.still.sentence);
+    (title, about)
 }
 
 /// Title and description of a design, for search engines and previews of shared links.

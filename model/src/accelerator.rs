@@ -30,6 +30,9 @@ pub struct Accelerator {
     pub fp4_tflops: Option<f64>,
     /// FP32 rate of the vector unit (CUDA cores).
     pub vector_tflops: f64,
+    /// Exponentials a second, in units of 10^12: the softmax of flash attention needs one a score
+    /// forward.
+    pub tera_exponentials: f64,
     /// Cube cores or streaming multiprocessors: tiles of a matmul run in waves of this many.
     pub num_cores: u32,
     /// Device memory as sold.
@@ -82,6 +85,7 @@ const BASE: Accelerator = Accelerator {
     fp8_tflops: None,
     fp4_tflops: None,
     vector_tflops: 0.0,
+    tera_exponentials: 4.0,
     num_cores: 1,
     hbm_gib: 0.0,
     hbm_usable_gib: 0.0,
@@ -113,6 +117,8 @@ const BASE: Accelerator = Accelerator {
 /// An A2 node: eight NPUs, HCCS full mesh of 7 x 28 GB/s, one 200 Gb/s RoCE port each.
 /// Host link and host memory as measured on Atlas 800T A2 (HIXL, FlagPerf).
 const A2: Accelerator = Accelerator {
+    // 40 vector cores x 64 FP32 lanes x 1.8 GHz, about one in one.
+    tera_exponentials: 4.6,
     intra_node: IntraNode::FullMesh,
     intra_node_gb_per_sec: 196.0,
     inter_node_gb_per_sec: 25.0,
@@ -137,6 +143,8 @@ const A2: Accelerator = Accelerator {
 };
 
 const A100: Accelerator = Accelerator {
+    // 16 lanes x 108 multiprocessors x 1.41 GHz.
+    tera_exponentials: 2.4,
     bf16_tflops: Some(312.0),
     fp16_tflops: 312.0,
     fp32_tflops: 156.0,
@@ -156,6 +164,8 @@ const A100: Accelerator = Accelerator {
 };
 
 const H100: Accelerator = Accelerator {
+    // 16 lanes x 132 multiprocessors x 1.98 GHz.
+    tera_exponentials: 4.2,
     bf16_tflops: Some(989.0),
     fp16_tflops: 989.0,
     fp32_tflops: 494.5,
@@ -174,6 +184,8 @@ const H100: Accelerator = Accelerator {
 };
 
 const B200: Accelerator = Accelerator {
+    // 16 lanes x 148 multiprocessors x 1.85 GHz; half of them run beside the tensor cores.
+    tera_exponentials: 8.8,
     bf16_tflops: Some(2_250.0),
     fp16_tflops: 2_250.0,
     fp32_tflops: 1_125.0,

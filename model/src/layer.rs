@@ -131,15 +131,6 @@ fn split(width: u64, ranks: u64) -> f64 {
     width as f64 / ranks as f64
 }
 
-/// Adding weight gradients into the accumulated ones: read and write each.
-fn accumulate(plan: &Plan, device: &Device, params: f64, fused: bool) -> Cost {
-    let gradient = plan.design().memory.gradient_dtype.bytes();
-    // Apart from the matmul, the product is written and read once more.
-    let apart = if fused { 0.0 } else { 2.0 * plan.activation_bytes() };
-    let kernels = if fused { 0.0 } else { 1.0 };
-    device.elementwise(params * (2.0 * gradient + apart), kernels)
-}
-
 /// One norm over `tokens` rows of `width`: fused it reads and writes once; in five kernels it
 /// passes over the row four times as often.
 fn norm(plan: &Plan, device: &Device, tokens: f64, width: f64) -> Block {
@@ -175,10 +166,7 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
         input_grad: device.elementwise(3.0 * residual, 1.0),
         weight_grad: Cost::ZERO,
     };
-    let mut output = device.linear(tokens, heads * v, h);
-    let params = plan.attention_params();
-    let held = params.replicated as f64 + params.tensor as f64 / sizes.tp as f64;
-    output.weight_grad += accumulate(plan, device, held, true);
+    let output = device.linear(tokens, heads * v, h);
     Layer {
         norms: norm(plan, device, own, h) * 2.0,
         residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
@@ -272,9 +260,7 @@ fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
     let (tokens, h) = (plan.tokens(), plan.shape.hidden as f64);
     let inner = split(width, plan.sizes.tp);
     let inputs = (plan.shape.mlp_matrices - 1) as f64;
-    let mut block = device.linear(tokens, h, inputs * inner) + device.linear(tokens, inner, h);
-    let params = plan.mlp_matrix_params(width) as f64 / plan.sizes.tp as f64;
-    block.weight_grad += accumulate(plan, device, params, true);
+    let block = device.linear(tokens, h, inputs * inner) + device.linear(tokens, inner, h);
     block + activation(plan, device, tokens, inner)
 }
 
@@ -287,11 +273,8 @@ fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
     let inner = split(shape.expert_ffn, sizes.etp);
     let inputs = (shape.mlp_matrices - 1) as f64;
     let per_expert = rows / local;
-    let mut products = device.grouped_linear(per_expert, h, inputs * inner, local)
+    let products = device.grouped_linear(per_expert, h, inputs * inner, local)
         + device.grouped_linear(per_expert, inner, h, local);
-    let params = plan.mlp_matrix_params(shape.expert_ffn) as f64 * local / sizes.etp as f64;
-    let fused = plan.design().kernel.gmm_add;
-    products.weight_grad += accumulate(plan, device, params, fused);
     Layer {
         router: router(plan, device, own),
         permute: reorder(plan, device, rows, 1.0),
@@ -356,6 +339,5 @@ fn head(plan: &Plan, device: &Device) -> Block {
         (8.0 * 4.0, 8.0)
     };
     block.forward += device.elementwise(logits * bytes, kernels);
-    block.weight_grad += accumulate(plan, device, h * vocab, true);
     block
 }

@@ -58,9 +58,11 @@ pub mod metric;
 mod step;
 
 pub mod convention;
+pub mod error_band;
 pub mod explain;
 
 pub use convention::{Convention, conventions};
+pub use error_band::error_band;
 pub use explain::{Breakdown, explain};
 pub use plan::Plan;
 pub use rules::legal_values;

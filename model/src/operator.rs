@@ -75,8 +75,8 @@ pub(crate) struct Device {
     /// FLOP/s of attention, forward and backward.
     attention_forward: f64,
     attention_backward: f64,
-    /// FLOP/s of FP32 element-wise work.
-    vector_flops: f64,
+    /// Exponentials/s.
+    exponentials: f64,
     /// Bytes/s that matmuls draw from memory.
     stream: f64,
     /// Bytes/s that element-wise kernels reach.
@@ -87,6 +87,10 @@ pub(crate) struct Device {
     launch: f64,
     /// Are an expert's matrix products one kernel for all experts?
     grouped: bool,
+    /// Do grouped products add into the accumulated gradients themselves?
+    fused_accumulation: bool,
+    /// Bytes of one accumulated gradient.
+    gradient_bytes: f64,
 }
 
 /// Tiles of a matmul and what share of the core's rate each reaches: small tiles reload operands
@@ -115,17 +119,19 @@ impl Device {
                 bytes if bytes >= 1.0 => kernels.fp8_gemm,
                 _ => kernels.fp4_gemm,
             };
-            (gemm, kernels.attention_forward, kernels.attention_backward)
+            let library = plan.host.attention;
+            (gemm, kernels.attention_forward * library, kernels.attention_backward * library)
         };
         // Attention stays in 16 bits when matrix products are narrower.
         let attention_peak = peak.min(row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12);
         let hbm = row.hbm_gb_per_sec * 1e9;
-        let vector_share = if ideal { 0.9 } else { row.kernels.vector_bandwidth };
+        let fused = row.kernels.vector_bandwidth / plan.host.element_passes;
+        let vector_share = if ideal { 0.9 } else { fused };
         Self {
             gemm: peak * best,
             attention_forward: attention_peak * attention_f,
             attention_backward: attention_peak * attention_b,
-            vector_flops: row.vector_tflops * 1e12,
+            exponentials: row.tera_exponentials * 1e12,
             // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
             stream: hbm * 0.94,
             vector_bytes: hbm * vector_share,
@@ -134,6 +140,8 @@ impl Device {
             // msmodeling's static cost of a vector kernel.
             launch: if ideal { 0.0 } else { 2e-6 },
             grouped: plan.design().kernel.moe_grouped_gemm,
+            fused_accumulation: plan.design().kernel.gmm_add,
+            gradient_bytes: plan.design().memory.gradient_dtype.bytes(),
         }
     }
 
@@ -158,6 +166,11 @@ impl Device {
 
     /// `count` equal products of [m, k] and [k, n]: one kernel.
     fn product(&self, m: f64, k: f64, n: f64, count: f64) -> Cost {
+        self.product_into(m, k, n, count, 2.0)
+    }
+
+    /// The same with an output that costs this many bytes an element.
+    fn product_into(&self, m: f64, k: f64, n: f64, count: f64, output_bytes: f64) -> Cost {
         if m * count <= 0.0 {
             return Cost::ZERO;
         }
@@ -165,7 +178,7 @@ impl Device {
         let (m, count) = if m < 1.0 { (1.0, (m * count).max(1.0)) } else { (m, count.max(1.0)) };
         let flops = 2.0 * m * k * n * count;
         let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count));
-        let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * 2.0);
+        let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * output_bytes);
         let tensor = compute.max(bytes / self.stream) + self.launch;
         Cost { tensor, vector: 0.0, flops, launches: 1.0 }
     }
@@ -177,8 +190,19 @@ impl Device {
         Block {
             forward: self.product(m, k, n, 1.0) + self.quantise(m * k),
             input_grad: self.product(m, n, k, 1.0) + self.quantise(m * n),
-            weight_grad: self.product(k, m, n, 1.0),
+            weight_grad: self.weight_grad(k, m, n, 1.0, true),
         }
+    }
+
+    /// dw = x' dy, added into the accumulated gradients: by the matmul itself, which reads and
+    /// writes them, or by a kernel of its own, which reads the product as well.
+    fn weight_grad(&self, k: f64, m: f64, n: f64, count: f64, fused: bool) -> Cost {
+        let accumulate = 2.0 * self.gradient_bytes;
+        if fused {
+            return self.product_into(k, m, n, count, accumulate);
+        }
+        let add = self.elementwise(k * n * count * (accumulate + 2.0), 1.0);
+        self.product(k, m, n, count) + add
     }
 
     /// Reading 16-bit elements and writing narrower ones, as a kernel of its own.
@@ -195,7 +219,7 @@ impl Device {
             return Block {
                 forward: self.product(m, k, n, count) + self.quantise(m * k * count),
                 input_grad: self.product(m, n, k, count) + self.quantise(m * n * count),
-                weight_grad: self.product(k, m, n, count),
+                weight_grad: self.weight_grad(k, m, n, count, self.fused_accumulation),
             };
         }
         self.linear(m, k, n) * count
@@ -204,8 +228,12 @@ impl Device {
     /// Flash attention over `rows` queries per head that meet `keys` keys on average.
     ///
     /// Forward 2 products of scores and values; backward 5, since scores are computed again
-    /// (2.5 times the forward). The vector unit's exponentials run beside the cube: about ten
-    /// FP32 operations a score. Source: FlashAttention-2, section 3.
+    /// (2.5 times the forward). The softmax takes one exponential a score forward; backward it is
+    /// computed again, and its gradient takes about twice as long. Cube and vector unit wait for
+    /// each other, so that short heads pay more for the softmax.
+    ///
+    /// Source: FlashAttention-2 and -3, whose causal rates at head dimensions 64 and 128 differ by
+    /// 1.0 to 1.3 exponentials a score forward and 3 backward.
     pub(crate) fn flash_attention(
         &self,
         heads: f64,
@@ -217,15 +245,15 @@ impl Device {
         let scores = heads * rows * keys;
         let forward_flops = 2.0 * scores * (qk + v);
         let backward_flops = forward_flops * 2.5;
-        let pass = |flops: f64, rate: f64, vector_ops: f64| Cost {
-            tensor: (flops / rate).max(scores * vector_ops / self.vector_flops) + self.launch,
+        let pass = |flops: f64, rate: f64, softmaxes: f64| Cost {
+            tensor: flops / rate + scores * softmaxes / self.exponentials + self.launch,
             vector: 0.0,
             flops,
             launches: 1.0,
         };
         Block {
-            forward: pass(forward_flops, self.attention_forward, 10.0),
-            input_grad: pass(backward_flops, self.attention_backward, 16.0),
+            forward: pass(forward_flops, self.attention_forward, 1.0),
+            input_grad: pass(backward_flops, self.attention_backward, 3.0),
             weight_grad: Cost::ZERO,
         }
     }

@@ -200,8 +200,9 @@ impl Plan {
         } else {
             RankParams::default()
         };
-        let tables = self.embedding_params() as f64 * stage.embedding
-            + self.table_params() as f64 * self.head_tables(stage);
+        let tables = self.table_params() as f64 * (stage.embedding + self.head_tables(stage));
+        // Megatron keeps learned positions whole on every rank.
+        let positions = (self.embedding_params() - self.table_params()) as f64 * stage.embedding;
         // An MTP layer embeds the next token: away from the first stage it has its own table.
         let mtp_table = if stage.mtp > 0.0 && stage.embedding <= 0.0 {
             self.table_params() as f64
@@ -215,6 +216,7 @@ impl Plan {
                 + moe.dense * stage.moe
                 + mtp.dense * stage.mtp
                 + tables / self.sizes.tp as f64
+                + positions
                 + norm,
             expert: moe.expert * stage.moe + mtp.expert * stage.mtp,
         };

@@ -2,6 +2,7 @@
 //!
 //! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
 
+pub mod baseline;
 pub mod ladder;
 mod models;
 mod recipes;

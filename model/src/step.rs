@@ -129,27 +129,32 @@ fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -
     exposed(0) + exposed(1)
 }
 
-/// Reading gradients, reading and writing states, writing weights, once a step.
+/// What a step does once with gradients and states, in memory traffic.
+///
+/// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
+/// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and
+/// writes main copy and moments, and writes the weights.
 ///
 /// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
-/// of width h. Source: Jordan et al. 2024.
+/// of width h. Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; Jordan et al.
+/// 2024.
 fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64) -> f64 {
-    let shards = plan.shards(ShardingStrategy::Optim);
-    let params = if shards {
+    let params = if plan.shards(ShardingStrategy::Optim) {
         dense / plan.dense_shards() + expert / plan.expert_shards()
     } else {
         dense + expert
     };
-    let bytes = plan.design().memory.gradient_dtype.bytes()
-        + 2.0 * plan.optimizer_bytes_per_param()
-        + plan.activation_bytes();
+    let held = if plan.shards(ShardingStrategy::OptimGrads) { params } else { dense + expert };
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let update = 4.0 * gradient + 2.0 * plan.optimizer_bytes_per_param() + plan.activation_bytes();
+    let bytes = held * 3.0 * gradient + params * update;
     let device = crate::operator::Device::new(plan);
     let muon = if plan.design().training.optimizer == Optimizer::Muon {
         30.0 * plan.shape.hidden as f64 * params / (plan.peak().get() * 0.5)
     } else {
         0.0
     };
-    params * bytes / device.vector_bytes + muon
+    bytes / device.vector_bytes + muon
 }
 
 fn step_time(
@@ -173,7 +178,7 @@ fn step_time(
     set(StepPart::Vector, sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector));
     set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
     let waits = sum(&|stage| stage.forward.host_wait + stage.backward.host_wait);
-    set(StepPart::Host, waits + plan.host.step_millis * 1e-3);
+    set(StepPart::Host, waits);
     set(StepPart::TensorParallel, exposed[0]);
     set(StepPart::ContextParallel, exposed[1]);
     set(StepPart::ExpertParallel, exposed[2]);
@@ -190,7 +195,8 @@ fn step_time(
 /// How much longer the slowest of N ranks takes than the mean, for normal times of spread sigma:
 /// sigma sqrt(2 ln N), the leading term of the expected maximum.
 fn straggler_share(plan: &Plan) -> f64 {
-    plan.design().kernel.straggler_sigma * libm::sqrt(2.0 * libm::log(plan.sizes.world as f64))
+    let sigma = plan.design().kernel.straggler_sigma.unwrap_or(plan.host.straggler_sigma);
+    sigma * libm::sqrt(2.0 * libm::log(plan.sizes.world as f64))
 }
 
 /// Model FLOPs of a step over the devices.

@@ -1,6 +1,7 @@
 //! What `moescape` understands. Results go to stdout, messages to stderr.
 //!
-//! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 1 for the rest.
+//! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check that
+//! fails, 1 for the rest.
 
 mod export;
 mod input;
@@ -9,6 +10,7 @@ mod output;
 mod predict;
 mod presets;
 mod serve;
+mod validate;
 
 use std::io;
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ enum Command {
     Knobs(knobs::Arguments),
     /// Write a design as a file
     Export(export::Arguments),
+    /// Compare published runs with what the model predicts for them
+    Validate(validate::Arguments),
     /// Serve the explorer and its API
     Serve(serve::Arguments),
 }
@@ -42,6 +46,8 @@ enum Command {
 enum Failure {
     /// The user can mend it: one line for each thing that is wrong.
     User(Vec<String>),
+    /// A check asked for more than was reached: one line for each target that is missed.
+    Missed(Vec<String>),
     /// They can't.
     Internal(String),
     /// Stdout is gone: whoever read it has seen enough.
@@ -70,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };
     match outcome {
@@ -77,6 +84,10 @@ pub fn main() -> ExitCode {
         Err(Failure::User(lines)) => {
             lines.iter().for_each(|line| output::message(&format!("error: {line}")));
             ExitCode::from(2)
+        }
+        Err(Failure::Missed(lines)) => {
+            lines.iter().for_each(|line| output::message(line));
+            ExitCode::from(3)
         }
         Err(Failure::Internal(line)) => {
             output::message(&format!("error: {line}"));

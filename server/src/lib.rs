@@ -12,6 +12,7 @@ pub mod registry;
 pub mod report;
 pub mod routes;
 mod site;
+mod validated;
 
 pub use routes::router;
 pub use site::{Site, SiteError};

@@ -8,6 +8,7 @@ pub(crate) mod not_found;
 mod page;
 mod predict;
 mod presets;
+mod validation;
 
 use axum::Router;
 use axum::http::header;
@@ -23,12 +24,15 @@ pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         // For people
         .route("/", get(page::page))
+        .route(app::trust::PATH, get(page::trust))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/presets", get(presets::presets))
         .route("/api/v1/knobs", get(knobs::knobs))
         .route("/api/v1/metrics", get(metrics::metrics))
+        .route(app::trust::JSON_PATH, get(validation::json))
+        .route(app::trust::CSV_PATH, get(validation::csv))
         // For those who run the server
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))

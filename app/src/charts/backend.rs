@@ -216,7 +216,7 @@ fn is_bold(style: &impl BackendTextStyle) -> bool {
 }
 
 /// Appends text so that it is only text, inside an element or an attribute.
-pub(super) fn escape_into(svg: &mut String, text: &str) {
+pub(crate) fn escape_into(svg: &mut String, text: &str) {
     for character in text.chars() {
         match character {
             '&' => svg.push_str("&amp;"),

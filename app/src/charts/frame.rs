@@ -6,6 +6,7 @@ use plotters_backend::text_anchor::HPos;
 
 use super::canvas::{Canvas, Cartesian, Fill, LINE, Mark, Plot, Titled, line, put, strong, text};
 use super::ink::Ink;
+use super::scatter::Shape;
 use super::text::{TEXT_SIZE, bold_width, fixed, text_width};
 
 /// Size of a legend's swatch, in pixels.
@@ -27,6 +28,8 @@ pub(super) enum Swatch {
     Bar(Fill, &'static str),
     /// A piece of a line, with the mark of its points.
     Line(Option<Fill>),
+    /// A point of a scatter.
+    Point(Shape),
 }
 
 /// The entries of a legend with their places, in as many rows as they need.
@@ -91,6 +94,7 @@ fn draw_swatch(canvas: &Canvas<'_>, key: &Key, (x, middle): (i32, i32)) {
                 mark(POINT, fill);
             }
         }
+        Swatch::Point(shape) => shape.draw(canvas, (x + SWATCH.0 / 2, middle), key.ink),
     }
 }
 

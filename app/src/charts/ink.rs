@@ -67,6 +67,30 @@ inks! {
     Simulated = "chart-simulated";
     /// The design that the page shows.
     Current = "chart-current";
+    /// Where predictions are close enough.
+    Band = "chart-band";
+    /// A run on Ascend 910.
+    Ascend = "chart-ascend";
+    /// A run on A100 or A800.
+    Ampere = "chart-ampere";
+    /// A run on H100 or its relatives.
+    Hopper = "chart-hopper";
+    /// A run on B200 or B300.
+    Blackwell = "chart-blackwell";
+    /// A run on GB200 or GB300.
+    GraceBlackwell = "chart-grace-blackwell";
+    /// A run on something else.
+    OtherFamily = "chart-other-family";
+    /// What a change leaves as it was.
+    Kept = "chart-kept";
+    /// What a change adds.
+    Gain = "chart-gain";
+    /// What a change takes away.
+    Loss = "chart-loss";
+    /// What a paper reports.
+    Published = "chart-published";
+    /// Where it may lie.
+    Range = "chart-range";
 }
 
 impl Ink {

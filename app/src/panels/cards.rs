@@ -6,6 +6,7 @@ use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 
 use crate::bottleneck::fullest_stage;
+use crate::error_band::{Expected, expected};
 use crate::explorer::{Explorer, Numbers};
 use crate::format::{self, Quantity};
 
@@ -126,12 +127,34 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
                 " "
                 <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
             </p>
+            {band(explorer, spec.metric)}
             {is_memory.then(|| memory_meter(explorer))}
             {line}
             {is_memory.then(|| fits(explorer))}
             {delta(explorer, spec)}
         </article>
     }
+}
+
+/// How far the number may be off; opens the explanation, which says so at length.
+fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
+    let expected = expected_error(explorer, metric);
+    view! {
+        <button
+            type="button"
+            class="band explain"
+            data-band=metric.metric().name
+            title=move || expected.get().sentence()
+            on:click=move |_| explorer.explained.set(Some(metric))
+        >
+            {move || expected.get().short()}
+        </button>
+    }
+}
+
+/// Equal for most designs, so that a drag writes nothing.
+fn expected_error(explorer: Explorer, metric: MetricId) -> Memo<Expected> {
+    Memo::new(move |_| explorer.with_numbers(|numbers| expected(&numbers.plan, metric)))
 }
 
 fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
@@ -269,10 +292,14 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
             let text = Signal::derive(move || {
                 explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
             });
+            let expected = expected_error(explorer, metric);
             view! {
                 <div class="fact">
                     <dt>{metric.metric().label}</dt>
                     <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
+                    <dd class="fact-band" title=move || expected.get().sentence()>
+                        {move || expected.get().short()}
+                    </dd>
                 </div>
             }
         })

@@ -6,8 +6,11 @@ use model::explain::Breakdown;
 use model::metric::MetricId;
 use model::source::Source;
 
+use super::conventions;
+use crate::error_band::expected;
 use crate::explorer::Explorer;
 use crate::format;
+use crate::trust;
 use crate::widgets::dialog::{SidePanel, side_panel};
 
 /// So many levels of the tree stand open at first.
@@ -39,6 +42,7 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
     };
     view! {
         <p class="explained-value" data-explained=metric.name>{value}</p>
+        {counts_flops(id).then(|| conventions::button(explorer.conventions_open))}
         <dl class="explained">
             <dt>"Definition"</dt>
             <dd>{metric.definition}</dd>
@@ -46,11 +50,42 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
             <dd class="formula">{metric.formula}</dd>
             <dt>"Source"</dt>
             <dd>{source(metric.source)}</dd>
+            <dt>"Expected error"</dt>
+            <dd>{error(explorer, id)}</dd>
             <dt>"Id"</dt>
             <dd><code>{metric.name}</code></dd>
         </dl>
         <h3>"Terms"</h3>
         <ul class="terms">{terms}</ul>
+    }
+}
+
+/// Do conventions differ on it?
+fn counts_flops(id: MetricId) -> bool {
+    matches!(
+        id,
+        MetricId::mfu
+            | MetricId::hfu
+            | MetricId::model_tflops_per_device
+            | MetricId::flops_per_token
+    )
+}
+
+/// How far the number may be off, and where that comes from.
+fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
+    let sentence =
+        move || explorer.with_numbers(|numbers| expected(&numbers.plan, id).sentence());
+    let ranges = move || {
+        explorer.with_numbers(|numbers| {
+            expected(&numbers.plan, id).ranges(id, &numbers.estimate.metrics)
+        })
+    };
+    view! {
+        {sentence}
+        " "
+        {ranges}
+        " "
+        <a href=trust::PATH>"How predictions compare with published runs"</a>
     }
 }
 

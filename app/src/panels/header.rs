@@ -6,31 +6,57 @@ use model::link;
 use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
+use crate::trust;
 use crate::widgets::icon::{Icon, icon};
 
-/// Name, undo and redo, copy link, theme, keys.
+/// The name, which leads to the explorer's first design.
+pub fn brand() -> impl IntoView {
+    view! {
+        <a class="brand" href="/">
+            <img src="/favicon.svg" alt="" width="22" height="22"/>
+            <span class="brand-name">"Moescape"</span>
+        </a>
+    }
+}
+
+/// Links to the other pages.
+pub fn pages(is_trust: bool) -> impl IntoView {
+    view! {
+        <nav class="pages" aria-label="Pages">
+            <a href="/" aria-current=(!is_trust).then_some("page")>"Explore"</a>
+            <a href=trust::PATH aria-current=is_trust.then_some("page")>"Trust"</a>
+        </nav>
+    }
+}
+
+/// Switches between dark and light.
+pub fn theme_button() -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class="button"
+            title="Switch between dark and light (t)"
+            aria-label="Switch between dark and light"
+            on:click=move |_| browser::switch_theme()
+        >
+            {icon(Icon::Theme)}
+        </button>
+    }
+}
+
+/// Name, pages, undo and redo, copy link, theme, keys.
 pub fn header(explorer: Explorer) -> impl IntoView {
     let undo = Signal::derive(move || explorer.undo_label());
     let redo = Signal::derive(move || explorer.redo_label());
     view! {
         <header class="header">
-            <a class="brand" href="/">
-                <img src="/favicon.svg" alt="" width="22" height="22"/>
-                "Moescape"
-            </a>
+            {brand()}
+            {pages(false)}
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
                 {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
                 {action("Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
-                <button
-                    type="button"
-                    class="button"
-                    title="Switch between dark and light (t)"
-                    aria-label="Switch between dark and light"
-                    on:click=move |_| browser::switch_theme()
-                >
-                    {icon(Icon::Theme)}
-                </button>
+                {theme_button()}
                 <button
                     type="button"
                     class="button only-keyboard"

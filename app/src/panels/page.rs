@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use model::design::Design;
 
-use super::{cards, explanation, figures, header, help, knobs, verdict};
+use super::{cards, conventions, explanation, figures, header, help, knobs, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
 
@@ -42,6 +42,7 @@ pub fn page(design: Design) -> impl IntoView {
             {explanation::explanation(explorer)}
             {header::bottom_bar(explorer)}
             {help::help(explorer)}
+            {conventions::dialog(explorer, explorer.conventions_open)}
             {stopped()}
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </div>

@@ -410,8 +410,8 @@ Kernel kernel {
     dispatch_microseconds: Option<f64> = None,
         knob("Host dispatch", OptionalReal(0.0, 10_000.0),
             "Host time to launch one kernel; none is the framework's").unit("µs");
-    straggler_sigma: f64 = 0.0,
-        knob("Straggler spread", Real(0.0, 1.0),
-            "Standard deviation of a rank's step time, relative").source(DERIVED);
+    straggler_sigma: Option<f64> = None,
+        knob("Straggler spread", OptionalReal(0.0, 1.0),
+            "Standard deviation of a rank's step time, relative; none is the framework's").source(DERIVED);
 }
 }

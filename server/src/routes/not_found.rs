@@ -7,8 +7,8 @@ use axum::response::{Html, IntoResponse, Response};
 use crate::AppState;
 use crate::problem::Problem;
 
-const ROUTES: &str = "there are POST /api/v1/predict, GET /api/v1/presets, GET /api/v1/knobs and \
-                      GET /api/v1/metrics";
+const ROUTES: &str = "there are POST /api/v1/predict, GET /api/v1/presets, GET /api/v1/knobs, \
+                      GET /api/v1/metrics and GET /api/v1/validation";
 
 /// What a page without a script may load: the site's own style.
 const PAGE_POLICY: &str =
@@ -17,7 +17,8 @@ const PAGE_POLICY: &str =
 /// An address that nothing answers.
 pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
-        let text = "<p>Moescape has one page: the explorer. A design is a link to it.</p>";
+        let text = "<p>A design is a link to the explorer; published runs beside their predictions are at \
+                    <a href=\"/trust\">/trust</a>.</p>";
         return page(state, StatusCode::NOT_FOUND, "There is nothing at this address", text);
     }
     Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))

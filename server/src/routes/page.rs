@@ -1,9 +1,11 @@
-//! `GET /`: the explorer, rendered for the design in the link.
+//! `GET /` and `GET /trust`: the explorer, rendered for the design in the link, and the published
+//! runs.
 //!
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
-use app::{RawQuery, ThemeCookie};
+use app::trust::Served;
+use app::{Page, RawQuery, ThemeCookie};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -12,7 +14,9 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::{expect_context, provide_context};
 use leptos_axum::ResponseOptions;
 
+use super::validation;
 use crate::AppState;
+use crate::problem::Problem;
 
 /// Tells leptos on what to spawn; only the first call of a process counts.
 pub(super) fn prepare() {
@@ -21,13 +25,36 @@ pub(super) fn prepare() {
 
 /// The page of a design.
 pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let theme = theme(request.headers());
-    let status = match model::link::decode(&query) {
+    let status = match model::link::decode(request.uri().query().unwrap_or_default()) {
         Ok(_) => StatusCode::OK,
         Err(_) => StatusCode::BAD_REQUEST,
     };
+    render(state, request, Page::Explorer, status, None).await
+}
+
+/// The page of the published runs.
+pub(super) async fn trust(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let served = validation::report().await?.served.clone();
+    Ok(render(state, request, Page::Trust, StatusCode::OK, Some(served)).await)
+}
+
+async fn render(
+    state: AppState,
+    request: Request,
+    page: Page,
+    status: StatusCode,
+    served: Option<Served>,
+) -> Response {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let theme = theme(request.headers());
     let contexts = move || {
+        provide_context(page);
+        if let Some(served) = &served {
+            provide_context(served.clone());
+        }
         provide_context(RawQuery(query.clone()));
         provide_context(ThemeCookie(theme.clone()));
         if let Some(names) = state.site.names() {

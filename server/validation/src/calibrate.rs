@@ -84,6 +84,25 @@ static FREE: &[Free] = &[
         least: 1.0,
         most: |_| 2_000.0,
     },
+    Free {
+        // Megatron's and MindSpeed's kernels are the ones that the families' rates are of.
+        get: |constants, index| &mut constants.hosts[2 + index].attention,
+        count: 1,
+        least: 0.4,
+        most: |_| 1.0,
+    },
+    Free {
+        get: |constants, index| &mut constants.hosts[2 + index].element_passes,
+        count: 1,
+        least: 1.0,
+        most: |_| 3.0,
+    },
+    Free {
+        get: |constants, index| &mut constants.hosts[index].straggler_sigma,
+        count: 3,
+        least: 0.001,
+        most: |_| 0.05,
+    },
 ];
 
 /// A run that is expressed, with what the fit needs of it.

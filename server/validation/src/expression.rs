@@ -47,7 +47,6 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
             &run.problems.join("; "),
         ));
     }
-    let family = imputation::family(run);
     let mut design = architecture.design;
     // The architecture only: the rest is the row's own, on top of neutral values.
     design.cluster = Cluster::default();
@@ -57,7 +56,7 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     design.memory = Memory::default();
     design.routing = Routing::default();
     design.kernel = Kernel::default();
-    let mut draft = Draft::new(design, run, family, architecture.assumed);
+    let mut draft = Draft::new(design, run, architecture.assumed);
     set_cluster(&mut draft)?;
     parallel::set(&mut draft)?;
     batch::set(&mut draft)?;
@@ -103,14 +102,14 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 }
 
 fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    let framework = match draft.family {
+    let framework = match draft.facts.family {
         Family::EarlyMegatron | Family::Megatron => "megatron",
         Family::Fsdp => "fsdp",
         Family::Mindspeed => "mindspeed",
     };
     draft.set(KnobId::framework, framework)?;
     // Not worth a remark where attention is fused, as everywhere since 2022.
-    let (flash, _) = imputation::of(Item::FlashAttention, draft.family);
+    let (flash, _) = imputation::of(Item::FlashAttention, &draft.facts);
     if flash == "false" {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }

@@ -1,7 +1,7 @@
 //! What is assumed where a row leaves something open: one table, by family of framework.
 //!
-//! A row of the table is never about one run, model or source. The first entry for an item and a
-//! family counts; what it says stands in the run's `assumed`.
+//! A row of the table is never about one run, model or source; it looks at what runs themselves
+//! say ([`Facts`]). What it answers stands in the run's `assumed`.
 
 use crate::hardware;
 use crate::runs::Run;
@@ -50,85 +50,137 @@ pub(crate) enum Item {
     PipelineOverlap,
     /// How tokens reach their experts.
     Dispatcher,
+    /// The experts' exchange beside another micro-batch's compute.
+    ExpertOverlap,
     /// Fused attention.
     FlashAttention,
 }
 
+/// What the table looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// The family of frameworks.
+    pub(crate) family: Family,
+    /// The container's release as year and month, 2608 for 26.08.
+    pub(crate) release: Option<u32>,
+    /// NVLink reaches beyond a node: GB200 and GB300.
+    pub(crate) is_rack_scale: bool,
+}
+
+impl Facts {
+    /// A rack-scale machine with a container of this release or a later one.
+    fn is_rack_since(&self, release: u32) -> bool {
+        self.is_rack_scale && self.release.is_some_and(|found| found >= release)
+    }
+}
+
 struct Entry {
     item: Item,
-    families: &'static [Family],
+    when: fn(&Facts) -> bool,
     value: &'static str,
     words: &'static str,
 }
-
-const ALL: &[Family] = &[Family::EarlyMegatron, Family::Megatron, Family::Fsdp, Family::Mindspeed];
 
 const fn entry(
     item: Item,
-    families: &'static [Family],
+    when: fn(&Facts) -> bool,
     value: &'static str,
     words: &'static str,
 ) -> Entry {
-    Entry { item, families, value, words }
+    Entry { item, when, value, words }
 }
 
-/// Values are spelled as the knobs spell them.
+fn always(_: &Facts) -> bool {
+    true
+}
+
+fn early(facts: &Facts) -> bool {
+    facts.family == Family::EarlyMegatron
+}
+
+fn megatron(facts: &Facts) -> bool {
+    facts.family == Family::Megatron
+}
+
+fn fsdp(facts: &Facts) -> bool {
+    facts.family == Family::Fsdp
+}
+
+fn mindspeed(facts: &Facts) -> bool {
+    facts.family == Family::Mindspeed
+}
+
+/// Values are spelled as the knobs spell them; the first entry for an item counts whose condition
+/// holds.
+#[rustfmt::skip]
 static TABLE: &[Entry] = &[
-    entry(Item::MicroBatchSize, ALL, "1", "micro-batch of 1"),
-    entry(Item::ModelParallel, &[Family::Fsdp], "1", "no TP and PP under full sharding"),
-    entry(Item::ContextParallel, ALL, "1", "no context parallelism"),
-    entry(Item::ContextAlgorithm, &[Family::Fsdp], "allgather", "CP gathers keys and values"),
-    entry(Item::ContextAlgorithm, ALL, "p2p", "CP as a ring"),
+    entry(Item::MicroBatchSize, always, "1", "micro-batch of 1"),
+    entry(Item::ModelParallel, fsdp, "1", "no TP and PP under full sharding"),
+    entry(Item::ContextParallel, always, "1", "no context parallelism"),
+    entry(Item::ContextAlgorithm, fsdp, "allgather", "CP gathers keys and values"),
+    entry(Item::ContextAlgorithm, always, "p2p", "CP as a ring"),
     // Submissions and performance recipes interleave; two layers in a chunk is their usual size.
-    entry(Item::VirtualPipeline, &[Family::Megatron], "2 layers", "VPP with chunks of 2 layers"),
-    entry(Item::VirtualPipeline, ALL, "1", "no virtual stages"),
+    entry(Item::VirtualPipeline, megatron, "2 layers", "VPP with chunks of 2 layers"),
+    entry(Item::VirtualPipeline, always, "1", "no virtual stages"),
     // Sequence parallelism came with Korthikanti et al., May 2022.
-    entry(Item::SequenceParallel, &[Family::EarlyMegatron], "false", "no sequence parallelism"),
-    entry(Item::SequenceParallel, ALL, "true", "sequence parallelism with TP"),
-    entry(Item::Sharding, &[Family::EarlyMegatron], "no_shard", "no sharded optimizer"),
-    entry(Item::Sharding, &[Family::Fsdp], "optim_grads_params", "full sharding"),
-    entry(Item::Sharding, ALL, "optim", "optimizer states sharded (ZeRO-1)"),
-    entry(Item::Precision, &[Family::EarlyMegatron], "fp16", "fp16"),
-    entry(Item::Precision, ALL, "bf16", "bf16"),
-    // Megatron-Bridge's and NeMo's recipes of 2024 and 2025 use delayed scaling unless they say so.
-    entry(Item::Fp8Scaling, &[Family::Fsdp], "fp8_tensorwise", "FP8 with a scale per tensor"),
-    entry(Item::Fp8Scaling, ALL, "fp8_delayed", "FP8 with delayed scaling"),
-    entry(Item::Recompute, ALL, "none", "no recomputation"),
-    entry(
-        Item::DataParallelOverlap,
-        &[Family::EarlyMegatron],
-        "false",
-        "gradients reduced after the backward",
-    ),
-    entry(
-        Item::DataParallelOverlap,
-        ALL,
-        "true",
-        "gradient reduction and parameter gathering overlapped",
-    ),
-    entry(Item::TensorParallelOverlap, &[Family::Megatron], "true", "TP overlapped (user buffers)"),
-    entry(Item::TensorParallelOverlap, &[Family::Mindspeed], "true", "TP overlapped (MC2)"),
-    entry(Item::TensorParallelOverlap, ALL, "false", "TP not overlapped"),
-    entry(Item::PipelineOverlap, &[Family::EarlyMegatron], "false", "sends not overlapped"),
-    entry(Item::PipelineOverlap, ALL, "true", "sends between stages overlapped"),
-    entry(Item::Dispatcher, ALL, "alltoall", "all-to-all dispatcher"),
-    entry(
-        Item::FlashAttention,
-        &[Family::EarlyMegatron],
-        "false",
-        "attention before FlashAttention",
-    ),
-    entry(Item::FlashAttention, ALL, "true", "FlashAttention"),
+    entry(Item::SequenceParallel, early, "false", "no sequence parallelism"),
+    entry(Item::SequenceParallel, always, "true", "sequence parallelism with TP"),
+    entry(Item::Sharding, early, "no_shard", "no sharded optimizer"),
+    entry(Item::Sharding, fsdp, "optim_grads_params", "full sharding"),
+    entry(Item::Sharding, always, "optim", "optimizer states sharded (ZeRO-1)"),
+    entry(Item::Precision, early, "fp16", "fp16"),
+    entry(Item::Precision, always, "bf16", "bf16"),
+    // Recipes of Transformer Engine use delayed scaling unless they say otherwise.
+    entry(Item::Fp8Scaling, fsdp, "fp8_tensorwise", "FP8 with a scale per tensor"),
+    entry(Item::Fp8Scaling, always, "fp8_delayed", "FP8 with delayed scaling"),
+    entry(Item::Recompute, always, "none", "no recomputation"),
+    entry(Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
+    entry(Item::DataParallelOverlap, always, "true",
+        "gradient reduction and parameter gathering overlapped"),
+    entry(Item::TensorParallelOverlap, megatron, "true", "TP overlapped (user buffers)"),
+    entry(Item::TensorParallelOverlap, mindspeed, "true", "TP overlapped (MC2)"),
+    entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
+    entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
+    entry(Item::PipelineOverlap, always, "true", "sends between stages overlapped"),
+    // Megatron-Bridge's recipes for GB200 and GB300: HybridEP from 26.02 on, overlap from 26.06 on.
+    entry(Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
+    entry(Item::Dispatcher, always, "alltoall", "all-to-all dispatcher"),
+    entry(Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
+        "EP overlapped, with delayed weight gradients"),
+    entry(Item::ExpertOverlap, always, "false", "EP not overlapped"),
+    entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
+    entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
 
 /// What is assumed of this item: its value, and the words that say so.
-pub(crate) fn of(item: Item, family: Family) -> (&'static str, &'static str) {
-    let entry = TABLE.iter().find(|entry| entry.item == item && entry.families.contains(&family));
+pub(crate) fn of(item: Item, facts: &Facts) -> (&'static str, &'static str) {
+    let entry = TABLE.iter().find(|entry| entry.item == item && (entry.when)(facts));
     entry.map_or(("", "nothing"), |entry| (entry.value, entry.words))
 }
 
+/// What the table looks at, of a run.
+pub(crate) fn facts(run: &Run) -> Facts {
+    let hardware = run.hardware.to_lowercase();
+    Facts {
+        family: family(run),
+        release: release(&run.locator),
+        is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
+    }
+}
+
+/// 2608 of `26.08 container`.
+fn release(locator: &str) -> Option<u32> {
+    let before = locator.split_once(" container")?.0;
+    let (rest, month) = before.rsplit_once('.')?;
+    // A third number is a patch: `26.04.01`.
+    let (year, month) = rest.rsplit_once('.').map_or((rest, month), |(year, month)| (year, month));
+    let year: u32 = year.parse().ok().filter(|year| (20..=99).contains(year))?;
+    let month: u32 = month.parse().ok().filter(|month| (1..=12).contains(month))?;
+    Some(100 * year + month)
+}
+
 /// The family of a run.
-pub(crate) fn family(run: &Run) -> Family {
+fn family(run: &Run) -> Family {
     if hardware::is_ascend(&run.hardware) {
         return Family::Mindspeed;
     }
@@ -157,29 +209,26 @@ fn is_early(run: &Run) -> bool {
 mod tests {
     use super::*;
 
+    const FAMILIES: [Family; 4] =
+        [Family::EarlyMegatron, Family::Megatron, Family::Fsdp, Family::Mindspeed];
+
     #[test]
-    fn every_item_has_an_answer_for_every_family_that_can_ask() {
-        for item in [
-            Item::MicroBatchSize,
-            Item::ContextParallel,
-            Item::ContextAlgorithm,
-            Item::VirtualPipeline,
-            Item::SequenceParallel,
-            Item::Sharding,
-            Item::Precision,
-            Item::Fp8Scaling,
-            Item::Recompute,
-            Item::DataParallelOverlap,
-            Item::TensorParallelOverlap,
-            Item::PipelineOverlap,
-            Item::Dispatcher,
-            Item::FlashAttention,
-        ] {
-            for family in ALL {
-                assert_ne!(of(item, *family).0, "", "{item:?} {family:?}");
+    fn every_item_has_an_answer_for_every_family() {
+        for entry in TABLE.iter().filter(|entry| entry.item != Item::ModelParallel) {
+            for family in FAMILIES {
+                let facts = Facts { family, release: None, is_rack_scale: false };
+                assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
             }
         }
-        assert_eq!(of(Item::ModelParallel, Family::Megatron).0, "");
+    }
+
+    #[test]
+    fn a_release_is_a_year_and_a_month() {
+        assert_eq!(release("26.08 container, pretrain, line 52"), Some(2_608));
+        assert_eq!(release("26.04.01 container, pretrain"), Some(2_604));
+        for locator in ["table", "container", "9.99 container", "v26.08 container"] {
+            assert_eq!(release(locator), None, "{locator}");
+        }
     }
 
     #[test]

@@ -133,7 +133,12 @@ fn write_host(
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    dispatch_micros: {:.1},\n    \
-         sync_micros: {:.1},\n    step_millis: {:.1},\n    fitted_on: {source:?},\n}};\n",
-        host.dispatch_micros, host.sync_micros, host.step_millis,
+         sync_micros: {:.1},\n    attention: {:.3},\n    \
+         element_passes: {:.3},\n    straggler_sigma: {:.4},\n    fitted_on: {source:?},\n}};\n",
+        host.dispatch_micros,
+        host.sync_micros,
+        host.attention,
+        host.element_passes,
+        host.straggler_sigma,
     );
 }

@@ -3,23 +3,23 @@
 use model::design::{Design, KnobId};
 
 use super::Refusal;
-use crate::imputation::{self, Family, Item};
+use crate::imputation::{self, Facts, Item};
 use crate::runs::Run;
 
 /// A run's design as far as it is set, with what was assumed for it.
 pub(crate) struct Draft<'a> {
     pub(crate) design: Design,
     pub(crate) run: &'a Run,
-    pub(crate) family: Family,
+    pub(crate) facts: Facts,
     /// Lower-case text of the columns that say what overlaps and how things are scheduled.
     pub(crate) flags: String,
     assumed: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(design: Design, run: &'a Run, family: Family, assumed: Vec<String>) -> Self {
+    pub(crate) fn new(design: Design, run: &'a Run, assumed: Vec<String>) -> Self {
         let flags = format!("{} {}", run.overlap, run.virtual_pipeline).to_lowercase();
-        Self { design, run, family, flags, assumed }
+        Self { design, run, facts: imputation::facts(run), flags, assumed }
     }
 
     /// Sets a knob.
@@ -36,7 +36,7 @@ impl<'a> Draft<'a> {
 
     /// What the table assumes; says so.
     pub(crate) fn assumption(&mut self, item: Item) -> &'static str {
-        let (value, words) = imputation::of(item, self.family);
+        let (value, words) = imputation::of(item, &self.facts);
         self.note(words);
         value
     }

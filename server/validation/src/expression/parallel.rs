@@ -3,7 +3,7 @@
 use model::design::KnobId;
 
 use super::{Draft, Refusal};
-use crate::imputation::{Family, Item};
+use crate::imputation::{self, Facts, Family, Item};
 
 /// Sets TP, SP, CP, PP, EP, ETP and what data-parallel ranks share out.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
@@ -28,7 +28,9 @@ fn model_parallel(draft: &mut Draft<'_>, printed: Option<u64>, axis: &str) -> Re
     }
     let is_sharded = draft.run.sharding.to_lowercase().contains("fsdp");
     if is_sharded && !draft.run.sharding.contains("see doc") {
-        let (value, words) = crate::imputation::of(Item::ModelParallel, Family::Fsdp);
+        // Full sharding needs no other axis, whoever's it is.
+        let facts = Facts { family: Family::Fsdp, ..draft.facts };
+        let (value, words) = imputation::of(Item::ModelParallel, &facts);
         draft.note(words);
         return value.parse().map_err(|_| Refusal::open("the layout isn't printed"));
     }
@@ -90,7 +92,7 @@ fn set_experts(draft: &mut Draft<'_>, tp: u64, pp: u64) -> Result<(), Refusal> {
     if draft.run.expert_tensor_parallel.is_none() && tp > 1 {
         let few_ranks = experts / ep.max(1) >= 32 && width / tp <= NARROW_EXPERT_PART;
         let fits = |grid: u64| grid > 0 && stage.is_multiple_of(grid);
-        if draft.family == Family::Mindspeed && few_ranks && fits(ep.saturating_mul(tp)) {
+        if draft.facts.family == Family::Mindspeed && few_ranks && fits(ep.saturating_mul(tp)) {
             ep = ep.saturating_mul(tp);
             draft.note("EP counted with TP: each TP rank holds other experts (TP-extend-EP)");
         } else if width / tp >= WIDE_EXPERT_PART && fits(ep.saturating_mul(tp)) {
@@ -109,7 +111,7 @@ fn set_sharding(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     let has = |word: &str| text.contains(word);
     let strategy = if has("zero-1/2") || has("zero-2") || has("zero2") || has("shard_grad_op") {
         "optim_grads"
-    } else if has("fsdp") && pp > 1 && draft.family == Family::Fsdp {
+    } else if has("fsdp") && pp > 1 && draft.facts.family == Family::Fsdp {
         draft.note("FSDP keeps its parameters between micro-batches of a pipeline");
         "optim_grads"
     } else if has("fsdp") || has("zero-3") || has("zero3") {
@@ -121,5 +123,26 @@ fn set_sharding(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     } else {
         return draft.assume(KnobId::data_parallel_sharding_strategy, Item::Sharding);
     };
-    draft.set(KnobId::data_parallel_sharding_strategy, strategy)
+    draft.set(KnobId::data_parallel_sharding_strategy, strategy)?;
+    set_sharding_group(draft, &text)
+}
+
+/// A sharding group smaller than the data-parallel ranks, `FSDP (group 8)`: as many copies of the
+/// shards as there are groups.
+fn set_sharding_group(draft: &mut Draft<'_>, text: &str) -> Result<(), Refusal> {
+    let Some(start) = text.find("group ").map(|at| at + 6).or(text.find("fsdp=").map(|at| at + 5))
+    else {
+        return Ok(());
+    };
+    let digits: String = text[start..].chars().take_while(char::is_ascii_digit).collect();
+    let parallel = &draft.design.parallel;
+    let model =
+        parallel.tensor_model_parallel_size.saturating_mul(parallel.pipeline_model_parallel_size);
+    let ranks = draft.design.cluster.num_devices / model.max(1);
+    match digits.parse::<u64>() {
+        Ok(group) if group > 0 && ranks > group && ranks.is_multiple_of(group) => {
+            draft.set(KnobId::num_distributed_optimizer_instances, ranks / group)
+        }
+        _ => Ok(()),
+    }
 }

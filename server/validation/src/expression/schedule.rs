@@ -182,13 +182,15 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.assume(KnobId::moe_token_dispatcher_type, Item::Dispatcher)?;
     }
     let off = draft.says(&["ep overlap off"]);
+    // Where nothing at all is listed, the table answers.
+    let assumed = draft.run.overlap.is_empty() && draft.assumption(Item::ExpertOverlap) == "true";
     let on = ["moe_a2a_overlap", "ep overlap on", "a2a overlap", "moe-fb-overlap", "canonical"];
     let pairs = model::choice::Method::DualPipe == draft.design.schedule.method
         || model::choice::Method::DualPipeV == draft.design.schedule.method;
-    if !off && (draft.says(&on) || pairs) {
+    if !off && (draft.says(&on) || pairs || assumed) {
         draft.set(KnobId::overlap_moe_expert_parallel_comm, true)?;
         // Megatron-Bridge's switch turns both on.
-        if pairs || draft.says(&["moe_a2a_overlap", "delay wgrad", "canonical"]) {
+        if pairs || assumed || draft.says(&["moe_a2a_overlap", "delay wgrad", "canonical"]) {
             draft.set(KnobId::delay_wgrad_compute, true)?;
         }
     }
