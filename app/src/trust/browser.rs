@@ -1,0 +1,132 @@
+//! What only a browser does on this page: it fetches the runs, keeps the address in step with the
+//! filter, and follows the page's own links without loading it again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use validation::report::Row;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::js_sys::{Array, Reflect};
+
+use super::filter::Filter;
+use super::runs::Runs;
+use super::{JSON_PATH, PATH};
+use crate::browser::Later;
+
+/// The address follows when the filter has been still for this long.
+const ADDRESS_DELAY: Duration = Duration::from_millis(250);
+
+/// Fetches the runs and ties the filter to the address.
+pub(super) fn install(runs: Runs) {
+    Effect::new(move || {
+        leptos::task::spawn_local(async move {
+            let rows = fetch().await;
+            // The page may be gone by now.
+            match rows {
+                Ok(rows) => drop(runs.rows.try_set(Some(Arc::new(rows)))),
+                Err(_) => drop(runs.failed.try_set(true)),
+            }
+        });
+    });
+    let address = Later::new(ADDRESS_DELAY);
+    Effect::new(move |is_first: Option<()>| {
+        let to = runs.filter.with(Filter::address);
+        if is_first.is_some() {
+            address.run(move || {
+                if let Ok(history) = window().history() {
+                    // A browser refuses only when the address changes too often; the next change
+                    // writes it.
+                    let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&to));
+                }
+            });
+        }
+    });
+}
+
+/// Gets the runs from the server.
+async fn fetch() -> Result<Vec<Row>, JsValue> {
+    let response = JsFuture::from(window().fetch_with_str(JSON_PATH)).await?;
+    let response: web_sys::Response = response.dyn_into()?;
+    if !response.ok() {
+        return Err(JsValue::NULL);
+    }
+    let report = JsFuture::from(response.json()?).await?;
+    let rows: Array = Reflect::get(&report, &"rows".into())?.dyn_into()?;
+    Ok(rows.iter().map(|row| read(&row)).collect())
+}
+
+/// A row of the report. Whatever it lacks is left empty, as by a server that is older or newer.
+fn read(row: &JsValue) -> Row {
+    let get = |key: &str| Reflect::get(row, &key.into()).unwrap_or(JsValue::NULL);
+    let optional = |key: &str| get(key).as_string();
+    let text = |key: &str| optional(key).unwrap_or_default();
+    let number = |key: &str| get(key).as_f64();
+    let assumed = get("assumed").dyn_into::<Array>().unwrap_or_default();
+    Row {
+        id: text("id"),
+        source_id: text("source_id"),
+        tier: text("tier"),
+        kind: text("kind"),
+        model: text("model"),
+        hardware: text("hardware"),
+        accelerator: optional("accelerator"),
+        framework: optional("framework"),
+        num_devices: number("num_devices").map(|count| count as u64),
+        precision: text("precision"),
+        metric: optional("metric"),
+        measured: number("measured"),
+        predicted: number("predicted"),
+        error: number("error"),
+        time_error: number("time_error"),
+        memory_measured_gib: number("memory_measured_gib"),
+        memory_predicted_gib: number("memory_predicted_gib"),
+        scored: get("scored").as_bool().unwrap_or(false),
+        assumed: assumed.iter().filter_map(|text| text.as_string()).collect(),
+        refused: optional("refused"),
+        design: optional("design"),
+        source: text("source"),
+        locator: text("locator"),
+    }
+}
+
+/// Follows a link to this page by changing the filter; all other clicks go their way.
+pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
+    let is_plain = !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+    let target = event.target().and_then(|it| it.dyn_into::<web_sys::Element>().ok());
+    let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
+    let Some(link) = link.filter(|_| is_plain && runs.rows.with_untracked(Option::is_some)) else {
+        return;
+    };
+    let address = link.get_attribute("href").unwrap_or_default();
+    let Some(rest) = address.strip_prefix(PATH) else { return };
+    let (query, place) = rest.split_once('#').unwrap_or((rest, ""));
+    event.prevent_default();
+    runs.filter.set(Filter::from_query(query));
+    let (id, place) = (link.id(), place.to_owned());
+    // The link itself was written anew, so it loses the focus; and it may have stood far away.
+    request_animation_frame(move || {
+        let element = |id: &str| document().get_element_by_id(id);
+        let again = (!id.is_empty()).then(|| element(&id)).flatten();
+        let is_new = again.is_none();
+        let focus = again.or_else(|| element(&place));
+        if let Some(focus) = focus.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            if is_new {
+                focus.scroll_into_view();
+            }
+            // Focus fails only on an element that is gone.
+            let _ = focus.focus();
+        }
+    });
+}
+
+/// Where in a chart a pointer is, in pixels of the chart, and how wide the chart is.
+pub(super) fn place_in_chart(event: &ev::PointerEvent) -> Option<(f64, f64, u32)> {
+    let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
+    let bounds = target.closest("svg.chart").ok()??.get_bounding_client_rect();
+    let x = f64::from(event.client_x()) - bounds.left();
+    let y = f64::from(event.client_y()) - bounds.top();
+    Some((x, y, bounds.width() as u32))
+}

@@ -1,0 +1,279 @@
+//! What stands still on the page, as HTML text that only the server writes.
+
+use validation::report::{Group, Summary, Target, Validation};
+
+use super::constants;
+use super::filter::{Facet, Filter};
+use super::sheet::{Cell, card, table};
+use super::words::{self, element};
+use super::{CSV_PATH, JSON_PATH};
+use crate::format;
+
+/// The parts of the page that no filter changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Still {
+    /// The headline's sentence, as plain text.
+    pub sentence: String,
+    /// Headline and targets.
+    pub above: String,
+    /// Scores by what runs share, between the chart and the runs.
+    pub scores: String,
+    /// What isn't modelled, the constants, the files.
+    pub below: String,
+}
+
+impl Still {
+    /// The parts for a report.
+    #[must_use]
+    pub fn new(report: &Validation) -> Self {
+        let summary = &report.summary;
+        Self {
+            sentence: words::headline(&summary.all),
+            above: format!("{}{}", headline(report), targets(&summary.targets)),
+            scores: scores(summary),
+            below: [refusals(summary), comparisons(summary), constants::html(), files(report)]
+                .concat(),
+        }
+    }
+}
+
+fn headline(report: &Validation) -> String {
+    let summary = &report.summary;
+    let whole = |number: usize| format::whole(number as u64);
+    let mut html = String::from("<section class=\"card trust-card\">");
+    element(&mut html, "h1", "", "How far to trust the numbers");
+    let score = &summary.all;
+    element(&mut html, "p", "class=\"trust-headline\"", &words::headline(score));
+    if score.rows > 0 {
+        let detail = format!(
+            "{} are within 10 %. Predicted step times are {} too {} in the median.",
+            format::percent(score.within_tenth, 0),
+            words::share(score.bias.abs()),
+            if score.bias < 0.0 { "short" } else { "long" },
+        );
+        element(&mut html, "p", "", &detail);
+    }
+    let definition = "Compared is, for each run, the first of step time, tokens per second, TFLOPS and MFU that \
+         its source prints, in the source's own convention. The error is the predicted value \
+         divided by the measured one, minus 1. No constant of the model is set for one run, one \
+         model or one source. What a source leaves open is assumed by one rule for all, and every \
+         assumption stands beside its run.";
+    element(&mut html, "p", "class=\"muted\"", definition);
+    let scope = format!(
+        "The file holds {} runs. {} can count towards the targets (tier A or B, a training step, \
+         NVIDIA or Ascend); the knobs express the architecture of {} of them, and {} are \
+         predicted. Model version {}.",
+        whole(summary.rows),
+        whole(summary.candidates),
+        whole(summary.expressible),
+        whole(summary.expressed),
+        report.model_version,
+    );
+    element(&mut html, "p", "class=\"muted\"", &scope);
+    html.push_str("</section>");
+    html
+}
+
+/// What was aimed at, met or missed.
+fn targets(targets: &[Target]) -> String {
+    let rows = targets.iter().map(|target| {
+        let (class, verdict) =
+            if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
+        vec![
+            Cell::text(&sentence(&target.asked)),
+            Cell::text(&words::limit(target)),
+            Cell::text(&words::reached(target)),
+            Cell { class, ..Cell::text(verdict) },
+        ]
+    });
+    let met = targets.iter().filter(|target| target.met).count();
+    let intro = format!(
+        "{} of {} are met. They were set before the model was calibrated.",
+        format::whole(met as u64),
+        format::counted(targets.len() as u64, "target", "targets"),
+    );
+    let columns = ["Target", "Asked", "Reached", "Verdict"];
+    card("Targets", &intro, &table("Targets", &columns, rows.collect()))
+}
+
+/// With a capital first letter.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(characters).collect()
+}
+
+fn scores(summary: &Summary) -> String {
+    let parts = [
+        ("accelerator", "By accelerator", Some(Facet::Accelerator)),
+        ("source", "By source", Some(Facet::Source)),
+        ("metric", "By metric", Some(Facet::Metric)),
+        ("precision", "By precision", Some(Facet::Precision)),
+        ("framework", "By framework", None),
+    ];
+    let mut html = String::from("<div class=\"trust-grid\">");
+    for (by, title, facet) in parts {
+        let groups: Vec<&Group> = summary.groups.iter().filter(|group| group.by == by).collect();
+        if !groups.is_empty() {
+            let rows = groups.into_iter().map(|group| score_row(group, facet)).collect();
+            let columns = ["", "Runs", "Median error", "90th percentile", "Bias", "Within 10 %"];
+            html.push_str(&card(title, "", &table(title, &columns, rows)));
+        }
+    }
+    html.push_str("</div>");
+    html
+}
+
+fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
+    let name = match facet {
+        Some(Facet::Accelerator) => words::accelerator_label(&group.name),
+        Some(Facet::Metric) => words::metric_label(&group.name),
+        Some(Facet::Source | Facet::Tier | Facet::Precision) | None => &group.name,
+    };
+    let name = if name.is_empty() { "not said" } else { name };
+    let link = facet.filter(|_| !group.name.is_empty()).map(|facet| {
+        let address = Filter::default().with_facet(facet, &group.name).address();
+        format!("{address}#runs")
+    });
+    let score = &group.score;
+    vec![
+        Cell { link, ..Cell::text(name) },
+        Cell::text(&format::whole(score.rows as u64)),
+        Cell::text(&words::share(score.median)),
+        Cell::text(&words::share(score.p90)),
+        Cell::text(&words::error(score.bias)),
+        Cell::text(&format::percent(score.within_tenth, 0).to_string()),
+    ]
+}
+
+/// What isn't modelled.
+fn refusals(summary: &Summary) -> String {
+    let rows = summary.refusals.iter().map(|refusal| {
+        vec![Cell::text(&refusal.reason), Cell::text(&format::whole(refusal.rows as u64))]
+    });
+    let intro = "Runs that the knobs can't express, or that leave open what decides the result, \
+                 are refused and never guessed.";
+    card(
+        "Not modelled",
+        intro,
+        &table("Reasons for refusing runs", &["Reason", "Runs"], rows.collect()),
+    )
+}
+
+/// Sweeps, pairs and memory: what one number doesn't say.
+fn comparisons(summary: &Summary) -> String {
+    let mut html = String::from("<div class=\"trust-grid\">");
+    if !summary.sweeps.is_empty() {
+        let rows = summary.sweeps.iter().map(|sweep| {
+            vec![
+                Cell::text(&sweep.name),
+                Cell::text(&format::whole(sweep.rows as u64)),
+                Cell::text(&format::decimals(sweep.rank_correlation, 2)),
+            ]
+        });
+        let columns = ["Sweep", "Runs", "Rank correlation"];
+        let intro = "Does the model order the runs of a published sweep as they were measured? 1 \
+                     is the same order.";
+        html.push_str(&card("Order", intro, &table("Sweeps", &columns, rows.collect())));
+    }
+    if !summary.pairs.is_empty() {
+        let rows = summary.pairs.iter().map(|pair| {
+            vec![
+                Cell::text(&pair.what),
+                Cell::text(&pair.ids.join(", ")),
+                Cell::text(&format!("{} ×", format::decimals(pair.measured_ratio, 2))),
+                Cell::text(&format!("{} ×", format::decimals(pair.predicted_ratio, 2))),
+            ]
+        });
+        let columns = ["What differs", "Runs", "Measured", "Predicted"];
+        let intro = "Two runs that differ in one thing: step time of the second over the first.";
+        html.push_str(&card("Differences", intro, &table("Pairs", &columns, rows.collect())));
+    }
+    html.push_str("</div>");
+    if let Some(memory) = summary.memory.as_ref().filter(|memory| memory.rows > 0) {
+        let text = format!(
+            "Peak memory of a device, {}: half are predicted within {}, nine of ten within {}.",
+            format::counted(memory.rows as u64, "run", "runs"),
+            words::share(memory.median),
+            words::share(memory.p90),
+        );
+        html.push_str(&card("Memory", &text, ""));
+    }
+    html
+}
+
+fn files(report: &Validation) -> String {
+    let mut html = String::from("<p class=\"ways\">");
+    let count = format::counted(report.rows.len() as u64, "run", "runs");
+    for (path, label) in [(CSV_PATH, "CSV"), (JSON_PATH, "JSON")] {
+        let attributes = format!("class=\"button\" href=\"{path}\" download");
+        element(&mut html, "a", &attributes, &format!("{label}, {count}"));
+    }
+    html.push_str("</p><p class=\"muted\">In a terminal: ");
+    element(&mut html, "code", "", "moescape validate --json");
+    html.push_str("</p>");
+    card("Files", "", &html)
+}
+
+#[cfg(test)]
+mod tests {
+    use validation::report::{Pair, Refusal, Score, Sweep};
+
+    use super::*;
+
+    fn report() -> Validation {
+        let score =
+            Score { rows: 700, median: 0.071, p90: 0.186, bias: -0.012, within_tenth: 0.64 };
+        let group = |by: &str, name: &str| Group {
+            by: by.to_owned(),
+            name: name.to_owned(),
+            score: score.clone(),
+        };
+        let summary = Summary {
+            rows: 1_209,
+            all: score.clone(),
+            groups: vec![group("accelerator", "h100-sxm-80gb"), group("source", "<b>&")],
+            refusals: vec![Refusal { reason: "a Mamba hybrid".into(), rows: 12 }],
+            sweeps: vec![Sweep { name: "sweep".into(), rows: 9, rank_correlation: 0.95 }],
+            pairs: vec![Pair {
+                what: "recompute".into(),
+                ids: ["a".into(), "b".into()],
+                measured_ratio: 1.3,
+                predicted_ratio: 1.25,
+            }],
+            memory: Some(score),
+            targets: vec![Target {
+                name: "median error".into(),
+                asked: "median absolute error".into(),
+                reached: 0.071,
+                limit: 0.08,
+                met: true,
+            }],
+            ..Summary::default()
+        };
+        Validation { rows: vec![], summary, model_version: "1.0.0".into() }
+    }
+
+    #[test]
+    fn the_page_says_first_how_far_predictions_are_off() {
+        let above = Still::new(&report()).above;
+        let sentence =
+            "Half of 700 published runs are predicted within 7.1 %, nine of ten within 18.6 %.";
+        assert!(above.contains(sentence), "{above}");
+        assert!(above.contains("at most 8.0 %") && above.contains("✓ Met"), "{above}");
+    }
+
+    #[test]
+    fn every_part_is_well_formed_and_text_is_never_markup() {
+        let mut empty = report();
+        empty.summary = Summary::default();
+        for report in [report(), empty] {
+            let Still { above, scores, below, .. } = Still::new(&report);
+            let html = format!("<div>{above}{scores}{below}</div>");
+            // A boolean attribute is HTML but no XML.
+            let xml = html.replace(" download>", " download=\"\">");
+            roxmltree::Document::parse(&xml).expect("well-formed");
+        }
+        assert!(Still::new(&report()).scores.contains("&lt;b&gt;&amp;"));
+    }
+}

@@ -1,0 +1,159 @@
+//! Runs and scores as text.
+
+use model::accelerator::AcceleratorId;
+use model::choice::Choice;
+use model::metric::{MetricId, MetricValue};
+use validation::report::{Row, Score, Target};
+
+use crate::charts::escape_into;
+use crate::format;
+
+/// What stands where there is no number.
+pub const NOTHING: &str = "–";
+
+/// A metric's name, by its id.
+#[must_use]
+pub fn metric_label(id: &str) -> &str {
+    MetricId::find(id).map_or(id, |id| id.metric().label)
+}
+
+/// An accelerator's name, by its id.
+#[must_use]
+pub fn accelerator_label(id: &str) -> &str {
+    AcceleratorId::from_name(id).map_or(id, |id| id.row().title)
+}
+
+/// The value of a row's metric with its unit.
+#[must_use]
+pub fn value(row: &Row, value: Option<f64>) -> String {
+    let id = row.metric.as_deref().and_then(MetricId::find);
+    match (id, value) {
+        (Some(id), Some(value)) => format::metric(id, MetricValue::Number(value)).to_string(),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+/// An error with its sign: `+4.2 %`.
+#[must_use]
+pub fn error(error: f64) -> String {
+    format!("{} %", format::signed(error * 100.0, 1))
+}
+
+/// The size of an error: `4.2 %`.
+#[must_use]
+pub fn share(share: f64) -> String {
+    format::percent(share, 1).to_string()
+}
+
+/// The run in a few words: `bridge_perf-003, Qwen3 30B, 8 devices`.
+#[must_use]
+pub fn run(row: &Row) -> String {
+    let devices = row.num_devices.map(devices);
+    let words = [Some(row.id.clone()), Some(row.model.clone()), devices];
+    let words: Vec<_> = words.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+    words.join(", ")
+}
+
+/// `1 device`, `256 devices`.
+#[must_use]
+pub fn devices(count: u64) -> String {
+    format::counted(count, "device", "devices")
+}
+
+/// How well some runs are predicted.
+#[must_use]
+pub fn score(score: &Score) -> String {
+    format!(
+        "Half are predicted within {}, nine of ten within {}; {} are within 10 %. Predicted step \
+         times are {} too {} in the median.",
+        share(score.median),
+        share(score.p90),
+        format::percent(score.within_tenth, 0),
+        share(score.bias.abs()),
+        if score.bias < 0.0 { "short" } else { "long" },
+    )
+}
+
+/// What is said first of all runs.
+#[must_use]
+pub fn headline(score: &Score) -> String {
+    if score.rows == 0 {
+        return "No published run is compared yet.".to_owned();
+    }
+    format!(
+        "Half of {} are predicted within {}, nine of ten within {}.",
+        format::counted(score.rows as u64, "published run", "published runs"),
+        share(score.median),
+        share(score.p90),
+    )
+}
+
+/// What a target reached.
+#[must_use]
+pub fn reached(target: &Target) -> String {
+    goal_value(target, target.reached)
+}
+
+/// What a target asks: `at most 8.0 %`.
+#[must_use]
+pub fn limit(target: &Target) -> String {
+    // Whichever of the two explains the verdict.
+    let is_least = target.met == (target.reached >= target.limit);
+    let direction = if is_least { "at least" } else { "at most" };
+    format!("{direction} {}", goal_value(target, target.limit))
+}
+
+/// Rank correlations as they are, all else as a share.
+fn goal_value(target: &Target, value: f64) -> String {
+    if target.asked.contains("correlation") { format::decimals(value, 2) } else { share(value) }
+}
+
+/// Appends an element with text in it. Tag and attributes are our own; the text may be anything.
+pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
+    let gap = if attributes.is_empty() { "" } else { " " };
+    html.push_str(&format!("<{tag}{gap}{attributes}>"));
+    escape_into(html, text);
+    html.push_str(&format!("</{tag}>"));
+}
+
+/// Text inside HTML or one of its quoted attributes.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    escape_into(&mut html, text);
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_has_its_metrics_unit() {
+        let row = |metric: &str| Row { metric: Some(metric.to_owned()), ..Row::default() };
+        assert_eq!(value(&row("mfu"), Some(0.412)), "41.2 %");
+        assert_eq!(value(&row("step_time_seconds"), Some(12.5)), "12.5 s");
+        assert_eq!(value(&row("tokens_per_second_per_device"), Some(8_224.0)), "8,224.0 tokens/s");
+        assert_eq!(value(&row("mfu"), None), NOTHING);
+        assert_eq!(value(&row("no_such_metric"), Some(1.0)), NOTHING);
+    }
+
+    #[test]
+    fn a_target_says_in_which_direction_it_is_met() {
+        let target = |reached, limit, met| {
+            let (name, asked) = (String::new(), String::from("rank correlation"));
+            super::limit(&Target { name, asked, reached, limit, met })
+        };
+        assert_eq!(target(0.95, 0.9, true), "at least 0.90");
+        assert_eq!(target(0.5, 0.9, false), "at least 0.90");
+        assert_eq!(target(0.05, 0.08, true), "at most 0.08");
+        assert_eq!(target(0.1, 0.08, false), "at most 0.08");
+    }
+
+    #[test]
+    fn text_in_an_element_is_never_markup() {
+        let mut html = String::new();
+        element(&mut html, "td", "class=\"x\"", "<b> & \"c\"");
+        assert_eq!(html, "<td class=\"x\">&lt;b&gt; &amp; &quot;c&quot;</td>");
+    }
+}

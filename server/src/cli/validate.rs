@@ -1,0 +1,192 @@
+//! `moescape validate`: published runs beside what the model predicts for them.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use app::format;
+use app::trust::words;
+use validation::report::{Group, Row, Summary, Target, Validation};
+use validation::runs::{self, LineError, Run};
+
+use super::Failure;
+use super::output::{self, Align};
+use crate::validated;
+
+/// Bytes of a file of runs, at most.
+const LONGEST_FILE: u64 = 64 << 20;
+
+/// Errors of a file that are printed.
+const MOST_ERRORS: usize = 20;
+
+/// What to compare and how to say it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// File of runs, CSV with the columns of the published ones [default: the published ones]
+    #[arg(long, value_name = "FILE.csv")]
+    runs: Option<PathBuf>,
+    /// Only runs of this source
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// End with status 3 when a target is missed
+    #[arg(long)]
+    check: bool,
+}
+
+/// Prints every run with its prediction, and how well they agree.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let report = report(arguments)?;
+    let text = if arguments.json { validated::json(&report) } else { text(&report) };
+    output::result(&text)?;
+    let missed = report.summary.targets.iter().filter(|target| !target.met);
+    let missed: Vec<String> = missed.map(missed_line).collect();
+    if arguments.check && !missed.is_empty() { Err(Failure::Missed(missed)) } else { Ok(()) }
+}
+
+fn report(arguments: &Arguments) -> Result<Validation, Failure> {
+    let mut all: Vec<Run> = match &arguments.runs {
+        Some(path) => read(path)?,
+        None => runs::published().to_vec(),
+    };
+    if let Some(source) = &arguments.source {
+        check_source(&all, source)?;
+        all.retain(|run| run.source_id == *source);
+    }
+    Ok(validation::validate(&all))
+}
+
+/// Reads a file of runs.
+fn read(path: &Path) -> Result<Vec<Run>, Failure> {
+    let shown = path.display();
+    let failed = |error| Failure::user(format!("can't read {shown}: {error}"));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST_FILE {
+        return Err(Failure::user(format!("{shown} has more than {LONGEST_FILE} bytes")));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))?;
+    runs::read(&text).map_err(|errors| {
+        let line = |error: &LineError| format!("{shown}, {error}");
+        let mut lines: Vec<String> = errors.iter().take(MOST_ERRORS).map(line).collect();
+        if errors.len() > MOST_ERRORS {
+            lines.push(format!("{shown} has {} errors", format::whole(errors.len() as u64)));
+        }
+        Failure::User(lines)
+    })
+}
+
+/// Is there a run of that source?
+fn check_source(runs: &[Run], source: &str) -> Result<(), Failure> {
+    let mut known: Vec<&str> = runs.iter().map(|run| run.source_id.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&source) {
+        return Ok(());
+    }
+    let mut near: Vec<(f64, &str)> =
+        known.iter().map(|name| (strsim::jaro_winkler(name, source), *name)).collect();
+    near.sort_by(|left, right| right.0.total_cmp(&left.0));
+    let near: Vec<&str> = near.iter().take(3).map(|(_, name)| *name).collect();
+    let shown: String = source.chars().take(80).collect();
+    Err(Failure::user(format!("no run has the source `{shown}`; nearest: {}", near.join(", "))))
+}
+
+fn missed_line(target: &Target) -> String {
+    let (limit, reached) = (words::limit(target), words::reached(target));
+    format!("target missed: {}: {reached}, {limit} is asked", target.asked)
+}
+
+fn text(report: &Validation) -> String {
+    let summary = &report.summary;
+    let mut text = rows(&report.rows);
+    text.push_str(&format!("\n{}\n", words::headline(&summary.all)));
+    text.push_str(&format!(
+        "{} runs; {} can count towards the targets, {} of them can be expressed, {} are predicted\n",
+        format::whole(summary.rows as u64),
+        format::whole(summary.candidates as u64),
+        format::whole(summary.expressible as u64),
+        format::whole(summary.expressed as u64),
+    ));
+    for (by, title) in [
+        ("accelerator", "By accelerator"),
+        ("source", "By source"),
+        ("metric", "By metric"),
+        ("precision", "By precision"),
+        ("framework", "By framework"),
+    ] {
+        text.push_str(&groups(title, summary.groups.iter().filter(|group| group.by == by)));
+    }
+    text.push_str(&refusals(summary));
+    text.push_str(&targets(&summary.targets));
+    text
+}
+
+/// One line for each run.
+fn rows(rows: &[Row]) -> String {
+    let header = ["run", "metric", "measured", "predicted", "error", ""].map(String::from).to_vec();
+    let line = |row: &Row| {
+        vec![
+            row.id.clone(),
+            row.metric.clone().unwrap_or_default(),
+            words::value(row, row.measured),
+            words::value(row, row.predicted),
+            row.error.map_or_else(String::new, words::error),
+            row.refused.as_ref().map_or_else(String::new, |reason| format!("refused: {reason}")),
+        ]
+    };
+    let lines: Vec<_> = std::iter::once(header).chain(rows.iter().map(line)).collect();
+    let numbers = [Align::Right; 3];
+    let columns = [&[Align::Left; 2], &numbers[..], &[Align::Left]].concat();
+    format!("Runs\n{}", output::table(&columns, &lines))
+}
+
+/// One line for each group, or nothing where there is none.
+fn groups<'a>(title: &str, groups: impl Iterator<Item = &'a Group>) -> String {
+    let lines: Vec<Vec<String>> = groups
+        .map(|group| {
+            let score = &group.score;
+            vec![
+                if group.name.is_empty() { "not said".to_owned() } else { group.name.clone() },
+                format::whole(score.rows as u64),
+                words::share(score.median),
+                words::share(score.p90),
+                words::error(score.bias),
+            ]
+        })
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let header = ["", "runs", "median error", "90th percentile", "bias"].map(String::from);
+    let lines: Vec<_> = std::iter::once(header.to_vec()).chain(lines).collect();
+    let columns = [&[Align::Left][..], &[Align::Right; 4]].concat();
+    format!("\n{title}\n{}", output::table(&columns, &lines))
+}
+
+fn refusals(summary: &Summary) -> String {
+    if summary.refusals.is_empty() {
+        return String::new();
+    }
+    let line = |rows: usize, reason: &str| vec![format::whole(rows as u64), reason.to_owned()];
+    let refusals = summary.refusals.iter();
+    let lines: Vec<_> = refusals.map(|refusal| line(refusal.rows, &refusal.reason)).collect();
+    format!("\nRefused\n{}", output::table(&[Align::Right, Align::Left], &lines))
+}
+
+fn targets(targets: &[Target]) -> String {
+    let line = |target: &Target| {
+        let verdict = if target.met { "met" } else { "missed" };
+        vec![verdict.to_owned(), words::reached(target), words::limit(target), target.asked.clone()]
+    };
+    let lines: Vec<_> = targets.iter().map(line).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let columns = [Align::Left, Align::Right, Align::Left, Align::Left];
+    format!("\nTargets\n{}", output::table(&columns, &lines))
+}

@@ -1,0 +1,55 @@
+//! `GET /api/v1/validation` and `/api/v1/validation.csv`: published runs beside their predictions.
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::problem::Problem;
+use crate::validated::{Validated, validated};
+
+/// The object of `moescape validate --json`.
+pub(super) async fn json(headers: HeaderMap) -> Result<Response, Problem> {
+    let report = report().await?;
+    Ok(send(report, &headers, "application/json", &report.json))
+}
+
+/// Its rows as a table.
+pub(super) async fn csv(headers: HeaderMap) -> Result<Response, Problem> {
+    let report = report().await?;
+    Ok(send(report, &headers, "text/csv; charset=utf-8", &report.csv))
+}
+
+/// The report, computed off the threads that answer requests.
+pub(super) async fn report() -> Result<&'static Validated, Problem> {
+    tokio::task::spawn_blocking(validated).await.map_err(|error| {
+        tracing::error!(%error, "the published runs could not be predicted");
+        let detail = "the published runs could not be predicted; the log says more";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    })
+}
+
+/// The whole text, or nothing new for those who have it.
+fn send(
+    report: &'static Validated,
+    headers: &HeaderMap,
+    content_type: &'static str,
+    text: &'static str,
+) -> Response {
+    let mut answer = HeaderMap::new();
+    // Kept by browsers, but asked for again each time: it changes with the server.
+    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, no-cache"));
+    if let Ok(etag) = HeaderValue::from_str(&report.etag) {
+        answer.insert(header::ETAG, etag);
+    }
+    if is_known(headers, &report.etag) {
+        return (StatusCode::NOT_MODIFIED, answer).into_response();
+    }
+    answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    (answer, text).into_response()
+}
+
+/// Does the client have this version?
+fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+    let values = headers.get_all(header::IF_NONE_MATCH).iter();
+    let mut known = values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','));
+    known.any(|known| matches!(known.trim(), "*") || known.trim() == etag)
+}
