@@ -28,6 +28,9 @@ pub struct Accelerator {
     pub fp8_tflops: Option<f64>,
     /// Dense FP4 peak, where the part has FP4.
     pub fp4_tflops: Option<f64>,
+    /// Clock that the power limit sustains in long matmuls, against the family's first part and
+    /// relative to the peaks above: power grows like the cube of the clock.
+    pub sustained_clock: f64,
     /// FP32 rate of the vector unit (CUDA cores).
     pub vector_tflops: f64,
     /// Exponentials a second, in units of 10^12: the softmax of flash attention needs one a score
@@ -69,6 +72,9 @@ pub struct Accelerator {
     pub intra_all_to_all_fraction: f64,
     /// Share of a NIC's bandwidth that all-to-alls reach.
     pub inter_all_to_all_fraction: f64,
+    /// Time of a gather or scatter inside a node beyond its bytes: launch, synchronisation and the
+    /// ramp to full bandwidth, in microseconds.
+    pub collective_micros: f64,
     /// Share of the cores that a running collective occupies: what it hides under still costs this
     /// share of its time.
     pub communication_core_share: f64,
@@ -84,6 +90,7 @@ const BASE: Accelerator = Accelerator {
     fp32_tflops: 0.0,
     fp8_tflops: None,
     fp4_tflops: None,
+    sustained_clock: 1.0,
     vector_tflops: 0.0,
     tera_exponentials: 4.0,
     num_cores: 1,
@@ -111,6 +118,8 @@ const BASE: Accelerator = Accelerator {
     inter_all_to_all_fraction: 0.74,
     // DeepSeek-V3, section 3.2: 20 of 132 streaming multiprocessors.
     communication_core_share: 0.15,
+    // nccl-tests on 8 H200: all-reduces, two such calls, take 0.1 ms longer than their bytes.
+    collective_micros: 45.0,
     source: NVIDIA,
 };
 
@@ -138,6 +147,8 @@ const A2: Accelerator = Accelerator {
     inter_all_to_all_fraction: 0.74,
     // HCCL moves data by its own engines, not by the cube cores.
     communication_core_share: 0.0,
+    // 8 x 910B3: an all-gather of 3.1 MB takes 62 us on the device, of which 20 for its bytes.
+    collective_micros: 45.0,
     source: MSMODELING,
     ..BASE
 };
@@ -160,6 +171,8 @@ const A100: Accelerator = Accelerator {
     kernels: AMPERE,
     // NCCL: 232 of 300 GB/s.
     intra_node_fraction: 0.77,
+    // nccl-tests on 8 A100: all-reduces of 64 to 256 MB take 0.2 to 0.4 ms longer than their bytes.
+    collective_micros: 120.0,
     ..BASE
 };
 
@@ -302,6 +315,8 @@ accelerators! {
     H100With96gb = "h100-96gb", Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
+        // 500 of 700 W.
+        sustained_clock: 0.894,
         source: TORCHTITAN,
         ..H100
     };
@@ -328,6 +343,8 @@ accelerators! {
         bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
         hbm_gib: 268.0, hbm_usable_gib: 265.0, inter_node_gb_per_sec: 100.0,
+        // 1,100 W against B200's 1,000 W; the peak is 2,500 against 2,250.
+        sustained_clock: 0.929,
         ..B200
     };
     Gb200 = "gb200", Accelerator {
@@ -336,6 +353,8 @@ accelerators! {
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(10_000.0),
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
+        // 1,200 W against B200's 1,000 W; the peak is 2,500 against 2,250.
+        sustained_clock: 0.956,
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -347,6 +366,8 @@ accelerators! {
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 279.0, hbm_usable_gib: 276.0, inter_node_gb_per_sec: 100.0,
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
+        // 1,400 W against B200's 1,000 W; the peak is 2,500 against 2,250.
+        sustained_clock: 1.007,
         ..B200
     };
 }

@@ -7,6 +7,7 @@
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
+use crate::choice::Framework;
 use crate::plan::Plan;
 
 /// Cost of some operators on one device. Times are in seconds.
@@ -91,6 +92,8 @@ pub(crate) struct Device {
     fused_accumulation: bool,
     /// Bytes of one accumulated gradient.
     gradient_bytes: f64,
+    /// Host time of each further expert of a grouped product, in launches.
+    launches_per_expert: f64,
 }
 
 /// Tiles of a matmul and what share of the core's rate each reaches: small tiles reload operands
@@ -108,8 +111,8 @@ const HALF_DEPTH: f64 = 64.0;
 impl Device {
     pub(crate) fn new(plan: &Plan) -> Self {
         let row: &Accelerator = plan.accelerator();
-        let peak = plan.peak().get();
-        let ideal = plan.design().kernel.framework == crate::choice::Framework::Ideal;
+        let peak = plan.peak().get() * row.sustained_clock;
+        let ideal = plan.design().kernel.framework == Framework::Ideal;
         let (best, attention_f, attention_b) = if ideal {
             (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
         } else {
@@ -123,7 +126,8 @@ impl Device {
             (gemm, kernels.attention_forward * library, kernels.attention_backward * library)
         };
         // Attention stays in 16 bits when matrix products are narrower.
-        let attention_peak = peak.min(row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12);
+        let wide_peak = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12 * row.sustained_clock;
+        let attention_peak = peak.min(wide_peak);
         let hbm = row.hbm_gb_per_sec * 1e9;
         let fused = row.kernels.vector_bandwidth / plan.host.element_passes;
         let vector_share = if ideal { 0.9 } else { fused };
@@ -140,8 +144,11 @@ impl Device {
             // msmodeling's static cost of a vector kernel.
             launch: if ideal { 0.0 } else { 2e-6 },
             grouped: plan.design().kernel.moe_grouped_gemm,
-            fused_accumulation: plan.design().kernel.gmm_add,
+            // MindSpeed has a switch for it, Transformer Engine always does.
+            fused_accumulation: plan.design().kernel.gmm_add
+                || plan.design().kernel.framework == Framework::Megatron,
             gradient_bytes: plan.design().memory.gradient_dtype.bytes(),
+            launches_per_expert: plan.host.launches_per_expert,
         }
     }
 
@@ -216,11 +223,15 @@ impl Device {
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear(&self, m: f64, k: f64, n: f64, count: f64) -> Block {
         if self.grouped {
-            return Block {
+            let mut block = Block {
                 forward: self.product(m, k, n, count) + self.quantise(m * k * count),
                 input_grad: self.product(m, n, k, count) + self.quantise(m * n * count),
                 weight_grad: self.weight_grad(k, m, n, count, self.fused_accumulation),
             };
+            for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
+                pass.launches *= 1.0 + (count - 1.0) * self.launches_per_expert;
+            }
+            return block;
         }
         self.linear(m, k, n) * count
     }
@@ -290,6 +301,9 @@ impl Device {
     }
 }
 
+/// Share of the rate that edges leave which the cube can't load.
+const UNALIGNED_RATE: f64 = 0.15;
+
 /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
 fn aligned(length: f64) -> f64 {
     let fractals = libm::ceil(length / 16.0) * 16.0;
@@ -300,8 +314,12 @@ fn aligned(length: f64) -> f64 {
         0.97
     } else if multiple(16.0) {
         0.9
-    } else {
+    } else if multiple(8.0) {
         0.8
+    } else {
+        // Rows that don't start at 16 bytes can't be loaded for the cube: BLOOM's heads of 108
+        // make a step 40 % longer.
+        UNALIGNED_RATE
     };
     length / fractals * lines
 }

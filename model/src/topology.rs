@@ -19,6 +19,8 @@ pub(crate) struct Machine {
     pub(crate) ring: Links,
     /// What all-to-alls reach.
     pub(crate) all_to_all: Links,
+    /// Set-up of a collective inside a domain.
+    pub(crate) set_up: Seconds,
     /// Per device to host memory.
     pub(crate) host: BytesPerSecond,
     /// Host memory for each device.
@@ -79,6 +81,7 @@ impl Machine {
             wiring: wiring(design),
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
+            set_up: Seconds::micros(row.collective_micros),
             host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
             host_memory: Bytes::gib(host_memory / node as f64),
         }
@@ -128,22 +131,18 @@ impl Group {
         (inner, Self { size: parts, close: between, domains: parts / between })
     }
 
-    /// Time that an all-gather or a reduce-scatter takes beyond its bytes: launch, synchronisation
-    /// and the ramp to full bandwidth.
+    /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside: a tree
+    /// adds a step per doubling, [`DOUBLING_SECONDS`] log2(domains).
     ///
-    /// Inside a domain [`CALL_SECONDS`]; between domains a tree adds a step per doubling:
-    /// [`DOUBLING_SECONDS`] log2(domains). Source: NCCL all-reduces on H100, which are two such
-    /// calls: over 32, 256, 1,024 and 8,192 GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than
-    /// their bytes at 370 GB/s; inside a node of H200 about 0.08 ms (nccl-tests, NVIDIA).
-    pub(crate) fn latency(&self) -> (Seconds, Seconds) {
+    /// Source: NCCL all-reduces on H100, which are two such calls: over 32, 256, 1,024 and 8,192
+    /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
+    pub(crate) fn tree_latency(&self) -> Seconds {
         let doublings = libm::log2(self.domains.max(1) as f64);
-        (Seconds::new(CALL_SECONDS), Seconds::new(DOUBLING_SECONDS * doublings))
+        Seconds::new(DOUBLING_SECONDS * doublings)
     }
 }
 
-/// Set-up of one collective inside a domain.
-const CALL_SECONDS: f64 = 35e-6;
-/// Further time for each doubling of the domains that take part.
+/// Further time of a collective for each doubling of the domains that take part.
 const DOUBLING_SECONDS: f64 = 45e-6;
 
 impl Plan {

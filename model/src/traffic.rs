@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::choice::{ContextParallelAlgo, Dispatcher};
+use crate::choice::{ContextParallelAlgo, Dispatcher, Precision};
 use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::plan::Plan;
@@ -76,7 +76,7 @@ struct Call {
 impl Plan {
     /// A call that sends these bytes inside the domain and between domains, at these rates.
     fn call(&self, group: &Group, [intra, inter]: [f64; 2], rates: &Links) -> Call {
-        let (set_up, tree) = group.latency();
+        let (set_up, tree) = (self.machine.set_up, group.tree_latency());
         let time = |bytes: f64, rate: BytesPerSecond, latency: Seconds| {
             if bytes > 0.0 { bytes / rate.get() + latency.get() } else { 0.0 }
         };
@@ -310,13 +310,18 @@ impl Plan {
         let remote = self.domains_visited(group) * (d - 1.0) / d;
         let between = self.tokens_per_rank() * remote * self.row_bytes();
         let inside = self.dispatched_bytes() * (g - 1.0) / g;
-        push(
-            list,
-            Axis::Ep,
-            Collective::AllToAll,
-            &self.call(group, [inside, between], &self.machine.ring),
-            both_ways(1.0),
-        );
+        let ring = &self.machine.ring;
+        let combine = self.call(group, [inside, between], ring);
+        // DeepSeek-V3 dispatches in 8 bits and combines in 16.
+        if self.design().training.precision == Precision::Fp8Blockwise {
+            let narrow = 1.0 / self.activation_bytes();
+            let dispatch = self.call(group, [inside * narrow, between * narrow], ring);
+            let once = |dispatch| Calls { moe: [1.0, 1.0], dispatch, ..Calls::default() };
+            push(list, Axis::Ep, Collective::AllToAll, &dispatch, once(1.0));
+            push(list, Axis::Ep, Collective::AllToAll, &combine, once(0.0));
+            return;
+        }
+        push(list, Axis::Ep, Collective::AllToAll, &combine, both_ways(1.0));
     }
 
     /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even

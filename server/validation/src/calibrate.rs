@@ -70,7 +70,7 @@ static FREE: &[Free] = &[
         get: |constants, index| &mut constants.kernels[index].vector_bandwidth,
         count: 4,
         least: 0.3,
-        most: |_| 0.94,
+        most: |_| 0.85,
     },
     Free {
         get: |constants, index| &mut constants.hosts[index].dispatch_micros,
@@ -82,7 +82,13 @@ static FREE: &[Free] = &[
         get: |constants, index| &mut constants.hosts[index].sync_micros,
         count: 3,
         least: 1.0,
-        most: |_| 2_000.0,
+        most: |_| 500.0,
+    },
+    Free {
+        get: |constants, _| &mut constants.hosts[0].launches_per_expert,
+        count: 1,
+        least: 0.01,
+        most: |_| 1.0,
     },
     Free {
         // Megatron's and MindSpeed's kernels are the ones that the families' rates are of.

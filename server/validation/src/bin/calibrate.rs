@@ -133,10 +133,11 @@ fn write_host(
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    dispatch_micros: {:.1},\n    \
-         sync_micros: {:.1},\n    attention: {:.3},\n    \
+         sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    attention: {:.3},\n    \
          element_passes: {:.3},\n    straggler_sigma: {:.4},\n    fitted_on: {source:?},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
+        host.launches_per_expert,
         host.attention,
         host.element_passes,
         host.straggler_sigma,
