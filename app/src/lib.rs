@@ -15,6 +15,7 @@ pub mod error_band;
 pub mod explorer;
 pub mod format;
 pub mod history;
+pub mod ladder;
 pub mod panels;
 pub mod parity;
 pub mod published;
@@ -25,7 +26,7 @@ pub mod widgets;
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
-use leptos::either::EitherOf3;
+use leptos::either::EitherOf4;
 use leptos::prelude::*;
 use model::link;
 
@@ -39,13 +40,19 @@ pub enum Page {
     Explorer,
     /// Published runs beside their predictions.
     Trust,
+    /// A published run from its baseline on, one change at a time.
+    Ladder,
 }
 
 impl Page {
     /// The page at a path.
     #[must_use]
     pub fn at(path: &str) -> Self {
-        if path.trim_end_matches('/') == trust::PATH { Self::Trust } else { Self::Explorer }
+        match path.trim_end_matches('/') {
+            trust::PATH => Self::Trust,
+            ladder::PATH => Self::Ladder,
+            _ => Self::Explorer,
+        }
     }
 }
 
@@ -73,11 +80,13 @@ pub struct SiteFiles {
 #[component]
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
-    if use_context::<Page>().unwrap_or_default() == Page::Trust {
-        return EitherOf3::C(trust::page(&raw));
+    match use_context::<Page>().unwrap_or_default() {
+        Page::Explorer => {}
+        Page::Trust => return EitherOf4::C(trust::page(&raw)),
+        Page::Ladder => return EitherOf4::D(ladder::page()),
     }
     match link::decode(&raw) {
-        Ok(design) => EitherOf3::A(panels::page::page(design)),
-        Err(errors) => EitherOf3::B(panels::broken_link::broken_link(&raw, &errors)),
+        Ok(design) => EitherOf4::A(panels::page::page(design)),
+        Err(errors) => EitherOf4::B(panels::broken_link::broken_link(&raw, &errors)),
     }
 }

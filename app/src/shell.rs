@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
 use crate::trust::Served;
-use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format};
+use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder};
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell(_options: LeptosOptions) -> impl IntoView {
@@ -16,6 +16,7 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     let (title, description) = match use_context::<Page>().unwrap_or_default() {
         Page::Explorer => summary(&use_context::<RawQuery>().unwrap_or_default().0),
         Page::Trust => trust_summary(),
+        Page::Ladder => (format!("{} · Moescape", ladder::TITLE), ladder::ABOUT.to_owned()),
     };
     let (style, script) = use_context::<SiteFiles>().map(links).unzip();
     view! {

@@ -25,6 +25,7 @@ pub fn router(state: AppState) -> Router {
         // For people
         .route("/", get(page::page))
         .route(app::trust::PATH, get(page::trust))
+        .route(app::ladder::PATH, get(page::ladder))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
         .route("/api/v1/predict", post(predict::predict))

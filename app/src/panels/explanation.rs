@@ -73,8 +73,7 @@ fn counts_flops(id: MetricId) -> bool {
 
 /// How far the number may be off, and where that comes from.
 fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
-    let sentence =
-        move || explorer.with_numbers(|numbers| expected(&numbers.plan, id).sentence());
+    let sentence = move || explorer.with_numbers(|numbers| expected(&numbers.plan, id).sentence());
     let ranges = move || {
         explorer.with_numbers(|numbers| {
             expected(&numbers.plan, id).ranges(id, &numbers.estimate.metrics)

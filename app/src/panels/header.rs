@@ -3,9 +3,11 @@
 use leptos::prelude::*;
 use model::link;
 
+use crate::Page;
 use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
+use crate::ladder;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
 
@@ -20,11 +22,13 @@ pub fn brand() -> impl IntoView {
 }
 
 /// Links to the other pages.
-pub fn pages(is_trust: bool) -> impl IntoView {
+pub fn pages(current: Page) -> impl IntoView {
+    let mark = move |page| (current == page).then_some("page");
     view! {
         <nav class="pages" aria-label="Pages">
-            <a href="/" aria-current=(!is_trust).then_some("page")>"Explore"</a>
-            <a href=trust::PATH aria-current=is_trust.then_some("page")>"Trust"</a>
+            <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
+            <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
+            <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
         </nav>
     }
 }
@@ -51,7 +55,7 @@ pub fn header(explorer: Explorer) -> impl IntoView {
     view! {
         <header class="header">
             {brand()}
-            {pages(false)}
+            {pages(Page::Explorer)}
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
                 {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}

@@ -9,6 +9,7 @@ use super::explanation::source;
 use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
+use crate::ladder;
 use crate::widgets::choice::{Item, Items, Select, select};
 
 const KINDS: [(PresetKind, &str); 2] =
@@ -86,6 +87,10 @@ fn gallery(explorer: Explorer) -> impl IntoView {
         <details class="gallery">
             <summary>"All presets and their stories"</summary>
             {groups}
+            <h3>"Step by step"</h3>
+            <p class="gallery-link">
+                <a href=ladder::PATH>"Pangu Ultra MoE from 18.9 % to 30.0 % MFU"</a>
+            </p>
         </details>
     }
 }

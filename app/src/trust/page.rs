@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::filter::Filter;
 use super::runs::Runs;
 use super::{Served, browser, points, runs};
+use crate::Page;
 use crate::panels::header;
 
 /// The page with the filter that a raw query string asks for.
@@ -19,7 +20,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
             <a class="skip" href="#runs">"Skip to the runs"</a>
             <header class="header">
                 {header::brand()}
-                {header::pages(true)}
+                {header::pages(Page::Trust)}
                 <div class="actions">{header::theme_button()}</div>
             </header>
             <main class="trust">

@@ -1,5 +1,5 @@
-//! `GET /` and `GET /trust`: the explorer, rendered for the design in the link, and the published
-//! runs.
+//! `GET /`, `GET /trust` and `GET /ladder`: the explorer, rendered for the design in the link, the
+//! published runs, and one of them step by step.
 //!
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
@@ -39,6 +39,11 @@ pub(super) async fn trust(
 ) -> Result<Response, Problem> {
     let served = validation::report().await?.served.clone();
     Ok(render(state, request, Page::Trust, StatusCode::OK, Some(served)).await)
+}
+
+/// The page that goes from a published run's baseline to its end.
+pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> Response {
+    render(state, request, Page::Ladder, StatusCode::OK, None).await
 }
 
 async fn render(

@@ -1,0 +1,324 @@
+//! What stands on the page, as HTML that only the server writes.
+
+use std::sync::OnceLock;
+
+use leptos::prelude::*;
+use model::link;
+use model::metric::MetricId;
+use model::preset::Preset;
+use model::preset::ladder::{END, START};
+
+use super::numbers::{Layouts, Predicted, Step, layouts, steps};
+use crate::charts;
+use crate::error_band::{Expected, expected};
+use crate::format;
+use crate::panels::explanation::source;
+use crate::trust;
+
+/// The metrics that are published at both ends.
+const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];
+
+/// What stands where nothing is known or nothing is compared.
+const NOTHING: &str = "–";
+
+/// The whole content. It is the same for everybody, so it is made once.
+pub(super) fn html() -> &'static str {
+    static HTML: OnceLock<String> = OnceLock::new();
+    HTML.get_or_init(|| {
+        let (steps, layouts) = (steps(), layouts());
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+            return String::new();
+        };
+        view! {
+            {lead(first, last)}
+            {chart(&steps, &layouts)}
+            {changes(&steps)}
+            {ends(first, last)}
+            {baseline(first, &layouts)}
+        }
+        .to_html()
+    })
+}
+
+/// What the page says first.
+fn lead(first: &Step, last: &Step) -> impl IntoView + use<> {
+    let [from, to] = [first, last].map(|step| mfu(&step.predicted));
+    let paper = Preset::find(END).ok().map(|preset| source(preset.source));
+    view! {
+        <section class="card ladder-card">
+            <p class="ladder-headline">
+                {format!("The model predicts {from} to {to} for the same two runs.")}
+            </p>
+            <p>
+                "The paper reports 18.9 % MFU on 4,096 NPUs and, after tuning, 30.0 % on 6,144 \
+                 NPUs. Its steps between aren't published as a table: their order here is ours, \
+                 and beside each stands what is known of it. Source: " {paper}
+            </p>
+        </section>
+    }
+}
+
+fn mfu(predicted: &Predicted) -> String {
+    format::percent(predicted.metrics.mfu, 1).to_string()
+}
+
+/// Address of the explorer with a design.
+fn address(predicted: &Predicted) -> String {
+    format!("/?{}", link::encode(&predicted.design))
+}
+
+fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
+    let rungs: Vec<charts::Rung> = steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| charts::Rung {
+            title: format!("{index}  {}", step.title()),
+            mfu: step.predicted.metrics.mfu,
+            published: step.published(MetricId::mfu),
+            range: layouts.mfu_range().filter(|_| index == 0),
+        })
+        .collect();
+    view! {
+        <figure class="figure card" aria-labelledby="ladder-chart">
+            <figcaption>
+                <h2 id="ladder-chart">"MFU after each change"</h2>
+                <p>"Each bar goes on from the one above it; the table below has its numbers"</p>
+            </figcaption>
+            <div class="chart" inner_html=charts::for_any_width(|width| {
+                charts::ladder(&rungs, width)
+            })></div>
+        </figure>
+    }
+}
+
+/// A table that scrolls by itself.
+fn table(
+    caption: &'static str,
+    columns: &'static [&'static str],
+    body: impl IntoView,
+) -> impl IntoView {
+    let columns: Vec<_> =
+        columns.iter().map(|column| view! { <th scope="col">{*column}</th> }).collect();
+    view! {
+        <div class="scroll-x" role="region" tabindex="0" aria-label=format!("{caption}, table")>
+            <table class="ladder-table">
+                <caption class="visually-hidden">{caption}</caption>
+                <thead><tr>{columns}</tr></thead>
+                <tbody>{body}</tbody>
+            </table>
+        </div>
+    }
+}
+
+/// The table of all changes.
+fn changes(steps: &[Step]) -> impl IntoView + use<> {
+    let rows: Vec<_> = (0..steps.len()).map(|index| change(steps, index)).collect();
+    let total = steps.first().zip(steps.last()).map(|(first, last)| {
+        let [from, to] = [first, last].map(|step| step.predicted.metrics);
+        let rate =
+            format::relative(to.tokens_per_second_per_device, from.tokens_per_second_per_device);
+        view! {
+            <tr class="total">
+                <th scope="row">"From the first to the last"</th>
+                <td></td>
+                <td>{format::points(to.mfu, from.mfu)}</td>
+                <td>{format::relative(to.mfu, from.mfu)}</td>
+                <td>{rate}</td>
+                <td></td>
+                <td></td>
+                <td></td>
+            </tr>
+        }
+    });
+    let columns = &[
+        "Change",
+        "MFU",
+        "Gain",
+        "Gain, relative",
+        "Throughput per NPU",
+        "Bubble",
+        "Peak memory per NPU",
+        "What is known of it",
+    ];
+    view! {
+        <section class="card ladder-card" aria-labelledby="ladder-changes">
+            <h2 id="ladder-changes">"One change at a time"</h2>
+            <p class="muted">
+                "Each row keeps the changes above it and opens as a design in the explorer. \
+                 Bubble with real stage times; peak memory on the fullest stage."
+            </p>
+            {table("Changes from the baseline to the final run", columns, (rows, total))}
+        </section>
+    }
+}
+
+fn change(steps: &[Step], index: usize) -> impl IntoView + use<> {
+    let step = &steps[index];
+    let metrics = &step.predicted.metrics;
+    let before = index.checked_sub(1).map(|before| steps[before].predicted.metrics.mfu);
+    let gain = |said: fn(f64, f64) -> String| {
+        before.map_or_else(|| NOTHING.to_owned(), |before| said(metrics.mfu, before))
+    };
+    let settings: Vec<String> = step
+        .rung
+        .map(|rung| rung.settings.iter().map(|(knob, value)| format!("{knob} = {value}")).collect())
+        .unwrap_or_default();
+    let known = step.rung.map_or("18.9 % MFU; its layout isn't published", |rung| {
+        if rung.known.is_empty() { "not published by itself" } else { rung.known }
+    });
+    let is_loss = before.is_some_and(|before| metrics.mfu < before);
+    view! {
+        <tr>
+            <th scope="row">
+                {format!("{index}  ")}
+                <a href=address(&step.predicted)>{step.title()}</a>
+                <code class="settings">{settings.join(", ")}</code>
+            </th>
+            <td>{mfu(&step.predicted)}</td>
+            <td class:loss=is_loss>{gain(format::points)}</td>
+            <td class:loss=is_loss>{gain(format::relative)}</td>
+            <td>{format::token_rate(metrics.tokens_per_second_per_device).to_string()}</td>
+            <td>{format::percent(metrics.bubble_ratio, 2).to_string()}</td>
+            {memory(&step.predicted)}
+            <td class="words">{known}</td>
+        </tr>
+    }
+}
+
+/// The peak, and by how much it is over where it is.
+fn memory(predicted: &Predicted) -> impl IntoView + use<> {
+    let metrics = &predicted.metrics;
+    let peak = format::memory(metrics.memory_peak);
+    let verdict = if metrics.fits {
+        "fits".to_owned()
+    } else if metrics.memory_peak.get() > metrics.memory_limit.get() {
+        format!("{} over", format::memory(metrics.memory_peak - metrics.memory_limit))
+    } else {
+        "host memory too small".to_owned()
+    };
+    view! {
+        <td>
+            {peak.to_string()}
+            " "
+            <span class=if metrics.fits { "fits" } else { "fits over" }>{verdict}</span>
+        </td>
+    }
+}
+
+/// Both published runs beside their predictions.
+fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
+    let rows: Vec<_> = [first, last]
+        .into_iter()
+        .flat_map(|step| PUBLISHED.map(|metric| (step, metric)))
+        .filter_map(|(step, metric)| end(step, metric))
+        .collect();
+    view! {
+        <section class="card ladder-card" aria-labelledby="ladder-ends">
+            <h2 id="ladder-ends">"Published and predicted"</h2>
+            {table(
+                "Published and predicted numbers of both runs",
+                &["Run", "Metric", "Published", "Predicted", "Error"],
+                rows,
+            )}
+            <p class="muted">
+                "The error is the predicted value divided by the published one, minus 1. The \
+                 published throughput is that of the whole cluster, 0.61 and 1.46 million \
+                 tokens/s, divided by the number of NPUs. No constant of the model is set for \
+                 these runs. " {band(last)} " "
+                <a href=trust::PATH>"How predictions compare with published runs"</a>
+            </p>
+        </section>
+    }
+}
+
+/// What is known of the error of predictions like these.
+fn band(last: &Step) -> Option<String> {
+    let plan = model::Plan::new(&last.predicted.design).ok()?;
+    let expected = expected(&plan, MetricId::mfu);
+    matches!(expected, Expected::Band(_)).then(|| expected.sentence())
+}
+
+fn end(step: &Step, metric: MetricId) -> Option<impl IntoView + use<>> {
+    let published = step.published(metric)?;
+    let model::metric::MetricValue::Number(predicted) = step.predicted.metrics.get(metric) else {
+        return None;
+    };
+    let shown =
+        |value| format::metric(metric, model::metric::MetricValue::Number(value)).to_string();
+    let run = Preset::find(step.preset?).ok()?.title;
+    Some(view! {
+        <tr>
+            <th scope="row">{run}</th>
+            <td class="words">{metric.metric().label}</td>
+            <td>{shown(published)}</td>
+            <td>{shown(predicted)}</td>
+            <td>{format::relative(predicted, published)}</td>
+        </tr>
+    })
+}
+
+/// The range over layouts that the baseline may have had.
+fn baseline(first: &Step, layouts: &Layouts) -> impl IntoView + use<> {
+    let rows: Vec<_> = layouts.fitting.iter().map(layout).collect();
+    let columns = &["Layout", "MFU", "Throughput per NPU", "Bubble", "Peak memory per NPU"];
+    view! {
+        <section class="card ladder-card" aria-labelledby="ladder-baseline">
+            <h2 id="ladder-baseline">"The baseline's layout isn't published"</h2>
+            <p>{range_sentence(first, layouts)}</p>
+            <p class="muted">
+                "Tried are all combinations of TP 4 and 8, PP 8, 16 and 32, EP 16 to 256 and \
+                 micro-batches of 1 and 2 on 4,096 NPUs, with one chunk a stage (VPP 1), whole \
+                 layers recomputed and nothing overlapped. The result isn't scored: a range this \
+                 wide would hold almost any number. The ladder starts from the layout of the \
+                 final run, " <a href=format!("/?v=1&preset={START}")>"opened here"</a> "."
+            </p>
+            <details class="figure-table">
+                <summary>"All layouts that fit, the slowest first"</summary>
+                {table("Layouts that fit", columns, rows)}
+            </details>
+        </section>
+    }
+}
+
+/// How wide the range is, and where the published number lies.
+fn range_sentence(first: &Step, layouts: &Layouts) -> String {
+    let Some((low, high)) = layouts.mfu_range() else {
+        return "No layout that was tried is legal and fits in memory.".to_owned();
+    };
+    let place = match first.published(MetricId::mfu) {
+        Some(published) if published < low => "the published 18.9 % lies below",
+        Some(published) if published > high => "the published 18.9 % lies above",
+        Some(_) => "the published 18.9 % lies within",
+        None => "nothing is published to compare",
+    };
+    format!(
+        "Of {} layouts that were tried, {} are legal and {} of these fit in memory. Their \
+         predicted MFU goes from {} to {}: {place}.",
+        format::whole(layouts.tried as u64),
+        format::whole(layouts.legal as u64),
+        format::whole(layouts.fitting.len() as u64),
+        format::percent(low, 1),
+        format::percent(high, 1),
+    )
+}
+
+fn layout(predicted: &Predicted) -> impl IntoView + use<> {
+    let (parallel, training) = (&predicted.design.parallel, &predicted.design.training);
+    let name = format!(
+        "TP {} PP {} EP {} MBS {}",
+        parallel.tensor_model_parallel_size,
+        parallel.pipeline_model_parallel_size,
+        parallel.expert_model_parallel_size,
+        training.micro_batch_size,
+    );
+    let metrics = &predicted.metrics;
+    view! {
+        <tr>
+            <th scope="row"><a href=address(predicted)>{name}</a></th>
+            <td>{mfu(predicted)}</td>
+            <td>{format::token_rate(metrics.tokens_per_second_per_device).to_string()}</td>
+            <td>{format::percent(metrics.bubble_ratio, 2).to_string()}</td>
+            {memory(predicted)}
+        </tr>
+    }
+}
