@@ -64,9 +64,35 @@ fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
     };
     if let Some(layers) = name.layers {
         set(&mut architecture.design, KnobId::num_layers, layers)?;
+    } else {
+        check_size(&architecture.design, run, name)?;
     }
     architecture.assumed.push(format!("architecture of {} by its name", run.model));
     Ok(architecture)
+}
+
+/// Refuses a model found by its name whose size is none of those that the row gives.
+fn check_size(design: &Design, run: &Run, name: &Name) -> Result<(), Refusal> {
+    let mut printed = run.params_billions.iter().chain(&name.sizes).peekable();
+    let Some(found) = params_billions(design).filter(|_| printed.peek().is_some()) else {
+        return Ok(());
+    };
+    if printed.any(|size| (0.7..1.5).contains(&(found / size))) {
+        return Ok(());
+    }
+    Err(Refusal::unknown("the model known by that name has another size"))
+}
+
+/// Parameters of an architecture, in billions, whatever its layout.
+fn params_billions(design: &Design) -> Option<f64> {
+    let mut design = design.clone();
+    design.cluster = model::design::Cluster { num_devices: 1, ..Default::default() };
+    design.parallel = model::design::Parallel::default();
+    design.schedule = model::design::Schedule::default();
+    design.training = model::design::Training::default();
+    design.memory = model::design::Memory::default();
+    let plan = model::Plan::new(&design).ok()?;
+    Some(model::estimate(&plan).metrics.params_total as f64 / 1e9)
 }
 
 /// Refuses a named architecture that contradicts the row's words.
@@ -88,6 +114,7 @@ fn agree(architecture: Architecture, words: &Words) -> Result<Architecture, Refu
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "numbers and names are given alike")]
 fn set(design: &mut Design, knob: KnobId, value: impl ToString) -> Result<(), Refusal> {
     design.set_text(knob, &value.to_string()).map_err(|error: KnobError| Refusal::knob(&error))
 }
@@ -174,7 +201,7 @@ fn plausible_heads(hidden: u64, tp: u64) -> u64 {
 fn set_mlp(design: &mut Design, words: &Words) -> Result<(), Refusal> {
     let hidden = words.hidden.unwrap_or_default();
     let layers = words.layers.unwrap_or_default();
-    let gated = !words.ffn_is_4h && !words.not_gated;
+    let gated = words.gated || (!words.ffn_is_4h && !words.not_gated);
     let ffn = words.ffn.or_else(|| words.ffn_is_4h.then_some(4 * hidden)).or(words.expert_ffn);
     set(design, KnobId::gated_linear_unit, gated)?;
     set(design, KnobId::ffn_hidden_size, ffn.unwrap_or_default())?;
@@ -187,6 +214,9 @@ fn set_mlp(design: &mut Design, words: &Words) -> Result<(), Refusal> {
         // A small number counts shared experts, a large one is their width together.
         let width = if shared <= 16 { shared.saturating_mul(expert_ffn) } else { shared };
         set(design, KnobId::moe_shared_expert_intermediate_size, width)?;
+    }
+    if words.every_second {
+        return set(design, KnobId::moe_layer_freq, format!("([0,1]*{})", layers / 2));
     }
     let dense = words.dense_first.min(layers);
     if dense > 0 {
@@ -208,7 +238,7 @@ fn set_style(
     let many_groups = words.groups.is_none_or(|groups| groups == heads);
     // Nemotron has no gate either, but neither biases nor learned positions.
     let nemotron = words.not_gated && (!many_groups || model.contains("nemotron"));
-    let gpt = (words.ffn_is_4h || words.not_gated) && !words.mpt && !nemotron;
+    let gpt = (words.ffn_is_4h || words.not_gated) && !words.gated && !words.mpt && !nemotron;
     if gpt {
         set(design, KnobId::add_qkv_bias, true)?;
         set(design, KnobId::add_bias_linear, true)?;
@@ -222,8 +252,14 @@ fn set_style(
     if words.qkv_bias {
         set(design, KnobId::add_qkv_bias, true)?;
     }
-    let mut tied = words.tied || words.mpt || gpt;
-    if gpt && let Some(printed) = run.params_billions {
+    if words.qk_norm {
+        set(design, KnobId::qk_layernorm, true)?;
+    }
+    let mut tied = (words.tied || words.mpt || gpt) && !words.untied;
+    if tied
+        && gpt
+        && let Some(printed) = run.params_billions
+    {
         let table = design.transformer.vocab_size as f64 * design.transformer.hidden_size as f64;
         let shared = dense_params(&design.transformer, words) + table;
         let apart = shared + table;
@@ -250,6 +286,8 @@ struct Name {
     beginnings: Vec<String>,
     /// `12L`: a model with its number of layers changed.
     layers: Option<u64>,
+    /// `70B`: parameters, in billions; active ones may stand beside all.
+    sizes: Vec<f64>,
 }
 
 /// Words of a name that change nothing of the architecture.
@@ -266,15 +304,18 @@ impl Name {
             .into_iter()
             .filter(|word| layer_count(word).is_none() && !word.is_empty())
             .collect();
-        let all = join(&words);
         let plain: Vec<String> =
             words.iter().filter(|word| !REMARKS.contains(&word.as_str())).cloned().collect();
-        // `671b`, `a22b`: sizes that a preset's id may lack.
-        let active = |word: &String| word.starts_with('a') && is_size(&word[1..]);
-        let no_active: Vec<String> = plain.iter().filter(|word| !active(word)).cloned().collect();
-        let sizeless: Vec<String> =
-            no_active.iter().filter(|word| !is_size(word)).cloned().collect();
-        let mut spellings = vec![all, join(&plain), join(&no_active), join(&sizeless)];
+        let mut spellings = vec![];
+        for words in [&words, &plain] {
+            // `671b`, `a22b`: sizes that a preset's id may lack.
+            let active = |word: &String| word.starts_with('a') && is_size(&word[1..]);
+            let no_active: Vec<String> = words.iter().filter(|w| !active(w)).cloned().collect();
+            let sizeless: Vec<String> = no_active.iter().filter(|w| !is_size(w)).cloned().collect();
+            spellings.extend([join(words), join(&no_active), join(&sizeless)]);
+        }
+        let size = |word: &String| word.strip_suffix('b')?.parse::<f64>().ok();
+        let sizes = words.iter().filter_map(size).collect();
         // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B.
         for minor in ["llama31", "llama33"] {
             let older: Vec<String> = spellings
@@ -284,9 +325,8 @@ impl Name {
                 .collect();
             spellings.extend(older);
         }
-        spellings.dedup();
         let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
-        Self { spellings, beginnings, layers }
+        Self { spellings, beginnings, layers, sizes }
     }
 
     fn find<T>(&self, known: &'static [T], name: impl Fn(&T) -> &str) -> Option<&'static T> {

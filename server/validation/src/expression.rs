@@ -95,8 +95,13 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     };
     draft.set(KnobId::accelerator, machine.accelerator)?;
     draft.set(KnobId::num_devices, devices)?;
+    let usual = draft.design.cluster.accelerator.row().devices_per_node as f64;
     for (knob, value) in machine.overrides {
-        draft.set(knob, value)?;
+        // A node of the usual size needs no mention in the design.
+        let is_usual = knob == KnobId::devices_per_node && value.to_bits() == usual.to_bits();
+        if !is_usual {
+            draft.set(knob, value)?;
+        }
     }
     Ok(())
 }

@@ -50,8 +50,26 @@ const ASCEND: &[(&[&str], &str)] = &[
 ];
 
 /// Parts that no profile describes.
-const OTHERS: &[&str] =
-    &["tpu", "mi300", "mi325", "mi355", "gaudi", "trainium", "trn1", "trn2", "v100", "gh200"];
+const OTHERS: &[&str] = &[
+    "tpu",
+    "mi250",
+    "mi300",
+    "mi325",
+    "mi355",
+    "gaudi",
+    "trainium",
+    "trn1",
+    "trn2",
+    "v100",
+    "gh200",
+    "h100 pcie",
+    "h100-pcie",
+    "h100 nvl",
+    "h100-nvl",
+    "910a",
+    "ironwood",
+    "trillium",
+];
 
 /// Is this one of NVIDIA's or Huawei's parts?
 pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
@@ -111,12 +129,15 @@ fn overrides(text: &str) -> Vec<(KnobId, f64)> {
     if text.contains("nvl36") {
         overrides.push((KnobId::scale_up_domain_size, 36.0));
     }
-    if text.contains("4x hdr") || text.contains("opa") {
-        // Jean Zay: eight GPUs of a node share four Omni-Path ports of 100 Gb/s.
+    if let Some(ports) = number_before(text, "x hdr") {
+        overrides.push((KnobId::nics_per_node, ports));
+        // Jean Zay's HDR or OPA ports are Omni-Path of 100 Gb/s, its GPUs eight to a node.
         // Source: bigscience, train/tr11-176B-ml/README.md.
-        overrides.push((KnobId::nics_per_node, 4.0));
         let gigabytes = if text.contains("opa") { 12.5 } else { 25.0 };
         overrides.push((KnobId::inter_node_gb_per_sec, gigabytes));
+    }
+    if let Some(devices) = number_before(text, " gpus/node") {
+        overrides.push((KnobId::devices_per_node, devices));
     }
     if let Some(gigabits) = number_before(text, " gb/s roce per node") {
         overrides.push((KnobId::inter_node_gb_per_sec, gigabits / 8.0 / 8.0));
@@ -178,7 +199,9 @@ mod tests {
 
     #[test]
     fn other_parts_are_refused() {
-        for hardware in ["MI300X", "TPU v5p", "Gaudi2", "V100", "GB200/GB300 (see doc)", ""] {
+        for hardware in
+            ["MI300X", "TPU v5p", "Gaudi2", "V100", "H100 PCIe", "GB200/GB300 (see doc)", ""]
+        {
             assert!(machine(hardware).is_err(), "{hardware}");
         }
         assert!(is_nvidia_or_ascend("V100"));

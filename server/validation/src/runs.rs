@@ -33,9 +33,11 @@ pub struct Run {
     pub id: String,
     /// The source's short name.
     pub source_id: String,
-    /// `A`: metric exact and layout complete; `B`: something missing; `C`: weak.
+    /// `A`: metric exact and layout complete; `B`: something missing; `C`: weak. `B` where the
+    /// file doesn't say.
     pub tier: String,
-    /// `train_step`, `pipeline`, `memory`, `production_run`, `kernel`, `comm_micro`, `imbalance`.
+    /// `train_step`, `pipeline`, `memory`, `production_run`, `kernel`, `comm_micro`, `imbalance`;
+    /// `train_step` where the file doesn't say.
     pub kind: String,
     /// The model's name.
     pub model: String,
@@ -179,6 +181,9 @@ fn run(mut cells: Cells<'_>) -> Run {
     };
     if run.kind.is_empty() {
         run.kind = "train_step".to_owned();
+    }
+    if run.tier.is_empty() {
+        run.tier = "B".to_owned();
     }
     run.problems = cells.problems();
     run

@@ -13,18 +13,23 @@ pub(super) struct Words {
     pub(super) ffn: Option<u64>,
     /// `ffn4h`: four times the hidden size, without a gate.
     pub(super) ffn_is_4h: bool,
+    pub(super) gated: bool,
     pub(super) not_gated: bool,
     pub(super) experts: Option<u64>,
     pub(super) topk: Option<u64>,
     pub(super) expert_ffn: Option<u64>,
     pub(super) shared: Option<u64>,
     pub(super) vocab: Option<u64>,
+    /// Every second layer is a MoE layer, the first one dense.
+    pub(super) every_second: bool,
     pub(super) window: Option<u64>,
     pub(super) mtp: u64,
     /// MosaicML's MPT: no biases, no position embedding, tied embeddings.
     pub(super) mpt: bool,
     pub(super) tied: bool,
+    pub(super) untied: bool,
     pub(super) qkv_bias: bool,
+    pub(super) qk_norm: bool,
     /// The first and the last stage have one layer fewer than the others.
     pub(super) short_ends: bool,
     /// What the words themselves call an assumption.
@@ -42,12 +47,52 @@ pub(super) struct Mla {
 }
 
 /// Phrases that say what no knob expresses.
-const REFUSED: [(&str, &str); 5] = [
+const REFUSED: [(&str, &str); 10] = [
     ("mamba", "a hybrid of Mamba and attention"),
+    ("ssm", "a hybrid of Mamba and attention"),
     ("encoder", "an encoder"),
     ("vision", "a vision model"),
+    ("multimodal", "a vision model"),
+    ("diffusion", "a diffusion model"),
     ("lora", "LoRA trains few weights only"),
     ("linear attention", "linear attention"),
+    ("sparse attention", "sparse attention"),
+    ("sink", "attention sinks"),
+];
+
+/// Words that change neither parameters nor FLOPs, or that other words already say.
+const REMARKS: [&str; 31] = [
+    "first",
+    "dense",
+    "dense,",
+    "gqa",
+    "mla",
+    "moe",
+    "rope",
+    "rotary",
+    "alibi",
+    "rmsnorm",
+    "layernorm",
+    "gelu",
+    "squared",
+    "relu",
+    "relu2",
+    "recalled",
+    "inferred",
+    "approx",
+    "approx.",
+    "printed",
+    "and",
+    "with",
+    "all",
+    "layers",
+    "layer",
+    "no",
+    "bias",
+    "causal",
+    "decoder",
+    "vocab",
+    "experts",
 ];
 
 /// Why no knob expresses what this text speaks of.
@@ -57,6 +102,8 @@ pub(super) fn inexpressible(text: &str) -> Option<&'static str> {
 }
 
 const SHORT_ENDS: &str = "first and last stage one layer fewer";
+const EVERY_SECOND: [&str; 4] =
+    ["every 2nd MoE", "every second MoE", "MoE every 2nd layer", "every 2nd layer MoE"];
 
 impl Words {
     /// Reads them.
@@ -65,7 +112,11 @@ impl Words {
     /// The word that isn't understood.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let mut words = Self { short_ends: text.contains(SHORT_ENDS), ..Self::default() };
-        let text = text.replace(SHORT_ENDS, " ");
+        let mut text = text.replace(SHORT_ENDS, " ").replace('=', "");
+        for phrase in EVERY_SECOND {
+            words.every_second |= text.contains(phrase);
+            text = text.replace(phrase, " ");
+        }
         let separators = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | ';' | ',' | '|');
         let list: Vec<&str> = text.split(separators).filter(|word| !word.is_empty()).collect();
         let mut index = 0;
@@ -104,15 +155,19 @@ impl Words {
     fn read_word(&mut self, word: &str) -> bool {
         match word {
             "MHA" => self.groups = None,
+            "MQA" => self.groups = Some(1),
             "MPT" => self.mpt = true,
             "tied" => self.tied = true,
+            "untied" => self.untied = true,
             "qkv_bias" => self.qkv_bias = true,
+            "qk_norm" | "qk-norm" => self.qk_norm = true,
+            "gated" | "SwiGLU" | "GeGLU" | "swiglu" | "geglu" => self.gated = true,
             "non-gated" | "nongated" => self.not_gated = true,
             "ffn4h" => self.ffn_is_4h = true,
             "heads?" => self.heads = None,
             "MTP" => self.mtp = 1,
             "assumed" => self.assumed.push("the source's vocabulary is assumed".to_owned()),
-            "first" | "dense" | "GQA" | "MLA" | "MoE" | "SwiGLU" => {}
+            _ if REMARKS.contains(&word.to_lowercase().as_str()) => {}
             _ => return self.read_number(word),
         }
         true
@@ -211,6 +266,8 @@ mod tests {
         let text = "L22 h2304 heads24 ffn4h; first and last stage one layer fewer";
         assert!(Words::read(text).unwrap().short_ends);
         assert_eq!(Words::read("L61+MTP h7680").unwrap().mtp, 1);
+        let words = Words::read("L48 (every 2nd MoE) h=5120 E128 top1 RoPE (recalled)").unwrap();
+        assert_eq!((words.every_second, words.hidden, words.dense_first), (true, Some(5_120), 0));
     }
 
     #[test]
@@ -218,6 +275,7 @@ mod tests {
         let error = Words::read("L48 h2048 wheels4").unwrap_err();
         assert!(error.contains("wheels4"), "{error}");
         assert!(Words::read("L99999999999999999999").is_err());
+        assert!(Words::read("sliding window in every second layer").is_err());
         assert_eq!(inexpressible("hybrid Mamba/attention MoE"), Some(REFUSED[0].1));
     }
 }

@@ -23,6 +23,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Sets a knob.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and names are given alike")]
     pub(crate) fn set(&mut self, knob: KnobId, value: impl ToString) -> Result<(), Refusal> {
         let outcome = self.design.set_text(knob, &value.to_string());
         outcome.map_err(|error| Refusal::knob(&error))

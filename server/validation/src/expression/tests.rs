@@ -1,1 +1,115 @@
+use model::choice::{Framework, Method, Precision, ShardingStrategy};
 
+use super::*;
+use crate::runs;
+
+fn find(id: &str) -> &'static Run {
+    runs::published().iter().find(|run| run.id == id).unwrap_or_else(|| panic!("no run {id}"))
+}
+
+fn expressed(id: &str) -> Expressed {
+    of(find(id)).unwrap_or_else(|refusal| panic!("{id}: {refusal}"))
+}
+
+#[test]
+fn korthikanti_s_runs_are_early_megatron() {
+    let Expressed { plan, assumed } = expressed("korthikanti-004");
+    let design = plan.design();
+    assert_eq!(design.kernel.framework, Framework::Megatron);
+    assert!(!design.kernel.flash_attention && design.parallel.sequence_parallel);
+    assert_eq!(design.parallel.virtual_pipeline_model_parallel_size, 3);
+    assert_eq!(design.schedule.method, Method::Interleaved);
+    assert_eq!(design.training.precision, Precision::Fp16);
+    assert_eq!(design.parallel.data_parallel_sharding_strategy, ShardingStrategy::NoShard);
+    assert!(assumed.iter().any(|words| words.contains("FlashAttention")), "{assumed:?}");
+    assert_eq!((plan.data_parallel_size(), plan.num_microbatches()), (1, 64));
+}
+
+#[test]
+fn a_recipe_s_flags_are_knobs() {
+    let Expressed { plan, .. } = expressed("bridge_perf-025");
+    let design = plan.design();
+    let schedule = &design.schedule;
+    assert!(schedule.overlap_moe_expert_parallel_comm && schedule.delay_wgrad_compute);
+    assert_eq!(schedule.moe_token_dispatcher_type, model::choice::Dispatcher::Flex);
+    assert_eq!(design.training.precision, Precision::Mxfp8);
+    assert_eq!(design.transformer.num_layers, 94);
+    // 94 layers, embedding and loss: 96 slots on 48 chunks.
+    let layout = design.parallel.pipeline_model_parallel_layout.as_ref().unwrap();
+    assert_eq!((layout.chunks[0].as_str(), layout.chunks[47].as_str()), ("Et", "tL"));
+}
+
+#[test]
+fn fully_sharded_runs_are_fsdp_s_but_for_megatron_s_own() {
+    let foundry = expressed("llm_foundry-004").plan;
+    assert_eq!(foundry.design().kernel.framework, Framework::Fsdp);
+    let strategy = |plan: &Plan| plan.design().parallel.data_parallel_sharding_strategy;
+    assert_eq!(strategy(&foundry), ShardingStrategy::OptimGradsParams);
+    let bridge = expressed("bridge_perf-074").plan;
+    assert_eq!(bridge.design().kernel.framework, Framework::Megatron);
+    assert_eq!(bridge.design().memory.cpu_offloading_num_layers, 20);
+    assert_eq!(strategy(&bridge), ShardingStrategy::OptimGradsParams);
+}
+
+#[test]
+fn zero_bubble_s_schedules_are_told_apart() {
+    let method = |id: &str| expressed(id).plan.design().schedule.method;
+    assert_eq!(method("zero_bubble-001"), Method::Zb2p);
+    assert_eq!(method("zero_bubble-004"), Method::ZbH1);
+    assert_eq!(method("zero_bubble-007"), Method::OneForwardOneBackward);
+    assert_eq!(method("zero_bubble-010"), Method::Interleaved);
+    let parallel = expressed("zero_bubble-010").plan.design().parallel.clone();
+    assert_eq!(parallel.virtual_pipeline_model_parallel_size, 3);
+}
+
+#[test]
+fn the_published_memory_of_an_allocator_has_no_reserve() {
+    let plan = expressed("simumax_b200-001").plan;
+    assert!(plan.design().memory.reserved_gib.abs() < 1e-12);
+    assert!(!plan.design().schedule.overlap_grad_reduce);
+}
+
+#[test]
+fn what_is_open_and_cannot_be_assumed_is_refused() {
+    for (id, reason) in [
+        ("mindspeed_rc3-010", "the global batch isn't printed"),
+        ("mindspeed_mfu-001", "the layout isn't printed"),
+        ("dsv3_gb200_ladder-002", "a step of a ladder whose parts aren't all named"),
+        ("torchtitan-050", "its hardware is one of several parts"),
+        ("M1", "the same run stands in another row"),
+    ] {
+        let refusal = of(find(id)).err().unwrap_or_else(|| panic!("{id} is expressed"));
+        assert_eq!(refusal.reason, reason, "{id}");
+    }
+}
+
+#[test]
+fn open_recomputation_is_the_least_that_fits() {
+    let Expressed { plan, assumed } = expressed("dgxc_bench-053");
+    let layers = plan.design().memory.recompute_num_layers.clone().unwrap();
+    let model::design::PerStage::Same(count) = layers else { panic!("{layers:?}") };
+    assert!((1..80).contains(&count), "{count}");
+    assert!(assumed.iter().any(|words| words.contains("as few layers")), "{assumed:?}");
+}
+
+#[test]
+fn a_design_is_its_link() {
+    for run in runs::published().iter().step_by(7) {
+        if let Ok(Expressed { plan, .. }) = of(run) {
+            let link = model::link::encode(plan.design());
+            let found = model::link::decode(&link).unwrap_or_else(|errors| panic!("{errors:?}"));
+            assert_eq!(&found, plan.design(), "{}", run.id);
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_a_layout_breaks_is_the_reason() {
+    let mut run = find("korthikanti-004").clone();
+    run.tensor_parallel = Some(7);
+    let refusal = of(&run).err().unwrap();
+    assert_eq!(refusal.reason, "the layout breaks a rule");
+    assert!(refusal.detail.contains("TP"), "{}", refusal.detail);
+    run.tensor_parallel = Some(1 << 40);
+    assert_eq!(of(&run).err().unwrap().reason, "a value is out of a knob's range");
+}

@@ -8,9 +8,12 @@ use crate::report::{Group, Row, Score, Sweep};
 /// Rows of a published sweep, at least.
 const SWEEP: usize = 8;
 
+/// What rows of a group share.
+type Key = fn(&Row) -> Option<&str>;
+
 /// Scores by metric, accelerator, source, precision and framework.
 pub(super) fn groups(rows: &[&Row]) -> Vec<Group> {
-    let keys: [(&str, fn(&Row) -> Option<&str>); 5] = [
+    let keys: [(&str, Key); 5] = [
         ("metric", |row| row.metric.as_deref()),
         ("accelerator", |row| row.accelerator.as_deref()),
         ("source", |row| Some(&row.source_id)),

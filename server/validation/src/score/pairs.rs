@@ -13,7 +13,7 @@ fn count(number: Option<u64>) -> String {
 }
 
 /// The inputs in which two runs may differ.
-const INPUTS: [Input; 19] = [
+const INPUTS: [Input; 20] = [
     ("model", |run| run.model.clone()),
     ("architecture", |run| run.architecture.clone()),
     ("hardware", |run| run.hardware.clone()),
@@ -34,6 +34,10 @@ const INPUTS: [Input; 19] = [
     ("overlap", |run| run.overlap.clone()),
     // Releases of one source are runs of their own: only rows of one table are compared.
     ("source", |run| run.source.clone()),
+    ("release", |run| {
+        let container = run.locator.split(',').next().unwrap_or_default();
+        if container.ends_with("container") { container.to_owned() } else { String::new() }
+    }),
 ];
 
 /// Inputs whose change is told; the others only have to agree.
@@ -59,22 +63,25 @@ pub(super) fn pairs(scored: &[Scored<'_>]) -> Vec<Pair> {
     pairs
 }
 
+/// Columns that change together: a schedule shows in its virtual stages too, and Korthikanti et
+/// al. brought sequence parallelism and selective recomputation at once.
+const TOGETHER: [(&[&str], &str); 2] =
+    [(&["VPP", "overlap"], "schedule"), (&["SP", "recompute"], "SP and recompute")];
+
 fn pair(first: &Scored<'_>, second: &Scored<'_>) -> Option<Pair> {
-    if first.row.metric != second.row.metric {
+    // Two spellings of one design are one input.
+    if first.row.metric != second.row.metric || first.row.design == second.row.design {
         return None;
     }
-    let mut different = INPUTS.iter().filter(|(_, of)| of(first.run) != of(second.run));
-    let (name, of) = different.next()?;
-    // A change of schedule shows in two columns.
-    let is_schedule = *name == "VPP" && different.clone().all(|(name, _)| *name == "overlap");
-    if (different.next().is_some() && !is_schedule) || !TOLD.contains(name) {
-        return None;
-    }
-    let what = if is_schedule {
-        format!("schedule {} / {}", first.run.overlap, second.run.overlap)
-    } else {
-        format!("{name} {} / {}", shown(&of(first.run)), shown(&of(second.run)))
+    let differs = |input: &&Input| input.1(first.run) != input.1(second.run);
+    let different: Vec<&Input> = INPUTS.iter().filter(differs).collect();
+    let names: Vec<&str> = different.iter().map(|(name, _)| *name).collect();
+    let what = match names.as_slice() {
+        [name] if TOLD.contains(name) => (*name).to_owned(),
+        names => TOGETHER.iter().find(|(together, _)| *together == names)?.1.to_owned(),
     };
+    let (_, of) = different.last()?;
+    let what = format!("{what} {} / {}", shown(&of(first.run)), shown(&of(second.run)));
     let measured_ratio = ratio(first, second)?;
     // time_error = predicted / measured - 1, of each.
     let predicted_ratio =
@@ -84,6 +91,7 @@ fn pair(first: &Scored<'_>, second: &Scored<'_>) -> Option<Pair> {
 }
 
 fn shown(text: &str) -> &str {
+    let text = text.strip_prefix("schedule ").unwrap_or(text);
     if text.is_empty() { "not printed" } else { text }
 }
 
