@@ -152,10 +152,9 @@ impl Device {
         }
     }
 
-    /// Share of the rate that a shape reaches: tiles, waves over the cores, depth, alignment.
+    /// Share of the rate that a shape reaches: tiles, waves over the cores, depth.
     ///
-    /// `count` equal products share the waves. The cube works on 16 x 16 x 16 fractals and memory
-    /// on lines of 256 bytes: an unaligned edge pays for both.
+    /// `count` equal products share the waves.
     fn shape_efficiency(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
         let mut best = 0.0_f64;
         for (tile_m, tile_n, rate) in TILES {
@@ -168,23 +167,25 @@ impl Device {
             let streamed = filled / tiles.max(self.cores) * STREAM_RATE;
             best = best.max(used.max(streamed) * rate);
         }
-        best * (k / (k + HALF_DEPTH)) * aligned(k) * aligned(n)
+        best * (k / (k + HALF_DEPTH))
     }
 
-    /// `count` equal products of [m, k] and [k, n]: one kernel.
-    fn product(&self, m: f64, k: f64, n: f64, count: f64) -> Cost {
-        self.product_into(m, k, n, count, 2.0)
-    }
-
-    /// The same with an output that costs this many bytes an element.
-    fn product_into(&self, m: f64, k: f64, n: f64, count: f64, output_bytes: f64) -> Cost {
+    /// `count` equal products of [m, k] and [k, n]: one kernel, at this share of the rate and with
+    /// an output that costs this many bytes an element.
+    fn product(
+        &self,
+        [m, k, n]: [f64; 3],
+        count: f64,
+        loading: f64,
+        output_bytes: f64,
+    ) -> Cost {
         if m * count <= 0.0 {
             return Cost::ZERO;
         }
         // With fewer rows than experts, some experts have one row and the others none.
         let (m, count) = if m < 1.0 { (1.0, (m * count).max(1.0)) } else { (m, count.max(1.0)) };
         let flops = 2.0 * m * k * n * count;
-        let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count));
+        let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count) * loading);
         let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * output_bytes);
         let tensor = compute.max(bytes / self.stream) + self.launch;
         Cost { tensor, vector: 0.0, flops, launches: 1.0 }
@@ -194,22 +195,28 @@ impl Device {
     ///
     /// Narrower formats than 16 bits quantise x forward and dy backward first.
     pub(crate) fn linear(&self, m: f64, k: f64, n: f64) -> Block {
-        Block {
-            forward: self.product(m, k, n, 1.0) + self.quantise(m * k),
-            input_grad: self.product(m, n, k, 1.0) + self.quantise(m * n),
-            weight_grad: self.weight_grad(k, m, n, 1.0, true),
-        }
+        self.linears(m, k, n, 1.0, true)
     }
 
-    /// dw = x' dy, added into the accumulated gradients: by the matmul itself, which reads and
-    /// writes them, or by a kernel of its own, which reads the product as well.
-    fn weight_grad(&self, k: f64, m: f64, n: f64, count: f64, fused: bool) -> Cost {
+    /// `count` linear layers, m rows each. The widths k and n are contiguous in memory.
+    ///
+    /// dw is added into the accumulated gradients: by the matmul itself, which reads and writes
+    /// them, or by a kernel of its own, which reads the product as well.
+    fn linears(&self, m: f64, k: f64, n: f64, count: f64, fused: bool) -> Block {
+        let loading = aligned(k) * aligned(n);
+        let product = |shape, output_bytes| self.product(shape, count, loading, output_bytes);
         let accumulate = 2.0 * self.gradient_bytes;
-        if fused {
-            return self.product_into(k, m, n, count, accumulate);
+        let weight_grad = if fused {
+            product([k, m, n], accumulate)
+        } else {
+            let add = self.elementwise(k * n * count * (accumulate + 2.0), 1.0);
+            product([k, m, n], 2.0) + add
+        };
+        Block {
+            forward: product([m, k, n], 2.0) + self.quantise(m * k * count),
+            input_grad: product([m, n, k], 2.0) + self.quantise(m * n * count),
+            weight_grad,
         }
-        let add = self.elementwise(k * n * count * (accumulate + 2.0), 1.0);
-        self.product(k, m, n, count) + add
     }
 
     /// Reading 16-bit elements and writing narrower ones, as a kernel of its own.
@@ -223,11 +230,7 @@ impl Device {
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear(&self, m: f64, k: f64, n: f64, count: f64) -> Block {
         if self.grouped {
-            let mut block = Block {
-                forward: self.product(m, k, n, count) + self.quantise(m * k * count),
-                input_grad: self.product(m, n, k, count) + self.quantise(m * n * count),
-                weight_grad: self.weight_grad(k, m, n, count, self.fused_accumulation),
-            };
+            let mut block = self.linears(m, k, n, count, self.fused_accumulation);
             for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
                 pass.launches *= 1.0 + (count - 1.0) * self.launches_per_expert;
             }
@@ -282,7 +285,8 @@ impl Device {
         v: f64,
     ) -> Block {
         let scores = heads * rows * keys;
-        let products = self.product(rows, qk, keys, heads) + self.product(rows, keys, v, heads);
+        let product = |shape, width| self.product(shape, heads, aligned(width), 2.0);
+        let products = product([rows, qk, keys], qk) + product([rows, keys, v], v);
         Block {
             forward: products + self.elementwise(scores * 2.0 * 5.0, 3.0),
             input_grad: products * 2.0 + self.elementwise(scores * 2.0 * 4.0, 3.0),

@@ -109,10 +109,13 @@ fn set_experts(draft: &mut Draft<'_>, tp: u64, pp: u64) -> Result<(), Refusal> {
 fn set_sharding(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     let text = draft.run.sharding.to_lowercase();
     let has = |word: &str| text.contains(word);
-    let strategy = if has("zero-1/2") || has("zero-2") || has("zero2") || has("shard_grad_op") {
-        "optim_grads"
-    } else if has("fsdp") && pp > 1 && draft.facts.family == Family::Fsdp {
-        draft.note("FSDP keeps its parameters between micro-batches of a pipeline");
+    let shards_gradients = has("zero-1/2") || has("zero-2") || has("zero2") || has("shard_grad_op");
+    let fully = has("fsdp") && draft.facts.family == Family::Fsdp;
+    let strategy = if pp > 1 && (shards_gradients || fully) {
+        // A pipeline's micro-batches add up their gradients before they are reduced.
+        draft.note("parameters kept and gradients reduced once a step, as in a pipeline");
+        "optim"
+    } else if shards_gradients {
         "optim_grads"
     } else if has("fsdp") || has("zero-3") || has("zero3") {
         "optim_grads_params"
