@@ -136,7 +136,10 @@ fn score(score: &Score) -> String {
 }
 
 fn rows(validation: &Validation, options: &Options) {
-    let mut rows: Vec<&Row> = validation.rows.iter().filter(|row| row.error.is_some()).collect();
+    let compares_memory =
+        |row: &Row| row.memory_measured_gib.is_some() && row.memory_predicted_gib.is_some();
+    let mut rows: Vec<&Row> = validation.rows.iter().collect();
+    rows.retain(|row| row.error.is_some() || compares_memory(row));
     if !options.rows {
         rows.retain(|row| row.scored);
         let size = |row: &Row| row.time_error.unwrap_or_default().abs();

@@ -123,7 +123,7 @@ pub struct Group {
 pub struct Sweep {
     /// Source, model and hardware that its rows share.
     pub name: String,
-    /// Rows compared.
+    /// Designs compared; runs that several releases repeat count once.
     pub rows: usize,
     /// Spearman's rank correlation of predicted and measured values.
     pub rank_correlation: f64,

@@ -13,8 +13,8 @@ enum Printed {
     Nothing,
     /// Whole layers: all, or so many of each stage.
     Layers(Option<u64>),
-    /// Every second layer, or every second matrix product of each.
-    Half,
+    /// A share of the layers, or that share of each layer's matrix products.
+    Share(u64, u64),
     /// These modules.
     Modules(Vec<&'static str>),
     /// The row leaves it open.
@@ -34,9 +34,10 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
         Printed::Nothing => {}
         Printed::Layers(None) => draft.set(KnobId::recompute_granularity, "full")?,
         Printed::Layers(Some(count)) => set_block(draft, *count)?,
-        Printed::Half => {
-            draft.note("half of each stage's layers stand for every second layer or product");
-            set_block(draft, (layers / pp.max(1) / 2).max(1))?;
+        Printed::Share(part, whole) => {
+            draft.note("that share of each stage's layers is computed again as a whole");
+            let count = layers.div_ceil(pp.max(1)).saturating_mul(*part) / whole;
+            set_block(draft, count.clamp(1, 1_000))?;
         }
         Printed::Modules(modules) => {
             draft.set(KnobId::recompute_granularity, "selective")?;
@@ -148,8 +149,12 @@ fn printed(text: &str) -> Printed {
     if text.starts_with("full") && !has(&["full moe"]) {
         return Printed::Layers(None);
     }
-    if has(&["sac", "selective op", "selective layer"]) {
-        return Printed::Half;
+    if let Some((part, whole)) = fraction_in(&text) {
+        return Printed::Share(part, whole);
+    }
+    // torchtitan keeps every second matrix product, or every second layer.
+    if has(&["sac", "selective op", "selective layer", "every 2nd layer", "every second layer"]) {
+        return Printed::Share(1, 2);
     }
     let modules = modules(&text);
     if !modules.is_empty() {
@@ -168,6 +173,15 @@ fn modules(text: &str) -> Vec<&'static str> {
         found.extend(named.filter(|knob| !found.contains(knob)));
     }
     found
+}
+
+/// `1/3`, at most one.
+fn fraction_in(text: &str) -> Option<(u64, u64)> {
+    let (before, after) = text.split_once('/')?;
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+    let part: String = digits(&before.chars().rev().collect::<String>()).chars().rev().collect();
+    let (part, whole): (u64, u64) = (part.parse().ok()?, digits(after).parse().ok()?);
+    (part > 0 && part <= whole && whole <= 100).then_some((part, whole))
 }
 
 fn number_in(text: &str) -> Option<u64> {
@@ -193,7 +207,9 @@ mod tests {
             ("modules:moe_act+layernorm", Printed::Modules(vec!["moe_act", "layernorm"])),
             ("layernorm+moe", Printed::Modules(vec!["layernorm", "moe"])),
             ("RMSNorm + MLA up-projection", Printed::Modules(vec!["layernorm", "mla_up_proj"])),
-            ("selective (torchtitan SAC)", Printed::Half),
+            ("selective (torchtitan SAC)", Printed::Share(1, 2)),
+            ("activation checkpointing of 1/3 of the layers", Printed::Share(1, 3)),
+            ("mlp and/or norm", Printed::Modules(vec!["layernorm"])),
             ("see script", Printed::Open),
             ("MaxText remat policy not in table", Printed::Open),
             ("select recompute [8 4 4 1 1 1 1 1]", Printed::Nothing),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::statistics;
 use crate::report::{Group, Row, Score, Sweep};
 
-/// Rows of a published sweep, at least.
+/// Designs of a published sweep, at least.
 const SWEEP: usize = 8;
 
 /// What rows of a group share.
@@ -39,23 +39,35 @@ pub(super) fn groups(rows: &[&Row]) -> Vec<Group> {
 
 /// Rank correlations inside each sweep: rows of one source, model and accelerator, in the metric
 /// that the source prints.
+///
+/// Runs of one design, which several releases repeat, count once with their mean: no prediction
+/// can rank them.
 pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
-    let mut named: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    type Designs<'a> = BTreeMap<&'a str, (f64, Vec<f64>)>;
+    let mut named: BTreeMap<String, Designs<'_>> = BTreeMap::new();
     for row in rows {
+        let design = row.design.as_deref().unwrap_or_default();
         if let (Some(predicted), Some(measured)) = (row.predicted, row.measured) {
             let accelerator = row.accelerator.as_deref().unwrap_or_default();
             let metric = row.metric.as_deref().unwrap_or_default();
             let name = format!("{}, {} on {accelerator} ({metric})", row.source_id, row.model);
-            named.entry(name).or_default().push((predicted, measured));
+            let designs = named.entry(name).or_default();
+            designs.entry(design).or_insert((predicted, vec![])).1.push(measured);
         }
     }
     named
         .into_iter()
-        .filter(|(_, pairs)| pairs.len() >= SWEEP)
-        .map(|(name, pairs)| Sweep {
-            name,
-            rows: pairs.len(),
-            rank_correlation: statistics::rank_correlation(&pairs),
+        .filter(|(_, designs)| designs.len() >= SWEEP)
+        .map(|(name, designs)| {
+            let pairs: Vec<(f64, f64)> = designs
+                .values()
+                .map(|(predicted, measured)| (*predicted, statistics::mean(measured)))
+                .collect();
+            Sweep {
+                name,
+                rows: pairs.len(),
+                rank_correlation: statistics::rank_correlation(&pairs),
+            }
         })
         .collect()
 }
