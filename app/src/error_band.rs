@@ -14,6 +14,8 @@ pub enum Expected {
     Band(&'static Band),
     /// Such runs would tell, but none has been compared.
     Unknown,
+    /// A verdict on the peak memory.
+    AsPeakMemory,
     /// A count or a formula: its definition makes it exact.
     Exact,
     /// Follows from the model's parts; runs that publish it are too few to compare.
@@ -34,6 +36,7 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
         | MetricId::flops_per_token
         | MetricId::memory_limit_bytes
         | MetricId::bubble_ratio_closed_form => Expected::Exact,
+        MetricId::fits => Expected::AsPeakMemory,
         MetricId::mfu
         | MetricId::hfu
         | MetricId::tokens_per_second
@@ -41,7 +44,6 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
         | MetricId::step_time_seconds
         | MetricId::model_tflops_per_device
         | MetricId::memory_peak_bytes
-        | MetricId::fits
         | MetricId::bubble_ratio
         | MetricId::comm_volume_bytes
         | MetricId::comm_exposed_seconds
@@ -58,6 +60,7 @@ impl Expected {
         match self {
             Self::Band(band) => format!("± {} typical", rounded(band.median)),
             Self::Unknown => "error not known".to_owned(),
+            Self::AsPeakMemory => "as peak memory".to_owned(),
             Self::Exact => "exact count".to_owned(),
             Self::Derived => "not validated".to_owned(),
         }
@@ -68,13 +71,14 @@ impl Expected {
     pub fn sentence(self) -> String {
         match self {
             Self::Band(band) => format!(
-                "Half of {} held-out {} {} lie within {}, nine of ten within {}.",
-                format::whole(band.rows),
-                if band.rows == 1 { "published run" } else { "published runs" },
-                of_what(band),
+                "Half of {} lie within {}, nine of ten within {}.",
+                runs(band),
                 format::percent(band.median, 1),
                 format::percent(band.p90, 1),
             ),
+            Self::AsPeakMemory => {
+                "A verdict on the peak memory: it is as sure as that number.".to_owned()
+            }
             Self::Unknown => "No published run has been compared with predictions like this one \
                               yet, so its error isn't known."
                 .to_owned(),
@@ -106,17 +110,20 @@ impl Expected {
     }
 }
 
-/// The runs of a band: `of mixture-of-experts models on NVIDIA Hopper (12 sources)`.
-fn of_what(band: &Band) -> String {
+/// The runs of a band: `8 held-out published runs of dense models on NVIDIA Hopper (2 sources)`.
+fn runs(band: &Band) -> String {
     let sources = match band.sources {
         0 => String::new(),
         count => format!(" ({})", format::counted(count.into(), "source", "sources")),
     };
+    let count = |one, many| format::counted(band.rows.into(), one, many);
     if *band == model::calibration::MEMORY_BAND {
-        return format!("with a published peak memory{sources}");
+        let runs = count("run with a published", "runs with a published");
+        return format!("{runs} peak memory{sources}");
     }
+    let runs = count("held-out published run", "held-out published runs");
     let models = if band.experts { "mixture-of-experts models" } else { "dense models" };
-    format!("of {models} on {}{sources}", family(band))
+    format!("{runs} of {models} on {}{sources}", family(band))
 }
 
 /// The accelerators that a band is about.

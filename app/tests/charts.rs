@@ -363,6 +363,44 @@ fn the_bubble_is_readable_at_any_width() {
     }
 }
 
+/// A ladder that rises and falls, with long and short titles.
+fn rungs(mfus: &[f64]) -> Vec<charts::Rung> {
+    let titles = ["0  Baseline", "1  Fine-grained recomputation instead of whole layers, at once"];
+    let rung = |(index, mfu): (usize, &f64)| charts::Rung {
+        title: titles[index % 2].to_owned(),
+        mfu: *mfu,
+        published: (index == 0 || index + 1 == mfus.len()).then_some(0.25),
+        range: (index == 0).then_some((0.1, 0.3)),
+    };
+    mfus.iter().enumerate().map(rung).collect()
+}
+
+#[test]
+fn a_ladder_is_readable_at_any_width() {
+    let bad = [f64::NAN, f64::INFINITY, 1e300, -1.0];
+    for width in WIDTHS {
+        for mfus in [&[0.2][..], &[0.2, 0.25, 0.23, 0.31], &[0.0, 0.0], &bad] {
+            let svg = charts::ladder(&rungs(mfus), width);
+            let texts = check(&svg);
+            assert!(has(&texts, "MFU, %") && has(&texts, "Published"), "{texts:?}");
+        }
+    }
+    assert_eq!(check(&charts::ladder(&[], 320)).len(), 1);
+}
+
+#[test]
+fn a_rung_goes_on_where_the_one_before_ends() {
+    let svg = charts::ladder(&rungs(&[0.2, 0.25, 0.23]), 640);
+    let marks = bars(&svg);
+    let lengths: Vec<i32> = marks.iter().map(|bars| bars[0][2] - bars[0][0]).collect();
+    // Prediction, published and range of the first; then what stays and what changes.
+    assert_eq!(marks[0][0][2], marks[3][0][2], "{lengths:?}");
+    assert_eq!(marks[3][0][2], marks[4][0][0], "the gain follows");
+    assert_eq!(marks[4][0][2], marks[6][0][2], "the loss ends where the gain did");
+    assert!(svg.contains("chart-gain") && svg.contains("chart-loss"));
+    assert!(has(&check(&svg), "23.0 %, −2.0 pt"));
+}
+
 #[test]
 fn every_preset_is_readable() {
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {

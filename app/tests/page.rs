@@ -3,9 +3,10 @@
 #![cfg(feature = "ssr")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use app::{RawQuery, SiteFiles, ThemeCookie, format, parity, shell};
+use app::{RawQuery, SiteFiles, ThemeCookie, error_band, format, parity, shell};
 use leptos::config::LeptosOptions;
 use leptos::prelude::*;
+use model::metric::MetricId;
 use model::preset::Preset;
 use model::{Plan, estimate, link};
 
@@ -74,6 +75,37 @@ fn the_first_paint_has_the_numbers_of_the_link() {
     let page = text(&document("?parallel.virtual_pipeline_model_parallel_size=1"));
     assert!(page.contains("18.99 % closed form"));
     assert!(text(&document("")).contains("10.49 % closed form"));
+}
+
+#[test]
+fn every_card_says_how_far_its_number_may_be_off() {
+    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+        let html = document(&format!("?v=1&preset={}", preset.id));
+        let plan = Plan::new(&preset.design()).unwrap();
+        for metric in [
+            MetricId::mfu,
+            MetricId::tokens_per_second_per_device,
+            MetricId::step_time_seconds,
+            MetricId::memory_peak_bytes,
+            MetricId::bubble_ratio,
+            MetricId::comm_exposed_seconds,
+        ] {
+            let name = metric.metric().name;
+            let button = html.split(&format!("data-band=\"{name}\"")).nth(1).unwrap();
+            let button = button.split("</button>").next().unwrap();
+            let expected = error_band::expected(&plan, metric);
+            assert!(button.contains(&expected.short()), "{}: {button}", preset.id);
+            assert!(button.contains(&expected.sentence()), "{}: {button}", preset.id);
+        }
+    }
+    assert!(text(&document("")).contains("exact count"), "counts are exact");
+}
+
+#[test]
+fn the_ways_to_count_are_computed_only_on_request() {
+    let html = document("");
+    assert!(html.contains("id=\"conventions\""));
+    assert!(!html.contains("MFU as set in this design"));
 }
 
 #[test]

@@ -42,12 +42,16 @@ pub(super) fn html() -> &'static str {
 
 /// What the page says first.
 fn lead(first: &Step, last: &Step) -> impl IntoView + use<> {
-    let [from, to] = [first, last].map(|step| mfu(&step.predicted));
+    let [from, to] = [first, last].map(|step| {
+        let published = step.published(MetricId::mfu);
+        let error = published.map(|mfu| format::relative(step.predicted.metrics.mfu, mfu));
+        format!("{} ({})", mfu(&step.predicted), error.unwrap_or_default())
+    });
     let paper = Preset::find(END).ok().map(|preset| source(preset.source));
     view! {
         <section class="card ladder-card">
             <p class="ladder-headline">
-                {format!("The model predicts {from} to {to} for the same two runs.")}
+                {format!("The model predicts {from} and {to} for the two published runs.")}
             </p>
             <p>
                 "The paper reports 18.9 % MFU on 4,096 NPUs and, after tuning, 30.0 % on 6,144 \
@@ -166,6 +170,7 @@ fn change(steps: &[Step], index: usize) -> impl IntoView + use<> {
     let known = step.rung.map_or("18.9 % MFU; its layout isn't published", |rung| {
         if rung.known.is_empty() { "not published by itself" } else { rung.known }
     });
+    let closed_form = format::percent(metrics.bubble_ratio_closed_form, 2);
     let is_loss = before.is_some_and(|before| metrics.mfu < before);
     view! {
         <tr>
@@ -178,7 +183,10 @@ fn change(steps: &[Step], index: usize) -> impl IntoView + use<> {
             <td class:loss=is_loss>{gain(format::points)}</td>
             <td class:loss=is_loss>{gain(format::relative)}</td>
             <td>{format::token_rate(metrics.tokens_per_second_per_device).to_string()}</td>
-            <td>{format::percent(metrics.bubble_ratio, 2).to_string()}</td>
+            <td>
+                {format::percent(metrics.bubble_ratio, 2).to_string()}
+                <span class="beside">{format!("{closed_form} closed form")}</span>
+            </td>
             {memory(&step.predicted)}
             <td class="words">{known}</td>
         </tr>
@@ -268,9 +276,9 @@ fn baseline(first: &Step, layouts: &Layouts) -> impl IntoView + use<> {
             <p class="muted">
                 "Tried are all combinations of TP 4 and 8, PP 8, 16 and 32, EP 16 to 256 and \
                  micro-batches of 1 and 2 on 4,096 NPUs, with one chunk a stage (VPP 1), whole \
-                 layers recomputed and nothing overlapped. The result isn't scored: a range this \
-                 wide would hold almost any number. The ladder starts from the layout of the \
-                 final run, " <a href=format!("/?v=1&preset={START}")>"opened here"</a> "."
+                 layers recomputed and nothing overlapped. Which of them it was isn't known, so \
+                 the range isn't scored. The ladder starts from the TP, PP and EP of the final \
+                 run: " <a href=format!("/?v=1&preset={START}")>"the baseline's preset"</a> "."
             </p>
             <details class="figure-table">
                 <summary>"All layouts that fit, the slowest first"</summary>

@@ -1,0 +1,88 @@
+// The ladder from a published run's baseline to its end, and what is said of a number's error.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { card, expect, gotoHydrated, test } from "./helper";
+
+/** What axe would mend, as readable lines. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
+}
+
+test("goes from the baseline to the final run, and each step opens", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.getByRole("navigation", { name: "Pages" }).getByText("Ladder").click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("From 18.9 % to 30.0 % MFU");
+  const table = page.getByRole("table", { name: "Changes from the baseline to the final run" });
+  const rows = table.getByRole("row");
+  expect(await rows.count()).toBeGreaterThan(8);
+  const step = rows.filter({ hasText: "Two chunks a stage" });
+  const mfu = await step.getByRole("cell").first().innerText();
+  await step.getByRole("link").click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(card(page, "MFU")).toContainText(mfu);
+});
+
+test("the ladder reads without JavaScript", async ({ visit }) => {
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto("/ladder");
+  await expect(page.getByText("237.6 tokens/s").first()).toBeVisible();
+  await expect(page.getByRole("img").first()).toBeVisible();
+  await page.close();
+});
+
+for (const [screen, viewport] of [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe on the ladder: ${screen}, ${colorScheme}`, async ({ visit }) => {
+      const page = await visit({ viewport, colorScheme });
+      await gotoHydrated(page, "/ladder");
+      await page.getByText("All layouts that fit").click();
+      expect(await findings(page)).toEqual([]);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(viewport.width);
+    });
+
+    test(`nothing to mend for axe in the ways to count: ${screen}, ${colorScheme}`, async ({
+      visit,
+    }) => {
+      const page = await visit({ viewport, colorScheme });
+      await gotoHydrated(page);
+      await page.getByRole("button", { name: "Explain MFU" }).click();
+      await page.getByRole("button", { name: "Other ways to count" }).click();
+      await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(6);
+      expect(await findings(page)).toEqual([]);
+    });
+  }
+}
+
+test("the ways to count close by Escape and leave the explanation open", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.getByRole("button", { name: "Explain MFU" }).click();
+  await page.getByRole("button", { name: "Other ways to count" }).click();
+  const dialog = page.getByRole("dialog");
+  const own = dialog.getByRole("row", { name: /This design/ }).first();
+  await expect(own).toContainText(/\d+\.\d %/);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole("complementary", { name: "MFU" })).toBeVisible();
+});
+
+test("a card says how far its number may be off, and where that comes from", async ({ page }) => {
+  await gotoHydrated(page);
+  const words = /± \d+(\.\d)? % typical|error not known/;
+  for (const title of ["MFU", "Throughput per device", "Step time", "Peak memory per device"]) {
+    await expect(card(page, title)).toContainText(words);
+  }
+  await expect(card(page, "Exposed communication")).toContainText("not validated");
+  await card(page, "Step time").getByRole("button", { name: words }).click();
+  const panel = page.getByRole("complementary", { name: "Step time" });
+  await expect(panel).toContainText("Expected error");
+  const link = panel.getByRole("link", { name: /published runs/ });
+  await expect(link).toHaveAttribute("href", "/trust");
+});
