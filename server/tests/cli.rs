@@ -9,6 +9,8 @@ mod lists;
 mod predict;
 #[path = "cli/serve.rs"]
 mod serve;
+#[path = "cli/validate.rs"]
+mod validate;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -5,6 +5,8 @@
 mod api_v1_predict;
 #[path = "routes/api_v1_registry.rs"]
 mod api_v1_registry;
+#[path = "routes/api_v1_validation.rs"]
+mod api_v1_validation;
 #[path = "routes/fallback.rs"]
 mod fallback;
 #[path = "routes/health.rs"]

@@ -121,7 +121,7 @@ pub struct Scatter<'a> {
     left: i32,
     /// The largest ratio of the axis; the least is its inverse.
     reach: f64,
-    /// The axis of devices, in octaves.
+    /// The axis of devices, in octaves; labels stand at whole ones within.
     octaves: (f64, f64),
 }
 
@@ -132,6 +132,7 @@ impl<'a> Scatter<'a> {
         let width = drawn_width(width);
         let legend = legend(width);
         let largest = points.iter().map(|point| off(point.ratio)).fold(REACH.0, f64::max);
+        let least = points.iter().map(|point| point.num_devices).fold(8, u64::min);
         let most = points.iter().map(|point| point.num_devices).fold(1_024, u64::max);
         let top = legend.height() + 2 * LINE;
         Self {
@@ -141,7 +142,7 @@ impl<'a> Scatter<'a> {
             top,
             left: bold_width("−50 %", TEXT_SIZE) + TEXT_GAP,
             reach: largest.min(REACH.1),
-            octaves: (-SPREAD, octave(most) + SPREAD),
+            octaves: (octave(least) - SPREAD, octave(most) + SPREAD),
         }
     }
 
@@ -218,7 +219,7 @@ impl<'a> Scatter<'a> {
             }
         });
         let (from, to) = self.octaves;
-        let x = (0..=to as u32).map(|power| Tick {
+        let x = (from.max(0.0).ceil() as u32..=to as u32).map(|power| Tick {
             at: f64::from(power),
             text: whole(1_u64 << power.min(63)),
             ink: Ink::Quiet,

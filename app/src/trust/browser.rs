@@ -26,7 +26,10 @@ pub(super) fn install(runs: Runs) {
             let rows = fetch().await;
             // The page may be gone by now.
             match rows {
-                Ok(rows) => drop(runs.rows.try_set(Some(Arc::new(rows)))),
+                Ok(rows) => {
+                    let _ = runs.rows.try_set(Some(Arc::new(rows)));
+                    let _ = runs.live.try_set(true);
+                }
                 Err(_) => drop(runs.failed.try_set(true)),
             }
         });
@@ -97,7 +100,7 @@ pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
     let is_plain = !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
     let target = event.target().and_then(|it| it.dyn_into::<web_sys::Element>().ok());
     let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
-    let Some(link) = link.filter(|_| is_plain && runs.rows.with_untracked(Option::is_some)) else {
+    let Some(link) = link.filter(|_| is_plain && runs.live.get_untracked()) else {
         return;
     };
     let address = link.get_attribute("href").unwrap_or_default();
@@ -122,11 +125,11 @@ pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
     });
 }
 
-/// Where in a chart a pointer is, in pixels of the chart, and how wide the chart is.
-pub(super) fn place_in_chart(event: &ev::PointerEvent) -> Option<(f64, f64, u32)> {
+/// Where in a chart a pointer is, in pixels of the screen, and how many of them the chart is wide.
+pub(super) fn place_in_chart(event: &ev::PointerEvent) -> Option<(f64, f64, f64)> {
     let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
     let bounds = target.closest("svg.chart").ok()??.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();
     let y = f64::from(event.client_y()) - bounds.top();
-    Some((x, y, bounds.width() as u32))
+    Some((x, y, bounds.width()))
 }

@@ -56,7 +56,7 @@ fn kernels_row(kernels: &Kernels) -> Vec<Cell> {
         share(kernels.attention_forward),
         share(kernels.attention_backward),
         share(kernels.vector_bandwidth),
-        Cell::text(kernels.fitted_on),
+        Cell::words(kernels.fitted_on),
     ]
 }
 
@@ -78,7 +78,7 @@ fn host_row((name, host): (&str, &Host)) -> Vec<Cell> {
         share(host.attention),
         Cell::text(&format!("{} ×", format::decimals(host.element_passes, 2))),
         share(host.straggler_sigma),
-        Cell::text(host.fitted_on),
+        Cell::words(host.fitted_on),
     ]
 }
 
@@ -106,7 +106,7 @@ fn accelerator_row(row: &Accelerator) -> Vec<Cell> {
         share(row.intra_node_fraction),
         number(row.inter_node_gb_per_sec),
         share(row.inter_node_fraction),
-        Cell { link, ..Cell::text(row.source.title) },
+        Cell { link, ..Cell::words(row.source.title) },
     ]
 }
 

@@ -35,7 +35,11 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
     let rows = move || runs.rows.with_untracked(|rows| family_rows(rows.as_deref()));
     let seek = move |event: ev::PointerEvent| {
         let found = browser::place_in_chart(&event).and_then(|(x, y, width)| {
-            points.with_untracked(|points| Scatter::new(points, width).nearest(x, y))
+            let points = points.get_untracked();
+            let scatter = Scatter::new(&points, width as u32);
+            // Very wide charts are drawn smaller than they are shown.
+            let scale = f64::from(scatter.width()) / width.max(1.0);
+            scatter.nearest(x * scale, y * scale)
         });
         if found.is_some() && found != current.get_untracked() {
             current.set(found);
@@ -64,14 +68,13 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
     }
 }
 
-/// The slider and what it stands on. Hidden until there are points to go through.
+/// The slider and what it stands on; hidden while there are no points to go through.
 fn readout(
     runs: Runs,
     points: Memo<Arc<Vec<Point>>>,
     current: RwSignal<Option<usize>>,
 ) -> impl IntoView {
-    let loaded = RwSignal::new(false);
-    Effect::new(move || loaded.set(points.with(|points| !points.is_empty())));
+    let nothing = move || !runs.live.get() || points.with(|points| points.is_empty());
     let on_row = move |write: fn(&Row) -> String| {
         let place = points.with(|points| points.get(current.get()?).map(|point| point.place));
         runs.rows.with(|rows| Some(write(rows.as_ref()?.get(place?)?)))
@@ -79,7 +82,7 @@ fn readout(
     let hint = "Point at the chart or move the slider to read which run a point is.";
     let said = move || on_row(words::run).unwrap_or_else(|| "No run".to_owned());
     view! {
-        <div class="card trust-card readout" hidden=move || !loaded.get()>
+        <div class="card trust-card readout" hidden=nothing>
             <label for="point">"Go through the points"</label>
             <input
                 type="range"

@@ -14,6 +14,8 @@ use crate::format;
 pub(super) struct Runs {
     /// The runs; in the browser none until they are fetched.
     pub(super) rows: RwSignal<Option<Rows>>,
+    /// Has the browser fetched them, so that the filter works without loading the page?
+    pub(super) live: RwSignal<bool>,
     /// Could they not be fetched?
     pub(super) failed: RwSignal<bool>,
     /// Which of them are shown.
@@ -31,7 +33,7 @@ impl Runs {
                 None => Vec::new(),
             })
         });
-        Self { rows, failed: RwSignal::new(false), filter, found }
+        Self { rows, live: RwSignal::new(false), failed: RwSignal::new(false), filter, found }
     }
 
     /// HTML made of the runs; none while they aren't there, which leaves what the server wrote.
@@ -53,7 +55,13 @@ impl Runs {
 pub(super) fn runs(runs: Runs) -> impl IntoView {
     let pages = move || runs.html(|_, found, filter| table::pager(found.len(), filter));
     view! {
-        <section class="card trust-card" id="runs" tabindex="-1" aria-labelledby="runs-title">
+        <section
+            class="card trust-card"
+            id="runs"
+            tabindex="-1"
+            aria-labelledby="runs-title"
+            data-live=move || runs.live.get().then_some("true")
+        >
             <h2 id="runs-title">"Every run"</h2>
             {form(runs)}
             <p role="status" inner_html=move || runs.html(summary)></p>
@@ -149,7 +157,8 @@ fn form(runs: Runs) -> impl IntoView {
             </label>
             {facets.into_iter().collect::<Vec<_>>()}
             <a class="button" href=format!("{}#runs", super::PATH)>"Clear"</a>
-            <noscript inner_html="<button class=\"button primary\">Filter</button>"></noscript>
+            // The style sheet takes it away where the filter works by itself.
+            <button class="button primary only-plain">"Filter"</button>
         </form>
     }
 }

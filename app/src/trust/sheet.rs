@@ -14,6 +14,11 @@ impl Cell {
     pub(super) fn text(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }
+
+    /// Text of several words, which may take several lines.
+    pub(super) fn words(text: &str) -> Self {
+        Self { class: "words", ..Self::text(text) }
+    }
 }
 
 /// A card with a heading, a sentence, and HTML.

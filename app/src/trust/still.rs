@@ -46,10 +46,9 @@ fn headline(report: &Validation) -> String {
     element(&mut html, "p", "class=\"trust-headline\"", &words::headline(score));
     if score.rows > 0 {
         let detail = format!(
-            "{} are within 10 %. Predicted step times are {} too {} in the median.",
+            "{} are within 10 %. {}",
             format::percent(score.within_tenth, 0),
-            words::share(score.bias.abs()),
-            if score.bias < 0.0 { "short" } else { "long" },
+            words::bias(score),
         );
         element(&mut html, "p", "", &detail);
     }
@@ -103,25 +102,30 @@ fn sentence(text: &str) -> String {
     first.into_iter().flatten().chain(characters).collect()
 }
 
+/// Two columns of cards: the longest list stands alone.
 fn scores(summary: &Summary) -> String {
-    let parts = [
+    let first = [
         ("accelerator", "By accelerator", Some(Facet::Accelerator)),
-        ("source", "By source", Some(Facet::Source)),
         ("metric", "By metric", Some(Facet::Metric)),
         ("precision", "By precision", Some(Facet::Precision)),
         ("framework", "By framework", None),
     ];
-    let mut html = String::from("<div class=\"trust-grid\">");
-    for (by, title, facet) in parts {
-        let groups: Vec<&Group> = summary.groups.iter().filter(|group| group.by == by).collect();
-        if !groups.is_empty() {
-            let rows = groups.into_iter().map(|group| score_row(group, facet)).collect();
-            let columns = ["", "Runs", "Median error", "90th percentile", "Bias", "Within 10 %"];
-            html.push_str(&card(title, "", &table(title, &columns, rows)));
-        }
+    let first = first.map(|(by, title, facet)| group_card(summary, by, title, facet)).concat();
+    let second = group_card(summary, "source", "By source", Some(Facet::Source));
+    format!(
+        "<div class=\"trust-grid\"><div class=\"column\">{first}</div>\
+         <div class=\"column\">{second}</div></div>"
+    )
+}
+
+fn group_card(summary: &Summary, by: &str, title: &str, facet: Option<Facet>) -> String {
+    let groups: Vec<&Group> = summary.groups.iter().filter(|group| group.by == by).collect();
+    if groups.is_empty() {
+        return String::new();
     }
-    html.push_str("</div>");
-    html
+    let rows = groups.into_iter().map(|group| score_row(group, facet)).collect();
+    let columns = ["", "Runs", "Median error", "90th percentile", "Bias", "Within 10 %"];
+    card(title, "", &table(title, &columns, rows))
 }
 
 fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
@@ -180,7 +184,7 @@ fn comparisons(summary: &Summary) -> String {
         let rows = summary.pairs.iter().map(|pair| {
             vec![
                 Cell::text(&pair.what),
-                Cell::text(&pair.ids.join(", ")),
+                Cell::words(&pair.ids.join(", ")),
                 Cell::text(&format!("{} ×", format::decimals(pair.measured_ratio, 2))),
                 Cell::text(&format!("{} ×", format::decimals(pair.predicted_ratio, 2))),
             ]
@@ -260,7 +264,7 @@ mod tests {
         let sentence =
             "Half of 700 published runs are predicted within 7.1 %, nine of ten within 18.6 %.";
         assert!(above.contains(sentence), "{above}");
-        assert!(above.contains("at most 8.0 %") && above.contains("✓ Met"), "{above}");
+        assert!(above.contains("at most 8.00 %") && above.contains("✓ Met"), "{above}");
     }
 
     #[test]

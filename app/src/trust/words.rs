@@ -64,14 +64,19 @@ pub fn devices(count: u64) -> String {
 #[must_use]
 pub fn score(score: &Score) -> String {
     format!(
-        "Half are predicted within {}, nine of ten within {}; {} are within 10 %. Predicted step \
-         times are {} too {} in the median.",
+        "Half are predicted within {}, nine of ten within {}; {} are within 10 %. {}",
         share(score.median),
         share(score.p90),
         format::percent(score.within_tenth, 0),
-        share(score.bias.abs()),
-        if score.bias < 0.0 { "short" } else { "long" },
+        bias(score),
     )
+}
+
+/// On which side predictions are, in a sentence.
+#[must_use]
+pub fn bias(score: &Score) -> String {
+    let side = if score.bias < 0.0 { "short" } else { "long" };
+    format!("In the median, predicted step times are {} too {side}.", share(score.bias.abs()))
 }
 
 /// What is said first of all runs.
@@ -94,7 +99,7 @@ pub fn reached(target: &Target) -> String {
     goal_value(target, target.reached)
 }
 
-/// What a target asks: `at most 8.0 %`.
+/// What a target asks: `at most 8.00 %`.
 #[must_use]
 pub fn limit(target: &Target) -> String {
     // Whichever of the two explains the verdict.
@@ -105,7 +110,11 @@ pub fn limit(target: &Target) -> String {
 
 /// Rank correlations as they are, all else as a share.
 fn goal_value(target: &Target, value: f64) -> String {
-    if target.asked.contains("correlation") { format::decimals(value, 2) } else { share(value) }
+    if target.asked.contains("correlation") {
+        format::decimals(value, 2)
+    } else {
+        format::percent(value, 2).to_string()
+    }
 }
 
 /// Appends an element with text in it. Tag and attributes are our own; the text may be anything.

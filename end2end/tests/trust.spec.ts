@@ -1,0 +1,137 @@
+// Published runs beside their predictions: read, filter, order, open.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { expect, gotoHydrated, test } from "./helper";
+
+/** Rows of the table of runs, without its heading. */
+function runs(page: Page) {
+  return page.getByRole("region", { name: "Table of runs" }).locator("tbody tr");
+}
+
+/** Opens the page and waits until its runs are there. */
+async function gotoRuns(page: Page, url = "/trust"): Promise<void> {
+  await gotoHydrated(page, url);
+  await page.locator("#runs[data-live=true]").waitFor();
+}
+
+test("says first how far predictions are off, and which targets are missed", async ({ visit }) => {
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto("/trust");
+  await expect(page.locator("main")).toContainText(
+    /Half of \d+ published runs are predicted within \d+\.\d %, nine of ten within \d+\.\d %\./,
+  );
+  const targets = page.getByRole("region", { name: "Targets, table" });
+  await expect(targets).toContainText("Median absolute error");
+  await expect(targets.getByText(/Met|Missed/)).not.toHaveCount(0);
+  await expect(runs(page)).toHaveCount(50);
+  await page.getByLabel("Search").fill("zero_bubble");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(page).toHaveURL(/q=zero_bubble/);
+  await expect(page.getByRole("status")).toContainText("48 of ");
+});
+
+test("filters as one types, and the address brings the same runs back", async ({ page }) => {
+  await gotoRuns(page);
+  await page.getByLabel("Search").fill("zero_bubble");
+  await expect(page.getByRole("status")).toContainText("48 of ");
+  await expect(runs(page)).toHaveCount(48);
+  await page.getByRole("link", { name: "Error" }).click();
+  await expect(page.getByRole("link", { name: "Error" })).toBeFocused();
+  await expect(page).toHaveURL(/\/trust\?q=zero_bubble&sort=-error$/);
+  const first = await runs(page).first().getByRole("rowheader").innerText();
+  await page.reload();
+  await expect(runs(page).first().getByRole("rowheader")).toHaveText(first, {
+    useInnerText: true,
+  });
+  await page.getByRole("link", { name: "Clear" }).click();
+  await expect(runs(page)).toHaveCount(50);
+  await expect(page).toHaveURL(/\/trust$/);
+});
+
+test("every filter narrows the runs", async ({ page }) => {
+  await gotoRuns(page);
+  for (const label of ["Runs", "Accelerator", "Source", "Metric", "Tier", "Precision"]) {
+    const list = page.getByRole("combobox", { name: label, exact: true });
+    await list.selectOption({ index: 1 });
+    await expect(page.getByRole("status")).toContainText(/^\d[\d,]* of [\d,]+ runs\./);
+    await page.getByRole("link", { name: "Clear" }).click();
+    await expect(page.getByRole("status")).toContainText(/^[\d,]+ runs\./);
+    await expect(list).toHaveValue("");
+  }
+});
+
+test("refused runs say why", async ({ page }) => {
+  await gotoRuns(page, "/trust?show=refused");
+  for (const row of (await runs(page).all()).slice(0, 5)) {
+    await expect(row).toContainText(/Refused: \S/);
+  }
+});
+
+test("pages are turned without loading the page again", async ({ page }) => {
+  await gotoRuns(page);
+  await page.evaluate(() => document.documentElement.setAttribute("data-same", "true"));
+  const first = await runs(page).first().innerText();
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(page.getByText(/^Runs 51 to 100 of /)).toBeVisible();
+  expect(await runs(page).first().innerText()).not.toBe(first);
+  await expect(page.locator("html")).toHaveAttribute("data-same", "true");
+});
+
+test("a run opens in the explorer as its design", async ({ page }) => {
+  await gotoRuns(page, "/trust?q=zero_bubble");
+  const open = page.getByRole("link", { name: /^Open zero_bubble-\d+ in the explorer$/ }).first();
+  await open.click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(page).toHaveURL(/\/\?v=1&preset=/);
+  await expect(page.getByRole("article", { name: "Step time", exact: true })).toBeVisible();
+  await page.getByRole("link", { name: "Trust" }).click();
+  await expect(page).toHaveURL(/\/trust$/);
+});
+
+test("a point is named under a pointer and by the keyboard", async ({ page }) => {
+  await gotoRuns(page, "/trust?q=zero_bubble");
+  const slider = page.getByRole("slider", { name: "Go through the points" });
+  await slider.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(slider).toHaveAttribute("aria-valuetext", /zero_bubble-\d+/);
+  const readout = page.locator(".readout");
+  await expect(readout).toContainText(/zero_bubble-\d+.*measured.*predicted/);
+  const point = page.locator("#errors svg polygon.chart-ampere").last();
+  const named = await readout.innerText();
+  await point.hover();
+  await expect(readout).not.toHaveText(named, { useInnerText: true });
+  await readout.getByRole("link", { name: "Show in the table" }).click();
+  await expect(runs(page)).toHaveCount(1);
+});
+
+test("the runs are there as files", async ({ request }) => {
+  const json = await request.get("/api/v1/validation");
+  const { rows } = await json.json();
+  const csv = await request.get("/api/v1/validation.csv");
+  expect(csv.headers()["content-type"]).toContain("text/csv");
+  expect((await csv.text()).split("\r\n").length).toBeGreaterThan(rows.length);
+  const again = await request.get("/api/v1/validation", {
+    headers: { "if-none-match": json.headers()["etag"] },
+  });
+  expect(again.status()).toBe(304);
+});
+
+for (const [screen, viewport] of [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe on ${screen}, ${colorScheme}`, async ({ visit }) => {
+      const page = await visit({ viewport, colorScheme });
+      await gotoRuns(page, "/trust?show=refused");
+      await page.locator("#runs details summary").first().click();
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      const found = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+      expect(found).toEqual([]);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide).toBeLessThanOrEqual(viewport.width);
+    });
+  }
+}
