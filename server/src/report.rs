@@ -3,12 +3,15 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
+use app::error_band::{Expected, expected};
+use model::choice::Choice;
+use model::convention::Convention;
 use model::design::{Design, KnobId};
 use model::estimate::{Communication, Estimate, StageEstimate, StageMemory, StepPart};
 use model::file::{self, Extent, Tree};
 use model::metric::{MetricId, MetricValue};
 use model::violation::Violation;
-use model::{Breakdown, MODEL_VERSION, Plan, estimate};
+use model::{Breakdown, MODEL_VERSION, Plan, conventions, estimate};
 
 /// The prediction for a design, legal or not.
 #[must_use]
@@ -39,6 +42,8 @@ pub fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
         ("design", file::write(plan.design(), Extent::Full)),
         ("derived", Tree::map(derived.map(|(name, size)| (name, Tree::Unsigned(size))))),
         ("metrics", Tree::map(metrics)),
+        ("expected_error", expected_error(plan)),
+        ("conventions", Tree::List(conventions(plan, estimate).iter().map(convention).collect())),
         ("step", Tree::map(step.map(|(part, time)| (part_name(part), number(time.get()))))),
         ("stages", Tree::List(estimate.stages.iter().map(stage).collect())),
         ("communication", Tree::List(estimate.communication.iter().map(communication).collect())),
@@ -56,12 +61,47 @@ pub fn illegal(design: &Design, violations: &[Violation]) -> Tree {
         ("design", file::write(design, Extent::Full)),
         ("derived", Tree::Map(vec![])),
         ("metrics", Tree::map(nothing)),
+        ("expected_error", Tree::Map(vec![])),
+        ("conventions", Tree::List(vec![])),
         ("step", Tree::Map(vec![])),
         ("stages", Tree::List(vec![])),
         ("communication", Tree::List(vec![])),
         ("violations", Tree::List(violations.iter().map(violation).collect())),
         ("warnings", Tree::List(vec![])),
         ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// The error of each metric that published runs tell of, as shares of its value.
+///
+/// A metric that isn't there is an exact count, or no published run has been compared on it.
+fn expected_error(plan: &Plan) -> Tree {
+    let bands = MetricId::ALL.iter().filter_map(|id| {
+        let Expected::Band(band) = expected(plan, *id) else { return None };
+        let family = if band.family.is_empty() { "all" } else { band.family };
+        let entry = Tree::map([
+            ("median", Tree::Real(band.median)),
+            ("p90", Tree::Real(band.p90)),
+            ("rows", Tree::Unsigned(band.rows.into())),
+            ("sources", Tree::Unsigned(band.sources.into())),
+            ("family", family.into()),
+        ]);
+        Some((id.metric().name, entry))
+    });
+    Tree::map(bands)
+}
+
+/// A way to count utilisation; the first of a report is the design's own.
+fn convention(way: &Convention) -> Tree {
+    Tree::map([
+        ("name", way.name.into()),
+        ("used_by", way.used_by.into()),
+        ("attention_flops", way.attention.name().into()),
+        ("count_mtp_flops", Tree::Flag(way.counts_mtp)),
+        ("count_recompute_flops", Tree::Flag(way.counts_recompute)),
+        ("flops_per_token", number(way.flops_per_token.get())),
+        ("peak_tflops", number(way.peak.get() / 1e12)),
+        ("utilisation", number(way.utilisation)),
     ])
 }
 

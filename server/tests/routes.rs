@@ -11,6 +11,8 @@ mod api_v1_validation;
 mod fallback;
 #[path = "routes/health.rs"]
 mod health;
+#[path = "routes/ladder.rs"]
+mod ladder;
 #[path = "routes/page.rs"]
 mod page;
 #[path = "routes/pkg.rs"]

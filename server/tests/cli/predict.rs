@@ -1,5 +1,8 @@
 //! `moescape predict`.
 
+use model::Plan;
+use model::design::Design;
+use model::metric::MetricId;
 use serde_json::Value;
 
 use crate::{command, refused, run, run_with, succeeds};
@@ -17,6 +20,61 @@ fn without_arguments_it_predicts_the_default_preset() {
         assert!(text.contains(part), "no {part}");
     }
     assert_eq!(json(&[]), json(&["--preset", "pangu-ultra-moe-6k"]));
+}
+
+#[test]
+fn every_metric_says_how_far_it_may_be_off() {
+    let text = succeeds(&["predict"]);
+    let mut section = text.split("Metrics, with their expected error\n").nth(1).unwrap().lines();
+    for id in MetricId::ALL {
+        let line = section.next().unwrap();
+        assert!(line.starts_with(&format!("  {}", id.metric().label)), "{line}");
+        let words = ["typical", "exact count", "not validated", "as peak memory", "not known"];
+        assert!(words.iter().any(|words| line.contains(words)), "{line}");
+    }
+    let report = json(&[]);
+    let errors = report["expected_error"].as_object().unwrap();
+    for (metric, error) in errors {
+        assert!(report["metrics"][metric].is_number(), "{metric}");
+        let share = |key: &str| error[key].as_f64().unwrap();
+        assert!(0.0 < share("median") && share("median") <= share("p90"), "{error}");
+        assert!(error["rows"].as_u64().unwrap() > 0, "{error}");
+        assert!(error["sources"].is_u64() && error["family"].is_string(), "{error}");
+    }
+    assert!(!errors.contains_key("params_total"));
+    assert_eq!(text.contains("held-out"), !errors.is_empty());
+}
+
+#[test]
+fn the_expected_error_is_the_models_own() {
+    let design = Design::from_preset("deepseek-v3-2k-h800").unwrap();
+    let plan = Plan::new(&design).unwrap();
+    let report = json(&["--preset", "deepseek-v3-2k-h800"]);
+    for id in MetricId::ALL {
+        let expected = model::error_band(&plan, *id).filter(|band| band.rows > 0);
+        let median = report["expected_error"][id.metric().name]["median"].as_f64();
+        assert_eq!(median.map(f64::to_bits), expected.map(|band| band.median.to_bits()));
+    }
+}
+
+#[test]
+fn a_run_is_counted_in_five_ways_and_the_designs_own_comes_first() {
+    let report = json(&[]);
+    let ways = report["conventions"].as_array().unwrap();
+    assert_eq!(ways.len(), 5);
+    for (own, metric) in [("utilisation", "mfu"), ("flops_per_token", "flops_per_token")] {
+        let [own, metric] =
+            [&ways[0][own], &report["metrics"][metric]].map(|v| v.as_f64().unwrap());
+        assert!((own / metric - 1.0).abs() < 1e-12, "{own} {metric}");
+    }
+    let rate = report["metrics"]["tokens_per_second_per_device"].as_f64().unwrap();
+    let text = succeeds(&["predict"]);
+    for way in ways {
+        let number = |key: &str| way[key].as_f64().unwrap();
+        let utilisation = number("flops_per_token") * rate / (number("peak_tflops") * 1e12);
+        assert!((number("utilisation") / utilisation - 1.0).abs() < 1e-9, "{way}");
+        assert!(text.contains(way["name"].as_str().unwrap()), "{way}");
+    }
 }
 
 #[test]
@@ -89,6 +147,8 @@ fn an_illegal_design_prints_its_json_and_is_the_users_error() {
     let report: Value = serde_json::from_str(&illegal.stdout).unwrap();
     assert!(report["metrics"].as_object().unwrap().values().all(Value::is_null));
     assert!(!report["violations"].as_array().unwrap().is_empty());
+    assert_eq!(report["expected_error"], serde_json::json!({}));
+    assert_eq!(report["conventions"], serde_json::json!([]));
     assert!(illegal.stderr.contains("--set parallel.pipeline_model_parallel_size="));
     assert_eq!(refused(&["predict", "--set", "pp=12"]), illegal.stderr);
     assert_eq!(refused(&["predict", "--set", "pp=12", "--explain", "mfu"]), illegal.stderr);

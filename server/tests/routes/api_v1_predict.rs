@@ -29,6 +29,11 @@ async fn a_legal_design_gets_the_models_own_numbers() {
     assert_eq!(report["metrics"].as_object().unwrap().len(), MetricId::ALL.len());
     assert_eq!(report["stages"].as_array().unwrap().len(), expected.stages.len());
     assert_eq!(report["communication"].as_array().unwrap().len(), expected.communication.len());
+    assert_eq!(report["conventions"].as_array().unwrap().len(), 5);
+    let bands = MetricId::ALL.iter().filter(|id| {
+        model::error_band(&Plan::new(&design).unwrap(), **id).is_some_and(|band| band.rows > 0)
+    });
+    assert_eq!(report["expected_error"].as_object().unwrap().len(), bands.count());
     assert_eq!(report["violations"], Value::Array(vec![]));
     assert_eq!(report["model_version"], model::MODEL_VERSION);
 }

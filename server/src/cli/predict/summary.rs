@@ -1,6 +1,8 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
+use app::error_band::{Expected, expected};
 use app::format;
+use app::panels::conventions;
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StageMemory};
 use model::metric::MetricId;
@@ -12,7 +14,8 @@ use crate::cli::output::{Align, table};
 pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
     let mut parts = vec![
         head(plan),
-        headline(estimate),
+        headline(plan, estimate),
+        ways_to_count(plan, estimate),
         step(estimate),
         stages(estimate),
         communication(estimate),
@@ -50,16 +53,52 @@ fn changes(design: &Design) -> String {
     design.changed().into_iter().map(line).collect()
 }
 
-fn headline(estimate: &Estimate) -> String {
+/// The metrics, each with its expected error.
+fn headline(plan: &Plan, estimate: &Estimate) -> String {
     let rows: Vec<Vec<String>> = MetricId::ALL
         .iter()
         .map(|id| {
             let metric = id.metric();
             let value = format::metric(*id, estimate.metrics.get(*id));
-            vec![metric.label.into(), value.number, value.unit.into(), metric.definition.into()]
+            vec![
+                metric.label.into(),
+                value.number,
+                value.unit.into(),
+                expected(plan, *id).short(),
+                metric.definition.into(),
+            ]
         })
         .collect();
-    format!("Metrics\n{}", table(&[Align::Left, Align::Right, Align::Left, Align::Left], &rows))
+    let columns = [Align::Left, Align::Right, Align::Left, Align::Left, Align::Left];
+    format!("Metrics, with their expected error\n{}{}", table(&columns, &rows), bands(plan))
+}
+
+/// What the errors are taken from, a line for the time and one for the memory.
+fn bands(plan: &Plan) -> String {
+    let line = |(name, id): (&str, MetricId)| match expected(plan, id) {
+        Expected::Band(band) => {
+            format!("  {name}: {}\n", Expected::Band(band).sentence())
+        }
+        Expected::Unknown | Expected::AsPeakMemory | Expected::Exact | Expected::Derived => {
+            String::new()
+        }
+    };
+    [("Step time", MetricId::step_time_seconds), ("Peak memory", MetricId::memory_peak_bytes)]
+        .map(line)
+        .concat()
+}
+
+/// The same run's utilisation as other papers count it.
+fn ways_to_count(plan: &Plan, estimate: &Estimate) -> String {
+    let rows: Vec<Vec<String>> = conventions::rows(plan, estimate)
+        .into_iter()
+        .map(|row| {
+            let [name, utilisation, flops, peak, _, _, _, used_by] = row.cells;
+            vec![name, utilisation, format!("{flops} per token"), format!("of {peak}"), used_by]
+        })
+        .collect();
+    let columns = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
+    format!("Other ways to count utilisation\n{}", table(&columns, &rows))
 }
 
 fn step(estimate: &Estimate) -> String {
