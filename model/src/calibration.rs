@@ -13,6 +13,8 @@ pub struct Kernels {
     pub gemm: f64,
     /// Share of the 8-bit peak.
     pub fp8_gemm: f64,
+    /// Share of the 8-bit peak where each block of elements has its own scale.
+    pub block_fp8_gemm: f64,
     /// Share of the 4-bit peak.
     pub fp4_gemm: f64,
     /// Share of the 16-bit peak that flash attention reaches, forward.
@@ -21,6 +23,9 @@ pub struct Kernels {
     pub attention_backward: f64,
     /// Share of the memory bandwidth that element-wise kernels reach.
     pub vector_bandwidth: f64,
+    /// Share of the memory bandwidth that copies of whole rows by an index reach: permutation of
+    /// tokens, embedding.
+    pub gather_bandwidth: f64,
     /// What the values were fitted on, or their source.
     pub fitted_on: &'static str,
 }
@@ -81,12 +86,14 @@ pub const IDEAL: Host = Host {
 #[rustfmt::skip]
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.642,
+    gemm: 0.696,
     fp8_gemm: 0.700,
+    block_fp8_gemm: 0.700,
     fp4_gemm: 0.700,
     attention_forward: 0.480,
     attention_backward: 0.560,
-    vector_bandwidth: 0.355,
+    vector_bandwidth: 0.473,
+    gather_bandwidth: 0.180,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -94,12 +101,14 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.716,
+    gemm: 0.721,
     fp8_gemm: 0.760,
-    fp4_gemm: 0.760,
+    block_fp8_gemm: 0.760,
+    fp4_gemm: 0.750,
     attention_forward: 0.710,
     attention_backward: 0.660,
-    vector_bandwidth: 0.940,
+    vector_bandwidth: 0.850,
+    gather_bandwidth: 0.850,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -107,12 +116,14 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.715,
-    fp8_gemm: 0.675,
+    gemm: 0.724,
+    fp8_gemm: 0.709,
+    block_fp8_gemm: 0.674,
     fp4_gemm: 0.600,
     attention_forward: 0.706,
     attention_backward: 0.578,
-    vector_bandwidth: 0.377,
+    vector_bandwidth: 0.336,
+    gather_bandwidth: 0.850,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
 };
 
@@ -120,24 +131,26 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.452,
-    fp8_gemm: 0.582,
-    fp4_gemm: 0.387,
+    gemm: 0.453,
+    fp8_gemm: 0.599,
+    block_fp8_gemm: 0.657,
+    fp4_gemm: 0.429,
     attention_forward: 0.700,
     attention_backward: 0.600,
-    vector_bandwidth: 0.561,
+    vector_bandwidth: 0.403,
+    gather_bandwidth: 0.850,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
 };
 
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 41.7,
-    sync_micros: 182.3,
+    dispatch_micros: 39.3,
+    sync_micros: 721.3,
     launches_per_expert: 1.000,
     attention: 1.000,
     element_passes: 1.000,
-    straggler_sigma: 0.0021,
+    straggler_sigma: 0.0025,
     fitted_on: "bigscience (48), bridge_perf (102), bridge_skills (5), dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -145,11 +158,11 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 500.0,
+    sync_micros: 521.8,
     launches_per_expert: 0.300,
     attention: 1.000,
     element_passes: 1.000,
-    straggler_sigma: 0.0177,
+    straggler_sigma: 0.0025,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -159,8 +172,8 @@ pub const FSDP: Host = Host {
     dispatch_micros: 20.0,
     sync_micros: 1.0,
     launches_per_expert: 0.300,
-    attention: 0.400,
-    element_passes: 1.265,
+    attention: 0.433,
+    element_passes: 1.286,
     straggler_sigma: 0.0010,
     fitted_on: "automodel (5), dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
@@ -168,15 +181,15 @@ pub const FSDP: Host = Host {
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
-    Band { family: "Ascend 910", experts: false, median: 0.090, p90: 0.238, rows: 20, sources: 4 },
-    Band { family: "Ascend 910", experts: true, median: 0.228, p90: 0.249, rows: 3, sources: 1 },
-    Band { family: "NVIDIA Ampere", experts: false, median: 0.080, p90: 0.207, rows: 202, sources: 7 },
-    Band { family: "NVIDIA Hopper", experts: false, median: 0.076, p90: 0.179, rows: 223, sources: 9 },
-    Band { family: "NVIDIA Hopper", experts: true, median: 0.078, p90: 0.273, rows: 117, sources: 6 },
-    Band { family: "NVIDIA Blackwell", experts: false, median: 0.114, p90: 0.349, rows: 81, sources: 4 },
-    Band { family: "NVIDIA Blackwell", experts: true, median: 0.177, p90: 0.629, rows: 72, sources: 5 },
-    Band { family: "", experts: false, median: 0.086, p90: 0.238, rows: 526, sources: 19 },
-    Band { family: "", experts: true, median: 0.107, p90: 0.403, rows: 192, sources: 9 },
+    Band { family: "Ascend 910", experts: false, median: 0.052, p90: 0.150, rows: 20, sources: 4 },
+    Band { family: "Ascend 910", experts: true, median: 0.137, p90: 0.154, rows: 3, sources: 1 },
+    Band { family: "NVIDIA Ampere", experts: false, median: 0.071, p90: 0.201, rows: 202, sources: 7 },
+    Band { family: "NVIDIA Hopper", experts: false, median: 0.079, p90: 0.174, rows: 223, sources: 9 },
+    Band { family: "NVIDIA Hopper", experts: true, median: 0.066, p90: 0.230, rows: 117, sources: 6 },
+    Band { family: "NVIDIA Blackwell", experts: false, median: 0.177, p90: 0.845, rows: 81, sources: 4 },
+    Band { family: "NVIDIA Blackwell", experts: true, median: 0.338, p90: 0.625, rows: 72, sources: 5 },
+    Band { family: "", experts: false, median: 0.084, p90: 0.238, rows: 526, sources: 19 },
+    Band { family: "", experts: true, median: 0.122, p90: 0.511, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

@@ -303,7 +303,7 @@ fn reorder(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block {
     let bytes = rows * plan.shape.hidden as f64 * plan.activation_bytes() * 2.0 * share;
     let (passes, kernels) =
         if plan.design().kernel.moe_permute_fusion { (1.0, 2.0) } else { (2.0, 6.0) };
-    let cost = device.elementwise(2.0 * bytes * passes, kernels);
+    let cost = device.gather(2.0 * bytes * passes, kernels);
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
@@ -318,9 +318,9 @@ fn mtp_extra(plan: &Plan, device: &Device) -> Block {
 fn embedding(plan: &Plan, device: &Device) -> Block {
     let bytes = plan.tokens() * plan.shape.hidden as f64 * plan.activation_bytes();
     Block {
-        forward: device.elementwise(2.0 * bytes, 1.0),
+        forward: device.gather(2.0 * bytes, 1.0),
         input_grad: Cost::ZERO,
-        weight_grad: device.elementwise(3.0 * bytes, 1.0),
+        weight_grad: device.gather(3.0 * bytes, 1.0),
     }
 }
 
@@ -330,7 +330,8 @@ fn embedding(plan: &Plan, device: &Device) -> Block {
 /// softmax, loss and gradient pass over it eight times.
 fn head(plan: &Plan, device: &Device) -> Block {
     let (tokens, h) = (plan.tokens(), plan.shape.hidden as f64);
-    let vocab = split(plan.shape.vocab, plan.sizes.tp);
+    // Megatron pads the vocabulary to a multiple of 128 on each rank.
+    let vocab = libm::ceil(split(plan.shape.vocab, plan.sizes.tp) / 128.0) * 128.0;
     let mut block = device.linear(tokens, h, vocab) + norm(plan, device, plan.tokens_per_rank(), h);
     let logits = tokens * vocab;
     let (bytes, kernels) = if plan.design().memory.cross_entropy_loss_fusion {

@@ -7,7 +7,7 @@
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
-use crate::choice::Framework;
+use crate::choice::{Framework, Precision};
 use crate::plan::Plan;
 
 /// Cost of some operators on one device. Times are in seconds.
@@ -82,6 +82,8 @@ pub(crate) struct Device {
     stream: f64,
     /// Bytes/s that element-wise kernels reach.
     pub(crate) vector_bytes: f64,
+    /// Bytes/s that copies of rows by an index reach.
+    gather_bytes: f64,
     cores: f64,
     operand_bytes: f64,
     /// Time between two kernels on the device.
@@ -117,10 +119,11 @@ impl Device {
             (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
         } else {
             let kernels = &row.kernels;
-            let gemm = match plan.design().training.precision.operand_bytes() {
-                bytes if bytes >= 2.0 => kernels.gemm,
-                bytes if bytes >= 1.0 => kernels.fp8_gemm,
-                _ => kernels.fp4_gemm,
+            let gemm = match plan.design().training.precision {
+                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
+                Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
+                Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
+                Precision::Nvfp4 => kernels.fp4_gemm,
             };
             let library = plan.host.attention;
             (gemm, kernels.attention_forward * library, kernels.attention_backward * library)
@@ -130,6 +133,7 @@ impl Device {
         let attention_peak = peak.min(wide_peak);
         let hbm = row.hbm_gb_per_sec * 1e9;
         let fused = row.kernels.vector_bandwidth / plan.host.element_passes;
+        let gather_share = if ideal { 0.9 } else { row.kernels.gather_bandwidth };
         let vector_share = if ideal { 0.9 } else { fused };
         Self {
             gemm: peak * best,
@@ -139,6 +143,7 @@ impl Device {
             // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
             stream: hbm * 0.94,
             vector_bytes: hbm * vector_share,
+            gather_bytes: hbm * gather_share,
             cores: f64::from(row.num_cores),
             operand_bytes: plan.design().training.precision.operand_bytes(),
             // msmodeling's static cost of a vector kernel.
@@ -291,6 +296,16 @@ impl Device {
             forward: products + self.elementwise(scores * 2.0 * 5.0, 3.0),
             input_grad: products * 2.0 + self.elementwise(scores * 2.0 * 4.0, 3.0),
             weight_grad: Cost::ZERO,
+        }
+    }
+
+    /// Copies of rows by an index that move this many bytes in this many kernels.
+    pub(crate) fn gather(&self, bytes: f64, kernels: f64) -> Cost {
+        Cost {
+            tensor: 0.0,
+            vector: bytes / self.gather_bytes + kernels * self.launch,
+            flops: 0.0,
+            launches: kernels,
         }
     }
 

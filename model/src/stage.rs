@@ -211,7 +211,9 @@ impl StageWork {
         let delayed =
             if plan.design().schedule.delay_wgrad_compute { self.weight_grad } else { 0.0 };
         let under = |own: &Pass, other: &Pass, extra: f64| {
-            (expert_seconds(plan, own) - other.compute() - extra).max(0.0)
+            let all = expert_seconds(plan, own);
+            let exposed = (all - other.compute() - extra).max(0.0);
+            exposed + plan.cost_of_hiding(all - exposed)
         };
         under(&self.forward, &self.backward, 0.0) + under(&self.backward, &self.forward, delayed)
     }

@@ -7,6 +7,7 @@ mod batch;
 mod draft;
 mod parallel;
 mod pipeline;
+mod recipe;
 mod recompute;
 mod refusal;
 mod schedule;
@@ -58,6 +59,11 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     design.kernel = Kernel::default();
     let mut draft = Draft::new(design, run, architecture.assumed);
     set_cluster(&mut draft)?;
+    if recipe::take(&mut draft)? {
+        convention::set(&mut draft)?;
+        let plan = plan(&draft.design)?;
+        return Ok(Expressed { plan, assumed: draft.into_assumed() });
+    }
     parallel::set(&mut draft)?;
     batch::set(&mut draft)?;
     schedule::set(&mut draft, architecture.short_ends)?;

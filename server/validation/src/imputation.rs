@@ -106,10 +106,6 @@ fn fsdp(facts: &Facts) -> bool {
     facts.family == Family::Fsdp
 }
 
-fn mindspeed(facts: &Facts) -> bool {
-    facts.family == Family::Mindspeed
-}
-
 /// Values are spelled as the knobs spell them; the first entry for an item counts whose condition
 /// holds.
 #[rustfmt::skip]
@@ -138,7 +134,7 @@ static TABLE: &[Entry] = &[
     entry(Item::DataParallelOverlap, always, "true",
         "gradient reduction and parameter gathering overlapped"),
     entry(Item::TensorParallelOverlap, megatron, "true", "TP overlapped (user buffers)"),
-    entry(Item::TensorParallelOverlap, mindspeed, "true", "TP overlapped (MC2)"),
+    // MindSpeed's scripts turn MC2 on one by one; their tables name it where it is.
     entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
     entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
     entry(Item::PipelineOverlap, always, "true", "sends between stages overlapped"),

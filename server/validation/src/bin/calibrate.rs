@@ -108,15 +108,17 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    family: {:?},\n    \
-         gemm: {:.3},\n    fp8_gemm: {:.3},\n    fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    \
-         attention_backward: {:.3},\n    vector_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
+         gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    \
+         attention_backward: {:.3},\n    vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
         set.family,
         set.gemm,
         set.fp8_gemm,
+        set.block_fp8_gemm,
         set.fp4_gemm,
         set.attention_forward,
         set.attention_backward,
         set.vector_bandwidth,
+        set.gather_bandwidth,
     );
 }
 

@@ -111,11 +111,14 @@ fn set_sharding(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     let has = |word: &str| text.contains(word);
     let shards_gradients = has("zero-1/2") || has("zero-2") || has("zero2") || has("shard_grad_op");
     let fully = has("fsdp") && draft.facts.family == Family::Fsdp;
-    let strategy = if pp > 1 && (shards_gradients || fully) {
+    let strategy = if pp > 1 && shards_gradients {
         // A pipeline's micro-batches add up their gradients before they are reduced.
-        draft.note("parameters kept and gradients reduced once a step, as in a pipeline");
+        draft.note("gradients reduced once a step, as in a pipeline");
         "optim"
     } else if shards_gradients {
+        "optim_grads"
+    } else if pp > 1 && fully {
+        draft.note("FSDP keeps its parameters between micro-batches of a pipeline");
         "optim_grads"
     } else if has("fsdp") || has("zero-3") || has("zero3") {
         "optim_grads_params"

@@ -149,7 +149,7 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     if sequence_parallel {
         let tensor = if none || draft.says(&["tp/sp comm not overlapped"]) {
             false
-        } else if draft.says(&["tp comm overlap", "tp-comm", "asynctp", "mc2 on", "(mc2"]) {
+        } else if draft.says(&["tp comm overlap", "tp-comm", "asynctp", "mc2 on"]) {
             true
         } else {
             draft.assumption(Item::TensorParallelOverlap) == "true"
