@@ -1,7 +1,6 @@
 //! The page `/ladder` as the server sends it.
 
 #![cfg(feature = "ssr")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use app::ladder::numbers::{layouts, steps};
 use app::{Page, format, ladder, shell};

@@ -76,7 +76,7 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
         .iter()
         .enumerate()
         .map(|(index, step)| charts::Rung {
-            title: format!("{index}  {}", step.title()),
+            title: format!("{index}. {}", step.title()),
             mfu: step.predicted.metrics.mfu,
             published: step.published(MetricId::mfu),
             range: layouts.mfu_range().filter(|_| index == 0),
@@ -95,14 +95,25 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
     }
 }
 
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Words,
+    Numbers,
+}
+
+/// The heading of a column and what stands below it.
+#[derive(Clone, Copy, Debug)]
+struct Column(&'static str, Holds);
+
 /// A table that scrolls by itself.
-fn table(
-    caption: &'static str,
-    columns: &'static [&'static str],
-    body: impl IntoView,
-) -> impl IntoView {
-    let columns: Vec<_> =
-        columns.iter().map(|column| view! { <th scope="col">{*column}</th> }).collect();
+fn table(caption: &'static str, columns: &'static [Column], body: impl IntoView) -> impl IntoView {
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|Column(name, holds)| {
+            view! { <th scope="col" class:words=*holds == Holds::Words>{*name}</th> }
+        })
+        .collect();
     view! {
         <div class="scroll-x" role="region" tabindex="0" aria-label=format!("{caption}, table")>
             <table class="ladder-table">
@@ -135,14 +146,14 @@ fn changes(steps: &[Step]) -> impl IntoView + use<> {
         }
     });
     let columns = &[
-        "Change",
-        "MFU",
-        "Gain",
-        "Gain, relative",
-        "Throughput per NPU",
-        "Bubble",
-        "Peak memory per NPU",
-        "What is known of it",
+        Column("Change", Holds::Words),
+        Column("MFU", Holds::Numbers),
+        Column("Gain", Holds::Numbers),
+        Column("Gain, relative", Holds::Numbers),
+        Column("Throughput per NPU", Holds::Numbers),
+        Column("Bubble", Holds::Numbers),
+        Column("Peak memory per NPU", Holds::Numbers),
+        Column("What is known of it", Holds::Words),
     ];
     view! {
         <section class="card ladder-card" aria-labelledby="ladder-changes">
@@ -171,13 +182,18 @@ fn change(steps: &[Step], index: usize) -> impl IntoView + use<> {
         if rung.known.is_empty() { "not published by itself" } else { rung.known }
     });
     let closed_form = format::percent(metrics.bubble_ratio_closed_form, 2);
-    let is_loss = before.is_some_and(|before| metrics.mfu < before);
+    // A loss that is written as zero is none.
+    let is_loss = before.is_some_and(|before| metrics.mfu < before - 0.000_5);
     view! {
         <tr>
             <th scope="row">
-                {format!("{index}  ")}
-                <a href=address(&step.predicted)>{step.title()}</a>
-                <code class="settings">{settings.join(", ")}</code>
+                <div class="rung">
+                    <span>{format!("{index}.")}</span>
+                    <div>
+                        <a href=address(&step.predicted)>{step.title()}</a>
+                        <code class="settings">{settings.join(", ")}</code>
+                    </div>
+                </div>
             </th>
             <td>{mfu(&step.predicted)}</td>
             <td class:loss=is_loss>{gain(format::points)}</td>
@@ -225,7 +241,13 @@ fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
             <h2 id="ladder-ends">"Published and predicted"</h2>
             {table(
                 "Published and predicted numbers of both runs",
-                &["Run", "Metric", "Published", "Predicted", "Error"],
+                &[
+                    Column("Run", Holds::Words),
+                    Column("Metric", Holds::Words),
+                    Column("Published", Holds::Numbers),
+                    Column("Predicted", Holds::Numbers),
+                    Column("Error", Holds::Numbers),
+                ],
                 rows,
             )}
             <p class="muted">
@@ -268,7 +290,13 @@ fn end(step: &Step, metric: MetricId) -> Option<impl IntoView + use<>> {
 /// The range over layouts that the baseline may have had.
 fn baseline(first: &Step, layouts: &Layouts) -> impl IntoView + use<> {
     let rows: Vec<_> = layouts.fitting.iter().map(layout).collect();
-    let columns = &["Layout", "MFU", "Throughput per NPU", "Bubble", "Peak memory per NPU"];
+    let columns = &[
+        Column("Layout", Holds::Words),
+        Column("MFU", Holds::Numbers),
+        Column("Throughput per NPU", Holds::Numbers),
+        Column("Bubble", Holds::Numbers),
+        Column("Peak memory per NPU", Holds::Numbers),
+    ];
     view! {
         <section class="card ladder-card" aria-labelledby="ladder-baseline">
             <h2 id="ladder-baseline">"The baseline's layout isn't published"</h2>

@@ -27,15 +27,38 @@ pub const COLUMNS: [&str; 8] = [
 pub struct Row {
     /// One text for each of [`COLUMNS`].
     pub cells: [String; 8],
-    /// Is this the design's own way, under one name or another?
-    pub is_own: bool,
+    /// Is this the design's own way, or does it count the same?
+    pub own: Option<Own>,
+}
+
+/// Why a row is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// It is the design's own way.
+    Itself,
+    /// It counts the same under a name of its own.
+    Twin,
+}
+
+impl Own {
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Itself => "This design",
+            Self::Twin => "Counts the same",
+        }
+    }
 }
 
 /// The five ways, the design's own first.
 #[must_use]
 pub fn rows(plan: &Plan, estimate: &model::estimate::Estimate) -> Vec<Row> {
     let all = conventions(plan, estimate);
-    all.iter().map(|way| Row { cells: cells(way), is_own: same(way, &all[0]) }).collect()
+    let own = |(index, way): (usize, &Convention)| match index {
+        0 => Some(Own::Itself),
+        _ => same(way, &all[0]).then_some(Own::Twin),
+    };
+    let row = |way: (usize, &Convention)| Row { cells: cells(way.1), own: own(way) };
+    all.iter().enumerate().map(row).collect()
 }
 
 /// Do both count the same?
@@ -103,17 +126,17 @@ pub fn dialog(explorer: Explorer, open: RwSignal<bool>) -> impl IntoView {
 }
 
 fn row(row: Row) -> impl IntoView {
-    let is_own = row.is_own;
+    let own = row.own;
     let cells = row.cells.into_iter().enumerate().map(|(index, cell)| {
         if index == 0 {
-            let mark = is_own.then(|| view! { <span class="own-mark">"This design"</span> });
-            Either::Left(view! { <th scope="row">{cell} {mark}</th> })
+            let mark = own.map(|own| view! { <span class="own-mark">{own.label()}</span> });
+            Either::Left(view! { <th scope="row">{cell} " " {mark}</th> })
         } else {
             Either::Right(view! { <td>{cell}</td> })
         }
     });
     let cells: Vec<_> = cells.collect();
-    view! { <tr class:own=is_own>{cells}</tr> }
+    view! { <tr class:own=own.is_some()>{cells}</tr> }
 }
 
 #[cfg(test)]
@@ -132,9 +155,8 @@ mod tests {
     fn the_designs_own_way_comes_first_and_its_twin_is_marked_too() {
         let rows = rows_of("pangu-ultra-moe-6k");
         assert_eq!(rows.len(), 5);
-        let own: Vec<&str> =
-            rows.iter().filter(|row| row.is_own).map(|row| row.cells[0].as_str()).collect();
-        assert_eq!(own, ["MFU as set in this design", "MFU, full attention and MTP"]);
+        let own: Vec<Option<Own>> = rows.iter().map(|row| row.own).collect();
+        assert_eq!(own, [Some(Own::Itself), None, None, Some(Own::Twin), None]);
         assert_eq!(rows[0].cells[1], rows[3].cells[1]);
     }
 
