@@ -124,6 +124,7 @@ for (const [screen, viewport] of [
 ] as const) {
   for (const colorScheme of ["light", "dark"] as const) {
     test(`nothing to mend for axe on ${screen}, ${colorScheme}`, async ({ visit }) => {
+      test.slow();
       const page = await visit({ viewport, colorScheme });
       await gotoRuns(page, "/trust?show=refused");
       await page.locator("#runs details summary").first().click();

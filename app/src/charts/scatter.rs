@@ -219,7 +219,9 @@ impl<'a> Scatter<'a> {
             }
         });
         let (from, to) = self.octaves;
-        let x = (from.max(0.0).ceil() as u32..=to as u32).map(|power| Tick {
+        let every = if self.width < 560 { 2 } else { 1 };
+        let powers = (from.max(0.0).ceil() as u32..=to as u32).step_by(every);
+        let x = powers.map(|power| Tick {
             at: f64::from(power),
             text: whole(1_u64 << power.min(63)),
             ink: Ink::Quiet,
@@ -227,7 +229,7 @@ impl<'a> Scatter<'a> {
             rule: None,
         });
         let axis = |from, to, ticks, title: &str| Axis { from, to, ticks, title: title.to_owned() };
-        let title = "Step time, predicted against measured (above 0 %: too slow)";
+        let title = "Error of the step time";
         Frame {
             left: self.left,
             right: self.width - RADIUS,

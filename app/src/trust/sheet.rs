@@ -15,6 +15,11 @@ impl Cell {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
+    /// Text that takes several lines only where there is no room.
+    pub(super) fn narrow(text: &str) -> Self {
+        Self { class: "narrow", ..Self::text(text) }
+    }
+
     /// Text of several words, which may take several lines.
     pub(super) fn words(text: &str) -> Self {
         Self { class: "words", ..Self::text(text) }

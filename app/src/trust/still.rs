@@ -1,6 +1,6 @@
 //! What stands still on the page, as HTML text that only the server writes.
 
-use validation::report::{Group, Summary, Target, Validation};
+use validation::report::{Group, Pair, Summary, Sweep, Target, Validation};
 
 use super::constants;
 use super::filter::{Facet, Filter};
@@ -80,7 +80,7 @@ fn targets(targets: &[Target]) -> String {
             if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
         vec![
             Cell::text(&sentence(&target.asked)),
-            Cell::text(&words::limit(target)),
+            Cell::narrow(&words::limit(target)),
             Cell::text(&words::reached(target)),
             Cell { class, ..Cell::text(verdict) },
         ]
@@ -153,7 +153,10 @@ fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
 /// What isn't modelled.
 fn refusals(summary: &Summary) -> String {
     let rows = summary.refusals.iter().map(|refusal| {
-        vec![Cell::text(&refusal.reason), Cell::text(&format::whole(refusal.rows as u64))]
+        vec![
+            Cell::text(&sentence(&refusal.reason)),
+            Cell::text(&format::whole(refusal.rows as u64)),
+        ]
     });
     let intro = "Runs that the knobs can't express, or that leave open what decides the result, \
                  are refused and never guessed.";
@@ -168,30 +171,10 @@ fn refusals(summary: &Summary) -> String {
 fn comparisons(summary: &Summary) -> String {
     let mut html = String::from("<div class=\"trust-grid\">");
     if !summary.sweeps.is_empty() {
-        let rows = summary.sweeps.iter().map(|sweep| {
-            vec![
-                Cell::text(&sweep.name),
-                Cell::text(&format::whole(sweep.rows as u64)),
-                Cell::text(&format::decimals(sweep.rank_correlation, 2)),
-            ]
-        });
-        let columns = ["Sweep", "Runs", "Rank correlation"];
-        let intro = "Does the model order the runs of a published sweep as they were measured? 1 \
-                     is the same order.";
-        html.push_str(&card("Order", intro, &table("Sweeps", &columns, rows.collect())));
+        html.push_str(&sweeps(&summary.sweeps));
     }
     if !summary.pairs.is_empty() {
-        let rows = summary.pairs.iter().map(|pair| {
-            vec![
-                Cell::text(&pair.what),
-                Cell::words(&pair.ids.join(", ")),
-                Cell::text(&format!("{} ×", format::decimals(pair.measured_ratio, 2))),
-                Cell::text(&format!("{} ×", format::decimals(pair.predicted_ratio, 2))),
-            ]
-        });
-        let columns = ["What differs", "Runs", "Measured", "Predicted"];
-        let intro = "Two runs that differ in one thing: step time of the second over the first.";
-        html.push_str(&card("Differences", intro, &table("Pairs", &columns, rows.collect())));
+        html.push_str(&pairs(&summary.pairs));
     }
     html.push_str("</div>");
     if let Some(memory) = summary.memory.as_ref().filter(|memory| memory.rows > 0) {
@@ -204,6 +187,45 @@ fn comparisons(summary: &Summary) -> String {
         html.push_str(&card("Memory", &text, ""));
     }
     html
+}
+
+fn sweeps(sweeps: &[Sweep]) -> String {
+    let rows = sweeps.iter().map(|sweep| {
+        vec![
+            Cell::text(&sweep.name),
+            Cell::text(&format::whole(sweep.rows as u64)),
+            Cell::text(&format::decimals(sweep.rank_correlation, 2)),
+        ]
+    });
+    let columns = ["Sweep", "Runs", "Rank correlation"];
+    let intro = "Does the model order the runs of a published sweep as they were measured? 1 is \
+                 the same order.";
+    card("Order", intro, &table("Sweeps", &columns, rows.collect()))
+}
+
+fn pairs(pairs: &[Pair]) -> String {
+    let times = |ratio: f64| Cell::text(&format!("{} ×", format::decimals(ratio, 2)));
+    let rows = pairs.iter().map(|pair| {
+        vec![
+            Cell::text(&pair.what),
+            Cell::words(&pair.ids.join(", ")),
+            times(pair.measured_ratio),
+            times(pair.predicted_ratio),
+        ]
+    });
+    let agrees = |pair: &&Pair| (pair.measured_ratio > 1.0) == (pair.predicted_ratio > 1.0);
+    let right = pairs.iter().filter(agrees).count();
+    let count = format::counted(pairs.len() as u64, "pair", "pairs");
+    let intro = format!(
+        "Two runs that differ in one thing: step time of the second over the first. {} of {count} \
+         have the same sign.",
+        format::whole(right as u64),
+    );
+    let columns = ["What differs", "Runs", "Measured", "Predicted"];
+    let table = table("Pairs", &columns, rows.collect());
+    // Hundreds of lines that few want to read.
+    let folded = format!("<details><summary>All {count}</summary>{table}</details>");
+    card("Differences", &intro, &folded)
 }
 
 fn files(report: &Validation) -> String {
@@ -221,7 +243,7 @@ fn files(report: &Validation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use validation::report::{Pair, Refusal, Score, Sweep};
+    use validation::report::{Refusal, Score};
 
     use super::*;
 
