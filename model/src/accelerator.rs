@@ -1,6 +1,6 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
-use crate::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
+use crate::calibration::{AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
 use crate::choice::Choice;
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 
@@ -315,8 +315,7 @@ accelerators! {
     H100With96gb = "h100-96gb", Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
-        // 500 of 700 W.
-        sustained_clock: 0.894,
+        sustained_clock: CLOCKS.h100_96gb,
         source: TORCHTITAN,
         ..H100
     };
@@ -353,8 +352,7 @@ accelerators! {
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(10_000.0),
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
-        // 1,200 W against B200's 1,000 W; the peak is 2,500 against 2,250.
-        sustained_clock: 0.956,
+        sustained_clock: CLOCKS.gb200,
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -366,8 +364,7 @@ accelerators! {
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 279.0, hbm_usable_gib: 276.0, inter_node_gb_per_sec: 100.0,
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
-        // 1,400 W against B200's 1,000 W; the peak is 2,500 against 2,250.
-        sustained_clock: 1.007,
+        sustained_clock: CLOCKS.gb300,
         ..B200
     };
 }

@@ -51,6 +51,18 @@ pub struct Host {
     pub fitted_on: &'static str,
 }
 
+/// Clocks that parts sustain in long matmuls under their power limits, against the first part of
+/// their family and relative to their nominal peaks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clocks {
+    /// H100 with 96 GB, 500 W, against H100 with 700 W.
+    pub h100_96gb: f64,
+    /// GB200 against B200.
+    pub gb200: f64,
+    /// GB300 against B200.
+    pub gb300: f64,
+}
+
 /// How far predictions are off on published runs that the constants were not fitted on: each
 /// source was left out in turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,14 +98,14 @@ pub const IDEAL: Host = Host {
 #[rustfmt::skip]
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.696,
+    gemm: 0.703,
     fp8_gemm: 0.700,
     block_fp8_gemm: 0.700,
     fp4_gemm: 0.700,
     attention_forward: 0.480,
     attention_backward: 0.560,
-    vector_bandwidth: 0.473,
-    gather_bandwidth: 0.180,
+    vector_bandwidth: 0.500,
+    gather_bandwidth: 0.178,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -101,7 +113,7 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.721,
+    gemm: 0.727,
     fp8_gemm: 0.760,
     block_fp8_gemm: 0.760,
     fp4_gemm: 0.750,
@@ -116,13 +128,13 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.724,
-    fp8_gemm: 0.709,
+    gemm: 0.734,
+    fp8_gemm: 0.667,
     block_fp8_gemm: 0.674,
     fp4_gemm: 0.600,
     attention_forward: 0.706,
     attention_backward: 0.578,
-    vector_bandwidth: 0.336,
+    vector_bandwidth: 0.317,
     gather_bandwidth: 0.850,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
 };
@@ -131,13 +143,13 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.453,
-    fp8_gemm: 0.599,
-    block_fp8_gemm: 0.657,
-    fp4_gemm: 0.429,
+    gemm: 0.450,
+    fp8_gemm: 0.531,
+    block_fp8_gemm: 0.560,
+    fp4_gemm: 0.418,
     attention_forward: 0.700,
     attention_backward: 0.600,
-    vector_bandwidth: 0.403,
+    vector_bandwidth: 0.463,
     gather_bandwidth: 0.850,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
 };
@@ -145,12 +157,12 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 39.3,
-    sync_micros: 721.3,
+    dispatch_micros: 39.5,
+    sync_micros: 523.3,
     launches_per_expert: 1.000,
     attention: 1.000,
     element_passes: 1.000,
-    straggler_sigma: 0.0025,
+    straggler_sigma: 0.0070,
     fitted_on: "bigscience (48), bridge_perf (102), bridge_skills (5), dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -158,11 +170,11 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 521.8,
+    sync_micros: 161.7,
     launches_per_expert: 0.300,
     attention: 1.000,
     element_passes: 1.000,
-    straggler_sigma: 0.0025,
+    straggler_sigma: 0.0070,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -172,24 +184,29 @@ pub const FSDP: Host = Host {
     dispatch_micros: 20.0,
     sync_micros: 1.0,
     launches_per_expert: 0.300,
-    attention: 0.433,
-    element_passes: 1.286,
+    attention: 0.466,
+    element_passes: 1.320,
     straggler_sigma: 0.0010,
     fitted_on: "automodel (5), dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
+/// Sustained clocks.
+#[rustfmt::skip]
+pub const CLOCKS: Clocks =
+    Clocks { h100_96gb: 0.753, gb200: 0.979, gb300: 1.200 };
+
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
-    Band { family: "Ascend 910", experts: false, median: 0.052, p90: 0.150, rows: 20, sources: 4 },
-    Band { family: "Ascend 910", experts: true, median: 0.137, p90: 0.154, rows: 3, sources: 1 },
-    Band { family: "NVIDIA Ampere", experts: false, median: 0.071, p90: 0.201, rows: 202, sources: 7 },
-    Band { family: "NVIDIA Hopper", experts: false, median: 0.079, p90: 0.174, rows: 223, sources: 9 },
-    Band { family: "NVIDIA Hopper", experts: true, median: 0.066, p90: 0.230, rows: 117, sources: 6 },
-    Band { family: "NVIDIA Blackwell", experts: false, median: 0.177, p90: 0.845, rows: 81, sources: 4 },
-    Band { family: "NVIDIA Blackwell", experts: true, median: 0.338, p90: 0.625, rows: 72, sources: 5 },
-    Band { family: "", experts: false, median: 0.084, p90: 0.238, rows: 526, sources: 19 },
-    Band { family: "", experts: true, median: 0.122, p90: 0.511, rows: 192, sources: 9 },
+    Band { family: "Ascend 910", experts: false, median: 0.051, p90: 0.146, rows: 20, sources: 4 },
+    Band { family: "Ascend 910", experts: true, median: 0.139, p90: 0.147, rows: 3, sources: 1 },
+    Band { family: "NVIDIA Ampere", experts: false, median: 0.068, p90: 0.180, rows: 202, sources: 7 },
+    Band { family: "NVIDIA Hopper", experts: false, median: 0.076, p90: 0.210, rows: 223, sources: 9 },
+    Band { family: "NVIDIA Hopper", experts: true, median: 0.064, p90: 0.231, rows: 117, sources: 6 },
+    Band { family: "NVIDIA Blackwell", experts: false, median: 0.156, p90: 0.638, rows: 81, sources: 4 },
+    Band { family: "NVIDIA Blackwell", experts: true, median: 0.336, p90: 0.628, rows: 72, sources: 5 },
+    Band { family: "", experts: false, median: 0.082, p90: 0.225, rows: 526, sources: 19 },
+    Band { family: "", experts: true, median: 0.129, p90: 0.495, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

@@ -86,6 +86,8 @@ pub(crate) struct Device {
     gather_bytes: f64,
     cores: f64,
     operand_bytes: f64,
+    /// Traffic of making one narrow element; none in 16 bits.
+    quantised_bytes: Option<f64>,
     /// Time between two kernels on the device.
     launch: f64,
     /// Are an expert's matrix products one kernel for all experts?
@@ -146,6 +148,12 @@ impl Device {
             gather_bytes: hbm * gather_share,
             cores: f64::from(row.num_cores),
             operand_bytes: plan.design().training.precision.operand_bytes(),
+            quantised_bytes: match plan.design().training.precision {
+                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
+                Precision::Fp8Delayed | Precision::Fp8Tensorwise => Some(1.0 + 1.0),
+                Precision::Fp8Blockwise | Precision::Mxfp8 => Some(2.0 + 2.0),
+                Precision::Nvfp4 => Some(2.0 + 4.0 + 1.125),
+            },
             // msmodeling's static cost of a vector kernel.
             launch: if ideal { 0.0 } else { 2e-6 },
             grouped: plan.design().kernel.moe_grouped_gemm,
@@ -224,12 +232,18 @@ impl Device {
         }
     }
 
-    /// Reading 16-bit elements and writing narrower ones, as a kernel of its own.
+    /// Making narrower elements of 16-bit ones, both ways round: rows for this product, columns for
+    /// the weight's gradient.
+    ///
+    /// With one scale for a tensor the kernel in front writes them; scales of blocks take a kernel
+    /// that reads the tensor. 4-bit elements pass a Hadamard transform first.
+    ///
+    /// Source: Transformer Engine, `recipe`.
     fn quantise(&self, elements: f64) -> Cost {
-        if self.operand_bytes >= 2.0 {
-            return Cost::ZERO;
+        match self.quantised_bytes {
+            None => Cost::ZERO,
+            Some(bytes) => self.elementwise(elements * bytes, 1.0),
         }
-        self.elementwise(elements * (2.0 + self.operand_bytes), 1.0)
     }
 
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.

@@ -9,9 +9,9 @@
 
 use std::collections::BTreeSet;
 
-use model::accelerator::Accelerator;
+use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
-    AMPERE, ASCEND, BLACKWELL, Band, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
+    AMPERE, ASCEND, BLACKWELL, Band, CLOCKS, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
 };
 use model::choice::{Choice, Framework};
 use model::{Plan, estimate};
@@ -26,11 +26,17 @@ pub struct Constants {
     pub kernels: [Kernels; 4],
     /// Of Megatron, MindSpeed and FSDP.
     pub hosts: [Host; 3],
+    /// Sustained clocks of H100 96 GB, GB200 and GB300.
+    pub clocks: [f64; 3],
 }
 
 impl Default for Constants {
     fn default() -> Self {
-        Self { kernels: [ASCEND, AMPERE, HOPPER, BLACKWELL], hosts: [MEGATRON, MINDSPEED, FSDP] }
+        Self {
+            kernels: [ASCEND, AMPERE, HOPPER, BLACKWELL],
+            hosts: [MEGATRON, MINDSPEED, FSDP],
+            clocks: [CLOCKS.h100_96gb, CLOCKS.gb200, CLOCKS.gb300],
+        }
     }
 }
 
@@ -127,6 +133,12 @@ static FREE: &[Free] = &[
         least: 0.001,
         most: |_| 0.05,
     },
+    Free {
+        get: |constants, index| &mut constants.clocks[index],
+        count: 3,
+        least: 0.7,
+        most: |_| 1.2,
+    },
 ];
 
 /// A run that is expressed, with what the fit needs of it.
@@ -184,6 +196,12 @@ impl Constants {
         let mut row = *plan.design().cluster.accelerator.row();
         if let Some(kernels) = self.kernels.iter().find(|set| set.family == row.kernels.family) {
             row.kernels = *kernels;
+        }
+        match plan.design().cluster.accelerator {
+            AcceleratorId::H100With96gb => row.sustained_clock = self.clocks[0],
+            AcceleratorId::Gb200 => row.sustained_clock = self.clocks[1],
+            AcceleratorId::Gb300 => row.sustained_clock = self.clocks[2],
+            _ => {}
         }
         let host = match plan.design().kernel.framework {
             Framework::Mindspeed => self.hosts[1],

@@ -124,6 +124,9 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if flash == "false" {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }
+    if draft.facts.is_recipe && draft.facts.family == Family::Megatron {
+        draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
+    }
     // Allocator readings hold neither the CUDA context nor communication buffers.
     let notes = draft.run.notes.to_lowercase();
     if notes.contains("max allocated") || notes.contains("peak allocated") {

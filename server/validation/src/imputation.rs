@@ -54,6 +54,8 @@ pub(crate) enum Item {
     ExpertOverlap,
     /// Fused attention.
     FlashAttention,
+    /// Number format of accumulated and reduced gradients.
+    GradientDtype,
 }
 
 /// What the table looks at.
@@ -65,6 +67,8 @@ pub(crate) struct Facts {
     pub(crate) release: Option<u32>,
     /// NVLink reaches beyond a node: GB200 and GB300.
     pub(crate) is_rack_scale: bool,
+    /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
+    pub(crate) is_recipe: bool,
 }
 
 impl Facts {
@@ -144,6 +148,10 @@ static TABLE: &[Entry] = &[
     entry(Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
         "EP overlapped, with delayed weight gradients"),
     entry(Item::ExpertOverlap, always, "false", "EP not overlapped"),
+    // Their performance recipes set `grad_reduce_in_fp32` to false.
+    entry(Item::GradientDtype, |facts| facts.family == Family::Megatron && facts.is_recipe, "bf16",
+        "gradients accumulated and reduced in bf16, as NeMo's performance recipes do"),
+    entry(Item::GradientDtype, always, "fp32", "gradients in fp32"),
     entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
     entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
@@ -157,10 +165,12 @@ pub(crate) fn of(item: Item, facts: &Facts) -> (&'static str, &'static str) {
 /// What the table looks at, of a run.
 pub(crate) fn facts(run: &Run) -> Facts {
     let hardware = run.hardware.to_lowercase();
+    let source = run.source.to_lowercase();
     Facts {
         family: family(run),
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
+        is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
     }
 }
 
@@ -212,7 +222,7 @@ mod tests {
     fn every_item_has_an_answer_for_every_family() {
         for entry in TABLE.iter().filter(|entry| entry.item != Item::ModelParallel) {
             for family in FAMILIES {
-                let facts = Facts { family, release: None, is_rack_scale: false };
+                let facts = Facts { family, release: None, is_rack_scale: false, is_recipe: false };
                 assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
             }
         }

@@ -68,6 +68,12 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Sco
     for (index, ((name, words), host)) in hosts.into_iter().zip(&constants.hosts).enumerate() {
         write_host(&mut text, name, words, host, cases, index);
     }
+    let [h100_96gb, gb200, gb300] = constants.clocks;
+    let _ = writeln!(
+        text,
+        "/// Sustained clocks.\n#[rustfmt::skip]\npub const CLOCKS: Clocks =\n    Clocks {{ \
+         h100_96gb: {h100_96gb:.3}, gb200: {gb200:.3}, gb300: {gb300:.3} }};\n"
+    );
     let _ = writeln!(
         text,
         "/// Errors of the step time by family and kind of model, all families together last.\n\
