@@ -1,7 +1,5 @@
 //! The layouts that the paper's baseline may have had.
 
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
-
 use model::design::KnobId;
 use model::knob::Value;
 use model::preset::{baseline, ladder};

@@ -242,8 +242,7 @@ fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
             {table(
                 "Published and predicted numbers of both runs",
                 &[
-                    Column("Run", Holds::Words),
-                    Column("Metric", Holds::Words),
+                    Column("Metric and run", Holds::Words),
                     Column("Published", Holds::Numbers),
                     Column("Predicted", Holds::Numbers),
                     Column("Error", Holds::Numbers),
@@ -277,9 +276,8 @@ fn end(step: &Step, metric: MetricId) -> Option<impl IntoView + use<>> {
         |value| format::metric(metric, model::metric::MetricValue::Number(value)).to_string();
     let run = Preset::find(step.preset?).ok()?.title;
     Some(view! {
-        <tr>
-            <th scope="row">{run}</th>
-            <td class="words">{metric.metric().label}</td>
+        <tr class="ends">
+            <th scope="row">{metric.metric().label} <span class="beside">{run}</span></th>
             <td>{shown(published)}</td>
             <td>{shown(predicted)}</td>
             <td>{format::relative(predicted, published)}</td>
