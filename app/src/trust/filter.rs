@@ -57,7 +57,9 @@ facets! {
 }
 
 macro_rules! names {
-    ($(#[$outer:meta])* $Type:ident { $($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal;)+ }) => {
+    ($(#[$outer:meta])* $Type:ident {
+        $($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal;)+
+    }) => {
         $(#[$outer])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub enum $Type { $($(#[$doc])* $Name,)+ }

@@ -64,7 +64,8 @@ fn header(html: &mut String, sort: Sort, filter: &Filter) {
         _ => "",
     };
     html.push_str(&format!(
-        "<th scope=\"col\" role=\"columnheader\" aria-sort=\"{order}\"><a id=\"sort-{}\" href=\"{}#runs\">{}\
+        "<th scope=\"col\" role=\"columnheader\" aria-sort=\"{order}\">\
+         <a id=\"sort-{}\" href=\"{}#runs\">{}\
          <span aria-hidden=\"true\">{arrow}</span></a></th>",
         sort.key(),
         escaped(&filter.sorted_by(sort).address()),

@@ -106,7 +106,8 @@ fn text(report: &Validation) -> String {
     let mut text = rows(&report.rows);
     text.push_str(&format!("\n{}\n", words::headline(&summary.all)));
     text.push_str(&format!(
-        "{} runs; {} can count towards the targets, {} of them can be expressed, {} are predicted\n",
+        "{} runs; {} can count towards the targets, {} of them can be expressed, {} are \
+         predicted\n",
         format::whole(summary.rows as u64),
         format::whole(summary.candidates as u64),
         format::whole(summary.expressible as u64),
