@@ -21,6 +21,8 @@ pub struct Kernels {
     pub attention_forward: f64,
     /// The same, backward.
     pub attention_backward: f64,
+    /// Share of these two that FlashAttention-2 reaches, which is written for Ampere.
+    pub flash_attention_2: f64,
     /// Share of the memory bandwidth that element-wise kernels reach.
     pub vector_bandwidth: f64,
     /// Share of the memory bandwidth that copies of whole rows by an index reach: permutation of
@@ -41,8 +43,8 @@ pub struct Host {
     /// Host time of each further expert of a grouped product, in launches: the product is a loop
     /// over experts on several streams, short of Python.
     pub launches_per_expert: f64,
-    /// Its attention kernels' share of the rate that the family's best reach.
-    pub attention: f64,
+    /// Does it run attention by FlashAttention-2 instead of kernels written for the family?
+    pub flash_attention_2: bool,
     /// Memory traffic of its element-wise kernels over that of fused ones.
     pub element_passes: f64,
     /// Standard deviation of a rank's step time, relative.
@@ -86,7 +88,7 @@ pub const IDEAL: Host = Host {
     dispatch_micros: 0.0,
     sync_micros: 0.0,
     launches_per_expert: 0.0,
-    attention: 1.0,
+    flash_attention_2: false,
     element_passes: 1.0,
     straggler_sigma: 0.0,
     fitted_on: "by definition",
@@ -98,14 +100,15 @@ pub const IDEAL: Host = Host {
 #[rustfmt::skip]
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.703,
+    gemm: 0.700,
     fp8_gemm: 0.700,
     block_fp8_gemm: 0.700,
     fp4_gemm: 0.700,
     attention_forward: 0.480,
     attention_backward: 0.560,
+    flash_attention_2: 0.500,
     vector_bandwidth: 0.500,
-    gather_bandwidth: 0.178,
+    gather_bandwidth: 0.179,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -113,14 +116,15 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.727,
+    gemm: 0.717,
     fp8_gemm: 0.760,
     block_fp8_gemm: 0.760,
     fp4_gemm: 0.750,
     attention_forward: 0.710,
     attention_backward: 0.660,
+    flash_attention_2: 0.555,
     vector_bandwidth: 0.850,
-    gather_bandwidth: 0.850,
+    gather_bandwidth: 0.202,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -128,13 +132,14 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.734,
-    fp8_gemm: 0.667,
+    gemm: 0.748,
+    fp8_gemm: 0.662,
     block_fp8_gemm: 0.674,
     fp4_gemm: 0.600,
     attention_forward: 0.706,
     attention_backward: 0.578,
-    vector_bandwidth: 0.317,
+    flash_attention_2: 0.342,
+    vector_bandwidth: 0.321,
     gather_bandwidth: 0.850,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
 };
@@ -143,13 +148,14 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.450,
-    fp8_gemm: 0.531,
-    block_fp8_gemm: 0.560,
-    fp4_gemm: 0.418,
+    gemm: 0.448,
+    fp8_gemm: 0.529,
+    block_fp8_gemm: 0.557,
+    fp4_gemm: 0.417,
     attention_forward: 0.700,
     attention_backward: 0.600,
-    vector_bandwidth: 0.463,
+    flash_attention_2: 0.200,
+    vector_bandwidth: 0.460,
     gather_bandwidth: 0.850,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
 };
@@ -157,12 +163,12 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 39.5,
-    sync_micros: 523.3,
+    dispatch_micros: 40.1,
+    sync_micros: 461.6,
     launches_per_expert: 1.000,
-    attention: 1.000,
+    flash_attention_2: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0070,
+    straggler_sigma: 0.0058,
     fitted_on: "bigscience (48), bridge_perf (102), bridge_skills (5), dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -170,11 +176,11 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 161.7,
+    sync_micros: 94.5,
     launches_per_expert: 0.300,
-    attention: 1.000,
+    flash_attention_2: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0070,
+    straggler_sigma: 0.0058,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
@@ -184,29 +190,29 @@ pub const FSDP: Host = Host {
     dispatch_micros: 20.0,
     sync_micros: 1.0,
     launches_per_expert: 0.300,
-    attention: 0.466,
-    element_passes: 1.320,
-    straggler_sigma: 0.0010,
+    flash_attention_2: true,
+    element_passes: 1.223,
+    straggler_sigma: 0.0011,
     fitted_on: "automodel (5), dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
 pub const CLOCKS: Clocks =
-    Clocks { h100_96gb: 0.753, gb200: 0.979, gb300: 1.200 };
+    Clocks { h100_96gb: 0.935, gb200: 0.978, gb300: 1.200 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
-    Band { family: "Ascend 910", experts: false, median: 0.051, p90: 0.146, rows: 20, sources: 4 },
-    Band { family: "Ascend 910", experts: true, median: 0.139, p90: 0.147, rows: 3, sources: 1 },
-    Band { family: "NVIDIA Ampere", experts: false, median: 0.068, p90: 0.180, rows: 202, sources: 7 },
-    Band { family: "NVIDIA Hopper", experts: false, median: 0.076, p90: 0.210, rows: 223, sources: 9 },
-    Band { family: "NVIDIA Hopper", experts: true, median: 0.064, p90: 0.231, rows: 117, sources: 6 },
-    Band { family: "NVIDIA Blackwell", experts: false, median: 0.156, p90: 0.638, rows: 81, sources: 4 },
-    Band { family: "NVIDIA Blackwell", experts: true, median: 0.336, p90: 0.628, rows: 72, sources: 5 },
-    Band { family: "", experts: false, median: 0.082, p90: 0.225, rows: 526, sources: 19 },
-    Band { family: "", experts: true, median: 0.129, p90: 0.495, rows: 192, sources: 9 },
+    Band { family: "Ascend 910", experts: false, median: 0.050, p90: 0.149, rows: 20, sources: 4 },
+    Band { family: "Ascend 910", experts: true, median: 0.146, p90: 0.153, rows: 3, sources: 1 },
+    Band { family: "NVIDIA Ampere", experts: false, median: 0.060, p90: 0.174, rows: 202, sources: 7 },
+    Band { family: "NVIDIA Hopper", experts: false, median: 0.073, p90: 0.262, rows: 223, sources: 9 },
+    Band { family: "NVIDIA Hopper", experts: true, median: 0.070, p90: 0.204, rows: 117, sources: 6 },
+    Band { family: "NVIDIA Blackwell", experts: false, median: 0.154, p90: 0.622, rows: 81, sources: 4 },
+    Band { family: "NVIDIA Blackwell", experts: true, median: 0.325, p90: 0.618, rows: 72, sources: 5 },
+    Band { family: "", experts: false, median: 0.080, p90: 0.250, rows: 526, sources: 19 },
+    Band { family: "", experts: true, median: 0.117, p90: 0.475, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

@@ -127,7 +127,7 @@ impl Device {
                 Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
                 Precision::Nvfp4 => kernels.fp4_gemm,
             };
-            let library = plan.host.attention;
+            let library = if plan.host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
             (gemm, kernels.attention_forward * library, kernels.attention_backward * library)
         };
         // Attention stays in 16 bits when matrix products are narrower.

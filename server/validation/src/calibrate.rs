@@ -114,10 +114,9 @@ static FREE: &[Free] = &[
         most: |_| 1.0,
     },
     Free {
-        // Megatron's and MindSpeed's kernels are the ones that the families' rates are of.
-        get: |constants, index| &mut constants.hosts[2 + index].attention,
-        count: 1,
-        least: 0.4,
+        get: |constants, index| &mut constants.kernels[index].flash_attention_2,
+        count: 4,
+        least: 0.2,
         most: |_| 1.0,
     },
     Free {
@@ -221,7 +220,7 @@ impl Constants {
     }
 
     fn loss(&self, cases: &[&Case<'_>]) -> f64 {
-        let knee = 0.08;
+        let knee = 0.1;
         let of = |case: &&Case<'_>| {
             let off = (1.0 + self.time_error(case)).ln() / knee;
             case.weight * ((1.0 + off * off).sqrt() - 1.0)

@@ -115,7 +115,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    family: {:?},\n    \
          gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    \
-         attention_backward: {:.3},\n    vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
+         attention_backward: {:.3},\n    flash_attention_2: {:.3},\n    vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
         set.family,
         set.gemm,
         set.fp8_gemm,
@@ -123,6 +123,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         set.fp4_gemm,
         set.attention_forward,
         set.attention_backward,
+        set.flash_attention_2,
         set.vector_bandwidth,
         set.gather_bandwidth,
     );
@@ -141,12 +142,12 @@ fn write_host(
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    dispatch_micros: {:.1},\n    \
-         sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    attention: {:.3},\n    \
+         sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    flash_attention_2: {},\n    \
          element_passes: {:.3},\n    straggler_sigma: {:.4},\n    fitted_on: {source:?},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
         host.launches_per_expert,
-        host.attention,
+        host.flash_attention_2,
         host.element_passes,
         host.straggler_sigma,
     );
