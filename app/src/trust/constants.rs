@@ -60,11 +60,12 @@ fn kernels_row(kernels: &Kernels) -> Vec<Cell> {
     ]
 }
 
-const HOST_COLUMNS: [&str; 7] = [
+const HOST_COLUMNS: [&str; 8] = [
     "What a framework costs",
     "Host per kernel, µs",
     "Host per MoE layer and pass, µs",
-    "Attention, of the family's",
+    "Launches per further expert",
+    "Attention kernels",
     "Element-wise traffic, of fused",
     "Spread of ranks' step times",
     "Fitted on",
@@ -75,7 +76,8 @@ fn host_row((name, host): (&str, &Host)) -> Vec<Cell> {
         Cell::text(name),
         number(host.dispatch_micros),
         number(host.sync_micros),
-        share(host.attention),
+        number(host.launches_per_expert),
+        Cell::text(if host.flash_attention_2 { "FlashAttention-2" } else { "the family's own" }),
         Cell::text(&format!("{} ×", format::decimals(host.element_passes, 2))),
         share(host.straggler_sigma),
         Cell::words(host.fitted_on),

@@ -52,11 +52,12 @@ fn headline(report: &Validation) -> String {
         );
         element(&mut html, "p", "", &detail);
     }
-    let definition = "Compared is, for each run, the first of step time, tokens per second, TFLOPS and MFU \
-         that its source prints, in the source's own convention. The error is the predicted value \
-         divided by the measured one, minus 1. No constant of the model is set for one run, one \
-         model or one source. What a source leaves open is assumed by one rule for all, and every \
-         assumption stands beside its run.";
+    let definition = "Compared is, for each run, the first of step time, tokens per second, \
+                      TFLOPS and MFU that its source prints, in the source's own convention. The \
+                      error is the predicted value divided by the measured one, minus 1. No \
+                      constant of the model is set for one run, one model or one source. What a \
+                      source leaves open is assumed by one rule for all, and every assumption \
+                      stands beside its run.";
     element(&mut html, "p", "class=\"muted\"", definition);
     let scope = format!(
         "The file holds {} runs. {} can count towards the targets (tier A or B, a training step, \
