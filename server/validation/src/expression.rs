@@ -118,6 +118,8 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         Family::Fsdp => "fsdp",
         Family::Mindspeed => "mindspeed",
     };
+    // Automodel shards by FSDP but runs Transformer Engine's kernels.
+    let framework = if draft.says(&["te + "]) { "megatron" } else { framework };
     draft.set(KnobId::framework, framework)?;
     // Not worth a remark where attention is fused, as everywhere since 2022.
     let (flash, _) = imputation::of(Item::FlashAttention, &draft.facts);
