@@ -110,7 +110,7 @@ const TILES: [(f64, f64, f64); 4] =
 const STREAM_RATE: f64 = 0.9;
 
 /// Depth at which a tile's loading and draining take as long as its product.
-const HALF_DEPTH: f64 = 64.0;
+const HALF_DEPTH: f64 = 128.0;
 
 impl Device {
     pub(crate) fn new(plan: &Plan) -> Self {

@@ -127,6 +127,7 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }
     if draft.facts.is_recipe && draft.facts.family == Family::Megatron {
+        draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
         draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
     }
     // Allocator readings hold neither the CUDA context nor communication buffers.

@@ -56,6 +56,8 @@ pub(crate) enum Item {
     FlashAttention,
     /// Number format of accumulated and reduced gradients.
     GradientDtype,
+    /// The loss as one kernel.
+    LossFusion,
 }
 
 /// What the table looks at.
@@ -152,6 +154,10 @@ static TABLE: &[Entry] = &[
     entry(Item::GradientDtype, |facts| facts.family == Family::Megatron && facts.is_recipe, "bf16",
         "gradients accumulated and reduced in bf16, as NeMo's performance recipes do"),
     entry(Item::GradientDtype, always, "fp32", "gradients in fp32"),
+    // They set `cross_entropy_loss_fusion` too.
+    entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
+        "fused loss, as NeMo's performance recipes have it"),
+    entry(Item::LossFusion, always, "false", "loss in several kernels"),
     entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
     entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
