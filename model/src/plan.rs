@@ -249,6 +249,14 @@ impl Plan {
         }
     }
 
+    /// Do two stages of equal layers recompute as many of them?
+    pub(crate) fn recomputes_alike(&self, one: usize, other: usize) -> bool {
+        match &self.design.memory.recompute_num_layers {
+            None | Some(PerStage::Same(_)) => true,
+            Some(PerStage::Each(counts)) => counts.get(one) == counts.get(other),
+        }
+    }
+
     /// Layers that share one checkpoint under uniform full recomputation, when a stage recomputes
     /// this many: groups do not reach beyond a chunk.
     pub(crate) fn checkpoint_group(&self, layers: f64) -> f64 {

@@ -11,6 +11,7 @@ use crate::estimate::{
     StepTime,
 };
 use crate::memory::{LayerMemory, Occupancy};
+use crate::operator::Device;
 use crate::pipeline::Pipeline;
 use crate::plan::Plan;
 use crate::stage::{AXES, Parts, PerAxis, StageWork, repeated_calls};
@@ -31,12 +32,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
         .enumerate()
         .map(|(index, stage)| plan.occupancy(index, stage, &layers))
         .collect();
-    let work: Vec<StageWork> = plan
-        .stages
-        .iter()
-        .enumerate()
-        .map(|(index, stage)| StageWork::new(plan, index, stage, &parts, occupancy[index].swapped))
-        .collect();
+    let work = stage_works(plan, &parts, &occupancy);
     let times: Vec<_> = work.iter().map(|stage| stage.times(plan)).collect();
     let pipeline = plan.pipeline(&times);
     let data = DataParallel::new(plan, &work);
@@ -46,6 +42,24 @@ pub fn estimate(plan: &Plan) -> Estimate {
     let metrics = metrics(plan, &step, &work, &pipeline, &stages, &communication);
     let warnings = warnings(plan, &metrics, &occupancy);
     Estimate { metrics, step, stages, communication, warnings }
+}
+
+/// The work of each stage; a stage like the one before it does the same work.
+fn stage_works(plan: &Plan, parts: &Parts, occupancy: &[Occupancy]) -> Vec<StageWork> {
+    let mut works: Vec<StageWork> = Vec::with_capacity(plan.stages.len());
+    for (index, stage) in plan.stages.iter().enumerate() {
+        let swapped = occupancy[index].swapped;
+        let same = index > 0
+            && plan.stages[index - 1] == *stage
+            && occupancy[index - 1].swapped.to_bits() == swapped.to_bits()
+            && plan.recomputes_alike(index - 1, index);
+        let work = match works.last() {
+            Some(work) if same => *work,
+            _ => StageWork::new(plan, index, stage, parts, swapped),
+        };
+        works.push(work);
+    }
+    works
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -80,20 +94,29 @@ impl DataParallel {
     fn new(plan: &Plan, work: &[StageWork]) -> Self {
         let mut all = Self::default();
         let count = plan.stages.len() as f64;
-        for (stage, work) in plan.stages.iter().zip(work) {
-            let params = plan.stage_params(stage);
-            let rows = data_rows(plan, &params);
-            let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
-            all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, work));
-            all.optimizer = all.optimizer.max(optimizer_seconds(plan, params.dense, params.expert));
-            for row in rows {
+        let memory_rate = Device::new(plan).vector_bytes;
+        let mut rows: Vec<DataRow> = Vec::new();
+        for (index, (stage, stage_work)) in plan.stages.iter().zip(work).enumerate() {
+            // A stage like the one before it has the same rows and waits for as long.
+            let same = index > 0
+                && plan.stages[index - 1] == *stage
+                && work[index - 1] == *stage_work;
+            if !same {
+                let params = plan.stage_params(stage);
+                rows = data_rows(plan, &params);
+                let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
+                all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, stage_work));
+                let update = optimizer_seconds(plan, params.dense, params.expert, memory_rate);
+                all.optimizer = all.optimizer.max(update);
+            }
+            for row in &rows {
                 let bytes_per_call = row.bytes_per_call / count;
-                match all.rows.iter_mut().find(|known| known.is_like(&row)) {
+                match all.rows.iter_mut().find(|known| known.is_like(row)) {
                     Some(known) => {
                         known.bytes_per_call += bytes_per_call;
                         known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
                     }
-                    None => all.rows.push(DataRow { bytes_per_call, ..row }),
+                    None => all.rows.push(DataRow { bytes_per_call, ..*row }),
                 }
             }
         }
@@ -135,10 +158,12 @@ fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -
 /// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and
 /// writes main copy and moments, and writes the weights.
 ///
+/// All of it moves through memory at the rate of element-wise kernels.
+///
 /// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
 /// of width h. Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; Jordan et al.
 /// 2024.
-fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64) -> f64 {
+fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64, memory_rate: f64) -> f64 {
     let params = if plan.shards(ShardingStrategy::Optim) {
         dense / plan.dense_shards() + expert / plan.expert_shards()
     } else {
@@ -148,13 +173,12 @@ fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64) -> f64 {
     let gradient = plan.design().memory.gradient_dtype.bytes();
     let update = 4.0 * gradient + 2.0 * plan.optimizer_bytes_per_param() + plan.activation_bytes();
     let bytes = held * 3.0 * gradient + params * update;
-    let device = crate::operator::Device::new(plan);
     let muon = if plan.design().training.optimizer == Optimizer::Muon {
         30.0 * plan.shape.hidden as f64 * params / (plan.peak().get() * 0.5)
     } else {
         0.0
     };
-    bytes / device.vector_bytes + muon
+    bytes / memory_rate + muon
 }
 
 fn step_time(

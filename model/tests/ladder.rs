@@ -1,7 +1,5 @@
 //! The ladder from the paper's baseline to its final run.
 
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
-
 use model::design::{Design, KnobId};
 use model::preset::ladder;
 use model::{Plan, estimate};
