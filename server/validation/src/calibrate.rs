@@ -30,6 +30,10 @@ pub struct Constants {
     pub clocks: [f64; 3],
 }
 
+/// The accelerators whose sustained clocks are fitted, in their order.
+const CLOCKED: [AcceleratorId; 3] =
+    [AcceleratorId::H100With96gb, AcceleratorId::Gb200, AcceleratorId::Gb300];
+
 impl Default for Constants {
     fn default() -> Self {
         Self {
@@ -187,6 +191,17 @@ impl Case<'_> {
     pub fn framework(&self) -> &'static str {
         self.plan.design().kernel.framework.name()
     }
+
+    /// The error of the step time with the model's own constants, on an accelerator that `change`
+    /// makes another one: what a wrong constant does to the predictions.
+    #[must_use]
+    pub fn time_error_on(&self, change: fn(&mut Accelerator)) -> f64 {
+        let (mut row, host) = Constants::default().of(&self.plan);
+        change(&mut row);
+        let plan = self.plan.clone().with_constants(row, host);
+        let comparison = convention::compare(self.run, &plan, &estimate(&plan));
+        comparison.map_or(0.0, |comparison| comparison.time_error)
+    }
 }
 
 impl Constants {
@@ -196,11 +211,9 @@ impl Constants {
         if let Some(kernels) = self.kernels.iter().find(|set| set.family == row.kernels.family) {
             row.kernels = *kernels;
         }
-        match plan.design().cluster.accelerator {
-            AcceleratorId::H100With96gb => row.sustained_clock = self.clocks[0],
-            AcceleratorId::Gb200 => row.sustained_clock = self.clocks[1],
-            AcceleratorId::Gb300 => row.sustained_clock = self.clocks[2],
-            _ => {}
+        let accelerator = plan.design().cluster.accelerator;
+        if let Some(index) = CLOCKED.iter().position(|clocked| *clocked == accelerator) {
+            row.sustained_clock = self.clocks[index];
         }
         let host = match plan.design().kernel.framework {
             Framework::Mindspeed => self.hosts[1],

@@ -1,0 +1,81 @@
+//! Wrong physics shows: with a constant broken, clearly fewer published runs are within 10 %.
+//!
+//! Each test breaks one constant of the accelerators and looks at the runs that depend on it. A
+//! model whose constants could be broken unnoticed would agree with anything.
+#![cfg(feature = "runs")]
+
+use model::accelerator::Accelerator;
+use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER};
+use validation::calibrate::{self, Case};
+use validation::runs;
+
+/// Share of a family's runs that a broken constant must push out of the 10 %, at least.
+const CLEARLY: f64 = 0.05;
+
+/// Runs that a family must have to be looked at: with fewer a share would be chance.
+const ENOUGH: usize = 20;
+
+fn share_within_a_tenth(cases: &[&Case<'_>], change: fn(&mut Accelerator)) -> f64 {
+    let within = cases.iter().filter(|case| case.time_error_on(change).abs() <= 0.1).count();
+    within as f64 / cases.len() as f64
+}
+
+/// Breaking a constant so makes the predictions for these families' runs clearly worse.
+#[track_caller]
+fn check(families: &[&str], broken: fn(&mut Accelerator)) {
+    let all = calibrate::cases(runs::published());
+    for family in families {
+        let cases: Vec<&Case<'_>> = all.iter().filter(|case| case.family == *family).collect();
+        assert!(cases.len() >= ENOUGH, "{family}: {} runs", cases.len());
+        let before = share_within_a_tenth(&cases, |_| ());
+        let after = share_within_a_tenth(&cases, broken);
+        assert!(after <= before - CLEARLY, "{family}: from {before:.3} to {after:.3}");
+    }
+}
+
+const ALL: &[&str] = &[ASCEND.family, AMPERE.family, HOPPER.family, BLACKWELL.family];
+
+/// Only Hopper's runs can tell: too few of the others wait for the network.
+#[test]
+fn a_network_at_half_its_rate_is_noticed() {
+    check(&[HOPPER.family], |row| {
+        row.inter_node_fraction /= 2.0;
+        row.inter_all_to_all_fraction /= 2.0;
+    });
+}
+
+/// Ampere's runs can't tell: their tensor parallelism is a small part of the step.
+#[test]
+fn links_inside_a_node_at_half_their_rate_are_noticed() {
+    check(&[ASCEND.family, HOPPER.family, BLACKWELL.family], |row| {
+        row.intra_node_fraction /= 2.0;
+        row.intra_all_to_all_fraction /= 2.0;
+    });
+}
+
+#[test]
+fn matmuls_at_twice_their_rate_are_noticed() {
+    check(ALL, |row| {
+        row.kernels.gemm *= 2.0;
+        row.kernels.fp8_gemm *= 2.0;
+        row.kernels.block_fp8_gemm *= 2.0;
+        row.kernels.fp4_gemm *= 2.0;
+    });
+}
+
+#[test]
+fn missing_vector_work_is_noticed() {
+    check(ALL, |row| {
+        row.kernels.vector_bandwidth *= 100.0;
+        row.kernels.gather_bandwidth *= 100.0;
+    });
+}
+
+/// Ampere's and Hopper's runs have long sequences; the others' attention is a small part.
+#[test]
+fn attention_at_twice_its_rate_is_noticed() {
+    check(&[AMPERE.family, HOPPER.family], |row| {
+        row.kernels.attention_forward *= 2.0;
+        row.kernels.attention_backward *= 2.0;
+    });
+}
