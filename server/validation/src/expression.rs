@@ -18,6 +18,7 @@ use model::design::{
 };
 use model::violation::Violation;
 
+pub(crate) use batch::precision;
 pub(crate) use draft::Draft;
 pub(crate) use refusal::Refusal;
 

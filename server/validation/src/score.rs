@@ -13,7 +13,7 @@ use model::{MODEL_VERSION, estimate, link};
 use crate::expression::{Expressed, Refusal};
 use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
 use crate::runs::Run;
-use crate::{convention, expression, hardware};
+use crate::{convention, expression, hardware, imputation};
 
 /// A run's row with what scoring needs beside it.
 struct Scored<'a> {
@@ -59,7 +59,7 @@ fn scored(run: &Run) -> Scored<'_> {
         model: run.model.clone(),
         hardware: run.hardware.clone(),
         num_devices: run.num_devices,
-        precision: run.precision.clone(),
+        precision: precision(run),
         memory_measured_gib: convention::memory_gib(run),
         source: run.source.clone(),
         locator: run.locator.clone(),
@@ -83,6 +83,13 @@ fn scored(run: &Run) -> Scored<'_> {
     let is_candidate = is_candidate(run);
     row.scored = is_candidate && row.error.is_some();
     Scored { run, row, is_candidate, is_inexpressible, reason }
+}
+
+/// The knob's name for a run's number format, so that rows that are refused and rows that are
+/// expressed share it; the source's own words where no knob has it.
+fn precision(run: &Run) -> String {
+    let known = expression::precision(run, &imputation::facts(run));
+    known.map_or_else(|| run.precision.clone(), |(format, _)| format.to_owned())
 }
 
 fn expressed(run: &Run) -> Result<Expressed, Refusal> {

@@ -3,7 +3,8 @@
 use model::design::KnobId;
 
 use super::{Draft, Refusal};
-use crate::imputation::Item;
+use crate::imputation::{self, Facts, Item};
+use crate::runs::Run;
 
 /// Sets sequence, micro-batch, global batch and precision.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
@@ -70,30 +71,39 @@ fn named_format(text: &str) -> Option<&'static str> {
     PRECISIONS.iter().find(|(words, _)| is_named(words)).map(|(_, format)| *format)
 }
 
-fn set_precision(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    let text = draft.run.precision.to_lowercase();
+/// The number format that a run's text says, and what was assumed for it; none where the text is
+/// empty or known to nobody.
+pub(crate) fn precision(run: &Run, facts: &Facts) -> Option<(&'static str, Option<&'static str>)> {
+    let text = run.precision.to_lowercase();
     if let Some(format) = named_format(&text) {
-        return draft.set(KnobId::precision, format);
+        return Some((format, None));
     }
     if text.contains("fp8") {
         // A recipe's name in the notes says which scaling `FP8` is.
-        if let Some(format) = named_format(&draft.run.notes.to_lowercase()) {
-            return draft.set(KnobId::precision, format);
+        if let Some(format) = named_format(&run.notes.to_lowercase()) {
+            return Some((format, None));
         }
-        if draft.run.source.contains("DeepSeek-V3") {
-            draft.note("FP8 with DeepSeek-V3's blocks");
-            return draft.set(KnobId::precision, "fp8_blockwise");
+        if run.source.contains("DeepSeek-V3") {
+            return Some(("fp8_blockwise", Some("FP8 with DeepSeek-V3's blocks")));
         }
-        return draft.assume(KnobId::precision, Item::Fp8Scaling);
+        let (format, words) = imputation::of(Item::Fp8Scaling, facts);
+        return Some((format, Some(words)));
     }
     let plain = [("bf16", "bf16"), ("fp16", "fp16"), ("tf32", "fp32"), ("fp32", "fp32")];
-    if let Some((_, format)) = plain.iter().find(|(word, _)| text.contains(word)) {
-        return draft.set(KnobId::precision, format);
-    }
-    if text.is_empty() {
+    plain.iter().find(|(word, _)| text.contains(word)).map(|(_, format)| (*format, None))
+}
+
+fn set_precision(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    if draft.run.precision.is_empty() {
         return draft.assume(KnobId::precision, Item::Precision);
     }
-    Err(Refusal::new("its precision isn't known", &draft.run.precision))
+    let Some((format, assumed)) = precision(draft.run, &draft.facts) else {
+        return Err(Refusal::new("its precision isn't known", &draft.run.precision));
+    };
+    if let Some(words) = assumed {
+        draft.note(words);
+    }
+    draft.set(KnobId::precision, format)
 }
 
 #[cfg(test)]
