@@ -109,7 +109,8 @@ pub const ASCEND: Kernels = Kernels {
     flash_attention_2: 0.500,
     vector_bandwidth: 0.500,
     gather_bandwidth: 0.177,
-    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
+    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
+        mindspeed_rc3 (10)",
 };
 
 /// A100 and A800.
@@ -125,7 +126,8 @@ pub const AMPERE: Kernels = Kernels {
     flash_attention_2: 0.557,
     vector_bandwidth: 0.850,
     gather_bandwidth: 0.100,
-    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), torchtitan (7), vtrain_single (11), zero_bubble (48)",
+    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
+        torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
 
 /// H100, H800, H200 and H20.
@@ -141,7 +143,9 @@ pub const HOPPER: Kernels = Kernels {
     flash_attention_2: 0.339,
     vector_bandwidth: 0.306,
     gather_bandwidth: 0.838,
-    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
+    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
+        llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
+        moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
 };
 
 /// B200, B300, GB200 and GB300.
@@ -157,7 +161,8 @@ pub const BLACKWELL: Kernels = Kernels {
     flash_attention_2: 0.200,
     vector_bandwidth: 0.403,
     gather_bandwidth: 0.850,
-    fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
+    fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
+        moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
 };
 
 /// Megatron-Core.
@@ -169,7 +174,10 @@ pub const MEGATRON: Host = Host {
     flash_attention_2: false,
     element_passes: 1.000,
     straggler_sigma: 0.0017,
-    fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
+    fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
+        dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
+        megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
+        nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
 };
 
 /// MindSpeed and MindFormers.
@@ -181,7 +189,8 @@ pub const MINDSPEED: Host = Host {
     flash_attention_2: false,
     element_passes: 1.000,
     straggler_sigma: 0.0017,
-    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), mindspeed_rc3 (10)",
+    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
+        mindspeed_rc3 (10)",
 };
 
 /// PyTorch FSDP and its relatives.
@@ -204,15 +213,24 @@ pub const CLOCKS: Clocks =
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
-    Band { family: "Ascend 910", experts: false, median: 0.054, p90: 0.150, rows: 20, sources: 4 },
-    Band { family: "Ascend 910", experts: true, median: 0.144, p90: 0.154, rows: 3, sources: 1 },
-    Band { family: "NVIDIA Ampere", experts: false, median: 0.056, p90: 0.173, rows: 202, sources: 7 },
-    Band { family: "NVIDIA Hopper", experts: false, median: 0.068, p90: 0.261, rows: 223, sources: 9 },
-    Band { family: "NVIDIA Hopper", experts: true, median: 0.079, p90: 0.162, rows: 117, sources: 6 },
-    Band { family: "NVIDIA Blackwell", experts: false, median: 0.126, p90: 0.588, rows: 81, sources: 4 },
-    Band { family: "NVIDIA Blackwell", experts: true, median: 0.249, p90: 0.521, rows: 72, sources: 5 },
-    Band { family: "", experts: false, median: 0.076, p90: 0.237, rows: 526, sources: 19 },
-    Band { family: "", experts: true, median: 0.119, p90: 0.441, rows: 192, sources: 9 },
+    Band { family: "Ascend 910", experts: false,
+        median: 0.054, p90: 0.150, rows: 20, sources: 4 },
+    Band { family: "Ascend 910", experts: true,
+        median: 0.144, p90: 0.154, rows: 3, sources: 1 },
+    Band { family: "NVIDIA Ampere", experts: false,
+        median: 0.056, p90: 0.173, rows: 202, sources: 7 },
+    Band { family: "NVIDIA Hopper", experts: false,
+        median: 0.068, p90: 0.261, rows: 223, sources: 9 },
+    Band { family: "NVIDIA Hopper", experts: true,
+        median: 0.079, p90: 0.162, rows: 117, sources: 6 },
+    Band { family: "NVIDIA Blackwell", experts: false,
+        median: 0.126, p90: 0.588, rows: 81, sources: 4 },
+    Band { family: "NVIDIA Blackwell", experts: true,
+        median: 0.249, p90: 0.521, rows: 72, sources: 5 },
+    Band { family: "", experts: false,
+        median: 0.076, p90: 0.237, rows: 526, sources: 19 },
+    Band { family: "", experts: true,
+        median: 0.119, p90: 0.441, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

@@ -1,7 +1,7 @@
 //! `cargo xtask calibrate`: fits the model's constants to the published runs and writes them, with
 //! what they were fitted on and the errors of runs that were kept out, into the model.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _};
@@ -15,6 +15,8 @@ use validation::{runs, validate};
 
 /// What the table starts with; above it stand types, by hand.
 const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. ----";
+/// The width of a line of source.
+const COLUMNS: usize = 100;
 /// Rounds of the fit.
 const ROUNDS: usize = 40;
 
@@ -82,7 +84,7 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Sco
     for band in bands {
         let _ = writeln!(
             text,
-            "    Band {{ family: {:?}, experts: {}, median: {:.3}, p90: {:.3}, rows: {}, \
+            "    Band {{ family: {:?}, experts: {},\n        median: {:.3}, p90: {:.3}, rows: {}, \
              sources: {} }},",
             band.family, band.experts, band.median, band.p90, band.rows, band.sources
         );
@@ -97,25 +99,45 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Sco
     text
 }
 
-/// The sources that have a say in a constant, with their runs.
+/// The sources that have a say in a constant, with their runs, as a string of Rust that keeps
+/// within the width of a line.
 fn fitted_on<'a>(cases: impl Iterator<Item = &'a Case<'a>>) -> String {
-    let sources: Vec<&str> = cases.map(|case| case.source).collect();
-    let names: BTreeSet<&str> = sources.iter().copied().collect();
-    let mut words: Vec<String> = vec![];
-    for name in names {
-        let rows = sources.iter().filter(|source| **source == name).count();
-        words.push(format!("{name} ({rows})"));
+    let mut sources: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in cases {
+        *sources.entry(case.source).or_default() += 1;
     }
-    if words.is_empty() { "estimate: no run with it".to_owned() } else { words.join(", ") }
+    if sources.is_empty() {
+        return "\"estimate: no run with it\"".to_owned();
+    }
+    let last = sources.len() - 1;
+    let mut text = String::from("\"");
+    let mut columns = "    fitted_on: \"".len();
+    for (index, (name, rows)) in sources.into_iter().enumerate() {
+        let comma = if index < last { "," } else { "\"" };
+        let word = format!("{name} ({rows}){comma}");
+        // A backslash follows where the line breaks.
+        if columns + word.len() + " \\".len() > COLUMNS {
+            text.push_str("\\\n        ");
+            columns = 8;
+        }
+        columns += word.len() + 1;
+        text.push_str(&word);
+        if index < last {
+            text.push(' ');
+        }
+    }
+    text
 }
 
 fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, cases: &[Case<'_>]) {
     let source = fitted_on(cases.iter().filter(|case| case.family == set.family));
     let _ = writeln!(
         text,
-        "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    family: {:?},\n    \
-         gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    \
-         attention_backward: {:.3},\n    flash_attention_2: {:.3},\n    vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source:?},\n}};\n",
+        "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
+         family: {:?},\n    gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    \
+         fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
+         flash_attention_2: {:.3},\n    vector_bandwidth: {:.3},\n    \
+         gather_bandwidth: {:.3},\n    fitted_on: {source},\n}};\n",
         set.family,
         set.gemm,
         set.fp8_gemm,
@@ -141,9 +163,10 @@ fn write_host(
     let source = fitted_on(cases.iter().filter(|case| case.framework() == framework));
     let _ = writeln!(
         text,
-        "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    dispatch_micros: {:.1},\n    \
-         sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    flash_attention_2: {},\n    \
-         element_passes: {:.3},\n    straggler_sigma: {:.4},\n    fitted_on: {source:?},\n}};\n",
+        "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
+         dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    \
+         flash_attention_2: {},\n    element_passes: {:.3},\n    straggler_sigma: {:.4},\n    \
+         fitted_on: {source},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
         host.launches_per_expert,
