@@ -1,7 +1,8 @@
 //! Scores the published runs: `cargo run -p validation --features runs --example score`.
 //!
 //! `--source S` keeps one source, `--runs FILE` reads another file, `--worst N` shows so many of
-//! the worst runs (40), `--rows` shows every run, `--refused` the refused steps, `--pairs` the pairs.
+//! the worst runs (40), `--rows` shows every run, `--refused` the refused steps, `--pairs` the
+//! pairs.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::process::ExitCode;

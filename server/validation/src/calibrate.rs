@@ -108,7 +108,7 @@ static FREE: &[Free] = &[
         get: |constants, index| &mut constants.hosts[index].sync_micros,
         count: 3,
         least: 1.0,
-        // The host-bound part of a layer before tuning, as the follow-up to Pangu Ultra MoE reports.
+        // The host-bound part of a layer before tuning, as Pangu Ultra MoE's follow-up reports.
         most: |_| 2_100.0,
     },
     Free {
