@@ -6,7 +6,7 @@
 //! section 4, for the dense layer (with flash attention, without dropout); the rest is derived from
 //! Megatron-Core's autograd functions.
 
-use crate::choice::{RecomputeGranularity, RecomputeModule, SwapModule};
+use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, SwapModule};
 use crate::plan::Plan;
 
 /// The tensors that one layer saves, in bytes.
@@ -24,7 +24,8 @@ pub(crate) struct Saved {
     pub(crate) key_value: f64,
     /// Log-sum of exponentials, four bytes a row; without flash attention the score matrix.
     pub(crate) scores: f64,
-    /// Attention's output: T a d_v / t.
+    /// Attention's output: T a d_v / t; with Ulysses twice, as the kernel wrote it and as the
+    /// output projection reads it behind the exchange.
     pub(crate) attention_output: f64,
     /// Router probabilities (four bytes) and routing map (one): T' E.
     pub(crate) probs: f64,
@@ -121,6 +122,13 @@ impl Plan {
             // Softmax output and its masked copy, as Korthikanti's 5 a s^2 b without dropout.
             tokens * heads * shape.seq as f64 * 2.0 * element
         };
+        let outputs = match self.design().parallel.context_parallel_algo {
+            ContextParallelAlgo::A2a | ContextParallelAlgo::Hybrid if sizes.cp > 1 => 2.0,
+            ContextParallelAlgo::A2a
+            | ContextParallelAlgo::Hybrid
+            | ContextParallelAlgo::P2p
+            | ContextParallelAlgo::Allgather => 1.0,
+        };
         Saved {
             norm_inputs: norms * hidden,
             normed: 2.0 * hidden / element * self.linear_input_bytes(),
@@ -128,7 +136,7 @@ impl Plan {
             query: tokens * heads * shape.qk_dim as f64 * element,
             key_value: tokens * groups * (shape.qk_dim + shape.v_dim) as f64 * element,
             scores,
-            attention_output: tokens * heads * shape.v_dim as f64 * element,
+            attention_output: outputs * tokens * heads * shape.v_dim as f64 * element,
             ..Saved::default()
         }
     }

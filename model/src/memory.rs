@@ -1,11 +1,15 @@
 //! What lives on a device of each stage at its fullest moment.
 
+mod working;
+
 use crate::activation::Kept;
 use crate::choice::{Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::units::Bytes;
+
+use working::Placeholders;
 
 /// Memory of one stage, and what it parks in host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,22 +23,36 @@ pub(crate) struct Occupancy {
     pub(crate) in_flight: f64,
 }
 
-/// The layers of a model by what they keep.
+/// The layers of a model by what they keep and what they work with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerMemory {
-    dense: Kept,
-    moe: Kept,
+    dense: LayerNeed,
+    moe: LayerNeed,
+    placeholders: Placeholders,
+}
+
+/// What one layer needs: tensors for its backward, and bytes while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct LayerNeed {
+    kept: Kept,
+    works: f64,
 }
 
 impl LayerMemory {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let dense = plan.kept(&plan.dense_layer_saves(), false);
+        let dense = LayerNeed {
+            kept: plan.kept(&plan.dense_layer_saves(), false),
+            works: plan.dense_layer_works(),
+        };
         let moe = if plan.shape.moe_layers > 0 {
-            plan.kept(&plan.moe_layer_saves(), true)
+            LayerNeed {
+                kept: plan.kept(&plan.moe_layer_saves(), true),
+                works: plan.moe_layer_works(),
+            }
         } else {
             dense
         };
-        Self { dense, moe }
+        Self { dense, moe, placeholders: Placeholders::new(plan) }
     }
 }
 
@@ -68,6 +86,12 @@ impl Plan {
         let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
         let kept = self.stage_activations(index, stage, layers);
         let in_flight = self.in_flight(index);
+        // What stays, and the fuller of a layer's and the head's moment.
+        let buffers = layers.placeholders.of(stage, self.shape.moe_layers > 0)
+            + self.workspaces(stage)
+            + self.boundary_tensors()
+            + self.gathered_weights(stage, &params)
+            + kept.again.max(self.head_works(stage));
         Occupancy {
             device: StageMemory {
                 weights: Bytes::new(weights),
@@ -77,7 +101,7 @@ impl Plan {
                 )),
                 optimizer: Bytes::new(optimizer - states),
                 activations: Bytes::new(kept.device * in_flight),
-                buffers: Bytes::new(kept.again + self.buffers(stage)),
+                buffers: Bytes::new(buffers),
                 reserved: Bytes::gib(memory.reserved_gib),
             },
             host: Bytes::new(kept.host * in_flight + states),
@@ -95,9 +119,9 @@ impl Plan {
         self.layer_input() * chunks * groups
     }
 
-    /// What one micro-batch keeps on a stage. `again` is the largest of its layers, since layers
-    /// are computed again, or brought back from the host, one at a time; with prefetch the next
-    /// one is on its way.
+    /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
+    /// while it runs: what it computes again or brings back from the host, one layer at a time
+    /// (with prefetch the next one is on its way), and what it works with.
     fn stage_activations(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Kept {
         let mut sum = Kept::default();
         let mtp_moe = self.shape.moe_layers > 0;
@@ -110,7 +134,7 @@ impl Plan {
         let full = memory.recompute_granularity == RecomputeGranularity::Full;
         let recomputed = if full { self.recomputed_layers(index, all) } else { 0.0 };
         let offloaded = (memory.cpu_offloading_num_layers as f64).min(all - recomputed);
-        for (kept, count) in counts {
+        for (LayerNeed { kept, works }, count) in counts {
             if count <= 0.0 {
                 continue;
             }
@@ -125,41 +149,11 @@ impl Plan {
             } else {
                 kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }
             };
-            sum.again = sum.again.max(again);
+            sum.again = sum.again.max(again + works);
         }
         // The head keeps its normed input.
         sum.device += self.layer_input() * 2.0 * (stage.head + stage.mtp_head);
         sum
-    }
-
-    /// Buffers of the task that runs: dispatched rows, gathered tokens, received boundary, logits,
-    /// and gathered weights under ZeRO-3.
-    fn buffers(&self, stage: &Stage) -> f64 {
-        let row = self.shape.hidden as f64 * self.activation_bytes();
-        let rows = if stage.moe + stage.mtp > 0.0 && self.shape.moe_layers > 0 {
-            self.expert_rows()
-        } else {
-            0.0
-        };
-        let gathered = if self.sizes.tp > 1 { self.tokens() * row } else { 0.0 };
-        let boundary = if self.sizes.pp > 1 { 2.0 * self.layer_input() } else { 0.0 };
-        let logits = if stage.head + stage.mtp_head > 0.0 {
-            let width = self.shape.vocab as f64 / self.sizes.tp as f64;
-            let fused = self.design().memory.cross_entropy_loss_fusion;
-            // Unfused, an FP32 copy and its gradient stand beside the 16-bit logits.
-            let bytes = self.activation_bytes() + if fused { 0.0 } else { 8.0 };
-            self.tokens() * width * bytes
-        } else {
-            0.0
-        };
-        let weights = if self.shards(ShardingStrategy::OptimGradsParams) {
-            let params = self.stage_params(stage);
-            // The layer that computes and the one that is fetched.
-            2.0 * (params.dense + params.expert) / stage.layers().max(1.0) * self.activation_bytes()
-        } else {
-            0.0
-        };
-        rows * row + gathered + boundary + logits + weights
     }
 
     /// Full-stage micro-batches whose activations a stage holds at once, at most.
