@@ -1,11 +1,13 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build`, `test`, `bench`); what they share is the site's pipeline
-//! (`site`), the places of things (`workspace`) and how other programs are run (`command`, `tool`).
+//! One module per task (`serve`, `build`, `test`, `bench`, `calibrate`); what they share is the
+//! site's pipeline (`site`), the places of things (`workspace`) and how other programs are run
+//! (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
 
 mod bench;
 mod build;
+mod calibrate;
 mod command;
 mod serve;
 mod site;
@@ -38,6 +40,8 @@ enum Task {
     Test(test::Arguments),
     /// Measure the model and the page
     Bench(bench::Arguments),
+    /// Fit the model's constants to the published runs
+    Calibrate(calibrate::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Task::Build => build::run(&workspace),
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
+        Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
