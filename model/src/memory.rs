@@ -75,7 +75,7 @@ impl Plan {
         let stored = self.activation_bytes();
         let mut weights = sharded(ShardingStrategy::OptimGradsParams, stored);
         let mut optimizer = sharded(ShardingStrategy::Optim, self.optimizer_bytes_per_param());
-        if memory.reuse_fp32_param {
+        if memory.reuse_fp32_param || self.shards_main_weights() {
             // The 16-bit weights are the upper halves of the main copies, where those are whole.
             if self.shards(ShardingStrategy::Optim) {
                 optimizer -= sharded(ShardingStrategy::Optim, stored);
@@ -91,7 +91,7 @@ impl Plan {
             + self.workspaces(stage)
             + self.boundary_tensors()
             + self.gathered_weights(stage, &params)
-            + kept.again.max(self.head_works(stage));
+            + (kept.again + self.whole_gradients(stage, &params)).max(self.head_works(stage));
         Occupancy {
             device: StageMemory {
                 weights: Bytes::new(weights),

@@ -3,7 +3,7 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
 //! h hidden, t TP, V vocabulary. An element has two bytes unless said.
 
-use crate::choice::{Dispatcher, Framework, ShardingStrategy};
+use crate::choice::{Dispatcher, Framework, Precision, ShardingStrategy};
 use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;
@@ -146,12 +146,38 @@ impl Plan {
         tensors * self.layer_input()
     }
 
-    /// Whole weights and gradients under ZeRO-3: the layer that computes and the one that is
-    /// fetched, each with 16-bit weights.
+    /// Whole weights under ZeRO-3: of the layer that computes and of the one that is fetched.
     pub(super) fn gathered_weights(&self, stage: &Stage, params: &RankParams) -> f64 {
         if !self.shards(ShardingStrategy::OptimGradsParams) {
             return 0.0;
         }
-        2.0 * (params.dense + params.expert) / stage.layers().max(1.0) * self.activation_bytes()
+        2.0 * self.layer_params(stage, params) * self.activation_bytes()
+    }
+
+    /// Whole gradients of the layer that runs backward, where gradients are shared out: as its
+    /// matmuls write them, and as they are reduced.
+    ///
+    /// Source: PyTorch, `fully_shard`, `MixedPrecisionPolicy.reduce_dtype`.
+    pub(super) fn whole_gradients(&self, stage: &Stage, params: &RankParams) -> f64 {
+        if !self.shards(ShardingStrategy::OptimGrads) {
+            return 0.0;
+        }
+        let bytes = self.activation_bytes() + self.design().memory.gradient_dtype.bytes();
+        self.layer_params(stage, params) * bytes
+    }
+
+    /// Parameters of a mean layer of a stage, its tables spread over the layers.
+    fn layer_params(&self, stage: &Stage, params: &RankParams) -> f64 {
+        (params.dense + params.expert) / stage.layers().max(1.0)
+    }
+
+    /// Are the shards of the weights the optimizer's own copies, cast when they are gathered?
+    ///
+    /// Source: PyTorch, `fully_shard`, `MixedPrecisionPolicy.param_dtype`.
+    pub(super) fn shards_main_weights(&self) -> bool {
+        let design = self.design();
+        design.kernel.framework == Framework::Fsdp
+            && design.training.precision != Precision::Fp32
+            && self.shards(ShardingStrategy::OptimGradsParams)
     }
 }
