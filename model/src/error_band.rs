@@ -43,9 +43,9 @@ pub fn error_band(plan: &Plan, metric: MetricId) -> Option<&'static Band> {
 fn step_band(plan: &Plan) -> &'static Band {
     let experts = plan.shape.moe_layers > 0;
     let of = |family: &str, fewest: u32| {
-        BANDS.iter().find(|band| {
-            band.family == family && band.experts == experts && band.rows >= fewest
-        })
+        BANDS
+            .iter()
+            .find(|band| band.family == family && band.experts == experts && band.rows >= fewest)
     };
     of(plan.accelerator.kernels.family, FEWEST_ROWS).or_else(|| of("", 0)).unwrap_or(&MEMORY_BAND)
 }

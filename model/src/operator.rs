@@ -185,13 +185,7 @@ impl Device {
 
     /// `count` equal products of [m, k] and [k, n]: one kernel, at this share of the rate and with
     /// an output that costs this many bytes an element.
-    fn product(
-        &self,
-        [m, k, n]: [f64; 3],
-        count: f64,
-        loading: f64,
-        output_bytes: f64,
-    ) -> Cost {
+    fn product(&self, [m, k, n]: [f64; 3], count: f64, loading: f64, output_bytes: f64) -> Cost {
         if m * count <= 0.0 {
             return Cost::ZERO;
         }

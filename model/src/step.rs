@@ -98,9 +98,8 @@ impl DataParallel {
         let mut rows: Vec<DataRow> = Vec::new();
         for (index, (stage, stage_work)) in plan.stages.iter().zip(work).enumerate() {
             // A stage like the one before it has the same rows and waits for as long.
-            let same = index > 0
-                && plan.stages[index - 1] == *stage
-                && work[index - 1] == *stage_work;
+            let same =
+                index > 0 && plan.stages[index - 1] == *stage && work[index - 1] == *stage_work;
             if !same {
                 let params = plan.stage_params(stage);
                 rows = data_rows(plan, &params);
