@@ -35,7 +35,7 @@ pub(crate) struct Saved {
     pub(crate) activation_input: f64,
     /// Its output.
     pub(crate) activation_output: f64,
-    /// The shared experts' two inner tensors, and their input where it is a narrower copy.
+    /// The shared experts' two inner tensors.
     pub(crate) shared: f64,
 }
 
@@ -90,18 +90,15 @@ impl Plan {
         let inner = rows * (shape.expert_ffn as f64 / sizes.etp as f64);
         let shared = self.tokens() * (shape.shared_ffn as f64 / sizes.tp as f64);
         let own = self.tokens_per_rank();
-        // Router, shared experts and permutation read one tensor, the norm's output in 16 bits. It
-        // is gathered again in the backward: a rank keeps its own part. Narrower formats add the
-        // copy that the shared experts' matmul reads.
-        let narrow = if shape.shared_ffn > 0 && input < element { input } else { 0.0 };
-        let hidden = own * shape.hidden as f64;
+        // The shared experts' input is gathered again in the backward; a rank keeps its own part.
+        let shared_input =
+            if shape.shared_ffn > 0 { own * shape.hidden as f64 * input } else { 0.0 };
         Saved {
-            normed: hidden * (input + element),
             probs: own * shape.experts as f64 * 5.0,
             permuted: rows * shape.hidden as f64 * input,
             activation_input: inputs * inner * element,
             activation_output: inner * input,
-            shared: (inputs * element + input) * shared + hidden * narrow,
+            shared: (inputs * element + input) * shared + shared_input,
             ..self.attention_saves()
         }
     }

@@ -20,8 +20,6 @@
 //!   input: they are one tensor with the columns that are normed.
 //! - Saved: eight bytes per token and expert for routing, ours five. Open: ours are probabilities
 //!   in fp32 and a map of bytes, a fused permutation has a wider map.
-//! - Saved: it keeps the shared experts' input apart from the router's. Ours is right: they are one
-//!   tensor, and so the measured peaks in `memory.rs` say.
 //!
 //! Megatron-LM, `theoretical_memory_usage.py`
 //! - Equal: parameters; micro-batches in flight; static memory of even stages but for the final

@@ -108,12 +108,13 @@ fn beyond(case: &Case, kind: Kind) -> f64 {
         heads * 2.0 * transformer.kv_channels.unwrap_or(128) as f64 - 2.0 * hidden
     };
     let exponentials = 2.0 * heads;
+    let shared = f64::from(u8::from(transformer.moe_shared_expert_intermediate_size.is_some()));
     attention - exponentials
         + match kind {
             Kind::Dense => 0.0,
             Kind::Moe => {
                 let routing = 2.5 * own * transformer.num_moe_experts.unwrap() as f64;
-                3.0 * hidden - routing
+                (3.0 - shared) * hidden - routing
             }
         }
 }

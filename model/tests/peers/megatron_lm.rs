@@ -148,5 +148,5 @@ fn saved_bytes_of_a_moe_layer_are_more_than_twice_megatrons() {
     let all = all();
     let case = all.iter().find(|case| case.name == "deepseek-v3").unwrap();
     let ratio = case.layer_saved(Kind::Moe) / megatron_layer(case);
-    assert!((2.2..2.3).contains(&ratio), "{ratio}");
+    assert!((2.3..2.4).contains(&ratio), "{ratio}");
 }

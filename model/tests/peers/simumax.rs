@@ -163,8 +163,7 @@ fn executed_flops_differ_from_simumax_by_the_masked_scores() {
 }
 
 /// SimuMax keeps the log-sum of exponentials in two bytes and drops the latents' rotary columns;
-/// it keeps eight bytes per token and expert for the permutation, ours five, and the shared
-/// experts' input apart from the router's, which is the same tensor.
+/// it keeps eight bytes per token and expert for the permutation, ours five.
 #[test]
 fn saved_bytes_of_a_layer_differ_from_simumax_by_named_tensors() {
     for case in all() {
@@ -191,9 +190,7 @@ fn routing_bytes(case: &Case) -> f64 {
     let experts = transformer.num_moe_experts.unwrap() as f64;
     let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size) as f64;
     let map = case.tokens() / case.sp() * experts * (8.0 - 5.0);
-    let shared = if transformer.moe_shared_expert_intermediate_size.is_some() { 2.0 } else { 0.0 };
-    let input = shared * case.hidden_elements();
-    map + input + padding_rows(case) * 2.0 * (case.hidden() + 3.0 * width)
+    map + padding_rows(case) * 2.0 * (case.hidden() + 3.0 * width)
 }
 
 #[test]
