@@ -10,6 +10,11 @@ use model::preset::Preset;
 use model::{Plan, estimate, explain, legal_values};
 use proptest::prelude::*;
 
+#[path = "laws/scaling.rs"]
+mod scaling;
+#[path = "laws/volumes.rs"]
+mod volumes;
+
 fn presets() -> Vec<&'static Preset> {
     Preset::all().filter(|preset| preset.refused.is_none()).collect()
 }

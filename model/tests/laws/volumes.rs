@@ -1,0 +1,173 @@
+//! What is sent is received: volumes of exchanges that mirror each other, and of dispatchers that
+//! bring the same tokens to the same experts.
+
+use model::choice::{Dispatcher, Precision, RecomputeGranularity};
+use model::design::Design;
+use model::estimate;
+use model::estimate::{Axis, Collective, Communication, LinkLevel};
+use proptest::prelude::*;
+
+use super::{legal_design, plan, with};
+
+fn rows(design: &Design) -> Vec<Communication> {
+    estimate(&plan(design)).communication
+}
+
+fn find(
+    rows: &[Communication],
+    axis: Axis,
+    link: LinkLevel,
+    collective: Collective,
+) -> Option<&Communication> {
+    rows.iter().find(|row| (row.axis, row.link, row.collective) == (axis, link, collective))
+}
+
+fn near(left: f64, right: f64) -> bool {
+    (left - right).abs() <= 1e-9 * left.abs().max(right.abs())
+}
+
+const LINKS: [LinkLevel; 2] = [LinkLevel::IntraNode, LinkLevel::InterNode];
+
+/// The design with nothing computed again: recomputation repeats exchanges on one side only.
+fn without_recomputation(design: &Design) -> Design {
+    let mut design = with(design, "recompute_modules", "none");
+    design.memory.recompute_granularity = RecomputeGranularity::None;
+    design
+}
+
+/// The same design with every dispatcher that its rules allow.
+fn dispatchers(design: &Design) -> Vec<Design> {
+    let flat = with(design, "moe_hierarchical_alltoallv", "false");
+    let alltoall = with(&flat, "moe_token_dispatcher_type", "alltoall");
+    let all = [
+        with(&alltoall, "moe_hierarchical_alltoallv", "true"),
+        with(&flat, "moe_token_dispatcher_type", "flex"),
+        with(&flat, "moe_token_dispatcher_type", "allgather"),
+        alltoall,
+    ];
+    all.into_iter().filter(|design| model::Plan::new(design).is_ok()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 96, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    /// Combine takes dispatch's way back, and each pass backward the way of its forward.
+    #[test]
+    fn experts_send_back_what_they_got(design in legal_design()) {
+        let design = without_recomputation(&design);
+        let Ok(plan) = model::Plan::new(&design) else { return Ok(()) };
+        let all = estimate(&plan).communication;
+        let mixed = design.training.precision == Precision::Fp8Blockwise
+            && design.schedule.moe_token_dispatcher_type == Dispatcher::Flex;
+        for link in LINKS {
+            let gathers = find(&all, Axis::Ep, link, Collective::AllGather);
+            let scatters = find(&all, Axis::Ep, link, Collective::ReduceScatter);
+            let bytes = |row: Option<&Communication>| row.map_or(0.0, |row| row.bytes.get());
+            prop_assert!(near(bytes(gathers), bytes(scatters)), "{gathers:?} {scatters:?}");
+            let exchange = find(&all, Axis::Ep, link, Collective::AllToAll);
+            // Dispatch in 8 bits is smaller than combine in 16.
+            if let Some(row) = exchange.filter(|_| !mixed) {
+                let stages = design.parallel.pipeline_model_parallel_size as f64;
+                let calls = row.bytes / row.bytes_per_call * stages;
+                let passes = calls / plan.num_microbatches() as f64 / 4.0;
+                prop_assert!((passes - passes.round()).abs() < 1e-6, "{row:?} {passes}");
+            }
+        }
+    }
+
+    /// A gradient is scattered where its parameter is gathered: the same elements, each in its own
+    /// number format.
+    #[test]
+    fn data_parallel_ranks_gather_what_they_scattered(design in legal_design()) {
+        let elements = |rows: &[Communication], axis, link, collective, bytes: f64| {
+            find(rows, axis, link, collective).map_or(0.0, |row| row.bytes_per_call.get() / bytes)
+        };
+        let all = rows(&design);
+        let gradient = design.memory.gradient_dtype.bytes();
+        let weight = if design.training.precision == Precision::Fp32 { 4.0 } else { 2.0 };
+        for axis in [Axis::Dp, Axis::Edp] {
+            for link in LINKS {
+                let scattered = elements(&all, axis, link, Collective::ReduceScatter, gradient);
+                let gathered = elements(&all, axis, link, Collective::AllGather, weight);
+                prop_assert!(near(scattered, gathered), "{axis:?} {scattered} {gathered}");
+            }
+        }
+    }
+
+    /// Every chunk's output goes to the next chunk, and its gradient comes back.
+    #[test]
+    fn stages_receive_what_their_neighbours_send(design in legal_design()) {
+        let plan = plan(&design);
+        let all = estimate(&plan).communication;
+        for row in all.iter().filter(|row| row.axis == Axis::Pp) {
+            let stages = design.parallel.pipeline_model_parallel_size as f64;
+            let sends = row.bytes / row.bytes_per_call * stages / plan.num_microbatches() as f64;
+            prop_assert!((sends / 2.0 - (sends / 2.0).round()).abs() < 1e-6, "{row:?} {sends}");
+        }
+    }
+
+    /// However tokens travel, each expert computes on the same ones.
+    #[test]
+    fn every_dispatcher_delivers_the_same_tokens(design in legal_design()) {
+        let executed = |design: &Design| {
+            let metrics = estimate(&plan(design)).metrics;
+            metrics.hfu * metrics.step_time.get()
+        };
+        let all = dispatchers(&without_recomputation(&design));
+        for other in all.iter().skip(1) {
+            prop_assert!(near(executed(&all[0]), executed(other)), "{:?}", other.schedule);
+        }
+    }
+
+    /// Flat, a rank sends (n - g) / n of its copies out of the domain and (g - 1) / n to its peers.
+    /// In two levels it brings the tokens of all d = n / g domains together first, and then hands
+    /// out inside the domain what d ranks sent there: d times as much.
+    #[test]
+    fn hierarchical_and_flat_exchanges_hand_out_the_same_copies(design in legal_design()) {
+        let mut flat = without_recomputation(&design);
+        flat.schedule.moe_token_dispatcher_type = Dispatcher::Alltoall;
+        flat.schedule.moe_hierarchical_alltoallv = false;
+        let levels = with(&flat, "moe_hierarchical_alltoallv", "true");
+        if model::Plan::new(&flat).is_err() || model::Plan::new(&levels).is_err() {
+            return Ok(());
+        }
+        let (flat_rows, level_rows) = (rows(&flat), rows(&levels));
+        let of = |rows: &[Communication], link| {
+            find(rows, Axis::Ep, link, Collective::AllToAll).map(|row| row.bytes.get())
+        };
+        let inside = of(&flat_rows, LinkLevel::IntraNode);
+        let across = of(&flat_rows, LinkLevel::InterNode);
+        if let (Some(inside), Some(across)) = (inside, across) {
+            // across / inside = (n - g) / (g - 1).
+            let n = flat.parallel.expert_model_parallel_size as f64;
+            let ratio = across / inside;
+            let domains = n * (1.0 + ratio) / (n + ratio);
+            prop_assert!((domains - domains.round()).abs() < 1e-6, "{domains}");
+            let handed_out = of(&level_rows, LinkLevel::IntraNode).unwrap_or_default();
+            prop_assert!(near(handed_out, inside * domains), "{handed_out} {inside} {domains}");
+            prop_assert!(of(&level_rows, LinkLevel::InterNode).is_none());
+        }
+    }
+
+    /// Copies to the host fall: what is computed again needn't be kept.
+    #[test]
+    fn recomputing_the_permutation_repeats_its_dispatch_only(design in legal_design()) {
+        let before = without_recomputation(&design);
+        let mut after = before.clone();
+        after.memory.recompute_granularity = RecomputeGranularity::Selective;
+        after = with(&after, "recompute_modules", "moe_permute");
+        if model::Plan::new(&before).is_err() || model::Plan::new(&after).is_err() {
+            return Ok(());
+        }
+        let (before, after) = (rows(&before), rows(&after));
+        prop_assume!(before.len() == after.len());
+        let pairs = before.iter().zip(&after);
+        for (before, after) in pairs.filter(|(row, _)| row.axis != Axis::Host) {
+            let again = after.bytes.get() - before.bytes.get();
+            let of_experts = before.axis == Axis::Ep && before.collective != Collective::ReduceScatter;
+            prop_assert!(again >= 0.0 && (of_experts || again <= 0.0), "{before:?} {after:?}");
+        }
+    }
+}
