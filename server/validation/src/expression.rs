@@ -127,6 +127,10 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if flash == "false" {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }
+    // SimuMax names its configurations by what they switch on.
+    if draft.run.locator.to_lowercase().ends_with("_cef") {
+        draft.set(KnobId::cross_entropy_loss_fusion, true)?;
+    }
     if draft.facts.is_recipe && draft.facts.family == Family::Megatron {
         draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
         draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
