@@ -343,7 +343,10 @@ fn memory_terms(stage: &StageEstimate) -> Vec<Breakdown> {
         ("bytes of an accumulated gradient x parameters", ZERO),
         ("main copy and moments, over the ranks that share them", ZERO),
         ("saved tensors of a micro-batch x micro-batches in flight", KORTHIKANTI_2022),
-        ("tensors computed again, exchange buffers, logits", DERIVED),
+        (
+            "fullest moment of a layer or the head: tensors computed again, copies, logits, workspaces",
+            DERIVED,
+        ),
         ("runtime, communication library, fragmentation", DERIVED),
     ];
     let parts = stage.memory.parts().into_iter().zip(StageMemory::LABELS).zip(formulas);
