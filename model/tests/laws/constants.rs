@@ -1,0 +1,43 @@
+//! What no fitted constant may claim.
+
+use model::accelerator::AcceleratorId;
+use model::calibration::{BANDS, FSDP, MEGATRON, MINDSPEED};
+use model::choice::Choice;
+
+#[test]
+fn no_matmul_is_faster_than_the_best_that_was_measured_and_nothing_than_its_peak() {
+    for id in AcceleratorId::ALL.iter().copied() {
+        let (row, kernels) = (id.row(), id.row().kernels);
+        let clock = row.sustained_clock;
+        assert!(kernels.gemm * clock <= row.best_gemm_fraction, "{id:?}: {}", kernels.gemm);
+        if row.fp8_tflops.is_some() {
+            for share in [kernels.fp8_gemm, kernels.block_fp8_gemm] {
+                assert!(share * clock <= row.best_fp8_gemm_fraction, "{id:?}: {share}");
+            }
+        }
+        for share in [kernels.attention_forward, kernels.attention_backward] {
+            assert!(share > 0.0 && share * clock < 1.0, "{id:?}: {share}");
+        }
+        for share in [kernels.vector_bandwidth, kernels.gather_bandwidth] {
+            assert!(share > 0.0 && share < 1.0, "{id:?}: {share}");
+        }
+    }
+}
+
+#[test]
+fn every_fitted_constant_names_the_runs_that_it_was_fitted_on() {
+    for id in AcceleratorId::ALL.iter().copied() {
+        assert!(!id.row().kernels.fitted_on.is_empty(), "{id:?}");
+    }
+    for host in [MEGATRON, MINDSPEED, FSDP] {
+        assert!(!host.fitted_on.is_empty());
+    }
+}
+
+#[test]
+fn half_of_the_runs_are_nearer_than_nine_of_ten() {
+    for band in BANDS {
+        assert!(0.0 < band.median && band.median <= band.p90, "{band:?}");
+        assert!(band.rows > 0 && band.sources > 0, "{band:?}");
+    }
+}
