@@ -80,9 +80,16 @@ fn constants(text: &str) -> Vec<(String, &str)> {
 mod tests {
     use super::*;
 
-    const BEFORE: &str = "pub const HOPPER: Kernels = Kernels {\n    family: \"NVIDIA Hopper\",\n    \
-                          gemm: 0.736,\n    fp8_gemm: 0.641,\n};\n\npub const CLOCKS: Clocks =\n    \
-                          Clocks { gb200: 0.959, gb300: 1.200 };\n";
+    const BEFORE: &str = "
+pub const HOPPER: Kernels = Kernels {
+    family: \"NVIDIA Hopper\",
+    gemm: 0.736,
+    fp8_gemm: 0.641,
+};
+
+pub const CLOCKS: Clocks =
+    Clocks { gb200: 0.959, gb300: 1.200 };
+";
 
     #[test]
     fn a_table_that_stays_is_not_written() {
