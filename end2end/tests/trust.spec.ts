@@ -32,6 +32,47 @@ test("says first how far predictions are off, and which targets are missed", asy
   await expect(page.getByRole("status")).toContainText("48 of ");
 });
 
+test("sweeps are named in words, the worst first", async ({ visit }) => {
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto("/trust");
+  const worst = page.getByRole("region", { name: "Sweeps, worst first, table" });
+  const rest = page.getByRole("region", { name: "Sweeps, the rest, table" });
+  const texts = [
+    ...(await worst.locator("tbody td:last-child").allInnerTexts()),
+    ...(await rest.locator("tbody td:last-child").allInnerTexts()),
+  ];
+  const correlations = texts.map((text) => Number(text.replace("−", "-")));
+  expect(correlations.length).toBeGreaterThan(10);
+  expect(correlations).toEqual([...correlations].sort((one, other) => one - other));
+  for (const table of [worst, rest]) {
+    await expect(table).not.toContainText(/step_time_seconds|tokens_per_second|-sxm-/);
+    await expect(table).not.toContainText("–");
+  }
+});
+
+test("constants stand in one line each and say what they are fitted on", async ({ visit }) => {
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto("/trust");
+  const kernels = page.getByRole("region", { name: /^Share of the peak that kernels reach/ });
+  const row = (name: string) =>
+    kernels.locator("tbody tr", { has: page.locator(".named > span", { hasText: name }) });
+  await expect(row("Matrix products, 4 bit").locator("td")).toHaveText([
+    "–",
+    "–",
+    "–",
+    /\d+\.\d %$/,
+  ]);
+  await expect(row("Attention, forward").locator("td")).toHaveText(Array(4).fill(/^source \d/));
+  await page.getByText("What the families' constants are fitted on").click();
+  await expect(page.getByText(/\d+ runs, NVIDIA Hopper:/)).toBeVisible();
+  const hosts = page.getByRole("region", { name: "What a framework costs, table" });
+  await expect(hosts.locator("tbody tr")).toHaveCount(6);
+  for (const table of [kernels, hosts]) {
+    const clipped = await table.evaluate((it) => it.scrollWidth - it.clientWidth);
+    expect(clipped).toBeLessThanOrEqual(0);
+  }
+});
+
 test("filters as one types, and the address brings the same runs back", async ({ page }) => {
   await gotoRuns(page);
   await page.getByLabel("Search").fill("zero_bubble");

@@ -46,25 +46,27 @@ pub(super) fn points(runs: Runs) -> impl IntoView {
         }
     };
     view! {
-        <div on:pointermove=seek on:pointerdown=seek>
-            {figure(Figure {
-                id: "errors",
-                title: "How far off each prediction is",
-                caption: Signal::stored(String::from(
-                    "One point for each run that the filter below takes. Above the line the model \
-                     is too slow, below it is too fast.",
-                )),
-                first: charts::for_any_width(|width| Scatter::new(&[], width).draw(None)),
-                draw,
-                rows: Arc::new(rows),
-                changes: Signal::derive(move || {
-                    points.track();
-                    current.track();
-                }),
-                room: Signal::stored(()),
-            })}
+        <div class="card errors">
+            <div on:pointermove=seek on:pointerdown=seek>
+                {figure(Figure {
+                    id: "errors",
+                    title: "How far off each prediction is",
+                    caption: Signal::stored(String::from(
+                        "One point for each run that the filter below takes. Above the line the \
+                         model is too slow, below it is too fast.",
+                    )),
+                    first: charts::for_any_width(|width| Scatter::new(&[], width).draw(None)),
+                    draw,
+                    rows: Arc::new(rows),
+                    changes: Signal::derive(move || {
+                        points.track();
+                        current.track();
+                    }),
+                    room: Signal::stored(()),
+                })}
+            </div>
+            {readout(runs, points, current)}
         </div>
-        {readout(runs, points, current)}
     }
 }
 
@@ -82,7 +84,7 @@ fn readout(
     let hint = "Point at the chart or move the slider to read which run a point is.";
     let said = move || on_row(words::run).unwrap_or_else(|| "No run".to_owned());
     view! {
-        <div class="card trust-card readout" hidden=nothing>
+        <div class="readout" hidden=nothing>
             <label for="point">"Go through the points"</label>
             <input
                 type="range"

@@ -6,6 +6,8 @@ use super::words::{element, escaped};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
     pub(super) text: String,
+    /// Small words: under the name of a row, before any other text.
+    pub(super) note: String,
     pub(super) link: Option<String>,
     pub(super) class: &'static str,
 }
@@ -55,19 +57,64 @@ pub(super) fn table(caption: &str, columns: &[&str], rows: Vec<Vec<Cell>>) -> St
     for row in rows {
         html.push_str("<tr>");
         for (column, cell) in row.into_iter().enumerate() {
-            let (open, close) = if column == 0 { ("th scope=\"row\"", "th") } else { ("td", "td") };
-            html.push_str(&format!("<{open} class=\"{}\">", cell.class));
-            match cell.link {
-                Some(link) => {
-                    let attributes = format!("href=\"{}\"", escaped(&link));
-                    element(&mut html, "a", &attributes, &cell.text);
-                }
-                None => html.push_str(&escaped(&cell.text)),
+            let tag = if column == 0 { "th scope=\"row\"" } else { "td" };
+            html.push_str(&format!("<{tag} class=\"{}\">", cell.class));
+            if column == 0 {
+                name(&mut html, &cell);
+            } else {
+                value(&mut html, &cell);
             }
-            html.push_str(&format!("</{close}>"));
+            html.push_str(if column == 0 { "</th>" } else { "</td>" });
         }
         html.push_str("</tr>");
     }
     html.push_str("</tbody></table></div>");
     html
+}
+
+/// What names a row.
+fn name(html: &mut String, cell: &Cell) {
+    if cell.note.is_empty() {
+        return html.push_str(&linked(cell, &breakable(&cell.text)));
+    }
+    html.push_str(&format!("<span class=\"named\"><span>{}</span>", breakable(&cell.text)));
+    element(html, "span", "class=\"muted\"", &cell.note);
+    html.push_str("</span>");
+}
+
+fn value(html: &mut String, cell: &Cell) {
+    if !cell.note.is_empty() {
+        element(html, "span", "class=\"mark\"", &cell.note);
+        html.push(' ');
+    }
+    html.push_str(&linked(cell, &escaped(&cell.text)));
+}
+
+/// A cell's text, as HTML, inside its link.
+fn linked(cell: &Cell, html: &str) -> String {
+    match &cell.link {
+        Some(link) => format!("<a href=\"{}\">{html}</a>", escaped(link)),
+        None => html.to_owned(),
+    }
+}
+
+/// Text as HTML whose ids may be broken between their parts only.
+fn breakable(text: &str) -> String {
+    escaped(text).split_inclusive(['/', '_']).collect::<Vec<_>>().join("<wbr/>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_breaks_between_its_parts_and_a_mark_stands_before_a_value() {
+        let name = Cell { link: Some("/?a&b".to_owned()), ..Cell::text("runs/a_b <i>") };
+        let value = Cell { note: "set".to_owned(), ..Cell::text("30 %") };
+        let html = table("Table", &["", "Share"], vec![vec![name, value]]);
+        roxmltree::Document::parse(&html).expect("well-formed");
+        let text = "<a href=\"/?a&amp;b\">runs/<wbr/>a_<wbr/>b &lt;i&gt;</a>";
+        assert!(html.contains(text), "{html}");
+        assert!(html.contains("<span class=\"mark\">set</span> 30 %</td>"), "{html}");
+    }
 }

@@ -1,6 +1,8 @@
 //! What stands still on the page, as HTML text that only the server writes.
 
-use validation::report::{Group, Pair, Summary, Sweep, Target, Validation};
+mod sweeps;
+
+use validation::report::{Group, Pair, Summary, Target, Validation};
 
 use super::constants;
 use super::filter::{Facet, Filter};
@@ -31,8 +33,14 @@ impl Still {
             sentence: words::headline(&summary.all),
             above: format!("{}{}", headline(report), targets(&summary.targets)),
             scores: scores(summary),
-            below: [refusals(summary), comparisons(summary), constants::html(), files(report)]
-                .concat(),
+            below: [
+                refusals(summary),
+                sweeps::html(report),
+                comparisons(summary),
+                constants::html(&report.rows),
+                files(report),
+            ]
+            .concat(),
         }
     }
 }
@@ -103,28 +111,50 @@ fn sentence(text: &str) -> String {
     first.into_iter().flatten().chain(characters).collect()
 }
 
-/// Two columns of cards: the longest list stands alone.
+/// The cards of scores, in two columns of about the same height.
 fn scores(summary: &Summary) -> String {
-    let first = [
+    let cards = [
         ("accelerator", "By accelerator", Some(Facet::Accelerator)),
-        ("metric", "By metric", Some(Facet::Metric)),
         ("precision", "By precision", Some(Facet::Precision)),
+        ("metric", "By metric", Some(Facet::Metric)),
+        ("source", "By source", Some(Facet::Source)),
         ("framework", "By framework", None),
     ];
-    let first = first.map(|(by, title, facet)| group_card(summary, by, title, facet)).concat();
-    let second = group_card(summary, "source", "By source", Some(Facet::Source));
+    let groups = cards.map(|(by, ..)| {
+        summary.groups.iter().filter(|group| group.by == by).collect::<Vec<&Group>>()
+    });
+    let heights = [0, 1, 2, 3, 4].map(|card: usize| CARD_LINES + groups[card].len());
+    let mut columns = [String::new(), String::new()];
+    for ((groups, (_, title, facet)), column) in groups.iter().zip(cards).zip(columns_of(heights)) {
+        if !groups.is_empty() {
+            columns[column].push_str(&group_card(groups, title, facet));
+        }
+    }
+    let [first, second] = columns;
     format!(
-        "<div class=\"trust-grid\"><div class=\"column\">{first}</div>\
+        "<div class=\"trust-grid even\"><div class=\"column\">{first}</div>\
          <div class=\"column\">{second}</div></div>"
     )
 }
 
-fn group_card(summary: &Summary, by: &str, title: &str, facet: Option<Facet>) -> String {
-    let groups: Vec<&Group> = summary.groups.iter().filter(|group| group.by == by).collect();
-    if groups.is_empty() {
-        return String::new();
-    }
-    let rows = groups.into_iter().map(|group| score_row(group, facet)).collect();
+/// What a card takes beside its rows, in rows: heading, names of columns, borders, the gap.
+const CARD_LINES: usize = 4;
+
+/// The column of each card: the first card is in the first column, and the columns differ least
+/// in height.
+fn columns_of<const CARDS: usize>(heights: [usize; CARDS]) -> [usize; CARDS] {
+    let column = |split: usize, card: usize| (split >> card) & 1;
+    let difference = |split: &usize| {
+        let second: usize = (0..CARDS).map(|card| heights[card] * column(*split, card)).sum();
+        (2 * second).abs_diff(heights.iter().sum())
+    };
+    let splits = (0..1_usize << CARDS).step_by(2);
+    let best = splits.min_by_key(difference).unwrap_or(0);
+    std::array::from_fn(|card| column(best, card))
+}
+
+fn group_card(groups: &[&Group], title: &str, facet: Option<Facet>) -> String {
+    let rows = groups.iter().map(|group| score_row(group, facet)).collect();
     let columns = ["", "Runs", "Median error", "90th percentile", "Bias", "Within 10 %"];
     card(title, "", &table(title, &columns, rows))
 }
@@ -168,16 +198,12 @@ fn refusals(summary: &Summary) -> String {
     )
 }
 
-/// Sweeps, pairs and memory: what one number doesn't say.
+/// Pairs and memory: what one number doesn't say.
 fn comparisons(summary: &Summary) -> String {
-    let mut html = String::from("<div class=\"trust-grid\">");
-    if !summary.sweeps.is_empty() {
-        html.push_str(&sweeps(&summary.sweeps));
-    }
+    let mut html = String::new();
     if !summary.pairs.is_empty() {
         html.push_str(&pairs(&summary.pairs));
     }
-    html.push_str("</div>");
     if let Some(memory) = summary.memory.as_ref().filter(|memory| memory.rows > 0) {
         let text = format!(
             "Peak memory of a device, {}: half are predicted within {}, nine of ten within {}.",
@@ -187,21 +213,8 @@ fn comparisons(summary: &Summary) -> String {
         );
         html.push_str(&card("Memory", &text, ""));
     }
-    html
-}
-
-fn sweeps(sweeps: &[Sweep]) -> String {
-    let rows = sweeps.iter().map(|sweep| {
-        vec![
-            Cell::text(&sweep.name),
-            Cell::text(&format::whole(sweep.rows as u64)),
-            Cell::text(&format::decimals(sweep.rank_correlation, 2)),
-        ]
-    });
-    let columns = ["Sweep", "Runs", "Rank correlation"];
-    let intro = "Does the model order the runs of a published sweep as they were measured? 1 is \
-                 the same order.";
-    card("Order", intro, &table("Sweeps", &columns, rows.collect()))
+    // Two short cards beside each other.
+    format!("<div class=\"trust-grid even\">{html}</div>")
 }
 
 fn pairs(pairs: &[Pair]) -> String {
@@ -244,7 +257,7 @@ fn files(report: &Validation) -> String {
 
 #[cfg(test)]
 mod tests {
-    use validation::report::{Refusal, Score};
+    use validation::report::{Refusal, Score, Sweep};
 
     use super::*;
 
@@ -302,5 +315,12 @@ mod tests {
             roxmltree::Document::parse(&xml).expect("well-formed");
         }
         assert!(Still::new(&report()).scores.contains("&lt;b&gt;&amp;"));
+    }
+
+    #[test]
+    fn cards_stand_in_columns_of_about_the_same_height() {
+        assert_eq!(columns_of([15, 10, 8, 27, 7]), [0, 0, 0, 1, 1]);
+        assert_eq!(columns_of([4, 4]), [0, 1]);
+        assert_eq!(columns_of([0]), [0]);
     }
 }
