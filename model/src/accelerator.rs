@@ -144,8 +144,8 @@ const A2: Accelerator = Accelerator {
     inter_node_fraction: 0.9,
     intra_all_to_all_fraction: 0.71,
     inter_all_to_all_fraction: 0.74,
-    // No figure is published for Ascend. In DeepSeek-V3's trace of an overlapped pair, hiding 80.4 ms
-    // of communication makes 118.2 ms of compute take 129.0 ms.
+    // No figure is published for Ascend. In DeepSeek-V3's trace of an overlapped pair, hiding
+    // 80.4 ms of communication makes 118.2 ms of compute take 129.0 ms.
     communication_core_share: 0.134,
     // 8 x 910B3: an all-gather of 3.1 MB takes 62 us on the device, of which 20 for its bytes.
     collective_micros: 45.0,

@@ -344,7 +344,7 @@ fn memory_terms(stage: &StageEstimate) -> Vec<Breakdown> {
         ("main copy and moments, over the ranks that share them", ZERO),
         ("saved tensors of a micro-batch x micro-batches in flight", KORTHIKANTI_2022),
         (
-            "fullest moment of a layer or the head: tensors computed again, copies, logits, workspaces",
+            "fullest moment of a layer or the head: tensors made again, copies, logits, workspaces",
             DERIVED,
         ),
         ("runtime, communication library, fragmentation", DERIVED),

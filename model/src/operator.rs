@@ -130,7 +130,10 @@ impl Device {
                 Precision::Nvfp4 => kernels.fp4_gemm,
             };
             let library = if plan.host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
-            (gemm, kernels.attention_forward * library, kernels.attention_backward * library)
+            // A part that sustains a higher clock still does no better than the best matmul.
+            let most = row.best_gemm_fraction / row.sustained_clock;
+            let attention = |fraction: f64| fraction.min(most) * library;
+            (gemm, attention(kernels.attention_forward), attention(kernels.attention_backward))
         };
         // Attention stays in 16 bits when matrix products are narrower.
         let wide_peak = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12 * row.sustained_clock;

@@ -140,7 +140,7 @@ fn moe_layers_need_the_measured_peak_on_every_rank() {
     peaks(&deepseek(DEEPSEEK_V2, [1, 2, 1, 4]), &[31.58, 44.70]);
 }
 
-/// Without a pipeline their peaks are 50 MiB a layer above the reading, which is the one tensor that
+/// Without a pipeline their peaks are 50 MiB a layer above the reading: the one tensor that
 /// router and shared experts read: SimuMax, and this model with it, counts it for both.
 #[test]
 fn the_input_of_router_and_shared_experts_is_counted_twice() {

@@ -1,7 +1,7 @@
 //! What `moescape` understands. Results go to stdout, messages to stderr.
 //!
-//! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check that
-//! fails, 1 for the rest.
+//! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
+//! that fails, 1 for the rest.
 
 mod export;
 mod input;

@@ -412,6 +412,7 @@ Kernel kernel {
             "Host time to launch one kernel; none is the framework's").unit("µs");
     straggler_sigma: Option<f64> = None,
         knob("Straggler spread", OptionalReal(0.0, 1.0),
-            "Standard deviation of a rank's step time, relative; none is the framework's").source(DERIVED);
+            "Standard deviation of a rank's step time, relative; none is the framework's")
+            .source(DERIVED);
 }
 }

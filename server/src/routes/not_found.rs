@@ -17,8 +17,8 @@ const PAGE_POLICY: &str =
 /// An address that nothing answers.
 pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
-        let text = "<p>A design is a link to the explorer; published runs beside their predictions are at \
-                    <a href=\"/trust\">/trust</a>.</p>";
+        let text = "<p>A design is a link to the explorer; published runs beside their \
+                    predictions are at <a href=\"/trust\">/trust</a>.</p>";
         return page(state, StatusCode::NOT_FOUND, "There is nothing at this address", text);
     }
     Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))

@@ -18,7 +18,7 @@ const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. 
 /// The width of a line of source.
 const COLUMNS: usize = 100;
 /// Rounds of the fit.
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 60;
 
 fn main() -> ExitCode {
     match run() {
@@ -36,8 +36,8 @@ fn run() -> io::Result<()> {
     let keep = std::env::args().any(|argument| argument == "--dry-run");
     let cases = calibrate::cases(runs::published());
     let all: Vec<&Case<'_>> = cases.iter().collect();
-    let constants = calibrate::fit(&all, &Constants::default(), ROUNDS);
-    let held_out = calibrate::held_out(&cases, &constants);
+    let constants = calibrate::fit(&all, &Constants::start(), ROUNDS);
+    let held_out = calibrate::held_out(&cases, &Constants::start());
     let bands = calibrate::bands(&held_out);
     let memory = validate(runs::published()).summary.memory.unwrap_or_default();
     let table = table(&constants, &cases, &bands, &memory);
