@@ -10,7 +10,7 @@ use validation::calibrate::{self, Case};
 use validation::runs;
 
 /// Share of a family's runs that a broken constant must push out of the 10 %, at least.
-const CLEARLY: f64 = 0.04;
+const CLEARLY: f64 = 0.03;
 
 /// Runs that a family must have to be looked at: with fewer a share would be chance.
 const ENOUGH: usize = 20;
