@@ -1,3 +1,5 @@
+//! Architectures as sources print them.
+
 use super::*;
 use crate::runs;
 

@@ -1,3 +1,5 @@
+//! Rows and the designs that they become.
+
 use model::choice::{Framework, Method, Precision, ShardingStrategy};
 
 use super::*;

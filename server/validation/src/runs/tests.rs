@@ -1,3 +1,5 @@
+//! Files of runs, well and badly formed.
+
 use super::*;
 
 const PUBLISHED: &str = include_str!("../../runs/published_runs.csv");

@@ -1,3 +1,5 @@
+//! What scores say of rows.
+
 use super::*;
 use crate::runs;
 
