@@ -304,12 +304,16 @@ impl Plan {
         push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
     }
 
-    /// A token crosses once to each domain that has one of its experts, then fans out inside.
+    /// A token crosses once to each domain that has one of its experts, then goes once to each rank
+    /// inside that has some; sums take the same way back.
+    ///
+    /// Source: DeepEP and HybridEP, whose kernels send a token to ranks, not to experts.
     fn deduplicated_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
         let (g, d) = (group.close as f64, group.domains as f64);
         let remote = self.domains_visited(group) * (d - 1.0) / d;
         let between = self.tokens_per_rank() * remote * self.row_bytes();
-        let inside = self.dispatched_bytes() * (g - 1.0) / g;
+        let share = self.ranks_visited(group) / self.shape.topk.max(1) as f64;
+        let inside = self.dispatched_bytes() * share * (g - 1.0) / g;
         let ring = &self.machine.ring;
         let combine = self.call(group, [inside, between], ring);
         // DeepSeek-V3 dispatches in 8 bits and combines in 16.
@@ -322,6 +326,15 @@ impl Plan {
             return;
         }
         push(list, Axis::Ep, Collective::AllToAll, &combine, both_ways(1.0));
+    }
+
+    /// Ranks that have some of a token's experts: n (1 - (1 - 1/n)^k) for even routing over the n
+    /// ranks of the domains that it visits.
+    fn ranks_visited(&self, group: &Group) -> f64 {
+        let reach = self.domains_visited(group) / group.domains as f64;
+        let ranks = (group.size as f64 * reach.min(1.0)).max(1.0);
+        let topk = self.shape.topk as f64;
+        (ranks * (1.0 - libm::pow(1.0 - 1.0 / ranks, topk))).min(topk)
     }
 
     /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even
