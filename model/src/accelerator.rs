@@ -31,8 +31,6 @@ pub struct Accelerator {
     /// Clock that the power limit sustains in long matmuls, against the family's first part and
     /// relative to the peaks above: power grows like the cube of the clock.
     pub sustained_clock: f64,
-    /// FP32 rate of the vector unit (CUDA cores).
-    pub vector_tflops: f64,
     /// Exponentials a second, in units of 10^12: the softmax of flash attention needs one a score
     /// forward.
     pub tera_exponentials: f64,
@@ -90,7 +88,6 @@ const BASE: Accelerator = Accelerator {
     fp8_tflops: None,
     fp4_tflops: None,
     sustained_clock: 1.0,
-    vector_tflops: 0.0,
     tera_exponentials: 4.0,
     num_cores: 1,
     hbm_gib: 0.0,
@@ -159,7 +156,6 @@ const A100: Accelerator = Accelerator {
     bf16_tflops: Some(312.0),
     fp16_tflops: 312.0,
     fp32_tflops: 156.0,
-    vector_tflops: 19.5,
     num_cores: 108,
     hbm_gib: 80.0,
     hbm_usable_gib: 79.1,
@@ -183,7 +179,6 @@ const H100: Accelerator = Accelerator {
     fp16_tflops: 989.0,
     fp32_tflops: 494.5,
     fp8_tflops: Some(1_979.0),
-    vector_tflops: 67.0,
     num_cores: 132,
     hbm_gib: 80.0,
     hbm_usable_gib: 79.1,
@@ -204,7 +199,6 @@ const B200: Accelerator = Accelerator {
     fp32_tflops: 1_125.0,
     fp8_tflops: Some(4_500.0),
     fp4_tflops: Some(9_000.0),
-    vector_tflops: 75.0,
     num_cores: 148,
     hbm_gib: 180.0,
     hbm_usable_gib: 178.0,
@@ -250,27 +244,27 @@ accelerators! {
     Ascend910b1 = "ascend-910b1", Accelerator {
         title: "Ascend 910B1",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
-        vector_tflops: 11.0, num_cores: 24,
+        num_cores: 24,
         ..A2
     };
     Ascend910b2 = "ascend-910b2", Accelerator {
         title: "Ascend 910B2",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
-        vector_tflops: 11.0, num_cores: 24,
+        num_cores: 24,
         source: CANN,
         ..A2
     };
     Ascend910b3 = "ascend-910b3", Accelerator {
         title: "Ascend 910B3 (Atlas 800T A2)",
         bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
-        vector_tflops: 9.0, num_cores: 20,
+        num_cores: 20,
         source: FLAGPERF,
         ..A2
     };
     Ascend910b4 = "ascend-910b4", Accelerator {
         title: "Ascend 910B4",
         bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
-        vector_tflops: 8.0, num_cores: 20,
+        num_cores: 20,
         hbm_gib: 32.0, hbm_usable_gib: 30.1, hbm_gb_per_sec: 819.0,
         source: CANN,
         ..A2
@@ -278,7 +272,7 @@ accelerators! {
     Ascend910c = "ascend-910c", Accelerator {
         title: "Ascend 910C die (CloudMatrix384)",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
-        vector_tflops: 11.0, num_cores: 24,
+        num_cores: 24,
         devices_per_node: 16, scale_up_domain_size: 768,
         intra_node: IntraNode::Switch,
         host_gb_per_sec: 33.0,
@@ -288,7 +282,7 @@ accelerators! {
     Ascend300iDuo = "ascend-300i-duo", Accelerator {
         title: "Atlas 300I Duo, one 310P chip (no BF16)",
         bf16_tflops: None, fp16_tflops: 70.0, fp32_tflops: 17.5,
-        vector_tflops: 2.0, num_cores: 8,
+        num_cores: 8,
         hbm_gib: 48.0, hbm_usable_gib: 45.2, hbm_gb_per_sec: 204.0,
         intra_node: IntraNode::Switch, intra_node_gb_per_sec: 16.0,
         inter_node_gb_per_sec: 3.1,
@@ -327,7 +321,7 @@ accelerators! {
     H20 = "h20", Accelerator {
         title: "NVIDIA H20",
         bf16_tflops: Some(148.0), fp16_tflops: 148.0, fp32_tflops: 74.0, fp8_tflops: Some(296.0),
-        vector_tflops: 44.0, num_cores: 78,
+        num_cores: 78,
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 4_000.0,
         ..H100
     };

@@ -21,7 +21,7 @@ pub fn error_band(plan: &Plan, metric: MetricId) -> Option<&'static Band> {
         | MetricId::tokens_per_second
         | MetricId::tokens_per_second_per_device
         | MetricId::step_time_seconds
-        | MetricId::model_tflops_per_device => Some(step_band(plan)),
+        | MetricId::model_tflops_per_device => step_band(plan),
         MetricId::memory_peak_bytes => Some(&MEMORY_BAND),
         MetricId::params_total
         | MetricId::params_active
@@ -40,12 +40,12 @@ pub fn error_band(plan: &Plan, metric: MetricId) -> Option<&'static Band> {
     }
 }
 
-fn step_band(plan: &Plan) -> &'static Band {
+fn step_band(plan: &Plan) -> Option<&'static Band> {
     let experts = plan.shape.moe_layers > 0;
     let of = |family: &str, fewest: u32| {
         BANDS
             .iter()
             .find(|band| band.family == family && band.experts == experts && band.rows >= fewest)
     };
-    of(plan.accelerator.kernels.family, FEWEST_ROWS).or_else(|| of("", 0)).unwrap_or(&MEMORY_BAND)
+    of(plan.accelerator.kernels.family, FEWEST_ROWS).or_else(|| of("", 0))
 }

@@ -200,8 +200,7 @@ fn step_time(
     set(StepPart::Kernels, tensor - ideal);
     set(StepPart::Vector, sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector));
     set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
-    let waits = sum(&|stage| stage.forward.host_wait + stage.backward.host_wait);
-    set(StepPart::Host, waits);
+    set(StepPart::Host, sum(&|stage| stage.forward.host_wait + stage.backward.host_wait));
     set(StepPart::TensorParallel, exposed[0]);
     set(StepPart::ContextParallel, exposed[1]);
     set(StepPart::ExpertParallel, exposed[2]);

@@ -76,10 +76,16 @@ struct Free {
     most: fn(usize) -> f64,
 }
 
-/// The best measured 16-bit GEMM of each family. Source: mamf-finder; limulidae for Ascend.
-const BEST_GEMM: [f64; 4] = [0.927, 0.869, 0.803, 0.776];
-/// The best measured 8-bit GEMM of each family.
-const BEST_FP8_GEMM: [f64; 4] = [0.927, 0.869, 0.709, 0.763];
+/// The first part of each family, whose row has the best that was measured.
+fn first_part(family: usize) -> &'static Accelerator {
+    let parts = [
+        AcceleratorId::Ascend910b2,
+        AcceleratorId::A100Sxm80gb,
+        AcceleratorId::H100Sxm80gb,
+        AcceleratorId::B200,
+    ];
+    parts[family].row()
+}
 
 /// The best measured element-wise kernels of each family, as a share of the memory bandwidth.
 /// Source: limulidae, 39 % on 910B and 43 % on A800 in PyTorch, whose fused kernels do better.
@@ -90,19 +96,19 @@ static FREE: &[Free] = &[
         get: |constants, index| &mut constants.kernels[index].gemm,
         count: 4,
         least: 0.3,
-        most: |index| BEST_GEMM[index],
+        most: |family| first_part(family).best_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].fp8_gemm,
         count: 4,
         least: 0.3,
-        most: |index| BEST_FP8_GEMM[index],
+        most: |family| first_part(family).best_fp8_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].block_fp8_gemm,
         count: 4,
         least: 0.3,
-        most: |index| BEST_FP8_GEMM[index],
+        most: |family| first_part(family).best_fp8_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].fp4_gemm,
