@@ -91,27 +91,43 @@ pub(crate) fn chunks(design: &Design) -> u64 {
         * design.parallel.virtual_pipeline_model_parallel_size
 }
 
-/// What each stage computes for one micro-batch, mean over directions.
+/// What each chunk of the model holds, from the first layers to the last.
+///
+/// There are p v of them; under DualPipe both directions run the same p chunks.
 ///
 /// Source: Megatron-Core `transformer_block.py:get_num_layers_to_build` and
 /// `pipeline_parallel_layer_layout.py`; MindSpeed `noop-layers.md`.
-pub(crate) fn stages(design: &Design) -> Vec<Stage> {
-    let chunks = match &design.parallel.pipeline_model_parallel_layout {
+pub(crate) fn chunks_of(design: &Design) -> Vec<Stage> {
+    match &design.parallel.pipeline_model_parallel_layout {
         Some(layout) => chunks_of_layout(design, &layout.chunks),
         None => chunks_of_slots(design),
-    };
+    }
+}
+
+/// The stage of the chunk at a position along the model, and which of the stage's chunks it is.
+///
+/// Of a bidirectional method this is the first direction; in the second one the chunk is chunk 1
+/// of stage p - 1 - position.
+pub(crate) fn stage_of(method: Method, p: usize, position: usize) -> (usize, usize) {
+    let (round, place) = (position / p, position % p);
+    match placement(method) {
+        Placement::V if round % 2 == 1 => (p - 1 - place, round),
+        Placement::Cyclic | Placement::V | Placement::Bidirectional => (place, round),
+    }
+}
+
+/// What each stage computes for one micro-batch, mean over directions.
+pub(crate) fn stages(design: &Design) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
-    let placement = placement(design.schedule.method);
+    let method = design.schedule.method;
     let mut stages = vec![Stage::default(); p];
-    for (index, chunk) in chunks.into_iter().enumerate() {
-        match placement {
-            Placement::Cyclic => stages[index % p].add(chunk, 1.0),
-            Placement::V if index < p => stages[index].add(chunk, 1.0),
-            Placement::V => stages[2 * p - 1 - index].add(chunk, 1.0),
-            Placement::Bidirectional => {
-                stages[index].add(chunk, 0.5);
-                stages[p - 1 - index].add(chunk, 0.5);
-            }
+    for (position, chunk) in chunks_of(design).into_iter().enumerate() {
+        let (stage, _) = stage_of(method, p, position);
+        if placement(method) == Placement::Bidirectional {
+            stages[stage].add(chunk, 0.5);
+            stages[p - 1 - stage].add(chunk, 0.5);
+        } else {
+            stages[stage].add(chunk, 1.0);
         }
     }
     stages
