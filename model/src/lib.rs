@@ -30,6 +30,7 @@ pub mod knob;
 pub mod link;
 pub mod preset;
 pub mod rules;
+pub mod schedule;
 pub mod source;
 pub mod units;
 pub mod violation;

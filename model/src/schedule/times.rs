@@ -1,0 +1,88 @@
+//! How long tasks take.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Schedule, Task, TaskKind};
+
+/// Seconds of one chunk for one micro-batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChunkTimes {
+    /// Forward (F).
+    pub forward: f64,
+    /// Gradients of the inputs (dX).
+    pub input_grad: f64,
+    /// Gradients of the weights (dW).
+    pub weight_grad: f64,
+}
+
+/// Seconds of a whole stage, all its chunks, for one micro-batch.
+pub type StageSeconds = ChunkTimes;
+
+impl ChunkTimes {
+    /// The whole backward, dX + dW.
+    #[must_use]
+    pub const fn backward(&self) -> f64 {
+        self.input_grad + self.weight_grad
+    }
+
+    /// The same, that many times.
+    #[must_use]
+    pub const fn times(&self, factor: f64) -> Self {
+        Self {
+            forward: self.forward * factor,
+            input_grad: self.input_grad * factor,
+            weight_grad: self.weight_grad * factor,
+        }
+    }
+}
+
+/// How long the tasks of a schedule take, in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Times {
+    /// At `stage * c + chunk`, c being the schedule's chunks per stage. What isn't there takes no
+    /// time.
+    pub chunks: Vec<ChunkTimes>,
+    /// Forwards and backwards that run as one, at `(stage * c + forward chunk) * c + backward
+    /// chunk`; one number holds for all; empty: the forward and then the backward.
+    pub pairs: Vec<f64>,
+    /// From the end of a task to the start of the one on another stage that needs it; neither
+    /// stage is busy.
+    pub p2p: f64,
+}
+
+impl Times {
+    /// Equal stages: `stage` is the time of a whole stage for one micro-batch, of which each of V
+    /// chunks takes 1 / V; so is `pair`, of a forward and a backward that run as one (none: the
+    /// forward and then the backward).
+    #[must_use]
+    pub fn equal(schedule: &Schedule, stage: StageSeconds, pair: Option<f64>, p2p: f64) -> Self {
+        let share = 1.0 / schedule.chunks() as f64;
+        let chunks = vec![stage.times(share); schedule.stages() * schedule.chunks_per_stage()];
+        Self { chunks, pairs: pair.map(|seconds| seconds * share).into_iter().collect(), p2p }
+    }
+
+    /// Seconds of a task of that stage.
+    #[must_use]
+    pub fn seconds(&self, schedule: &Schedule, stage: usize, task: Task) -> f64 {
+        let c = schedule.chunks_per_stage();
+        let chunk = |chunk: u16| {
+            self.chunks.get(stage * c + usize::from(chunk)).copied().unwrap_or_default()
+        };
+        match task.kind {
+            TaskKind::Forward => chunk(task.chunk).forward,
+            TaskKind::Backward => chunk(task.chunk).backward(),
+            TaskKind::InputGrad => chunk(task.chunk).input_grad,
+            TaskKind::WeightGrad => chunk(task.chunk).weight_grad,
+            TaskKind::Pair => {
+                let forward = usize::from(task.chunk);
+                let place = (stage * c + forward) * c + usize::from(task.backward_chunk);
+                match self.pairs.as_slice() {
+                    [] => chunk(task.chunk).forward + chunk(task.backward_chunk).backward(),
+                    [all] => *all,
+                    each => each.get(place).copied().unwrap_or(0.0),
+                }
+            }
+        }
+    }
+}
