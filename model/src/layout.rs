@@ -1,7 +1,14 @@
 //! Which layers and heads each pipeline stage holds.
 
+mod load;
+mod proposal;
+mod solver;
+
 use alloc::vec;
 use alloc::vec::Vec;
+
+pub use load::StageLoad;
+pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal};
 
 use crate::choice::Method;
 use crate::design::Design;
@@ -119,9 +126,13 @@ pub(crate) fn stage_of(method: Method, p: usize, position: usize) -> (usize, usi
 /// What each stage computes for one micro-batch, mean over directions.
 pub(crate) fn stages(design: &Design) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
-    let method = design.schedule.method;
+    stages_of(design.schedule.method, p, chunks_of(design))
+}
+
+/// What each of p stages holds of these chunks.
+fn stages_of(method: Method, p: usize, chunks: Vec<Stage>) -> Vec<Stage> {
     let mut stages = vec![Stage::default(); p];
-    for (position, chunk) in chunks_of(design).into_iter().enumerate() {
+    for (position, chunk) in chunks.into_iter().enumerate() {
         let (stage, _) = stage_of(method, p, position);
         if placement(method) == Placement::Bidirectional {
             stages[stage].add(chunk, 0.5);
@@ -186,6 +197,8 @@ fn chunks_of_layout(design: &Design, layout: &[alloc::string::String]) -> Vec<St
                         chunk.mtp += 1.0;
                         chunk.mtp_head += 1.0;
                     }
+                    'n' => chunk.mtp += 1.0,
+                    'h' => chunk.mtp_head += 1.0,
                     _ => {
                         if is_moe(design, layer) {
                             chunk.moe += 1.0;

@@ -251,8 +251,12 @@ impl Setting for Positions {
 
 /// Megatron's pipeline layout: chunks split by `|`, in the order in which a micro-batch meets them.
 ///
-/// `E` embedding, `t` transformer layer, `m` MTP layer, `L` loss; `*3` repeats what precedes it,
-/// round brackets group. Source: Megatron-Core `pipeline_parallel_layer_layout.py`.
+/// `E` embedding, `t` transformer layer, `m` MTP layer with its head and loss, `L` head and loss;
+/// `*3` repeats what precedes it, round brackets group. Source: Megatron-Core
+/// `pipeline_parallel_layer_layout.py`.
+///
+/// Two letters are not Megatron's: `n` is an MTP layer without its head, `h` the head and loss of an
+/// MTP layer, so that `nh` is `m`. They let two stages share what an MTP layer costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     text: String,
@@ -280,7 +284,7 @@ impl Layout {
         while let Some(letter) = letters.get(*at) {
             *at += 1;
             let item = match letter {
-                'E' | 't' | 'm' | 'L' | '|' => letter.to_string(),
+                'E' | 't' | 'm' | 'n' | 'h' | 'L' | '|' => letter.to_string(),
                 '(' if depth < 8 => Self::group(letters, at, depth + 1)?,
                 ')' if depth > 0 => return Some(flat),
                 _ => return None,

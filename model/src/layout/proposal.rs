@@ -1,0 +1,205 @@
+//! The layout that balances a plan's stages best.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::load::{Costs, StageLoad, overflow, repeated_share};
+use super::solver::{Chunk, Problem, solve};
+use super::{Placement, Stage, chunks, is_moe, placement, stage_of, stages_of};
+use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
+use crate::plan::Plan;
+
+/// The longest text that the layout knob takes, in letters.
+const LONGEST_TEXT: usize = 4_096;
+
+/// A layout that balances the stages of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The value of `parallel.pipeline_model_parallel_layout`; it needs no no-op layers.
+    pub layout: String,
+    /// How much longer its longest stage computes than the mean, as a share of the mean.
+    pub overflow: f64,
+    /// What no layout of this model on these stages can be below: [`Self::overflow`] where proven.
+    pub lower_bound: f64,
+    /// Was every layout compared, so that none has a shorter longest stage?
+    ///
+    /// Not so where recomputed layers are counted per stage, where MoE and dense layers alternate,
+    /// for more than two MTP layers, and for hundreds of stages with many dense layers.
+    pub proven: bool,
+    /// Seconds that each stage computes for one micro-batch.
+    pub stages: Vec<f64>,
+    /// The overflow of the plan's own layout.
+    pub current: f64,
+}
+
+/// How much longer the longest stage of a plan computes than the mean, as a share of the mean.
+///
+/// Forward and backward of one micro-batch, recomputation included, all chunks of a stage together.
+/// It is device time without communication: exchanges that are hidden cost nothing, and those that
+/// aren't grow with the layers.
+#[must_use]
+pub fn layout_overflow(plan: &Plan) -> f64 {
+    let loads = layout_loads(plan);
+    overflow(&loads.iter().map(StageLoad::seconds).collect::<Vec<_>>())
+}
+
+/// What each stage of a plan computes for one micro-batch, by kind of part.
+#[must_use]
+pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
+    Costs::new(plan).loads(plan, &plan.stages)
+}
+
+/// The layout with the least [`layout_overflow`]: layers, MTP layers, their heads and the
+/// language-model head are shared out anew; everything else is as in the plan.
+///
+/// Equally good layouts are told apart by how alike neighbouring chunks are. Every chunk holds
+/// something. `None` without a pipeline, and where there are more chunks than parts.
+#[must_use]
+pub fn layout_proposal(plan: &Plan) -> Option<Proposal> {
+    let stages = plan.sizes.pp as usize;
+    if stages < 2 {
+        return None;
+    }
+    let costs = Costs::new(plan);
+    let current: Vec<f64> =
+        costs.loads(plan, &plan.stages).iter().map(StageLoad::seconds).collect();
+    let (problem, is_exact) = problem(plan, &costs);
+    let solution = solve(&problem)?;
+    let layout = spelled(&solution.chunks);
+    let held: Vec<Stage> =
+        stages_of(plan.design().schedule.method, stages, solution_chunks(plan, &solution.chunks));
+    let seconds: Vec<f64> = costs.loads(plan, &held).iter().map(StageLoad::seconds).collect();
+    let found = overflow(&seconds);
+    let proven = is_exact && solution.exact;
+    let lower_bound = if proven {
+        found
+    } else if is_exact {
+        (problem.bound() / (problem.total() / problem.bins as f64) - 1.0).max(0.0)
+    } else {
+        0.0
+    };
+    (layout.len() <= LONGEST_TEXT).then(|| Proposal {
+        layout,
+        overflow: found,
+        lower_bound,
+        proven,
+        stages: seconds,
+        current: overflow(&current),
+    })
+}
+
+/// A plan as the solver sees it, and whether that is all there is to see.
+fn problem(plan: &Plan, costs: &Costs) -> (Problem, bool) {
+    let design = plan.design();
+    let (method, p) = (design.schedule.method, plan.sizes.pp as usize);
+    // Both directions of a bidirectional pipeline run a stage and its mirror image.
+    let folded = |stage: usize| if folds(method) { stage.min(p - 1 - stage) } else { stage };
+    let bin_of: Vec<usize> = (0..chunks(design) as usize)
+        .map(|position| folded(stage_of(method, p, position).0))
+        .collect();
+    let (repeated, repeats_alike) = repeated_layers(plan);
+    let lengths = costs.lengths(repeated);
+    let dense = plan.shape.dense_layers;
+    let layers = dense + plan.shape.moe_layers;
+    let dense_first = (0..layers).all(|layer| is_moe(design, layer) == (layer >= dense));
+    let mut problem = Problem {
+        lengths,
+        dense: dense as usize,
+        moe: plan.shape.moe_layers as usize,
+        mtp: plan.shape.mtp_layers as usize,
+        bin_of,
+        bins: if folds(method) { p.div_ceil(2) } else { p },
+    };
+    if !dense_first {
+        problem = problem.with_equal_layers();
+    }
+    (problem, repeats_alike && dense_first)
+}
+
+/// The mean share of layers that whole-layer recomputation takes, and whether that is each stage's
+/// share whatever it holds.
+fn repeated_layers(plan: &Plan) -> (f64, bool) {
+    let (mut layers, mut repeated) = (0.0, 0.0);
+    for (index, stage) in plan.stages.iter().enumerate() {
+        let own = stage.layers() + stage.mtp;
+        layers += own;
+        repeated += own * repeated_share(plan, index, own);
+    }
+    let memory = &plan.design().memory;
+    let counts = memory.recompute_granularity == RecomputeGranularity::Full
+        && memory.recompute_method == RecomputeMethod::Block
+        && memory.recompute_num_layers.is_some();
+    (if layers > 0.0 { repeated / layers } else { 0.0 }, !counts)
+}
+
+fn folds(method: Method) -> bool {
+    placement(method) == Placement::Bidirectional
+}
+
+/// A solver's chunks with the model's own kinds of layers.
+fn solution_chunks(plan: &Plan, chunks: &[Chunk]) -> Vec<Stage> {
+    let mut layer = 0;
+    let mut held: Vec<Stage> = chunks
+        .iter()
+        .map(|chunk| {
+            let end = layer + chunk.layers as u64;
+            let moe = (layer..end).filter(|layer| is_moe(plan.design(), *layer)).count();
+            layer = end;
+            Stage {
+                dense: (chunk.layers - moe) as f64,
+                moe: moe as f64,
+                mtp: chunk.mtp as f64,
+                embedding: 0.0,
+                head: chunk.heads as f64,
+                mtp_head: chunk.mtp_heads as f64,
+            }
+        })
+        .collect();
+    if let Some(first) = held.first_mut() {
+        first.embedding = 1.0;
+    }
+    held
+}
+
+/// Chunks as the layout knob spells them, equal neighbours with a count.
+fn spelled(chunks: &[Chunk]) -> String {
+    let texts: Vec<String> =
+        chunks.iter().enumerate().map(|(index, chunk)| letters(*chunk, index == 0)).collect();
+    let mut text = String::new();
+    let mut at = 0;
+    while at < texts.len() {
+        // The last chunk has no bar behind it.
+        let alike = texts[at..].iter().take_while(|other| **other == texts[at]).count();
+        let is_last = at + alike == texts.len();
+        let repeated = if is_last { alike - 1 } else { alike };
+        match repeated {
+            0 => {}
+            1 | 2 => (0..repeated).for_each(|_| text.push_str(&format!("{}|", texts[at]))),
+            _ => text.push_str(&format!("({}|)*{repeated}", texts[at])),
+        }
+        if is_last {
+            text.push_str(&texts[at]);
+        }
+        at += alike;
+    }
+    text
+}
+
+/// A chunk's letters: embedding, layers, MTP layers with and without their heads, the LM head.
+fn letters(chunk: Chunk, is_first: bool) -> String {
+    let whole = chunk.whole_mtp();
+    let counted = |letter: &str, count: usize| match count {
+        0..=3 => letter.repeat(count),
+        _ => format!("{letter}*{count}"),
+    };
+    let parts = [
+        if is_first { "E".to_string() } else { String::new() },
+        counted("t", chunk.layers),
+        counted("m", whole),
+        counted("n", chunk.mtp - whole),
+        counted("h", chunk.mtp_heads - whole),
+        counted("L", chunk.heads),
+    ];
+    parts.concat()
+}

@@ -1,0 +1,490 @@
+//! The layout whose longest stage is shortest, for parts of known length.
+//!
+//! The parts of a model come in order: the embedding, the layers (dense ones first), and behind the
+//! last layer, in any later chunk, the language-model head and each MTP layer with its head, which
+//! never runs before its layer. A chunk holds consecutive layers; a bin holds the chunks that
+//! one stage runs, and its length is the sum of their parts.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Most steps of the search over dense layers; beyond, all layers count as equally long.
+const MOST_STEPS: usize = 4_000_000;
+/// MTP layers that are split from their heads; of more, each stays with its head.
+const MOST_SPLIT: usize = 2;
+/// Chunks behind the last layer, where MTP layers aren't split.
+const MOST_BEHIND: usize = 3;
+/// Chunks whose layers are moved about to make neighbours alike.
+const MOST_SMOOTHED: usize = 96;
+
+/// Seconds of each kind of part, for one micro-batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Lengths {
+    pub(super) dense: f64,
+    pub(super) moe: f64,
+    pub(super) embedding: f64,
+    pub(super) head: f64,
+    /// An MTP layer without its head.
+    pub(super) mtp: f64,
+    /// The head and loss of an MTP layer.
+    pub(super) mtp_head: f64,
+}
+
+/// What is to be laid out, and where chunks lie.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Problem {
+    pub(super) lengths: Lengths,
+    /// Dense layers: the first ones.
+    pub(super) dense: usize,
+    /// MoE layers behind them.
+    pub(super) moe: usize,
+    pub(super) mtp: usize,
+    /// The bin of each chunk, in model order.
+    pub(super) bin_of: Vec<usize>,
+    /// How many bins there are.
+    pub(super) bins: usize,
+}
+
+/// What one chunk holds beside the embedding, which is on the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chunk {
+    pub(super) layers: usize,
+    pub(super) heads: usize,
+    pub(super) mtp: usize,
+    pub(super) mtp_heads: usize,
+}
+
+impl Chunk {
+    fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// MTP layers whose head is in the same chunk.
+    pub(super) fn whole_mtp(self) -> usize {
+        self.mtp.min(self.mtp_heads)
+    }
+}
+
+/// A layout with the least longest bin.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Solution {
+    pub(super) chunks: Vec<Chunk>,
+    /// The longest bin.
+    pub(super) longest: f64,
+    /// Was every layout compared?
+    pub(super) exact: bool,
+}
+
+impl Problem {
+    fn layers(&self) -> usize {
+        self.dense + self.moe
+    }
+
+    /// All parts together.
+    pub(super) fn total(&self) -> f64 {
+        let of = &self.lengths;
+        of.embedding
+            + of.head
+            + self.dense as f64 * of.dense
+            + self.moe as f64 * of.moe
+            + self.mtp as f64 * (of.mtp + of.mtp_head)
+    }
+
+    /// No layout is shorter than its longest part, nor than the mean.
+    pub(super) fn bound(&self) -> f64 {
+        let of = &self.lengths;
+        let some = |count: usize, length: f64| if count > 0 { length } else { 0.0 };
+        [
+            some(self.dense, of.dense),
+            some(self.moe, of.moe),
+            some(self.mtp, of.mtp.max(of.mtp_head)),
+            of.head,
+            of.embedding,
+        ]
+        .into_iter()
+        .fold(self.total() / self.bins as f64, f64::max)
+    }
+
+    /// The length of each bin under a layout.
+    pub(super) fn bin_lengths(&self, chunks: &[Chunk]) -> Vec<f64> {
+        let mut counts = vec![(0, 0); self.bins];
+        let mut first = 0;
+        for (chunk, bin) in chunks.iter().zip(&self.bin_of) {
+            let dense = self.dense.saturating_sub(first).min(chunk.layers);
+            first += chunk.layers;
+            counts[*bin].0 += dense;
+            counts[*bin].1 += chunk.layers - dense;
+        }
+        let fixed = self.fixed(chunks);
+        counts.iter().zip(fixed).map(|((d, m), fixed)| self.length(fixed, *d, *m)).collect()
+    }
+
+    /// One way to add a bin up: sums that are compared must be rounded alike.
+    fn length(&self, fixed: f64, dense: usize, moe: usize) -> f64 {
+        fixed + (dense as f64 * self.lengths.dense + moe as f64 * self.lengths.moe)
+    }
+
+    /// The length of each bin without layers.
+    fn fixed(&self, chunks: &[Chunk]) -> Vec<f64> {
+        let of = &self.lengths;
+        let mut fixed = vec![0.0; self.bins];
+        for (chunk, bin) in chunks.iter().zip(&self.bin_of) {
+            fixed[*bin] += chunk.heads as f64 * of.head
+                + chunk.mtp as f64 * of.mtp
+                + chunk.mtp_heads as f64 * of.mtp_head;
+        }
+        fixed[self.bin_of[0]] += of.embedding;
+        fixed
+    }
+
+    /// The same with all layers as long as their mean.
+    pub(super) fn with_equal_layers(&self) -> Self {
+        let (dense, moe) = (self.dense as f64, self.moe as f64);
+        let sum = dense * self.lengths.dense + moe * self.lengths.moe;
+        let lengths = Lengths { moe: sum / (dense + moe), ..self.lengths };
+        Self { lengths, dense: 0, moe: self.layers(), ..self.clone() }
+    }
+}
+
+/// Finds the layout whose longest bin is shortest, every chunk holding something; `None` where
+/// there are more chunks than parts, or no layers.
+///
+/// Every place of the parts behind the layers is tried. For each, and for each chunk that may hold
+/// the last dense layer, the least bound is searched under which the bins have room for all layers:
+/// dense ones are shared out by dynamic programming so that most room is left for the others.
+/// Among equally long layouts the one is taken that keeps MTP layers with their heads, and whose
+/// neighbouring chunks differ least.
+pub(super) fn solve(problem: &Problem) -> Option<Solution> {
+    let (chunks, layers) = (problem.bin_of.len(), problem.layers());
+    if chunks == 0 || layers == 0 || chunks > layers + 2 + 2 * problem.mtp {
+        return None;
+    }
+    if problem.dense > 0 && problem.moe == 0 {
+        // One kind of layer is the second kind.
+        let lengths = Lengths { moe: problem.lengths.dense, ..problem.lengths };
+        return solve(&Problem { lengths, dense: 0, moe: layers, ..problem.clone() });
+    }
+    let tails = tails(problem);
+    let steps = problem
+        .bins
+        .saturating_mul((problem.dense + 1).saturating_pow(3))
+        .saturating_mul(tails.len());
+    if problem.dense > 0 && steps > MOST_STEPS {
+        let equal = solve(&problem.with_equal_layers())?;
+        let lengths = problem.bin_lengths(&equal.chunks);
+        let longest = lengths.into_iter().fold(0.0, f64::max);
+        return Some(Solution { longest, exact: false, ..equal });
+    }
+    let mut longest = f64::INFINITY;
+    for frame in frames(problem, &tails) {
+        while let Some(found) = frame.shorter_than(problem, longest) {
+            longest = found;
+        }
+    }
+    let chunks = frames(problem, &tails)
+        .filter_map(|frame| frame.layout(problem, longest))
+        .min_by(|a, b| roughness(problem, a).total_cmp(&roughness(problem, b)))?;
+    let chunks = smoothed(problem, chunks, longest);
+    Some(Solution { chunks, longest, exact: problem.mtp <= MOST_SPLIT })
+}
+
+/// How unlike a layout is to what one would write by hand: MTP layers apart from their heads first,
+/// then how much the layers of neighbouring chunks differ, then their lengths.
+fn roughness(problem: &Problem, chunks: &[Chunk]) -> f64 {
+    let split: usize = chunks.iter().map(|chunk| chunk.mtp - chunk.whole_mtp()).sum();
+    let layers: usize = chunks.windows(2).map(|pair| pair[0].layers.abs_diff(pair[1].layers)).sum();
+    let of = &problem.lengths;
+    let length = |chunk: &Chunk| {
+        chunk.layers as f64 * of.moe
+            + chunk.heads as f64 * of.head
+            + chunk.mtp as f64 * of.mtp
+            + chunk.mtp_heads as f64 * of.mtp_head
+    };
+    let lengths: f64 =
+        chunks.windows(2).map(|pair| (length(&pair[0]) - length(&pair[1])).abs()).sum();
+    // Seconds of all chunks together weigh less than one layer moved.
+    let total = problem.total().max(f64::MIN_POSITIVE);
+    split as f64 * 1e6 + layers as f64 + lengths / (2.0 * total)
+}
+
+/// Moves single layers between chunks as long as neighbours become more alike and no bin longer
+/// than it may be.
+fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chunk> {
+    let last = chunks.iter().rposition(|chunk| chunk.layers > 0).unwrap_or(0);
+    if chunks.len() > MOST_SMOOTHED {
+        return chunks;
+    }
+    let mut best = roughness(problem, &chunks);
+    // Each round lowers the roughness; a few suffice.
+    for _ in 0..2 * chunks.len() {
+        let mut moved = None;
+        for (from, to) in (0..=last).flat_map(|from| (0..=last).map(move |to| (from, to))) {
+            // Only the first chunk has something beside its layers.
+            let least = usize::from(from > 0 || last == 0);
+            if from == to || chunks[from].layers <= least {
+                continue;
+            }
+            chunks[from].layers -= 1;
+            chunks[to].layers += 1;
+            let rough = roughness(problem, &chunks);
+            if rough < best && problem.bin_lengths(&chunks).iter().all(|bin| *bin <= longest) {
+                (best, moved) = (rough, Some((from, to)));
+            }
+            chunks[from].layers += 1;
+            chunks[to].layers -= 1;
+        }
+        let Some((from, to)) = moved else { break };
+        chunks[from].layers -= 1;
+        chunks[to].layers += 1;
+    }
+    chunks
+}
+
+/// Where everything but the layers is, and between which chunks dense and MoE layers change.
+#[derive(Clone, Debug)]
+struct Frame {
+    /// The chunks without their layers.
+    chunks: Vec<Chunk>,
+    /// The chunk of the last dense layer; `None` without dense layers.
+    last_dense: Option<usize>,
+    /// The chunk of the last layer.
+    last: usize,
+    /// Each bin's length without layers.
+    fixed: Vec<f64>,
+    /// Least numbers of dense and MoE layers of each bin, `None` where it can't hold any.
+    least: Vec<[Option<usize>; 2]>,
+}
+
+/// Every frame of a problem.
+fn frames(problem: &Problem, tails: &[Vec<Chunk>]) -> impl Iterator<Item = Frame> {
+    tails.iter().flat_map(move |tail| {
+        let last = problem.bin_of.len() - tail.len();
+        let latest = if problem.dense > 0 { last.min(problem.dense) } else { 0 };
+        (0..=latest).filter_map(move |end| {
+            let last_dense = (problem.dense > 0).then_some(end);
+            Frame::new(problem, tail, last_dense)
+        })
+    })
+}
+
+/// What the last chunks hold beside layers, from the chunk of the last layer on.
+fn tails(problem: &Problem) -> Vec<Vec<Chunk>> {
+    let splits = problem.mtp <= MOST_SPLIT;
+    let parts = 1 + problem.mtp * if splits { 2 } else { 1 };
+    let behind = if splits { parts } else { parts.min(MOST_BEHIND) };
+    let mut tails = Vec::new();
+    for behind in 0..=behind.min(problem.bin_of.len() - 1) {
+        let left = Chunk { layers: 0, heads: 1, mtp: problem.mtp, mtp_heads: problem.mtp };
+        let mut tail = vec![Chunk::default(); behind + 1];
+        fill(&mut tail, 0, left, splits, &mut tails);
+    }
+    tails
+}
+
+/// Puts what is left into the chunks from `at` on, in every way.
+fn fill(tail: &mut [Chunk], at: usize, left: Chunk, splits: bool, tails: &mut Vec<Vec<Chunk>>) {
+    let Some(later) = (tail.len() - at).checked_sub(1) else {
+        if left.is_empty() {
+            tails.push(tail.to_vec());
+        }
+        return;
+    };
+    if left.heads + left.mtp + left.mtp_heads < later {
+        return;
+    }
+    for heads in 0..=left.heads {
+        for mtp in 0..=left.mtp {
+            // No more heads than layers have passed.
+            let passed = left.mtp_heads - left.mtp + mtp;
+            let mtp_heads = if splits { 0..=passed } else { mtp..=mtp };
+            for mtp_heads in mtp_heads {
+                let chunk = Chunk { layers: 0, heads, mtp, mtp_heads };
+                if at > 0 && chunk.is_empty() {
+                    continue;
+                }
+                tail[at] = chunk;
+                let left = Chunk {
+                    layers: 0,
+                    heads: left.heads - heads,
+                    mtp: left.mtp - mtp,
+                    mtp_heads: left.mtp_heads - mtp_heads,
+                };
+                fill(tail, at + 1, left, splits, tails);
+            }
+        }
+    }
+}
+
+impl Frame {
+    /// `None` where the layers can't fill the chunks.
+    fn new(problem: &Problem, tail: &[Chunk], last_dense: Option<usize>) -> Option<Self> {
+        let last = problem.bin_of.len() - tail.len();
+        let mut least = vec![[None, None]; problem.bins];
+        let mut sums = [0, 0];
+        for (chunk, bin) in problem.bin_of.iter().enumerate().take(last + 1) {
+            let mut at_least = |kind: usize, count: usize| {
+                let sum: &mut Option<usize> = &mut least[*bin][kind];
+                *sum = Some(sum.unwrap_or(0) + count);
+                sums[kind] += count;
+            };
+            // The embedding fills the first chunk, unless the last layer must be there.
+            let needed = usize::from(chunk > 0 || last == 0);
+            match last_dense {
+                Some(end) if chunk < end => at_least(0, needed),
+                Some(end) if chunk == end => {
+                    at_least(0, 1);
+                    at_least(1, 0);
+                }
+                Some(_) | None => at_least(1, needed),
+            }
+        }
+        let mut chunks = vec![Chunk::default(); problem.bin_of.len()];
+        chunks[last..].copy_from_slice(tail);
+        let fixed = problem.fixed(&chunks);
+        let fits = sums[0] <= problem.dense && sums[1] <= problem.moe;
+        fits.then_some(Self { chunks, last_dense, last, fixed, least })
+    }
+
+    /// Most MoE layers that a bin has room for beside some dense ones; `None` where these alone, or
+    /// the least that it must hold, are too long.
+    fn room(&self, problem: &Problem, bin: usize, dense: usize, longest: f64) -> Option<usize> {
+        let [least_dense, least_moe] = self.least[bin];
+        if dense > 0 && least_dense.is_none() || dense < least_dense.unwrap_or(0) {
+            return None;
+        }
+        let fixed = self.fixed[bin];
+        let fits = |moe: usize| problem.length(fixed, dense, moe) <= longest;
+        let least = least_moe.unwrap_or(0);
+        if !fits(least) {
+            return None;
+        }
+        if least_moe.is_none() {
+            return Some(0);
+        }
+        // The quotient is off by at most a few units in the last place.
+        let left = longest - problem.length(fixed, dense, 0);
+        let moe = problem.lengths.moe;
+        let quotient = if moe > 0.0 { left / moe } else { f64::INFINITY };
+        let mut room = (quotient as usize).clamp(least, problem.moe.max(least));
+        while room > least && !fits(room) {
+            room -= 1;
+        }
+        while room < problem.moe && fits(room + 1) {
+            room += 1;
+        }
+        Some(room)
+    }
+
+    /// Dense layers of each bin that leave most room for MoE layers, and that room.
+    fn share_dense(&self, problem: &Problem, longest: f64) -> Option<(Vec<usize>, usize)> {
+        let dense = problem.dense;
+        // best[d]: most room so far beside d dense layers; taken[bin][d]: how many the bin took.
+        let mut best: Vec<Option<usize>> = vec![None; dense + 1];
+        best[0] = Some(0);
+        let mut taken = vec![vec![0; dense + 1]; problem.bins];
+        for (bin, taken) in taken.iter_mut().enumerate() {
+            let rooms: Vec<Option<usize>> =
+                (0..=dense).map(|own| self.room(problem, bin, own, longest)).collect();
+            let mut next: Vec<Option<usize>> = vec![None; dense + 1];
+            for (before, sum) in best.iter().enumerate() {
+                let Some(sum) = sum else { continue };
+                for (own, room) in rooms.iter().enumerate().take(dense + 1 - before) {
+                    let Some(room) = room else { continue };
+                    let all = &mut next[before + own];
+                    if all.is_none_or(|all| all < sum + room) {
+                        *all = Some(sum + room);
+                        taken[before + own] = own;
+                    }
+                }
+            }
+            best = next;
+        }
+        let room = best[dense]?;
+        let mut shares = vec![0; problem.bins];
+        let mut left = dense;
+        for bin in (0..problem.bins).rev() {
+            shares[bin] = taken[bin][left];
+            left -= shares[bin];
+        }
+        Some((shares, room))
+    }
+
+    fn fits(&self, problem: &Problem, longest: f64) -> bool {
+        self.share_dense(problem, longest).is_some_and(|(_, room)| room >= problem.moe)
+    }
+
+    /// The longest bin of a layout of this frame that stays below a bound, close to the least.
+    fn shorter_than(&self, problem: &Problem, bound: f64) -> Option<f64> {
+        let mut high = bound.min(problem.total() * 2.0).next_down();
+        if !self.fits(problem, high) {
+            return None;
+        }
+        let mut low = problem.bound().min(high);
+        for _ in 0..40 {
+            let middle = low + (high - low) / 2.0;
+            if self.fits(problem, middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        // What is reached lies at or below what was allowed.
+        let chunks = self.layout(problem, high)?;
+        Some(problem.bin_lengths(&chunks).into_iter().fold(0.0, f64::max))
+    }
+
+    /// A layout whose bins are within a bound.
+    fn layout(&self, problem: &Problem, longest: f64) -> Option<Vec<Chunk>> {
+        let (dense, room) = self.share_dense(problem, longest)?;
+        let mut excess = room.checked_sub(problem.moe)?;
+        let mut moe: Vec<usize> = (0..problem.bins)
+            .map(|bin| self.room(problem, bin, dense[bin], longest).unwrap_or(0))
+            .collect();
+        // What is too much leaves the bins with most layers, the last of them first.
+        while excess > 0 {
+            let movable = |bin: &usize| moe[*bin] > self.least[*bin][1].unwrap_or(0);
+            let bins = (0..problem.bins).filter(movable);
+            let fullest = bins.max_by_key(|bin| (moe[*bin] + dense[*bin], *bin))?;
+            moe[fullest] -= 1;
+            excess -= 1;
+        }
+        let mut chunks = self.chunks.clone();
+        let first = self.last_dense.unwrap_or(0);
+        let kinds = [(dense, 0..first + 1, 0), (moe, first..self.last + 1, 1)];
+        for (counts, range, kind) in kinds {
+            if kind == 0 && self.last_dense.is_none() {
+                continue;
+            }
+            for (bin, count) in counts.into_iter().enumerate() {
+                let own: Vec<usize> =
+                    range.clone().filter(|chunk| problem.bin_of[*chunk] == bin).collect();
+                self.spread(&mut chunks, &own, count, kind);
+            }
+        }
+        Some(chunks)
+    }
+
+    /// Gives a bin's layers of one kind to its chunks, those that need one first, then the emptiest.
+    fn spread(&self, chunks: &mut [Chunk], own: &[usize], mut count: usize, kind: usize) {
+        for chunk in own {
+            let starts = match self.last_dense {
+                Some(end) if kind == 0 => *chunk > 0 || *chunk == end,
+                Some(end) => *chunk > end,
+                None => *chunk > 0 || *chunk == self.last,
+            };
+            if starts && count > 0 {
+                chunks[*chunk].layers += 1;
+                count -= 1;
+            }
+        }
+        for _ in 0..count {
+            let emptiest = own.iter().min_by_key(|chunk| (chunks[**chunk].layers, **chunk));
+            if let Some(chunk) = emptiest {
+                chunks[*chunk].layers += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
