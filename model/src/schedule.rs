@@ -9,13 +9,21 @@ use alloc::vec::Vec;
 
 use crate::choice::Method;
 
-mod closed_form;
 mod fault;
-mod one_f_one_b;
-mod simulation;
 mod task;
-mod timeline;
 mod times;
+
+mod dualpipe;
+mod gpipe;
+mod interleaved;
+mod one_f_one_b;
+mod v_pattern;
+mod zb_v;
+mod zero_bubble;
+
+mod closed_form;
+mod simulation;
+mod timeline;
 
 pub use fault::Fault;
 pub use task::{Task, TaskKind, TaskLists};
@@ -130,5 +138,44 @@ impl Schedule {
             | Method::VMin
             | Method::DualPipeV => chunk * p + stage,
         }
+    }
+
+    /// Tasks of all stages, without building them.
+    #[must_use]
+    pub fn num_tasks(&self) -> u64 {
+        let [p, v, m] = [self.stages, self.chunks, self.micro_batches].map(u64::from);
+        match self.method {
+            Method::Gpipe | Method::OneForwardOneBackward | Method::Interleaved => 2 * p * v * m,
+            Method::OneForwardOneBackwardOverlap => interleaved::num_overlapped_tasks(self),
+            Method::ZbH1 | Method::Zb2p | Method::ZbV | Method::VHalf | Method::VMin => {
+                3 * p * v * m
+            }
+            Method::DualPipe | Method::DualPipeV => dualpipe::num_tasks(self),
+        }
+    }
+
+    /// The tasks of each stage in order; empty with more than [`Schedule::MAX_TASKS`].
+    #[must_use]
+    pub fn tasks(&self) -> TaskLists {
+        let count = self.num_tasks();
+        let mut lists = TaskLists::default();
+        let Some(room) = usize::try_from(count).ok().filter(|_| count <= Self::MAX_TASKS) else {
+            return lists;
+        };
+        lists.reserve(room, self.stages());
+        match self.method {
+            Method::Gpipe => gpipe::write(self, &mut lists),
+            Method::OneForwardOneBackward => one_f_one_b::write(self, &mut lists),
+            Method::Interleaved => interleaved::write(self, &mut lists),
+            Method::OneForwardOneBackwardOverlap => {
+                interleaved::write_overlapped(self, &mut lists);
+            }
+            Method::ZbH1 => zero_bubble::write_h1(self, &mut lists),
+            Method::Zb2p => zero_bubble::write_h2(self, &mut lists),
+            Method::ZbV => zb_v::write(self, &mut lists),
+            Method::VHalf | Method::VMin => v_pattern::write(self, &mut lists),
+            Method::DualPipe | Method::DualPipeV => dualpipe::write(self, &mut lists),
+        }
+        lists
     }
 }

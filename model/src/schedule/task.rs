@@ -93,9 +93,10 @@ pub struct TaskLists {
 }
 
 impl TaskLists {
-    /// No stage yet, with room for this many tasks and stages.
-    pub(super) fn with_capacity(tasks: usize, stages: usize) -> Self {
-        Self { tasks: Vec::with_capacity(tasks), ends: Vec::with_capacity(stages) }
+    /// Makes room for this many tasks and stages.
+    pub(super) fn reserve(&mut self, tasks: usize, stages: usize) {
+        self.tasks.reserve_exact(tasks);
+        self.ends.reserve_exact(stages);
     }
 
     /// The tasks since the last call are those of the next stage.
