@@ -61,6 +61,8 @@ mod step;
 pub mod convention;
 pub mod error_band;
 pub mod explain;
+#[cfg(feature = "text")]
+pub mod trace;
 
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
