@@ -3,7 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::choice::Timing;
 use crate::metric::{MetricId, MetricValue};
+pub use crate::pipeline::Phase;
 use crate::units::{Bytes, Flops, Seconds};
 
 /// The prediction for one training configuration.
@@ -11,12 +13,18 @@ use crate::units::{Bytes, Flops, Seconds};
 pub struct Estimate {
     /// The headline numbers.
     pub metrics: Metrics,
+    /// Where the pipeline's times come from: the closed form also where a simulation was asked
+    /// for and would have too many tasks.
+    pub timing: Timing,
     /// Where the step's time goes; sums to the step time.
     pub step: StepTime,
     /// One entry per pipeline stage, in order.
     pub stages: Vec<StageEstimate>,
     /// One entry per axis, link and collective that carries traffic.
     pub communication: Vec<Communication>,
+    /// How much of the layers' communication is hidden, per phase of the pipeline and axis; empty
+    /// when a formula gave the times.
+    pub overlap: Vec<PhaseOverlap>,
     /// What the reader should know about this estimate.
     pub warnings: Vec<String>,
 }
@@ -105,6 +113,8 @@ pub enum StepPart {
     PipelineParallel,
     /// Exposed swapping to host memory.
     Swap,
+    /// What kernels lose to the collectives that run beside them.
+    Contention,
     /// Stages waiting for each other.
     Bubble,
     /// Exposed gradient reduction and parameter gathering.
@@ -117,7 +127,7 @@ pub enum StepPart {
 
 impl StepPart {
     /// Every part, in the order in which charts show them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Ideal,
         Self::Kernels,
         Self::Vector,
@@ -128,6 +138,7 @@ impl StepPart {
         Self::ExpertParallel,
         Self::PipelineParallel,
         Self::Swap,
+        Self::Contention,
         Self::Bubble,
         Self::DataParallel,
         Self::Optimizer,
@@ -148,6 +159,7 @@ impl StepPart {
             Self::ExpertParallel => "EP",
             Self::PipelineParallel => "PP",
             Self::Swap => "Swap",
+            Self::Contention => "Contention",
             Self::Bubble => "Bubble",
             Self::DataParallel => "DP",
             Self::Optimizer => "Optimizer",
@@ -169,6 +181,7 @@ impl StepPart {
             Self::ExpertParallel => "Expert dispatch and combine that nothing hides",
             Self::PipelineParallel => "Sends between stages that nothing hides",
             Self::Swap => "Swapping to host memory that nothing hides",
+            Self::Contention => "Kernels slowed by the collectives that run beside them",
             Self::Bubble => "Stages waiting for each other",
             Self::DataParallel => "Gradient reduction and parameter gathering that nothing hides",
             Self::Optimizer => "The optimizer's own step",
@@ -378,4 +391,25 @@ pub struct Communication {
     pub time: Seconds,
     /// The part of the time in which the device waits.
     pub exposed: Seconds,
+}
+
+/// Communication of one axis in one phase of the pipeline, mean over stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhaseOverlap {
+    /// The phase.
+    pub phase: Phase,
+    /// The axis.
+    pub axis: Axis,
+    /// Its time in a step, hidden or not.
+    pub time: Seconds,
+    /// The part of the time in which compute waits.
+    pub exposed: Seconds,
+}
+
+impl PhaseOverlap {
+    /// Share of the time that is hidden.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        (1.0 - self.exposed / self.time).max(0.0)
+    }
 }

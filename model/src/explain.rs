@@ -195,6 +195,7 @@ fn step_rows(estimate: &Estimate, part: StepPart) -> Vec<Breakdown> {
         | StepPart::Vector
         | StepPart::Recompute
         | StepPart::Host
+        | StepPart::Contention
         | StepPart::Bubble
         | StepPart::Optimizer
         | StepPart::Stragglers => &[],

@@ -60,6 +60,11 @@ impl Layer {
 
     /// What the backward computes again, without whole-layer recomputation.
     pub(crate) fn recomputed(&self, plan: &Plan, is_moe: bool) -> Cost {
+        self.recomputed_attention(plan) + self.recomputed_mlp(plan, is_moe)
+    }
+
+    /// Of that, what attention's backward needs.
+    pub(crate) fn recomputed_attention(&self, plan: &Plan) -> Cost {
         let mut cost = Cost::ZERO;
         if plan.design().memory.recompute_granularity != RecomputeGranularity::Selective {
             return cost;
@@ -78,6 +83,17 @@ impl Layer {
         } else if has(RecomputeModule::MlaKv) {
             cost += self.key_value.forward;
         }
+        cost
+    }
+
+    /// Of that, what the norms' and the MLP's or the experts' backward needs.
+    pub(crate) fn recomputed_mlp(&self, plan: &Plan, is_moe: bool) -> Cost {
+        let mut cost = Cost::ZERO;
+        if plan.design().memory.recompute_granularity != RecomputeGranularity::Selective {
+            return cost;
+        }
+        let modules = plan.design().memory.recompute_modules;
+        let has = |module| modules.has(module);
         if has(RecomputeModule::Layernorm) {
             cost += self.norms.forward;
         }

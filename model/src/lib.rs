@@ -51,6 +51,7 @@ mod traffic;
 mod activation;
 mod memory;
 
+pub mod pair;
 mod pipeline;
 mod stage;
 

@@ -6,6 +6,7 @@ use crate::activation::Kept;
 use crate::choice::{Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
+use crate::pipeline::Held;
 use crate::plan::Plan;
 use crate::units::Bytes;
 
@@ -54,6 +55,16 @@ impl LayerMemory {
         };
         Self { dense, moe, placeholders: Placeholders::new(plan) }
     }
+
+    /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
+    /// offloading: by this a stage's bytes are split over its chunks.
+    pub(crate) fn weight(&self, plan: &Plan, content: &Stage) -> f64 {
+        let mtp_moe = plan.shape.moe_layers > 0;
+        let (dense, moe) = if mtp_moe { (0.0, content.mtp) } else { (content.mtp, 0.0) };
+        self.dense.kept.device * (content.dense + dense)
+            + self.moe.kept.device * (content.moe + moe)
+            + plan.layer_input() * 2.0 * (content.head + content.mtp_head)
+    }
 }
 
 impl Plan {
@@ -61,8 +72,16 @@ impl Plan {
     ///
     /// Weights, gradients and optimizer are shared out as the sharding strategy says, over DP x CP
     /// for what all ranks hold and over EDP for experts (ZeRO, section 5). Activations are those of
-    /// one micro-batch times the micro-batches in flight.
-    pub(crate) fn occupancy(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Occupancy {
+    /// one micro-batch times the micro-batches in flight, or what `held` says of a simulated
+    /// step.
+    pub(crate) fn occupancy(
+        &self,
+        index: usize,
+        stage: &Stage,
+        layers: &LayerMemory,
+        kept: &Kept,
+        held: Option<Held>,
+    ) -> Occupancy {
         let params = self.stage_params(stage);
         let sharded = |least: ShardingStrategy, bytes: f64| {
             if self.shards(least) {
@@ -84,8 +103,10 @@ impl Plan {
             }
         }
         let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
-        let kept = self.stage_activations(index, stage, layers);
-        let in_flight = self.in_flight(index);
+        let held = held.unwrap_or_else(|| {
+            let micro_batches = self.in_flight(index);
+            Held { bytes: kept.device * micro_batches, micro_batches }
+        });
         // What stays, and the fuller of a layer's and the head's moment.
         let buffers = layers.placeholders.of(stage, self.shape.moe_layers > 0)
             + self.workspaces(stage)
@@ -100,14 +121,14 @@ impl Plan {
                     memory.gradient_dtype.bytes(),
                 )),
                 optimizer: Bytes::new(optimizer - states),
-                activations: Bytes::new(kept.device * in_flight),
+                activations: Bytes::new(held.bytes),
                 buffers: Bytes::new(buffers),
                 reserved: Bytes::gib(memory.reserved_gib),
             },
-            host: Bytes::new(kept.host * in_flight + states),
+            host: Bytes::new(kept.host * held.micro_batches + states),
             swapped: kept.host,
             swapped_states: states,
-            in_flight,
+            in_flight: held.micro_batches,
         }
     }
 
@@ -122,7 +143,7 @@ impl Plan {
     /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
     /// while it runs: what it computes again or brings back from the host, one layer at a time
     /// (with prefetch the next one is on its way), and what it works with.
-    fn stage_activations(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Kept {
+    pub(crate) fn stage_activations(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Kept {
         let mut sum = Kept::default();
         let mtp_moe = self.shape.moe_layers > 0;
         let counts = [
@@ -171,16 +192,17 @@ impl Plan {
             (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
         let behind = p - index as f64;
         let group = schedule.microbatch_group_size_per_vp_stage.map_or(p, |group| group as f64);
+        let chunked = (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v;
         let interleaved = if self.sizes.vpp == 1 {
             behind
         } else {
-            (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v
+            chunked
         };
-        let held = match schedule.method {
+        let held = match self.order() {
             Method::Gpipe => m,
             Method::OneForwardOneBackward => behind,
             Method::Interleaved => interleaved,
-            Method::OneForwardOneBackwardOverlap => interleaved + 1.0 / v,
+            Method::OneForwardOneBackwardOverlap => chunked + 1.0 / v,
             Method::ZbH1 | Method::ZbV | Method::VHalf | Method::VMin => p,
             Method::Zb2p => 2.0 * p - 1.0,
             Method::DualPipe | Method::DualPipeV => p + 1.0,

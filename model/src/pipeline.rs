@@ -1,9 +1,13 @@
-//! From the times of stages to the time of the pipeline, by each schedule's published formula.
+//! From the times of stages to the time of the pipeline: by each schedule's published formula, or
+//! task by task.
+
+pub(crate) mod simulated;
 
 use alloc::vec::Vec;
 
 use crate::choice::Method;
 use crate::plan::Plan;
+use crate::stage::{PerAxis, StageWork, Waiting};
 
 /// One stage's times for one micro-batch, communication that isn't hidden included. Seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,6 +22,48 @@ pub(crate) struct StageTimes {
     pub(crate) pair: f64,
 }
 
+/// A part of the step in which a stage's passes hide more or less of their communication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Before a stage's first backward.
+    WarmUp,
+    /// Forwards and backwards take turns, or run as pairs.
+    Steady,
+    /// Behind a stage's last forward.
+    CoolDown,
+}
+
+impl Phase {
+    /// Every phase, in order.
+    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
+
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm-up",
+            Self::Steady => "steady",
+            Self::CoolDown => "cool-down",
+        }
+    }
+}
+
+/// Communication of one phase, mean over stages, and what of it is exposed. Seconds per axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PhaseTraffic {
+    pub(crate) seconds: PerAxis,
+    pub(crate) exposed: PerAxis,
+}
+
+/// What a stage holds for backwards at its fullest moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    /// Activations, bytes.
+    pub(crate) bytes: f64,
+    /// Full-stage micro-batches.
+    pub(crate) micro_batches: f64,
+}
+
 /// The pipeline's time and how the stages spend it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pipeline {
@@ -25,8 +71,12 @@ pub(crate) struct Pipeline {
     pub(crate) seconds: f64,
     /// Time with a task resident, per stage.
     pub(crate) busy: Vec<f64>,
-    /// Share of micro-batches that run in pairs.
-    pub(crate) paired_share: f64,
+    /// What each stage spends beside its kernels in a step.
+    pub(crate) waiting: Vec<Waiting>,
+    /// By [`Phase`]; none where a formula gave the times.
+    pub(crate) phases: Option<[PhaseTraffic; 3]>,
+    /// Per stage; none where a formula gave the times.
+    pub(crate) held: Option<Vec<Held>>,
 }
 
 impl Pipeline {
@@ -56,7 +106,25 @@ pub(crate) fn runs_pairs(method: Method) -> bool {
 }
 
 impl Plan {
-    /// The time of all micro-batches.
+    /// Do forwards run beside backwards of other micro-batches?
+    pub(crate) fn runs_pairs(&self) -> bool {
+        let schedule = &self.design().schedule;
+        runs_pairs(schedule.method) || schedule.overlap_moe_expert_parallel_comm
+    }
+
+    /// The order of tasks: with EP overlap 1F1B runs its forwards and backwards as pairs.
+    ///
+    /// Source: Megatron-Core `combined_1f1b.py`.
+    pub(crate) fn order(&self) -> Method {
+        let method = self.design().schedule.method;
+        if self.runs_pairs() && !runs_pairs(method) {
+            Method::OneForwardOneBackwardOverlap
+        } else {
+            method
+        }
+    }
+
+    /// The time of all micro-batches, by formula.
     ///
     /// The slowest stage works without a gap in the steady state; the other stages' first forwards
     /// and last backwards fill and drain the pipeline. For equal stages this is the published
@@ -71,8 +139,9 @@ impl Plan {
     ///   Zero Bubble, section 2. ZB-V: half of H1's ramp, as its first half-stage forwards fill it.
     /// - DualPipe: ramp (p / 2 - 1)(FB + B - 3 dW); DualPipeV: (p - 1) / 2 of the same. DualPipe's
     ///   README.
-    pub(crate) fn pipeline(&self, stages: &[StageTimes]) -> Pipeline {
-        let method = self.design().schedule.method;
+    pub(crate) fn closed_form_pipeline(&self, works: &[StageWork]) -> Pipeline {
+        let stages: Vec<StageTimes> = works.iter().map(StageWork::times).collect();
+        let method = self.order();
         let (p, v, m) =
             (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
         let paired = self.paired_micro_batches();
@@ -103,15 +172,23 @@ impl Plan {
             Method::DualPipe if p > 1.0 => ramp(&dual) * (p / 2.0 - 1.0) / (p - 1.0),
             Method::DualPipe | Method::DualPipeV => ramp(&dual) / 2.0,
         };
-        Pipeline { seconds: slowest + fill, busy, paired_share: paired / m }
+        let waiting = works.iter().map(|work| {
+            let mut waiting = Waiting::default();
+            waiting.add(&work.paired, paired);
+            waiting.add(&work.alone[0], m - paired);
+            waiting.add(&work.alone[1], m - paired);
+            waiting
+        });
+        let waiting = waiting.collect();
+        Pipeline { seconds: slowest + fill, busy, waiting, phases: None, held: None }
     }
 
     /// Micro-batches of a stage that run as pairs: all but a warm-up of n chunks.
     fn paired_micro_batches(&self) -> f64 {
         let (p, v, m) =
             (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
-        let method = self.design().schedule.method;
-        if !runs_pairs(method) {
+        let method = self.order();
+        if !self.runs_pairs() {
             0.0
         } else if method == Method::OneForwardOneBackwardOverlap {
             (m - ((v - 1.0) * p + 1.0) / v).max(0.0)

@@ -4,17 +4,18 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::choice::{Optimizer, RecomputeGranularity, ShardingStrategy};
+use crate::choice::{Optimizer, RecomputeGranularity, ShardingStrategy, Timing};
 use crate::data_parallel::{DataRow, data_rows};
 use crate::estimate::{
-    Axis, Collective, Communication, Estimate, LinkLevel, Metrics, StageEstimate, StepPart,
-    StepTime,
+    Axis, Collective, Communication, Estimate, LinkLevel, Metrics, PhaseOverlap, StageEstimate,
+    StepPart, StepTime,
 };
 use crate::memory::{LayerMemory, Occupancy};
 use crate::operator::Device;
-use crate::pipeline::Pipeline;
+use crate::pipeline::simulated::PerMicroBatch;
+use crate::pipeline::{Held, Phase, PhaseTraffic, Pipeline};
 use crate::plan::Plan;
-use crate::stage::{AXES, Parts, PerAxis, StageWork, repeated_calls};
+use crate::stage::{AXES, Parts, StageWork, Terms, Waiting, repeated_calls};
 use crate::units::{Bytes, Seconds};
 
 /// Parameters of one gradient bucket. Source: Megatron-Core `distributed_data_parallel_config.py`.
@@ -26,40 +27,99 @@ const BUCKET_PARAMS: f64 = 40e6;
 pub fn estimate(plan: &Plan) -> Estimate {
     let parts = Parts::new(plan);
     let layers = LayerMemory::new(plan);
-    let occupancy: Vec<Occupancy> = plan
-        .stages
-        .iter()
-        .enumerate()
-        .map(|(index, stage)| plan.occupancy(index, stage, &layers))
-        .collect();
-    let work = stage_works(plan, &parts, &occupancy);
-    let times: Vec<_> = work.iter().map(|stage| stage.times(plan)).collect();
-    let pipeline = plan.pipeline(&times);
+    let each = plan.per_micro_batch(&layers);
+    let work = stage_works(plan, &parts, &each);
+    let simulated = match plan.design().schedule.timing {
+        Timing::Simulated => plan.simulated_pipeline(&parts, &layers, &each),
+        Timing::ClosedForm => None,
+    };
+    let pipeline = simulated.unwrap_or_else(|| plan.closed_form_pipeline(&work));
+    let occupancy = plan.occupancies(&layers, &each, pipeline.held.as_deref());
     let data = DataParallel::new(plan, &work);
     let step = step_time(plan, &work, &pipeline, &data, &occupancy);
-    let communication = communication(plan, &parts, &work, &pipeline, &data, &occupancy);
+    let communication = communication(plan, &parts, &pipeline, &data, &occupancy);
     let stages = stages(plan, &work, &pipeline, &occupancy);
     let metrics = metrics(plan, &step, &work, &pipeline, &stages, &communication);
-    let warnings = warnings(plan, &metrics, &occupancy);
-    Estimate { metrics, step, stages, communication, warnings }
+    let warnings = warnings(plan, &metrics, &pipeline, &occupancy);
+    let timing = if pipeline.phases.is_some() { Timing::Simulated } else { Timing::ClosedForm };
+    let overlap = pipeline.phases.as_ref().map_or_else(Vec::new, phases);
+    Estimate { metrics, timing, step, stages, communication, overlap, warnings }
 }
 
 /// The work of each stage; a stage like the one before it does the same work.
-fn stage_works(plan: &Plan, parts: &Parts, occupancy: &[Occupancy]) -> Vec<StageWork> {
+fn stage_works(plan: &Plan, parts: &Parts, each: &[PerMicroBatch]) -> Vec<StageWork> {
     let mut works: Vec<StageWork> = Vec::with_capacity(plan.stages.len());
     for (index, stage) in plan.stages.iter().enumerate() {
-        let swapped = occupancy[index].swapped;
         let same = index > 0
             && plan.stages[index - 1] == *stage
-            && occupancy[index - 1].swapped.to_bits() == swapped.to_bits()
+            && each[index - 1].kept.host.to_bits() == each[index].kept.host.to_bits()
             && plan.recomputes_alike(index - 1, index);
         let work = match works.last() {
             Some(work) if same => *work,
-            _ => StageWork::new(plan, index, stage, parts, swapped),
+            _ => {
+                let sends = plan.boundaries_per_stage();
+                let PerMicroBatch { kept, repeated_share } = each[index];
+                let terms = Terms { repeated_share, swapped: kept.host, sends: [sends; 2] };
+                StageWork::new(plan, stage, parts, &terms)
+            }
         };
         works.push(work);
     }
     works
+}
+
+impl Plan {
+    /// What each stage keeps for one micro-batch; like stages keep alike.
+    pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
+        let full = self.design().memory.recompute_granularity == RecomputeGranularity::Full;
+        let mut each: Vec<PerMicroBatch> = Vec::with_capacity(self.stages.len());
+        for (index, stage) in self.stages.iter().enumerate() {
+            let same = index > 0
+                && self.stages[index - 1] == *stage
+                && self.recomputes_alike(index - 1, index);
+            each.push(match each.last() {
+                Some(known) if same => *known,
+                _ => {
+                    let count = stage.layers() + stage.mtp;
+                    let repeated = if full { self.recomputed_layers(index, count) } else { 0.0 };
+                    PerMicroBatch {
+                        kept: self.stage_activations(index, stage, layers),
+                        repeated_share: if count > 0.0 { repeated / count } else { 0.0 },
+                    }
+                }
+            });
+        }
+        each
+    }
+
+    /// Memory of every stage.
+    pub(crate) fn occupancies(
+        &self,
+        layers: &LayerMemory,
+        each: &[PerMicroBatch],
+        held: Option<&[Held]>,
+    ) -> Vec<Occupancy> {
+        let of = |(index, stage)| {
+            let held = held.and_then(|held| held.get(index)).copied();
+            self.occupancy(index, stage, layers, &each[index].kept, held)
+        };
+        self.stages.iter().enumerate().map(of).collect()
+    }
+}
+
+/// Shares of communication that are hidden, per axis and phase; axes without any are left out.
+fn phases(phases: &[PhaseTraffic; 3]) -> Vec<PhaseOverlap> {
+    let mut list = Vec::new();
+    for (phase, traffic) in Phase::ALL.into_iter().zip(phases) {
+        for (index, axis) in AXES.into_iter().enumerate() {
+            let time = Seconds::new(traffic.seconds[index]);
+            if time > Seconds::ZERO {
+                let exposed = Seconds::new(traffic.exposed[index]);
+                list.push(PhaseOverlap { phase, axis, time, exposed });
+            }
+        }
+    }
+    list
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -67,18 +127,14 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-impl StageWork {
-    /// Exposed seconds of a whole step on one axis.
-    fn exposed(&self, plan: &Plan, pipeline: &Pipeline, axis: usize) -> f64 {
-        let m = plan.sizes.micro_batches as f64;
-        let paired = m * pipeline.paired_share;
-        paired * self.pair_exposed[axis] + (m - paired) * self.solo_exposed[axis]
+/// What the mean stage spends beside its kernels in a step.
+fn mean_waiting(pipeline: &Pipeline) -> Waiting {
+    let mut all = Waiting::default();
+    let share = 1.0 / pipeline.waiting.len() as f64;
+    for waiting in &pipeline.waiting {
+        all.add(waiting, share);
     }
-}
-
-/// Mean exposed seconds of a step per axis.
-fn exposed(plan: &Plan, work: &[StageWork], pipeline: &Pipeline) -> PerAxis {
-    core::array::from_fn(|axis| mean(work.iter().map(|stage| stage.exposed(plan, pipeline, axis))))
+    all
 }
 
 /// Gradient reduction, parameter gathering and the optimizer's step of the slowest stage.
@@ -87,6 +143,8 @@ struct DataParallel {
     /// Bytes of the mean stage, time of the slowest one: the step waits for that.
     rows: Vec<DataRow>,
     exposed: f64,
+    /// What kernels lose to it while it is hidden.
+    contention: f64,
     optimizer: f64,
 }
 
@@ -104,7 +162,9 @@ impl DataParallel {
                 let params = plan.stage_params(stage);
                 rows = data_rows(plan, &params);
                 let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
-                all.exposed = all.exposed.max(exposed_rows(plan, &rows, buckets, stage_work));
+                let [exposed, contention] = exposed_rows(plan, &rows, buckets, stage_work);
+                all.exposed = all.exposed.max(exposed);
+                all.contention = all.contention.max(contention);
                 let update = optimizer_seconds(plan, params.dense, params.expert, memory_rate);
                 all.optimizer = all.optimizer.max(update);
             }
@@ -123,12 +183,12 @@ impl DataParallel {
     }
 }
 
-/// What a stage waits for once a step.
+/// What a stage waits for once a step, and what hiding the rest costs its kernels.
 ///
 /// Overlapped gradients run under the last backward, all but the last bucket; overlapped
 /// parameters under the next step's first forward, all but the first bucket. The levels of a ring
 /// work at the same time, piece by piece.
-fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -> f64 {
+fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -> [f64; 2] {
     let schedule = &plan.design().schedule;
     let mut passes = [[0.0_f64; 2]; 2];
     for row in rows.iter().filter(|row| row.once_a_step()) {
@@ -145,10 +205,11 @@ fn exposed_rows(plan: &Plan, rows: &[DataRow], buckets: f64, work: &StageWork) -
         if !overlapped {
             return seconds;
         }
-        let exposed = (seconds - compute).max(seconds / buckets);
-        exposed + plan.cost_of_hiding(seconds - exposed)
+        (seconds - compute).max(seconds / buckets)
     };
-    exposed(0) + exposed(1)
+    let (scatter, gather) = (exposed(0), exposed(1));
+    let hidden: f64 = passes.iter().map(|links| links[0].max(links[1])).sum();
+    [scatter + gather, plan.cost_of_hiding(hidden - scatter - gather)]
 }
 
 /// What a step does once with gradients and states, in memory traffic.
@@ -191,7 +252,7 @@ fn step_time(
     let sum = |of: &dyn Fn(&StageWork) -> f64| m * mean(work.iter().map(of));
     let tensor = sum(&|stage| stage.forward.cost.tensor + stage.backward.cost.tensor);
     let ideal = model_flops_per_device(plan) / plan.peak().get();
-    let exposed = exposed(plan, work, pipeline);
+    let Waiting { exposed, contention, host } = mean_waiting(pipeline);
     let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
     let pipeline_mean = mean(pipeline.busy.iter().copied());
     let mut parts = [Seconds::ZERO; StepPart::ALL.len()];
@@ -200,7 +261,8 @@ fn step_time(
     set(StepPart::Kernels, tensor - ideal);
     set(StepPart::Vector, sum(&|stage| stage.forward.cost.vector + stage.backward.cost.vector));
     set(StepPart::Recompute, sum(&|stage| stage.backward.recompute.seconds()));
-    set(StepPart::Host, sum(&|stage| stage.forward.host_wait + stage.backward.host_wait));
+    set(StepPart::Host, host);
+    set(StepPart::Contention, contention + data.contention);
     set(StepPart::TensorParallel, exposed[0]);
     set(StepPart::ContextParallel, exposed[1]);
     set(StepPart::ExpertParallel, exposed[2]);
@@ -233,7 +295,6 @@ fn tokens_per_step(plan: &Plan) -> f64 {
 fn communication(
     plan: &Plan,
     parts: &Parts,
-    work: &[StageWork],
     pipeline: &Pipeline,
     data: &DataParallel,
     occupancy: &[Occupancy],
@@ -266,7 +327,7 @@ fn communication(
         let calls = row.calls_of_step(m);
         add_row(&mut rows, kind, calls, row.bytes_per_call, row.seconds_per_call);
     }
-    share_exposed(plan, &mut rows, work, pipeline, data, occupancy);
+    share_exposed(plan, &mut rows, pipeline, data, occupancy);
     rows
 }
 
@@ -326,12 +387,11 @@ fn add_row(
 fn share_exposed(
     plan: &Plan,
     rows: &mut [Communication],
-    work: &[StageWork],
     pipeline: &Pipeline,
     data: &DataParallel,
     occupancy: &[Occupancy],
 ) {
-    let per_axis = exposed(plan, work, pipeline);
+    let per_axis = mean_waiting(pipeline).exposed;
     let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
     let mut share = |axes: &[Axis], exposed: f64| {
         let of_axes = |row: &&mut Communication| axes.contains(&row.axis);
@@ -363,7 +423,6 @@ fn stages(
         .enumerate()
         .map(|(index, stage)| {
             let (work, held) = (&work[index], &occupancy[index]);
-            let times = work.times(plan);
             let params = plan.stage_params(stage);
             StageEstimate {
                 stage: index as u32,
@@ -372,10 +431,10 @@ fn stages(
                 memory: held.device,
                 host_memory: held.host,
                 peak_in_flight: held.in_flight,
-                forward: Seconds::new(times.forward),
-                backward: Seconds::new(times.backward),
-                compute: Seconds::new(m * work.compute()),
-                exposed: Seconds::new(pipeline.busy[index] - m * work.compute()),
+                forward: Seconds::new(work.alone_seconds(0)),
+                backward: Seconds::new(work.alone_seconds(1)),
+                compute: Seconds::new(m * work.kernels()),
+                exposed: Seconds::new(pipeline.busy[index] - m * work.kernels()),
                 idle: Seconds::new(pipeline.seconds - pipeline.busy[index]),
             }
         })
@@ -441,7 +500,12 @@ fn metrics(
     }
 }
 
-fn warnings(plan: &Plan, metrics: &Metrics, occupancy: &[Occupancy]) -> Vec<String> {
+fn warnings(
+    plan: &Plan,
+    metrics: &Metrics,
+    pipeline: &Pipeline,
+    occupancy: &[Occupancy],
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if metrics.memory_peak > metrics.memory_limit {
         warnings.push(format!(
@@ -458,9 +522,9 @@ fn warnings(plan: &Plan, metrics: &Metrics, occupancy: &[Occupancy]) -> Vec<Stri
             plan.machine.host_memory.to_gib()
         ));
     }
-    if crate::pipeline::runs_pairs(plan.design().schedule.method) {
+    if plan.design().schedule.timing == Timing::Simulated && pipeline.phases.is_none() {
         warnings.push(String::from(
-            "pairs hide communication as far as the busiest resource allows: a lower bound on time",
+            "too many stages and micro-batches to simulate: times are the closed form's",
         ));
     }
     if plan.design().schedule.overlap_p2p_comm

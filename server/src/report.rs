@@ -181,6 +181,7 @@ const fn part_name(part: StepPart) -> &'static str {
         StepPart::ExpertParallel => "expert_parallel_seconds",
         StepPart::PipelineParallel => "pipeline_parallel_seconds",
         StepPart::Swap => "swap_seconds",
+        StepPart::Contention => "contention_seconds",
         StepPart::Bubble => "bubble_seconds",
         StepPart::DataParallel => "data_parallel_seconds",
         StepPart::Optimizer => "optimizer_seconds",

@@ -133,9 +133,11 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
 fn look(part: StepPart) -> (Ink, Fill) {
     match part {
         StepPart::Ideal => (Ink::Ideal, Fill::Solid),
-        StepPart::Kernels | StepPart::Vector | StepPart::Recompute | StepPart::Optimizer => {
-            (Ink::Work, Fill::Solid)
-        }
+        StepPart::Kernels
+        | StepPart::Vector
+        | StepPart::Recompute
+        | StepPart::Contention
+        | StepPart::Optimizer => (Ink::Work, Fill::Solid),
         StepPart::TensorParallel
         | StepPart::ContextParallel
         | StepPart::ExpertParallel

@@ -237,9 +237,10 @@ Schedule schedule {
     method: Method = Method::OneForwardOneBackward,
         knob("Schedule", Choice(Method::NAMES), "The order of forwards and backwards")
             .source(NARAYANAN_2021).primary();
-    timing: Timing = Timing::ClosedForm,
-        knob("Schedule timing", Choice(Timing::NAMES), "Where the pipeline's times come from")
-            .source(DERIVED).not_offered("the event simulation is not in this version");
+    timing: Timing = Timing::Simulated,
+        knob("Schedule timing", Choice(Timing::NAMES),
+            "Whether the pipeline is simulated task by task or taken from its closed formula")
+            .source(DERIVED);
     microbatch_group_size_per_vp_stage: Option<u64> = None,
         knob("Micro-batch group", OptionalInteger(1, 65_536),
             "Micro-batches that a chunk runs in a row; none is PP");

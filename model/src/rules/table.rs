@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Rule;
 use crate::choice::{
     ContextParallelAlgo, Dispatcher, Method, Precision, RankOrder, RecomputeGranularity,
-    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule,
+    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing,
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::layout;
@@ -389,9 +389,15 @@ rules! {
     dualpipe_stages_are_even [pipeline_model_parallel_size, method] DUALPIPE,
         |d| (d.schedule.method == Method::DualPipe && !pp(d).is_multiple_of(2))
             .then(|| format!("DualPipe pairs the stages from both ends, PP {} is odd", pp(d)));
-    schedule_has_a_formula [method] ZERO_BUBBLE,
-        |d| matches!(d.schedule.method, Method::VHalf | Method::VMin).then(|| String::from(
-            "V-half and V-min have no closed formula; their simulation is not in this version"));
+    schedule_has_a_formula [method, timing] ZERO_BUBBLE,
+        |d| (d.schedule.timing == Timing::ClosedForm
+            && matches!(d.schedule.method, Method::VHalf | Method::VMin)).then(|| String::from(
+            "V-half and V-min have no closed formula: their times are simulated"));
+    overlap_of_experts_has_pairs [overlap_moe_expert_parallel_comm, method] MEGATRON,
+        |d| (d.schedule.overlap_moe_expert_parallel_comm
+            && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
+            && !crate::pipeline::runs_pairs(d.schedule.method)).then(|| String::from(
+            "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
     layer_pattern_has_every_layer [moe_layer_freq, num_layers] MEGATRON,
         |d| {
             d.transformer.num_moe_experts?;
@@ -560,7 +566,7 @@ rules! {
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
             .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
     design_uses_what_is_modelled
-        [timing, moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss,
+        [moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss,
          planner, planner_window, planner_interval, planner_threshold, planner_trigger,
          redundant_experts, host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);

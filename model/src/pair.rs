@@ -1,0 +1,205 @@
+//! A forward and a backward of two micro-batches that run as one: each computes while the other
+//! communicates.
+//!
+//! The operators of both passes, their recomputation and their swaps, form one graph: a pass's
+//! operators follow each other, the two passes share nothing. A list scheduler puts them on four
+//! resources. What comes out is a time and what of it waits for which axis: neither is an input.
+//!
+//! Source: Pangu Ultra MoE, adaptive pipe overlap; MindSpeed `moe-fb-overlap`; Megatron-Core
+//! `combined_1f1b.py`.
+
+mod graph;
+mod hops;
+mod layers;
+
+use alloc::vec::Vec;
+
+use crate::layout::Stage;
+use crate::plan::Plan;
+use crate::pipeline::runs_pairs;
+use crate::stage::{Parts, PerAxis, StageWork};
+
+use graph::Graph;
+use layers::Builder;
+
+pub(crate) use hops::{EndHops, LayerHops};
+
+/// What an operator of a pair occupies while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// The device's cores.
+    Compute,
+    /// Links inside the node or scale-up domain.
+    IntraNode,
+    /// Links between nodes.
+    InterNode,
+    /// The link to host memory, in both directions.
+    HostCopy,
+}
+
+impl Resource {
+    /// Every resource, in the order in which charts show them.
+    pub const ALL: [Self; 4] =
+        [Self::Compute, Self::IntraNode, Self::InterNode, Self::HostCopy];
+
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Compute => "Compute",
+            Self::IntraNode => "Links inside the node",
+            Self::InterNode => "Links between nodes",
+            Self::HostCopy => "Host copies",
+        }
+    }
+}
+
+/// Which pass of which micro-batch an operator belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The forward of the one micro-batch.
+    Forward,
+    /// Gradients of activations of the other.
+    InputGrad,
+    /// Gradients of its weights.
+    WeightGrad,
+    /// Forward work done again for it.
+    Recompute,
+    /// Tensors on their way to or from host memory.
+    Swap,
+}
+
+impl Pass {
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Forward => "F",
+            Self::InputGrad => "dX",
+            Self::WeightGrad => "dW",
+            Self::Recompute => "R",
+            Self::Swap => "S",
+        }
+    }
+}
+
+/// An operator of a pair, or several that run one after the other without a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Operator {
+    pub(crate) name: &'static str,
+    pub(crate) pass: Pass,
+    /// Index in [`crate::stage::AXES`] of the axis of an exchange.
+    pub(crate) axis: Option<usize>,
+    pub(crate) seconds: f64,
+}
+
+/// When an operator runs, seconds from the start of the pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairOperator {
+    /// What it does.
+    pub name: &'static str,
+    /// For which pass.
+    pub pass: Pass,
+    /// On what.
+    pub resource: Resource,
+    /// Start, s.
+    pub start: f64,
+    /// End, s.
+    pub end: f64,
+}
+
+/// A pair, operator by operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairTimeline {
+    /// From the first start to the last end, s.
+    pub seconds: f64,
+    /// In the order in which each pass runs them.
+    pub operators: Vec<PairOperator>,
+}
+
+/// What one side of a pair holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Side {
+    /// The layers and ends of the chunk.
+    pub(crate) content: Stage,
+    /// Share of the layers that full recomputation takes.
+    pub(crate) repeated_share: f64,
+    /// Seconds in which one layer's tensors go to the host, or come back.
+    pub(crate) copy: f64,
+}
+
+/// A pair's length without the host's share, and what of it is exposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Overlap {
+    pub(crate) seconds: f64,
+    /// Time in which compute waits, per axis.
+    pub(crate) exposed: PerAxis,
+}
+
+/// Which exchanges of a pair may run beside compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Hiding {
+    /// All of them, as the pair's schedule does; else dispatch and combine alone.
+    pub(crate) everything: bool,
+    /// Per pass and axis, the share of an exchange that its own pass can't hide: what occupies
+    /// compute where an exchange may not run beside the partner.
+    pub(crate) waits: [PerAxis; 2],
+}
+
+impl Hiding {
+    /// What a forward and a backward of such work may hide.
+    pub(crate) fn new(plan: &Plan, forward: &StageWork, backward: &StageWork) -> Self {
+        let share = |pass: usize, axis: usize| {
+            let all = [&forward.forward, &backward.backward][pass].axis(axis);
+            let exposed = [&forward.alone[0], &backward.alone[1]][pass].exposed[axis];
+            if all > 0.0 { (exposed / all).min(1.0) } else { 0.0 }
+        };
+        Self {
+            everything: runs_pairs(plan.design().schedule.method),
+            waits: [0, 1].map(|pass| core::array::from_fn(|axis| share(pass, axis))),
+        }
+    }
+}
+
+/// The length of a pair of these sides.
+pub(crate) fn overlap(
+    plan: &Plan,
+    parts: &Parts,
+    hiding: &Hiding,
+    [forward, backward]: [&Side; 2],
+) -> Overlap {
+    let graph = graph(plan, parts, hiding, [forward, backward]);
+    let run = graph.run(false);
+    Overlap { seconds: run.seconds, exposed: run.exposed }
+}
+
+/// The same pair, operator by operator.
+pub(crate) fn operators(
+    plan: &Plan,
+    parts: &Parts,
+    hiding: &Hiding,
+    sides: [&Side; 2],
+) -> PairTimeline {
+    let graph = graph(plan, parts, hiding, sides);
+    let run = graph.run(true);
+    let operators = graph
+        .operators()
+        .zip(&run.starts)
+        .map(|((operator, lane), start)| PairOperator {
+            name: operator.name,
+            pass: operator.pass,
+            resource: lane.resource(),
+            start: *start,
+            end: *start + operator.seconds,
+        })
+        .collect();
+    PairTimeline { seconds: run.seconds, operators }
+}
+
+fn graph(plan: &Plan, parts: &Parts, hiding: &Hiding, sides: [&Side; 2]) -> Graph {
+    let mut builder = Builder::new(plan, parts, hiding);
+    builder.forward_chunk(sides[0]);
+    builder.backward_chunk(sides[1]);
+    builder.sends();
+    builder.graph
+}

@@ -1,0 +1,131 @@
+//! What every stage is made of: the work of its layers and ends, and what they exchange.
+
+use alloc::vec::Vec;
+
+use crate::choice::{CudaGraph, RecomputeGranularity, RecomputeModule};
+use crate::estimate::Axis;
+use crate::layer::{Layer, Work};
+use crate::layout::Stage;
+use crate::pair::{EndHops, Hiding, LayerHops, Side, overlap};
+use crate::plan::Plan;
+use crate::traffic::Exchange;
+
+use super::{AXES, PerAxis, StageWork, Terms};
+
+/// What every stage is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parts {
+    pub(crate) work: Work,
+    pub(crate) exchanges: Vec<Exchange>,
+    /// Where a dense and a MoE layer's exchanges stand in it.
+    pub(crate) hops: [LayerHops; 2],
+    /// Those of embedding, heads and MTP projections.
+    pub(crate) ends: EndHops,
+    /// What compute waits for when one dense layer's forward and backward run as a pair, and one
+    /// MoE layer's. Zero where no pairs run.
+    pub(crate) layer_pairs: [PerAxis; 2],
+}
+
+impl Parts {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let mut work = Work::new(plan);
+        let graph = plan.design().kernel.cuda_graph_impl;
+        if graph != CudaGraph::None {
+            replay(&mut work.dense, true);
+            replay(&mut work.moe, graph == CudaGraph::Local);
+        }
+        let exchanges = plan.exchanges();
+        let hops = [false, true].map(|is_moe| LayerHops::new(plan, &exchanges, is_moe));
+        let ends = EndHops::new(&exchanges);
+        let mut parts = Self { work, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
+        if plan.runs_pairs() {
+            parts.layer_pairs = [false, true].map(|is_moe| parts.layer_pair(plan, is_moe));
+        }
+        parts
+    }
+
+    /// One layer's forward beside the backward of another of its kind.
+    fn layer_pair(&self, plan: &Plan, is_moe: bool) -> PerAxis {
+        let count = |kind: bool| f64::from(u8::from(kind));
+        let content =
+            Stage { dense: count(!is_moe), moe: count(is_moe), ..Stage::default() };
+        let layers = [plan.shape.dense_layers, plan.shape.moe_layers][usize::from(is_moe)];
+        if layers == 0 {
+            return [0.0; AXES.len()];
+        }
+        let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
+        let repeated_share = if full { 1.0 } else { 0.0 };
+        let terms = Terms { repeated_share, ..Terms::default() };
+        let work = StageWork::new(plan, &content, self, &terms);
+        let hiding = Hiding::new(plan, &work, &work);
+        let side = Side { content, repeated_share, copy: 0.0 };
+        overlap(plan, self, &hiding, [&side, &side]).exposed
+    }
+}
+
+/// A recorded graph launches all its kernels at once. Transformer Engine's covers attention, the
+/// router and a dense MLP; how many rows an expert gets is known too late for it. Megatron's own
+/// covers a whole iteration, whose experts get buffers of a fixed size.
+///
+/// Source: Megatron-Core, `--cuda-graph-impl` and `--cuda-graph-scope`.
+fn replay(layer: &mut Layer, everything: bool) {
+    let attention = [
+        &mut layer.norms,
+        &mut layer.residuals,
+        &mut layer.latents,
+        &mut layer.query,
+        &mut layer.key_value,
+        &mut layer.core,
+        &mut layer.output,
+        &mut layer.mlp,
+        &mut layer.router,
+    ];
+    let experts =
+        [&mut layer.permute, &mut layer.experts, &mut layer.activation, &mut layer.unpermute];
+    for block in attention.into_iter().chain(experts.into_iter().filter(|_| everything)) {
+        for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
+            pass.launches = 0.0;
+        }
+    }
+    layer.norms.forward.launches = 1.0;
+    layer.norms.input_grad.launches = 1.0;
+}
+
+/// Calls that a stage's recomputation makes again.
+pub(crate) fn repeated_calls(
+    plan: &Plan,
+    stage: &Stage,
+    exchange: &Exchange,
+    repeated_share: f64,
+) -> f64 {
+    let moe_layers = stage.moe + if plan.shape.moe_layers > 0 { stage.mtp } else { 0.0 };
+    let dense_layers = stage.dense + stage.mtp - (moe_layers - stage.moe);
+    let memory = &plan.design().memory;
+    if memory.recompute_granularity == RecomputeGranularity::Full {
+        let calls = exchange.layer_calls(true, 0) * moe_layers
+            + exchange.layer_calls(false, 0) * dense_layers;
+        return calls * repeated_share;
+    }
+    if memory.recompute_granularity != RecomputeGranularity::Selective {
+        return 0.0;
+    }
+    let has = |module| memory.recompute_modules.has(module);
+    let calls = &exchange.calls;
+    let layers = moe_layers + dense_layers;
+    let whole_moe = has(RecomputeModule::Moe);
+    match exchange.axis {
+        Axis::Ep if whole_moe => calls.moe[0] * moe_layers,
+        Axis::Ep if has(RecomputeModule::MoePermute) => calls.dispatch * moe_layers,
+        Axis::Cp if has(RecomputeModule::CoreAttn) => calls.dense[0] * layers,
+        Axis::Tp => {
+            let mlp = if has(RecomputeModule::Mlp) { dense_layers } else { 0.0 };
+            let shared =
+                if whole_moe || has(RecomputeModule::SharedExperts) { moe_layers } else { 0.0 };
+            let up = has(RecomputeModule::MlaQkv)
+                || has(RecomputeModule::MlaUpProj)
+                || has(RecomputeModule::MlaKv);
+            calls.mlp * mlp + calls.shared * shared + if up { calls.latents * layers } else { 0.0 }
+        }
+        Axis::Ep | Axis::Cp | Axis::Pp | Axis::Dp | Axis::Edp | Axis::Host => 0.0,
+    }
+}

@@ -1,0 +1,163 @@
+//! What a pass or a pair spends beside its kernels: exchanges, contention, the host.
+
+use crate::choice::{Dispatcher, ShardingStrategy};
+use crate::pipeline::runs_pairs;
+use crate::plan::Plan;
+
+use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, StageWork, TP};
+
+/// Pieces in which a TP collective runs beside its product (MindSpeed's CoC).
+const TP_PIECES: f64 = 4.0;
+/// Pieces in which dispatch and combine run beside the experts.
+const EP_PIECES: f64 = 2.0;
+/// Share of dispatch and combine that warm-up and cool-down hide.
+///
+/// Source: MindSpeed `moe-fb-overlap`.
+const HIDDEN_IN_WARM_UP: f64 = 0.5;
+/// Share of the backward's TP traffic that runs beside its own products: the input gathered again
+/// and the gradient scattered, half of the calls. Source: Megatron-Core `layers.py`.
+const HIDDEN_TP_BACKWARD: f64 = 0.5;
+
+/// What a pass or a pair spends beside its kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Waiting {
+    /// Seconds in which compute waits for an exchange, per axis.
+    pub(crate) exposed: PerAxis,
+    /// What kernels lose to the collectives that run beside them.
+    pub(crate) contention: f64,
+    /// Waiting for the host to launch kernels.
+    pub(crate) host: f64,
+}
+
+impl Waiting {
+    pub(crate) fn seconds(&self) -> f64 {
+        self.exposed.iter().sum::<f64>() + self.contention + self.host
+    }
+
+    /// Adds `times` of another.
+    pub(crate) fn add(&mut self, other: &Self, times: f64) {
+        for (own, others) in self.exposed.iter_mut().zip(other.exposed) {
+            *own += others * times;
+        }
+        self.contention += other.contention * times;
+        self.host += other.host * times;
+    }
+}
+
+/// What a pass that runs without a partner spends.
+pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
+    let exposed = exposed_alone(plan, pass, is_backward);
+    let hidden = [TP, CP, EP, DP].map(|axis| (pass.axis(axis) - exposed[axis]).max(0.0));
+    let contention = plan.cost_of_hiding(hidden.iter().sum());
+    Waiting { exposed, contention, host: pass.host_wait }
+}
+
+impl Plan {
+    /// Are sends between stages hidden? Megatron-Core overlaps them only between several chunks;
+    /// pairs hide them as well.
+    pub(crate) fn overlaps_sends(&self) -> bool {
+        let schedule = &self.design().schedule;
+        schedule.overlap_p2p_comm && (self.sizes.vpp > 1 || runs_pairs(schedule.method))
+    }
+
+    /// Do dispatch and combine take their two levels one after the other? A flat exchange takes
+    /// both links at once.
+    pub(crate) fn takes_two_levels(&self) -> bool {
+        let schedule = &self.design().schedule;
+        schedule.moe_hierarchical_alltoallv
+            || schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
+    }
+
+    /// What seconds of communication under compute cost: a collective occupies some of the cores.
+    pub(crate) fn cost_of_hiding(&self, hidden: f64) -> f64 {
+        hidden.max(0.0) * self.accelerator().communication_core_share
+    }
+
+    /// What a pair spends beside its kernels when compute waits this long for each axis.
+    ///
+    /// Sends between stages are waited for unless they are overlapped; parameters and gradients of
+    /// every micro-batch (ZeRO-2 and 3) as in a pass alone. A pair is never longer than its passes
+    /// one after the other.
+    pub(crate) fn waiting_of_pair(
+        &self,
+        forward: &StageWork,
+        backward: &StageWork,
+        exposed: PerAxis,
+    ) -> Waiting {
+        let (ahead, back) = (&forward.forward, &backward.backward);
+        let alone = [&forward.alone[0], &backward.alone[1]];
+        let mut waiting = Waiting { exposed, ..Waiting::default() };
+        for axis in [PP, DP] {
+            waiting.exposed[axis] = alone[0].exposed[axis] + alone[1].exposed[axis];
+        }
+        let all: f64 = (0..AXES.len()).filter(|axis| ![PP, HOST].contains(axis)).map(|axis| {
+            ahead.axis(axis) + back.axis(axis) - waiting.exposed[axis]
+        }).sum();
+        waiting.contention = self.cost_of_hiding(all);
+        let launches = ahead.launches() + back.launches();
+        let device = ahead.kernels() + back.kernels() + waiting.seconds();
+        waiting.host = (launches * self.dispatch_micros() * 1e-6 + ahead.counts - device).max(0.0);
+        if waiting.seconds() < alone[0].seconds() + alone[1].seconds() {
+            return waiting;
+        }
+        let mut apart = *alone[0];
+        apart.add(alone[1], 1.0);
+        apart
+    }
+}
+
+/// Exposed seconds per axis of a pass that runs without a partner.
+fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
+    let schedule = &plan.design().schedule;
+    let compute = pass.compute();
+    let mut tp = pass.axis(TP);
+    if is_backward && plan.sizes.sp > 1 {
+        tp -= (tp * HIDDEN_TP_BACKWARD).min(compute);
+    }
+    if schedule.tp_comm_overlap {
+        tp = piecewise(tp, pass.cost.tensor, TP_PIECES);
+    }
+    // A ring runs under core attention; an exchange of heads and a gather are waited for.
+    let cp = pass.axis(CP) - pass.ring + (pass.ring - pass.core).max(0.0);
+    let pp = if plan.overlaps_sends() { 0.0 } else { pass.axis(PP) };
+    let swap = if plan.design().memory.swap_prefetch {
+        (pass.axis(HOST) - compute).max(0.0)
+    } else {
+        pass.axis(HOST)
+    };
+    let sharding = if schedule.overlap_grad_reduce
+        && (schedule.overlap_param_gather || !plan.shards(ShardingStrategy::OptimGradsParams))
+    {
+        (pass.axis(DP) - compute).max(0.0)
+    } else {
+        pass.axis(DP)
+    };
+    [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
+}
+
+/// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.
+fn piecewise(communication: f64, compute: f64, pieces: f64) -> f64 {
+    (communication - compute).max(0.0) + communication.min(compute) / pieces
+}
+
+/// Time of dispatch and combine: the copies of a flat exchange take both links at once, two
+/// levels follow each other.
+fn expert_seconds(plan: &Plan, pass: &Pass) -> f64 {
+    let [intra, inter] = pass.links[EP];
+    if plan.takes_two_levels() { intra + inter } else { intra.max(inter) }
+}
+
+fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {
+    let schedule = &plan.design().schedule;
+    let mut seconds = expert_seconds(plan, pass);
+    if schedule.moe_shared_expert_overlap {
+        seconds = (seconds - pass.shared).max(0.0);
+    }
+    if schedule.moe_alltoall_overlap_comm {
+        seconds = piecewise(seconds, pass.experts, EP_PIECES);
+    }
+    if runs_pairs(schedule.method) {
+        seconds *= 1.0 - HIDDEN_IN_WARM_UP;
+    }
+    seconds
+}
