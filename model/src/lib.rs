@@ -58,6 +58,7 @@ mod stage;
 pub mod estimate;
 pub mod metric;
 mod step;
+pub mod timeline;
 
 pub mod convention;
 pub mod error_band;
@@ -72,6 +73,7 @@ pub use layout::{Proposal, StageLoad, layout_loads, layout_overflow, layout_prop
 pub use plan::Plan;
 pub use rules::legal_values;
 pub use step::estimate;
+pub use timeline::timeline;
 
 /// The version of the model: it changes whenever a number does.
 pub const MODEL_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -143,7 +143,12 @@ impl Plan {
     /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
     /// while it runs: what it computes again or brings back from the host, one layer at a time
     /// (with prefetch the next one is on its way), and what it works with.
-    pub(crate) fn stage_activations(&self, index: usize, stage: &Stage, layers: &LayerMemory) -> Kept {
+    pub(crate) fn stage_activations(
+        &self,
+        index: usize,
+        stage: &Stage,
+        layers: &LayerMemory,
+    ) -> Kept {
         let mut sum = Kept::default();
         let mtp_moe = self.shape.moe_layers > 0;
         let counts = [
@@ -193,11 +198,7 @@ impl Plan {
         let behind = p - index as f64;
         let group = schedule.microbatch_group_size_per_vp_stage.map_or(p, |group| group as f64);
         let chunked = (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v;
-        let interleaved = if self.sizes.vpp == 1 {
-            behind
-        } else {
-            chunked
-        };
+        let interleaved = if self.sizes.vpp == 1 { behind } else { chunked };
         let held = match self.order() {
             Method::Gpipe => m,
             Method::OneForwardOneBackward => behind,

@@ -15,8 +15,8 @@ mod layers;
 use alloc::vec::Vec;
 
 use crate::layout::Stage;
-use crate::plan::Plan;
 use crate::pipeline::runs_pairs;
+use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis, StageWork};
 
 use graph::Graph;
@@ -39,8 +39,7 @@ pub enum Resource {
 
 impl Resource {
     /// Every resource, in the order in which charts show them.
-    pub const ALL: [Self; 4] =
-        [Self::Compute, Self::IntraNode, Self::InterNode, Self::HostCopy];
+    pub const ALL: [Self; 4] = [Self::Compute, Self::IntraNode, Self::InterNode, Self::HostCopy];
 
     /// A short name for people.
     #[must_use]

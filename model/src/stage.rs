@@ -138,8 +138,7 @@ impl StageWork {
         let copy = terms.swapped / plan.machine.host.get();
         (forward.links[HOST][0], backward.links[HOST][0]) = (copy, copy);
         let alone = [alone(plan, &forward, false), alone(plan, &backward, true)];
-        let mut work =
-            Self { forward, backward, weight_grad, alone, paired: Waiting::default() };
+        let mut work = Self { forward, backward, weight_grad, alone, paired: Waiting::default() };
         let mut exposed = [0.0; AXES.len()];
         for (pair, (_, _, count)) in parts.layer_pairs.iter().zip(kinds) {
             for (own, of_layer) in exposed.iter_mut().zip(pair) {

@@ -196,7 +196,8 @@ impl Graph {
 
     /// Compute waits: for the exchanges that run, in equal parts.
     fn note_wait(&self, run: &mut Run, running: &[Option<(f64, usize)>; LANES], seconds: f64) {
-        let axes = || running.iter().flatten().filter_map(|(_, node)| self.nodes[*node].operator.axis);
+        let axes =
+            || running.iter().flatten().filter_map(|(_, node)| self.nodes[*node].operator.axis);
         let count = axes().count() as f64;
         for axis in axes() {
             run.exposed[axis] += seconds / count;
@@ -208,9 +209,7 @@ fn take_most_urgent(ready: &mut Vec<usize>, priority: &[f64]) -> Option<usize> {
     let mut best = 0;
     for slot in 1..ready.len() {
         let (node, other) = (ready[slot], ready[best]);
-        if priority[node] > priority[other]
-            || (priority[node] >= priority[other] && node < other)
-        {
+        if priority[node] > priority[other] || (priority[node] >= priority[other] && node < other) {
             best = slot;
         }
     }

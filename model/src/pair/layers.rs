@@ -138,7 +138,8 @@ impl<'a> Builder<'a> {
         let lane = if link == LinkLevel::InterNode { Lane::InterNode } else { Lane::IntraNode };
         let turns = turns_back(self.plan.design().schedule.method);
         for pass in [Pass::Forward, Pass::InputGrad] {
-            let seconds = if turns { seconds * self.plan.boundaries_per_stage() / 2.0 } else { seconds };
+            let seconds =
+                if turns { seconds * self.plan.boundaries_per_stage() / 2.0 } else { seconds };
             let send = Operator { name: "send", pass, axis: Some(PP), seconds };
             self.graph.add(lane, send, Tail::default());
         }
@@ -157,8 +158,15 @@ impl<'a> Builder<'a> {
     }
 
     /// An exchange over its two levels: on the links, or in the way of compute.
-    fn hop(&mut self, (name, axis): (&'static str, usize), pass: Pass, hop: Hop, after: Tail) -> Tail {
-        let (levels, beside) = (self.levels(axis, pass, name), self.hiding.everything || axis == EP);
+    fn hop(
+        &mut self,
+        (name, axis): (&'static str, usize),
+        pass: Pass,
+        hop: Hop,
+        after: Tail,
+    ) -> Tail {
+        let (levels, beside) =
+            (self.levels(axis, pass, name), self.hiding.everything || axis == EP);
         let operator = |seconds| Operator { name, pass, axis: Some(axis), seconds };
         if !beside {
             let waits = self.hiding.waits[usize::from(pass != Pass::Forward)][axis];
@@ -211,7 +219,12 @@ impl<'a> Builder<'a> {
             let done = self.compute("experts", pass, experts * times, sent);
             joined = joined.and(&self.hop((COMBINE, EP), pass, scaled(hops.combine), done));
         }
-        self.compute("unpermute, residual", pass, layer.unpermute.forward * times + residuals, joined)
+        self.compute(
+            "unpermute, residual",
+            pass,
+            layer.unpermute.forward * times + residuals,
+            joined,
+        )
     }
 
     /// Core attention: a ring runs beside it, other exchanges in front of it.
@@ -233,7 +246,12 @@ impl<'a> Builder<'a> {
         let [ahead, recomputed] = [after, self.again_mlp(kind, after)];
         let pass = Pass::InputGrad;
         let residuals = layer.residuals.input_grad * 0.5;
-        let at = self.compute("unpermute, residual", pass, layer.unpermute.input_grad + residuals, ahead);
+        let at = self.compute(
+            "unpermute, residual",
+            pass,
+            layer.unpermute.input_grad + residuals,
+            ahead,
+        );
         let mlp = self.hop(("TP", TP), pass, back.mlp_out, at).and(&recomputed);
         let name = if is_moe { "shared experts" } else { "MLP" };
         let mlp = self.gradients(name, layer.mlp, mlp);

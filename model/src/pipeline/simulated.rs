@@ -158,10 +158,7 @@ impl Chunks {
             for chunk in 0..count {
                 let position = schedule.position(stage, chunk);
                 let content = contents[position];
-                let layer_share = share(
-                    content.layers() + content.mtp,
-                    whole.layers() + whole.mtp,
-                );
+                let layer_share = share(content.layers() + content.mtp, whole.layers() + whole.mtp);
                 let terms = Terms {
                     repeated_share: of_stage.repeated_share,
                     swapped: of_stage.kept.host * layer_share,
@@ -402,19 +399,18 @@ impl Counts {
 }
 
 impl Simulation {
-    /// The kernels of a task, and what it spends beside them.
-    pub(crate) fn task(&self, stage: usize, task: &Task) -> (Vec<&StageWork>, Waiting) {
-        let (chunk, back) = (usize::from(task.chunk), usize::from(task.backward_chunk));
-        let work = &self.chunks.kind(stage, chunk).work;
-        match task.kind {
-            TaskKind::Forward => (alloc::vec![work], work.alone[0]),
-            TaskKind::Backward | TaskKind::InputGrad => (alloc::vec![work], work.alone[1]),
-            TaskKind::WeightGrad => (alloc::vec![work], Waiting::default()),
-            TaskKind::Pair => {
-                let other = &self.chunks.kind(stage, back).work;
-                (alloc::vec![work, other], self.chunks.pair(stage, chunk, back))
-            }
-        }
+    /// The work of a task's forward and of its backward, and what it spends beside its kernels.
+    pub(crate) fn task(&self, stage: usize, task: &Task) -> (&StageWork, &StageWork, Waiting) {
+        let (chunk, other) = (usize::from(task.chunk), usize::from(task.backward_chunk));
+        let ahead = &self.chunks.kind(stage, chunk).work;
+        let back = &self.chunks.kind(stage, other).work;
+        let waiting = match task.kind {
+            TaskKind::Forward => ahead.alone[0],
+            TaskKind::Backward | TaskKind::InputGrad => back.alone[1],
+            TaskKind::WeightGrad => Waiting::default(),
+            TaskKind::Pair => self.chunks.pair(stage, chunk, other),
+        };
+        (ahead, back, waiting)
     }
 
     /// Bytes that one micro-batch keeps on a stage's chunk.

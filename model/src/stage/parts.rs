@@ -47,8 +47,7 @@ impl Parts {
     /// One layer's forward beside the backward of another of its kind.
     fn layer_pair(&self, plan: &Plan, is_moe: bool) -> PerAxis {
         let count = |kind: bool| f64::from(u8::from(kind));
-        let content =
-            Stage { dense: count(!is_moe), moe: count(is_moe), ..Stage::default() };
+        let content = Stage { dense: count(!is_moe), moe: count(is_moe), ..Stage::default() };
         let layers = [plan.shape.dense_layers, plan.shape.moe_layers][usize::from(is_moe)];
         if layers == 0 {
             return [0.0; AXES.len()];

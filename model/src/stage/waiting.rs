@@ -90,9 +90,10 @@ impl Plan {
         for axis in [PP, DP] {
             waiting.exposed[axis] = alone[0].exposed[axis] + alone[1].exposed[axis];
         }
-        let all: f64 = (0..AXES.len()).filter(|axis| ![PP, HOST].contains(axis)).map(|axis| {
-            ahead.axis(axis) + back.axis(axis) - waiting.exposed[axis]
-        }).sum();
+        let all: f64 = (0..AXES.len())
+            .filter(|axis| ![PP, HOST].contains(axis))
+            .map(|axis| ahead.axis(axis) + back.axis(axis) - waiting.exposed[axis])
+            .sum();
         waiting.contention = self.cost_of_hiding(all);
         let launches = ahead.launches() + back.launches();
         let device = ahead.kernels() + back.kernels() + waiting.seconds();
