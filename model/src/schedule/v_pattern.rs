@@ -74,7 +74,7 @@ impl Pass {
     }
 }
 
-/// A pass in 32 bits; 0 is a free slot.
+/// A pass in 32 bits, 22 of them for the micro-batch ([`Schedule::MAX_TASKS`]); 0 is a free slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot(u32);
 
@@ -83,13 +83,13 @@ impl Slot {
     const COOL_DOWN: u32 = 1 << 31;
 
     fn new(pass: Pass, cool_down: bool) -> Self {
-        let code = (pass.micro_batch * 3 + pass.kind) * 2 + pass.chunk + 1;
+        let code = (pass.micro_batch << 3 | pass.kind << 1 | pass.chunk) + 1;
         Self(code | if cool_down { Self::COOL_DOWN } else { 0 })
     }
 
     fn pass(self) -> Option<Pass> {
         let code = (self.0 & !Self::COOL_DOWN).checked_sub(1)?;
-        Some(Pass { kind: code / 2 % 3, chunk: code % 2, micro_batch: code / 6 })
+        Some(Pass { kind: code >> 1 & 3, chunk: code & 1, micro_batch: code >> 3 })
     }
 
     fn cools_down(self) -> bool {
@@ -103,10 +103,14 @@ struct Slots {
     micro_batches: u32,
     /// Slots of a stage.
     width: usize,
+    /// Words of 64 slots of a stage.
+    words: usize,
     /// At `stage * width + slot`.
     slots: Vec<Slot>,
-    /// Chunks held in a slot, at `stage * width + slot`.
-    held: Vec<i16>,
+    /// The slots that aren't free, one bit each.
+    taken: Vec<u64>,
+    /// The most chunks that a stage holds in the pattern.
+    most: i16,
     /// The slot of a pass, at `((stage * 3 + kind) * 2 + chunk) * micro_batches + micro_batch`.
     when: Vec<u32>,
 }
@@ -116,13 +120,15 @@ impl Slots {
         let (stages, micro_batches) = (schedule.stages, schedule.micro_batches);
         let last = pattern(schedule, 0)[3].1 + PERIOD * (micro_batches - 1);
         let width = (last + 1 + TAIL) as usize;
-        let size = width * stages as usize;
+        let (size, words) = (width * stages as usize, width / 64 + 1);
         let mut slots = Self {
             stages,
             micro_batches,
             width,
+            words,
             slots: vec![Slot::FREE; size],
-            held: vec![0; size],
+            taken: vec![0; words * stages as usize],
+            most: 0,
             when: vec![0; 6 * stages as usize * micro_batches as usize],
         };
         for stage in 0..stages {
@@ -138,7 +144,7 @@ impl Slots {
     }
 
     /// Puts weight gradients into free slots, first in first out; marks what belongs to the
-    /// cool-down, counts what is held.
+    /// cool-down; counts what is held.
     fn fill(&mut self, stage: u32) {
         let last = self.micro_batches - 1;
         let mut waiting: Vec<Pass> = Vec::with_capacity(2 * self.micro_batches as usize);
@@ -146,9 +152,9 @@ impl Slots {
         for slot in 0..self.width as u32 {
             let place = self.place(stage, slot);
             let pass = self.slots[place].pass().or_else(|| waiting.get(taken).copied());
-            held += pass.map_or(0, Pass::holds);
-            self.held[place] = held;
             let Some(pass) = pass else { continue };
+            held += pass.holds();
+            self.most = self.most.max(held);
             self.put(stage, slot, Slot::new(pass, cool_down));
             match (pass.kind, pass.chunk, pass.micro_batch) {
                 (WEIGHT_GRAD, ..) => taken += 1,
@@ -166,18 +172,21 @@ impl Slots {
     /// Moves each task, in the order of the slots, to the earliest free slot that it can run in and
     /// from which on the stage never holds more than the pattern's most.
     fn squeeze(&mut self) {
-        let most = self.held.iter().copied().max().unwrap_or(0);
+        let mut held: Vec<Held> = (0..self.stages).map(|_| Held::new(self.width)).collect();
         for slot in 0..self.width as u32 {
-            for stage in 0..self.stages {
+            for (stage, held) in (0..self.stages).zip(&mut held) {
                 let task = self.at(stage, slot);
                 let Some(pass) = task.pass() else { continue };
-                let earliest = self.earliest(stage, pass);
-                let room = if pass.kind == FORWARD { most - 1 } else { i16::MAX };
-                let Some(target) = self.first_free(stage, earliest, slot, room) else { continue };
-                let (from, to) = (self.place(stage, target), self.place(stage, slot));
-                self.held[from..to].iter_mut().for_each(|held| *held += pass.holds());
-                self.slots[to] = Slot::FREE;
-                self.put(stage, target, task);
+                let mut earliest = self.earliest(stage, pass);
+                if pass.kind == FORWARD {
+                    earliest = held.first_with_room(earliest, slot, self.most - 1);
+                }
+                let target = self.first_free(stage, earliest, slot).unwrap_or(slot);
+                held.add(target, pass.holds());
+                if target != slot {
+                    self.clear(stage, slot);
+                    self.put(stage, target, task);
+                }
             }
         }
     }
@@ -190,15 +199,14 @@ impl Slots {
             for stage in 0..self.stages {
                 let task = self.at(stage, slot);
                 let Some(pass) = task.pass().filter(|_| task.cools_down()) else { continue };
-                let place = self.place(stage, slot);
                 if pass.kind == WEIGHT_GRAD {
                     weight_grads.push((stage, task));
-                    self.slots[place] = Slot::FREE;
+                    self.clear(stage, slot);
                     continue;
                 }
                 let earliest = self.earliest(stage, pass);
-                if let Some(target) = self.first_free(stage, earliest, slot, i16::MAX) {
-                    self.slots[place] = Slot::FREE;
+                if let Some(target) = self.first_free(stage, earliest, slot) {
+                    self.clear(stage, slot);
                     self.put(stage, target, task);
                 }
             }
@@ -206,7 +214,7 @@ impl Slots {
         let end = self.width as u32;
         for (stage, task) in weight_grads {
             let earliest = task.pass().map_or(0, |pass| self.earliest(stage, pass));
-            if let Some(target) = self.first_free(stage, earliest, end, i16::MAX) {
+            if let Some(target) = self.first_free(stage, earliest, end) {
                 self.put(stage, target, task);
             }
         }
@@ -242,22 +250,21 @@ impl Slots {
         behind.max(needed).map_or(0, |slot| slot + 1)
     }
 
-    /// The first free slot from `earliest` on and before `end`, from which to `end` the stage holds
-    /// no more than `room`.
-    fn first_free(&self, stage: u32, earliest: u32, end: u32, room: i16) -> Option<u32> {
-        let mut found = None;
-        for slot in earliest..end {
-            let place = self.place(stage, slot);
-            if self.held[place] > room {
-                found = None;
-            } else if found.is_none() && self.slots[place] == Slot::FREE {
-                found = Some(slot);
-                if room == i16::MAX {
-                    break;
-                }
+    /// The first free slot from `earliest` on and before `end`.
+    fn first_free(&self, stage: u32, earliest: u32, end: u32) -> Option<u32> {
+        let row = stage as usize * self.words;
+        let (first, last) = (earliest as usize / 64, end as usize / 64);
+        // Slots before `earliest` count as taken.
+        let mut before = (1_u64 << (earliest % 64)) - 1;
+        for word in first..=last {
+            let free = !(self.taken[row + word] | before);
+            if free != 0 {
+                let slot = (word * 64) as u32 + free.trailing_zeros();
+                return (slot < end).then_some(slot);
             }
+            before = 0;
         }
-        found
+        None
     }
 
     /// Writes the tasks of each stage in the order of their slots.
@@ -276,9 +283,20 @@ impl Slots {
         self.slots[self.place(stage, slot)]
     }
 
+    fn word(&self, stage: u32, slot: u32) -> usize {
+        stage as usize * self.words + slot as usize / 64
+    }
+
+    fn clear(&mut self, stage: u32, slot: u32) {
+        let (place, word) = (self.place(stage, slot), self.word(stage, slot));
+        self.slots[place] = Slot::FREE;
+        self.taken[word] &= !(1 << (slot % 64));
+    }
+
     fn put(&mut self, stage: u32, slot: u32, task: Slot) {
-        let place = self.place(stage, slot);
+        let (place, word) = (self.place(stage, slot), self.word(stage, slot));
         self.slots[place] = task;
+        self.taken[word] |= 1 << (slot % 64);
         if let Some(pass) = task.pass() {
             let when = self.when_place(stage, pass);
             self.when[when] = slot;
@@ -292,5 +310,40 @@ impl Slots {
 
     fn when(&self, stage: u32, pass: Pass) -> u32 {
         self.when[self.when_place(stage, pass)]
+    }
+}
+
+/// The chunks that a stage holds in each slot, counting the tasks that have their place already.
+struct Held {
+    /// Up to the last slot with a task; behind it, it stays `now`.
+    settled: Vec<i16>,
+    now: i16,
+}
+
+impl Held {
+    fn new(width: usize) -> Self {
+        Self { settled: Vec::with_capacity(width), now: 0 }
+    }
+
+    /// The first slot from `earliest` on and before `end`, from which to `end` no more than `most`
+    /// are held; `end` if there is none.
+    fn first_with_room(&self, earliest: u32, end: u32, most: i16) -> u32 {
+        if self.now > most && self.settled.len() < end as usize {
+            return end;
+        }
+        let settled = self.settled.get(earliest as usize..).unwrap_or(&[]);
+        let full = settled.iter().rposition(|held| *held > most);
+        full.map_or(earliest, |full| earliest + full as u32 + 1)
+    }
+
+    /// A task that holds `change` more comes into that slot.
+    fn add(&mut self, slot: u32, change: i16) {
+        if slot as usize >= self.settled.len() {
+            self.settled.resize(slot as usize + 1, self.now);
+        }
+        self.now += change;
+        if change != 0 {
+            self.settled.iter_mut().skip(slot as usize).for_each(|held| *held += change);
+        }
     }
 }
