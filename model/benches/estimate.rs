@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use model::design::{Design, KnobId};
-use model::{Plan, estimate, legal_values};
+use model::{Plan, estimate, legal_values, timeline};
 
 /// Median time of a call in microseconds, over batches.
 fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
@@ -23,8 +23,11 @@ fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let design = Design::from_preset("pangu-ultra-moe-6k").expect("the first preset opens");
+    let simulated = Design::from_preset("pangu-ultra-moe-6k").expect("the first preset opens");
+    let mut design = simulated.clone();
+    design.set_text(KnobId::timing, "closed_form").expect("a timing");
     let plan = Plan::new(&design).expect("a preset is legal");
+    let stepped = Plan::new(&simulated).expect("a preset is legal");
     let quick = std::env::args().any(|argument| argument == "--once");
     let calls = if quick { 1 } else { 400 };
     println!(
@@ -44,6 +47,18 @@ fn main() {
         "estimate                {:8.2} µs",
         micros(calls, || {
             black_box(estimate(black_box(&plan)));
+        })
+    );
+    println!(
+        "estimate, simulated     {:8.2} µs",
+        micros(calls.min(100), || {
+            black_box(estimate(black_box(&stepped)));
+        })
+    );
+    println!(
+        "timeline                {:8.2} µs",
+        micros(calls.min(100), || {
+            black_box(timeline(black_box(&stepped)));
         })
     );
     println!(

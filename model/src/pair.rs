@@ -167,8 +167,7 @@ pub(crate) fn overlap(
     hiding: &Hiding,
     [forward, backward]: [&Side; 2],
 ) -> Overlap {
-    let graph = graph(plan, parts, hiding, [forward, backward]);
-    let run = graph.run(false);
+    let run = graph(plan, parts, hiding, [forward, backward], false).run();
     Overlap { seconds: run.seconds, exposed: run.exposed }
 }
 
@@ -179,8 +178,8 @@ pub(crate) fn operators(
     hiding: &Hiding,
     sides: [&Side; 2],
 ) -> PairTimeline {
-    let graph = graph(plan, parts, hiding, sides);
-    let run = graph.run(true);
+    let graph = graph(plan, parts, hiding, sides, true);
+    let run = graph.run();
     let operators = graph
         .operators()
         .zip(&run.starts)
@@ -195,8 +194,8 @@ pub(crate) fn operators(
     PairTimeline { seconds: run.seconds, operators }
 }
 
-fn graph(plan: &Plan, parts: &Parts, hiding: &Hiding, sides: [&Side; 2]) -> Graph {
-    let mut builder = Builder::new(plan, parts, hiding);
+fn graph(plan: &Plan, parts: &Parts, hiding: &Hiding, sides: [&Side; 2], remember: bool) -> Graph {
+    let mut builder = Builder::new(plan, parts, hiding, Graph::new(remember));
     builder.forward_chunk(sides[0]);
     builder.backward_chunk(sides[1]);
     builder.sends();

@@ -54,11 +54,13 @@ impl Tail {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    operator: Operator,
+    seconds: f64,
     lane: Lane,
+    /// Index of the axis of an exchange, or [`NO_AXIS`].
+    axis: u8,
+    waits_for: u8,
     /// Index of the first edge to an operator that waits for this one.
     first_edge: u32,
-    waits_for: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,12 +70,15 @@ struct Edge {
 }
 
 const NO_EDGE: u32 = u32::MAX;
+const NO_AXIS: u8 = u8::MAX;
 
 /// Operators in an order in which each stands behind all that it waits for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// What each node is, where somebody will look.
+    operators: Option<Vec<Operator>>,
 }
 
 /// What came of a graph.
@@ -83,32 +88,53 @@ pub(super) struct Run {
     pub(super) seconds: f64,
     /// Time in which compute waits, by the axis that it waits for.
     pub(super) exposed: PerAxis,
-    /// Start of each operator, where asked for.
+    /// Start of each operator, where somebody will look.
     pub(super) starts: Vec<f64>,
 }
 
+/// One operator on each lane, at most, and the moment when it ends; never, on an idle lane.
+struct Lanes {
+    ends: [f64; LANES],
+    nodes: [u32; LANES],
+    ready: [Vec<u32>; LANES],
+}
+
 impl Graph {
+    /// A graph that remembers what its operators are, or their times alone.
+    pub(super) fn new(remember: bool) -> Self {
+        let (nodes, edges) = (Vec::with_capacity(96), Vec::with_capacity(128));
+        Self { nodes, edges, operators: remember.then(Vec::new) }
+    }
+
     /// Adds an operator behind `after`. One that takes no time adds nothing.
     pub(super) fn add(&mut self, lane: Lane, operator: Operator, after: Tail) -> Tail {
-        // The comparison also leaves out what is not a number.
-        if !(operator.seconds > 0.0) {
+        if operator.seconds <= 0.0 {
             return after;
         }
         let index = self.nodes.len() as u32;
         for from in &after.nodes[..after.count] {
-            let next = self.nodes[*from as usize].first_edge;
-            self.nodes[*from as usize].first_edge = self.edges.len() as u32;
-            self.edges.push(Edge { to: index, next });
+            let from = &mut self.nodes[*from as usize];
+            self.edges.push(Edge { to: index, next: from.first_edge });
+            from.first_edge = self.edges.len() as u32 - 1;
         }
-        let waits_for = after.count as u32;
-        self.nodes.push(Node { operator, lane, first_edge: NO_EDGE, waits_for });
+        self.nodes.push(Node {
+            seconds: operator.seconds,
+            lane,
+            axis: operator.axis.map_or(NO_AXIS, |axis| axis as u8),
+            waits_for: after.count as u8,
+            first_edge: NO_EDGE,
+        });
+        if let Some(operators) = &mut self.operators {
+            operators.push(operator);
+        }
         let mut nodes = [0; Tail::MOST];
         nodes[0] = index;
         Tail { nodes, count: 1 }
     }
 
     pub(super) fn operators(&self) -> impl Iterator<Item = (Operator, Lane)> + '_ {
-        self.nodes.iter().map(|node| (node.operator, node.lane))
+        let lanes = self.nodes.iter().map(|node| node.lane);
+        self.operators.iter().flatten().copied().zip(lanes)
     }
 
     fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
@@ -125,8 +151,11 @@ impl Graph {
     fn priorities(&self) -> Vec<f64> {
         let mut priority = alloc::vec![0.0_f64; self.nodes.len()];
         for node in (0..self.nodes.len()).rev() {
-            let behind = self.successors(node).map(|to| priority[to]).fold(0.0, f64::max);
-            priority[node] = self.nodes[node].operator.seconds + behind;
+            let mut behind = 0.0;
+            for to in self.successors(node) {
+                behind = f64::max(behind, priority[to]);
+            }
+            priority[node] = self.nodes[node].seconds + behind;
         }
         priority
     }
@@ -137,45 +166,48 @@ impl Graph {
     /// time that can be reached; a faster operator may, rarely, make it a little longer.
     ///
     /// Source: Graham 1969, list scheduling.
-    pub(super) fn run(&self, keep_starts: bool) -> Run {
+    pub(super) fn run(&self) -> Run {
         let priority = self.priorities();
-        let mut waits: Vec<u32> = self.nodes.iter().map(|node| node.waits_for).collect();
-        let mut ready: [Vec<usize>; LANES] = Default::default();
-        let mut running: [Option<(f64, usize)>; LANES] = [None; LANES];
-        let starts = if keep_starts { self.nodes.len() } else { 0 };
+        let mut waits: Vec<u8> = self.nodes.iter().map(|node| node.waits_for).collect();
+        let starts = if self.operators.is_some() { self.nodes.len() } else { 0 };
         let mut run = Run { starts: alloc::vec![0.0; starts], ..Run::default() };
-        let mut now = 0.0_f64;
+        let mut lanes = Lanes {
+            ends: [f64::INFINITY; LANES],
+            nodes: [0; LANES],
+            ready: core::array::from_fn(|_| Vec::with_capacity(8)),
+        };
         for (index, node) in self.nodes.iter().enumerate() {
             if node.waits_for == 0 {
-                ready[node.lane as usize].push(index);
+                lanes.ready[node.lane as usize].push(index as u32);
             }
         }
+        let mut now = 0.0_f64;
         loop {
-            for (lane, slot) in running.iter_mut().enumerate() {
-                if slot.is_none()
-                    && let Some(node) = take_most_urgent(&mut ready[lane], &priority)
+            for lane in 0..LANES {
+                if lanes.ends[lane] == f64::INFINITY
+                    && let Some(node) = take_most_urgent(&mut lanes.ready[lane], &priority)
                 {
-                    *slot = Some((now + self.nodes[node].operator.seconds, node));
-                    self.note_start(&mut run, node, now);
+                    lanes.nodes[lane] = node;
+                    lanes.ends[lane] = now + self.nodes[node as usize].seconds;
+                    self.note_start(&mut run, node as usize, now);
                 }
             }
-            let Some(next) = running.iter().flatten().map(|(end, _)| *end).reduce(f64::min) else {
+            let next = lanes.ends.into_iter().fold(f64::INFINITY, f64::min);
+            if next == f64::INFINITY {
                 run.seconds = now;
                 return run;
-            };
-            if running[Lane::Compute as usize].is_none() {
-                self.note_wait(&mut run, &running, next - now);
+            }
+            if lanes.ends[Lane::Compute as usize] == f64::INFINITY {
+                self.note_wait(&mut run, &lanes, next - now);
             }
             now = next;
-            for slot in &mut running {
-                if let Some((end, node)) = *slot
-                    && end <= now
-                {
-                    *slot = None;
-                    for to in self.successors(node) {
+            for lane in 0..LANES {
+                if lanes.ends[lane] <= now {
+                    lanes.ends[lane] = f64::INFINITY;
+                    for to in self.successors(lanes.nodes[lane] as usize) {
                         waits[to] -= 1;
                         if waits[to] == 0 {
-                            ready[self.nodes[to].lane as usize].push(to);
+                            lanes.ready[self.nodes[to].lane as usize].push(to as u32);
                         }
                     }
                 }
@@ -188,28 +220,31 @@ impl Graph {
         if let Some(start) = run.starts.get_mut(node) {
             *start = now;
         }
-        let Node { operator, lane, .. } = &self.nodes[node];
-        if let (Some(axis), Lane::Compute) = (operator.axis, lane) {
-            run.exposed[axis] += operator.seconds;
+        let Node { axis, lane, seconds, .. } = self.nodes[node];
+        if lane == Lane::Compute && axis != NO_AXIS {
+            run.exposed[usize::from(axis)] += seconds;
         }
     }
 
     /// Compute waits: for the exchanges that run, in equal parts.
-    fn note_wait(&self, run: &mut Run, running: &[Option<(f64, usize)>; LANES], seconds: f64) {
-        let axes =
-            || running.iter().flatten().filter_map(|(_, node)| self.nodes[*node].operator.axis);
-        let count = axes().count() as f64;
-        for axis in axes() {
-            run.exposed[axis] += seconds / count;
+    fn note_wait(&self, run: &mut Run, lanes: &Lanes, seconds: f64) {
+        let works = |lane: &usize| lanes.ends[*lane] < f64::INFINITY;
+        let count = (0..LANES).filter(works).count() as f64;
+        for lane in (0..LANES).filter(works) {
+            let axis = self.nodes[lanes.nodes[lane] as usize].axis;
+            if axis != NO_AXIS {
+                run.exposed[usize::from(axis)] += seconds / count;
+            }
         }
     }
 }
 
-fn take_most_urgent(ready: &mut Vec<usize>, priority: &[f64]) -> Option<usize> {
+fn take_most_urgent(ready: &mut Vec<u32>, priority: &[f64]) -> Option<u32> {
     let mut best = 0;
     for slot in 1..ready.len() {
         let (node, other) = (ready[slot], ready[best]);
-        if priority[node] > priority[other] || (priority[node] >= priority[other] && node < other) {
+        let (own, most) = (priority[node as usize], priority[other as usize]);
+        if own > most || (own >= most && node < other) {
             best = slot;
         }
     }

@@ -46,9 +46,9 @@ struct Kind<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(plan: &'a Plan, parts: &'a Parts, hiding: &'a Hiding) -> Self {
+    pub(super) fn new(plan: &'a Plan, parts: &'a Parts, hiding: &'a Hiding, graph: Graph) -> Self {
         let split_weight_grad = plan.design().schedule.delay_wgrad_compute;
-        Self { plan, parts, hiding, split_weight_grad, graph: Graph::default() }
+        Self { plan, parts, hiding, split_weight_grad, graph }
     }
 
     fn kind(&self, is_moe: bool) -> Kind<'a> {
@@ -200,10 +200,12 @@ impl<'a> Builder<'a> {
         let at = self.compute("norm, latents", pass, norms + layer.latents.forward * times, after);
         let at = self.hop(("TP", TP), pass, scaled(hops.attention_in), at);
         let projections = (layer.query.forward + layer.key_value.forward) * times;
-        let at = self.compute("query, key, value", pass, projections, at);
-        let core = layer.core.forward * times;
-        let at = self.core(core, pass, scaled(hops.context), at);
-        let at = self.compute("output", pass, layer.output.forward * times, at);
+        let at = self.attention(
+            [projections, layer.core.forward * times, layer.output.forward * times],
+            pass,
+            scaled(hops.context),
+            at,
+        );
         let at = self.hop(("TP", TP), pass, scaled(hops.attention_out), at);
         let router = (layer.router.forward + layer.permute.forward * 0.5) * times;
         let name = if is_moe { "norm, router, permute" } else { "norm" };
@@ -227,13 +229,25 @@ impl<'a> Builder<'a> {
         )
     }
 
-    /// Core attention: a ring runs beside it, other exchanges in front of it.
-    fn core(&mut self, cost: Cost, pass: Pass, context: Hop, after: Tail) -> Tail {
+    /// Projections, core attention and the output: a ring runs beside the core, other exchanges in
+    /// front of it.
+    fn attention(
+        &mut self,
+        [first, core, last]: [Cost; 3],
+        pass: Pass,
+        context: Hop,
+        after: Tail,
+    ) -> Tail {
+        if self.plan.sizes.cp == 1 {
+            return self.compute("attention", pass, first + core + last, after);
+        }
+        let at = self.compute("projections", pass, first, after);
         let parallel = &self.plan.design().parallel;
         let ring = parallel.context_parallel_algo == ContextParallelAlgo::P2p;
-        let exchanged = self.hop(("CP", CP), pass, context, after);
-        let start = if ring { after } else { exchanged };
-        self.compute("attention", pass, cost, start).and(&exchanged)
+        let exchanged = self.hop(("CP", CP), pass, context, at);
+        let start = if ring { at } else { exchanged };
+        let at = self.compute("core attention", pass, core, start).and(&exchanged);
+        self.compute("projections", pass, last, at)
     }
 
     /// One layer's backward; `fetched` is what comes back from the host for it.
@@ -274,9 +288,12 @@ impl<'a> Builder<'a> {
         let router = layer.router + layer.permute * 0.5 + norms + layer.residuals * 0.5;
         let at = self.gradients(name, router, after);
         let at = self.hop(("TP", TP), pass, back.attention_out, at).and(&recomputed);
-        let at = self.gradients("output", layer.output, at);
-        let at = self.core(layer.core.input_grad, pass, back.context, at);
-        let at = self.gradients("query, key, value", layer.query + layer.key_value, at);
+        let [output, core, query] =
+            [layer.output, layer.core, layer.query + layer.key_value].map(|block| block.input_grad);
+        let at = self.attention([output, core, query], pass, back.context, at);
+        let weights = (layer.output + layer.core + layer.query + layer.key_value).weight_grad;
+        let weights = self.compute("attention", Pass::WeightGrad, weights, at);
+        let at = if self.split_weight_grad { at } else { weights };
         let at = self.hop(("TP", TP), pass, back.attention_in, at);
         self.gradients("norm, latents", norms + layer.latents, at)
     }
