@@ -13,6 +13,7 @@
 //! `chart-hatch` for the diagonal lines that repeat in a pattern what the color says.
 
 mod backend;
+mod balance;
 mod bubble;
 mod canvas;
 mod communication;
@@ -24,9 +25,9 @@ mod scatter;
 mod step;
 mod text;
 
-use model::Plan;
 use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
+use model::{Plan, StageLoad};
 
 pub(crate) use backend::escape_into;
 pub use ladder::Rung;
@@ -55,6 +56,18 @@ pub fn memory_by_stage(estimate: &Estimate, width: u32) -> String {
 #[must_use]
 pub fn memory_by_stage_table(estimate: &Estimate) -> Vec<Vec<String>> {
     memory::table(estimate)
+}
+
+/// What each pipeline stage computes for one micro-batch, in stacked bars beside their mean.
+#[must_use]
+pub fn stage_balance(loads: &[StageLoad], width: u32) -> String {
+    balance::draw(loads, width)
+}
+
+/// The numbers of [`stage_balance`], the header first.
+#[must_use]
+pub fn stage_balance_table(loads: &[StageLoad]) -> Vec<Vec<String>> {
+    balance::table(loads)
 }
 
 /// Where a step's time goes, from the ideal to the whole.

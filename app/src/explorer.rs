@@ -175,6 +175,11 @@ impl Explorer {
         self.advice.get()
     }
 
+    /// Reads the design as it was when the knobs last rested.
+    pub fn with_resting<T>(self, read: impl FnOnce(&Design) -> T) -> T {
+        self.resting.with(read)
+    }
+
     /// Tells that the knobs rest.
     pub fn rest(self) {
         let design = self.design.get_untracked();

@@ -8,6 +8,7 @@
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
 pub mod advice;
+pub mod balance;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;
@@ -19,6 +20,7 @@ pub mod ladder;
 pub mod panels;
 pub mod parity;
 pub mod published;
+pub mod schedules;
 mod shell;
 pub mod trust;
 pub mod widgets;

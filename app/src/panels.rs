@@ -10,6 +10,8 @@ pub mod help;
 pub mod knob;
 pub mod knob_note;
 pub mod knobs;
+pub mod layout;
 pub mod page;
 pub mod presets;
+pub mod schedules;
 pub mod verdict;

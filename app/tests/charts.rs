@@ -5,7 +5,7 @@ use model::design::Design;
 use model::estimate::{Axis, Collective, Communication, Estimate, LinkLevel, StepPart};
 use model::preset::Preset;
 use model::units::{Bytes, Seconds};
-use model::{Plan, estimate};
+use model::{Plan, StageLoad, estimate, layout_loads};
 use roxmltree::{Document, Node};
 
 const WIDTHS: [u32; 6] = [288, 320, 360, 640, 960, 1200];
@@ -506,4 +506,32 @@ fn widths_out_of_range_are_drawn_at_the_nearest() {
     assert_eq!(charts::memory_by_stage(&estimate, 0), charts::memory_by_stage(&estimate, 288));
     let widest = charts::memory_by_stage(&estimate, 1200);
     assert_eq!(charts::memory_by_stage(&estimate, u32::MAX), widest);
+}
+
+#[test]
+fn the_stages_balance_is_readable_at_any_width_and_number_of_stages() {
+    let recipe = layout_loads(&plan());
+    for width in WIDTHS {
+        for num_stages in STAGES {
+            let loads: Vec<_> = recipe.iter().cycle().take(num_stages as usize).copied().collect();
+            let svg = charts::stage_balance(&loads, width);
+            let texts = check(&svg);
+            assert!(has(&texts, "Milliseconds per micro-batch"), "{texts:?}");
+            assert!(has(&texts, "0"), "the first stage is named: {texts:?}");
+            assert!(texts.iter().any(|text| text.text.starts_with("Mean ")), "{texts:?}");
+        }
+    }
+    check(&charts::stage_balance(&[StageLoad::default()], 320));
+    check(&charts::stage_balance(&[], 320));
+}
+
+#[test]
+fn a_stages_bar_tells_its_parts_and_its_table_adds_them_up() {
+    let loads = layout_loads(&plan());
+    let svg = charts::stage_balance(&loads, 640);
+    assert_eq!(titles(&svg), 16);
+    assert!(svg.contains("MTP layers") && svg.contains("LM head"), "{svg}");
+    let table = charts::stage_balance_table(&loads);
+    assert_eq!(table.len(), 17);
+    assert!(table.iter().all(|row| row.len() == StageLoad::LABELS.len() + 3));
 }

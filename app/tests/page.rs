@@ -204,3 +204,23 @@ fn the_numbers_for_the_parity_test_are_those_on_the_page() {
     let numbers = parity::estimate_numbers("");
     assert!(numbers.iter().any(|number| number.to_bits() == metrics.mfu.to_bits()));
 }
+
+#[test]
+fn the_balance_of_the_stages_and_what_would_better_it_are_on_the_page() {
+    let balanced = text(&document("?v=1&preset=pangu-pro-moe-4k"));
+    assert!(balanced.contains("No layout balances the stages better."));
+    let page = text(&document("?parallel.noop_layers=62,63"));
+    assert!(page.contains("The most balanced layout is"));
+    assert!(page.contains("Balance the stages"));
+    let one = "?parallel.pipeline_model_parallel_size=1\
+               &parallel.virtual_pipeline_model_parallel_size=1&parallel.noop_layers=none";
+    let one = text(&document(one));
+    assert!(one.contains("One stage holds the whole model"));
+}
+
+#[test]
+fn schedules_are_compared_only_when_asked_for() {
+    let page = document("");
+    assert!(text(&page).contains("Compare schedules"));
+    assert!(!page.contains("schedule-table"));
+}

@@ -91,6 +91,18 @@ inks! {
     Published = "chart-published";
     /// Where it may lie.
     Range = "chart-range";
+    /// A stage's embedding.
+    EmbeddingPart = "chart-embedding-part";
+    /// A stage's dense layers.
+    DensePart = "chart-dense-part";
+    /// A stage's MoE layers.
+    MoePart = "chart-moe-part";
+    /// A stage's language-model head.
+    HeadPart = "chart-head-part";
+    /// A stage's MTP layers.
+    MtpPart = "chart-mtp-part";
+    /// A stage's heads of MTP layers.
+    MtpHeadPart = "chart-mtp-head-part";
 }
 
 impl Ink {

@@ -147,7 +147,8 @@ fn y_axis(peak: f64, limit: f64) -> Axis {
     axis
 }
 
-fn bar_width(slot: i32) -> i32 {
+/// Width of a bar among slots of that width.
+pub(super) fn bar_width(slot: i32) -> i32 {
     let gap = match slot {
         ..3 => 0,
         3..6 => 1,

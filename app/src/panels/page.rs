@@ -3,7 +3,9 @@
 use leptos::prelude::*;
 use model::design::Design;
 
-use super::{cards, conventions, explanation, figures, header, help, knobs, verdict};
+use super::{
+    cards, conventions, explanation, figures, header, help, knobs, layout, schedules, verdict,
+};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
 
@@ -37,6 +39,8 @@ pub fn page(design: Design) -> impl IntoView {
                 {cards::cards(explorer)}
                 {verdict::verdict(explorer)}
                 {figures::figures(explorer)}
+                {layout::layout(explorer)}
+                {schedules::schedules(explorer)}
                 {verdict::notes(explorer)}
             </main>
             {explanation::explanation(explorer)}

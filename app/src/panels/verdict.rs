@@ -134,7 +134,8 @@ pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use
 }
 
 /// A value in words: flags are on or off.
-fn spelled(value: &Value) -> String {
+#[must_use]
+pub fn spelled(value: &Value) -> String {
     match value {
         Value::Flag(true) => "on".to_owned(),
         Value::Flag(false) => "off".to_owned(),
