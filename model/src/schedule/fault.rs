@@ -73,19 +73,32 @@ impl Sizes {
             bounded(Fault::MICRO_BATCHES, "micro-batches", self.micro_batches, MAX_MICRO_BATCHES),
         ];
         let mut faults: Vec<Fault> = in_bounds.into_iter().flatten().collect();
-        let is_new = |fault: &Fault| faults.iter().all(|known| known.knob != fault.knob);
+        // Of a size that is out of bounds that says it all; the other sizes are measured against
+        // its nearest value.
+        let near = self.clamped();
         let rules = [
-            self.odd_stages(),
-            self.wrong_chunks(),
-            self.unpaired_micro_batches(),
-            self.too_few_micro_batches(),
-            self.undivided_micro_batches(),
-            self.group_problem(),
+            near.odd_stages(),
+            near.wrong_chunks(),
+            near.unpaired_micro_batches().or_else(|| near.too_few_micro_batches()),
+            near.undivided_micro_batches(),
+            near.group_problem(),
         ];
-        // Out of bounds says it all about a size.
-        let rules: Vec<Fault> = rules.into_iter().flatten().filter(is_new).collect();
-        faults.extend(rules);
+        for fault in rules.into_iter().flatten() {
+            if faults.iter().all(|known| known.knob != fault.knob) {
+                faults.push(fault);
+            }
+        }
         faults
+    }
+
+    /// The nearest sizes in bounds.
+    fn clamped(&self) -> Self {
+        Self {
+            stages: self.stages.clamp(1, MAX_STAGES),
+            chunks: self.chunks.clamp(1, MAX_CHUNKS),
+            micro_batches: self.micro_batches.clamp(1, MAX_MICRO_BATCHES),
+            ..*self
+        }
     }
 
     fn odd_stages(&self) -> Option<Fault> {
@@ -95,7 +108,7 @@ impl Sizes {
                 "dualpipe pairs the stages from both ends, {} is not even",
                 self.stages
             ),
-            nearest: Some(self.stages.saturating_add(1)),
+            nearest: Some(self.stages + 1),
         })
     }
 
@@ -123,7 +136,7 @@ impl Sizes {
         (self.method == Method::DualPipe && !m.is_multiple_of(2)).then(|| Fault {
             knob: Fault::MICRO_BATCHES,
             message: format!("dualpipe sends half of the micro-batches each way, {m} is not even"),
-            nearest: Some(m.saturating_add(1).max(self.least_micro_batches())),
+            nearest: Some((m + 1).max(self.least_micro_batches())),
         })
     }
 
@@ -143,9 +156,7 @@ impl Sizes {
     /// The two streams of dual pipelines must meet; a pipeline of one stage has but one.
     fn least_micro_batches(&self) -> u64 {
         match self.method {
-            Method::DualPipe | Method::DualPipeV if self.stages > 1 => {
-                self.stages.saturating_mul(2)
-            }
+            Method::DualPipe | Method::DualPipeV if self.stages > 1 => 2 * self.stages,
             Method::Gpipe
             | Method::OneForwardOneBackward
             | Method::Interleaved
@@ -167,7 +178,7 @@ impl Sizes {
 
     /// Without a group, chunks run groups of p micro-batches.
     fn undivided_micro_batches(&self) -> Option<Fault> {
-        let (m, p) = (self.micro_batches, self.stages.max(1));
+        let (m, p) = (self.micro_batches, self.stages);
         let undivided = self.interleaves() && self.group.is_none() && !m.is_multiple_of(p);
         undivided.then(|| {
             let below = m - m % p;
@@ -196,11 +207,12 @@ impl Sizes {
         if fills(group, m, p) {
             return None;
         }
-        let message = if (p..=m).contains(&group) {
+        let most = m.min(MAX_GROUP);
+        let message = if (p..=most).contains(&group) {
             let rest = m % group;
             format!("groups of {group} leave {rest} of {m} micro-batches, fewer than {p} stages")
         } else {
-            format!("a micro-batch group has {p} (stages) to {m} (all) micro-batches, not {group}")
+            format!("a micro-batch group has {p} to {most} micro-batches, not {group}")
         };
         fault(message, nearest_group(group, m, p))
     }
@@ -208,7 +220,7 @@ impl Sizes {
 
 /// Does each group of micro-batches, the last one too, fill the pipeline?
 fn fills(group: u64, m: u64, p: u64) -> bool {
-    (p..=m).contains(&group) && (m.is_multiple_of(group) || m % group >= p)
+    (p..=m.min(MAX_GROUP)).contains(&group) && (m.is_multiple_of(group) || m % group >= p)
 }
 
 fn nearest_group(group: u64, m: u64, p: u64) -> Option<u64> {

@@ -57,7 +57,13 @@ impl Timeline {
     /// Held from the start of a chunk's forward to the end of its last backward task.
     #[must_use]
     pub fn peak_in_flight(&self, stage: usize) -> f64 {
-        self.in_flight(stage).iter().fold(0.0, |peak, (_, held)| held.max(peak))
+        let (mut held, mut peak) = (0_u32, 0_u32);
+        for task in self.lists.stage(stage) {
+            held += u32::from(task.forward().is_some());
+            peak = peak.max(held);
+            held = held.saturating_sub(u32::from(task.weight_grad().is_some()));
+        }
+        f64::from(peak) / self.schedule.chunks() as f64
     }
 
     /// The micro-batches whose activations a stage holds, as steps `(from when, how many)`.

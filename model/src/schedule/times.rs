@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskKind};
+use super::Schedule;
 
 /// Seconds of one chunk for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,29 +60,5 @@ impl Times {
         let share = 1.0 / schedule.chunks() as f64;
         let chunks = vec![stage.times(share); schedule.stages() * schedule.chunks_per_stage()];
         Self { chunks, pairs: pair.map(|seconds| seconds * share).into_iter().collect(), p2p }
-    }
-
-    /// Seconds of a task of that stage.
-    #[must_use]
-    pub fn seconds(&self, schedule: &Schedule, stage: usize, task: Task) -> f64 {
-        let c = schedule.chunks_per_stage();
-        let chunk = |chunk: u16| {
-            self.chunks.get(stage * c + usize::from(chunk)).copied().unwrap_or_default()
-        };
-        match task.kind {
-            TaskKind::Forward => chunk(task.chunk).forward,
-            TaskKind::Backward => chunk(task.chunk).backward(),
-            TaskKind::InputGrad => chunk(task.chunk).input_grad,
-            TaskKind::WeightGrad => chunk(task.chunk).weight_grad,
-            TaskKind::Pair => {
-                let forward = usize::from(task.chunk);
-                let place = (stage * c + forward) * c + usize::from(task.backward_chunk);
-                match self.pairs.as_slice() {
-                    [] => chunk(task.chunk).forward + chunk(task.backward_chunk).backward(),
-                    [all] => *all,
-                    each => each.get(place).copied().unwrap_or(0.0),
-                }
-            }
-        }
     }
 }
