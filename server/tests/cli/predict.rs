@@ -234,3 +234,12 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
+
+#[test]
+fn the_summary_says_how_balanced_the_stages_are_and_what_would_balance_them() {
+    let text = succeeds(&["predict", "--set", "parallel.noop_layers=62,63"]);
+    let line = text.lines().find(|line| line.contains("layout overflow")).unwrap();
+    assert!(line.contains(" % (a layout with ") && line.contains("step"), "{line}");
+    let text = succeeds(&["predict", "--preset", "pangu-pro-moe-4k"]);
+    assert!(text.contains("(no layout has less)"), "{text}");
+}

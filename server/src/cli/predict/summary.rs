@@ -1,8 +1,10 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
+use app::balance::balance;
 use app::error_band::{Expected, expected};
 use app::format;
 use app::panels::conventions;
+use model::choice::Timing;
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StageMemory};
 use model::metric::MetricId;
@@ -13,12 +15,13 @@ use crate::cli::output::{Align, table};
 /// The whole summary.
 pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
     let mut parts = vec![
-        head(plan),
+        head(plan, estimate),
         headline(plan, estimate),
         ways_to_count(plan, estimate),
         step(estimate),
-        stages(estimate),
+        stages(plan, estimate),
         communication(estimate),
+        overlap(estimate),
     ];
     if !estimate.warnings.is_empty() {
         let lines: Vec<String> =
@@ -30,7 +33,7 @@ pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
 }
 
 /// Which design this is.
-fn head(plan: &Plan) -> String {
+fn head(plan: &Plan, estimate: &Estimate) -> String {
     let design = plan.design();
     let mut text = format!("{} ({})\n", design.preset.title, design.preset.id);
     text.push_str(&changes(design));
@@ -41,8 +44,17 @@ fn head(plan: &Plan) -> String {
     ];
     let sizes = sizes.map(|(name, size)| format!("{} {name}", format::whole(size)));
     text.push_str(&format!("  {}\n", sizes.join(", ")));
+    text.push_str(&format!("  timing {}\n", timing(estimate)));
     text.push_str(&format!("  link /?{}\n  model {MODEL_VERSION}\n", link::encode(design)));
     text
+}
+
+/// Where the pipeline's times come from.
+fn timing(estimate: &Estimate) -> &'static str {
+    match estimate.timing {
+        Timing::Simulated => "simulated: every task of every stage",
+        Timing::ClosedForm => "closed form: the schedule's published formula",
+    }
 }
 
 /// The knobs that differ from the preset.
@@ -117,7 +129,7 @@ fn step(estimate: &Estimate) -> String {
     format!("Where the step's time goes\n{}", table(&columns, &rows))
 }
 
-fn stages(estimate: &Estimate) -> String {
+fn stages(plan: &Plan, estimate: &Estimate) -> String {
     let mut head: Vec<String> = vec!["stage".into(), "layers".into(), "peak".into()];
     head.extend(StageMemory::LABELS.map(String::from));
     head.extend(["in flight", "compute", "exposed", "idle"].map(String::from));
@@ -135,7 +147,29 @@ fn stages(estimate: &Estimate) -> String {
         row.extend(times.map(|time| format::duration(time).to_string()));
         row
     }));
-    format!("Stages, per device\n{}", table(&columns, &rows))
+    let overflow = balance(plan, estimate)
+        .map_or_else(String::new, |balance| format!("  layout overflow {}\n", balance.line()));
+    format!("Stages, per device\n{}{overflow}", table(&columns, &rows))
+}
+
+/// How much of the layers' communication compute hides, by phase of the pipeline.
+fn overlap(estimate: &Estimate) -> String {
+    if estimate.overlap.is_empty() {
+        return String::new();
+    }
+    let head = ["phase", "axis", "time", "exposed", "hidden"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(estimate.overlap.iter().map(|part| {
+        vec![
+            part.phase.label().into(),
+            part.axis.name().into(),
+            format::duration(part.time).to_string(),
+            format::duration(part.exposed).to_string(),
+            format!("{:.1} %", part.ratio() * 100.0),
+        ]
+    }));
+    let columns = [[Align::Left; 2].as_slice(), [Align::Right; 3].as_slice()].concat();
+    format!("Hidden communication of the layers, mean over stages\n{}", table(&columns, &rows))
 }
 
 fn communication(estimate: &Estimate) -> String {
