@@ -276,9 +276,10 @@ pub struct StageEstimate {
     pub forward: Seconds,
     /// Backward of one micro-batch, recomputation and exposed communication included.
     pub backward: Seconds,
-    /// Compute of the whole step.
+    /// Compute of the whole step, waiting for the host included.
     pub compute: Seconds,
-    /// Exposed communication and swapping of the whole step, data parallelism not included.
+    /// Exposed communication and swapping of the whole step and what hiding the rest costs, data
+    /// parallelism not included.
     pub exposed: Seconds,
     /// Waiting for other stages in the whole step.
     pub idle: Seconds,

@@ -144,18 +144,7 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         MetricId::comm_exposed_seconds => {
             (How::Sum, estimate.communication.iter().map(|row| row_of(row, "s")).collect())
         }
-        MetricId::overlap_ratio => formula(vec![
-            Breakdown::sum(
-                "exposed communication",
-                "s",
-                estimate.communication.iter().map(|row| row_of(row, "s")).collect(),
-            ),
-            Breakdown::leaf(
-                "communication time",
-                estimate.communication.iter().map(|row| row.time.get()).sum(),
-                "s",
-            ),
-        ]),
+        MetricId::overlap_ratio => formula(overlap_terms(estimate)),
         MetricId::imbalance_ratio => {
             formula(vec![Breakdown::leaf("tokens of the mean rank", 1.0, "")])
         }
@@ -365,6 +354,31 @@ fn memory_terms(stage: &StageEstimate) -> Vec<Breakdown> {
             }
         })
         .collect()
+}
+
+fn overlap_terms(estimate: &Estimate) -> Vec<Breakdown> {
+    let mut terms = vec![
+        Breakdown::sum(
+            "exposed communication",
+            "s",
+            estimate.communication.iter().map(|row| row_of(row, "s")).collect(),
+        ),
+        Breakdown::leaf(
+            "communication time",
+            estimate.communication.iter().map(|row| row.time.get()).sum(),
+            "s",
+        ),
+    ];
+    terms.extend(estimate.overlap.iter().map(|part| {
+        let formula = format!(
+            "1 - {:.3} s exposed / {:.3} s of communication, mean over stages",
+            part.exposed.get(),
+            part.time.get()
+        );
+        let name = format!("{}, {}", part.axis.name(), part.phase.label());
+        Breakdown::leaf(&name, part.ratio(), "").by(&formula, DERIVED)
+    }));
+    terms
 }
 
 fn bubble_terms(estimate: &Estimate) -> Vec<Breakdown> {

@@ -186,7 +186,7 @@ impl Plan {
     ///
     /// GPipe m. 1F1B p - i on stage i. Interleaved (2 (p - i - 1) + (v - 1) k + 1) / v with groups
     /// of k = p micro-batches; overlapping pairs hold one chunk more. Zero bubble: H1 p, 2p twice
-    /// that; ZB-V p; DualPipe and DualPipeV p + 1. Never more than m.
+    /// that; ZB-V p; DualPipe p + 1; DualPipeV 2 p + 1 chunks of half a stage. Never more than m.
     ///
     /// # Source
     /// Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, appendix; Zero Bubble,
@@ -206,7 +206,8 @@ impl Plan {
             Method::OneForwardOneBackwardOverlap => chunked + 1.0 / v,
             Method::ZbH1 | Method::ZbV | Method::VHalf | Method::VMin => p,
             Method::Zb2p => 2.0 * p - 1.0,
-            Method::DualPipe | Method::DualPipeV => p + 1.0,
+            Method::DualPipe => p + 1.0,
+            Method::DualPipeV => p + 0.5,
         };
         held.min(m)
     }

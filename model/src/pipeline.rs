@@ -42,8 +42,18 @@ impl Phase {
     pub const fn label(self) -> &'static str {
         match self {
             Self::WarmUp => "warm-up",
-            Self::Steady => "steady",
+            Self::Steady => "steady state",
             Self::CoolDown => "cool-down",
+        }
+    }
+
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm_up",
+            Self::Steady => "steady",
+            Self::CoolDown => "cool_down",
         }
     }
 }

@@ -424,6 +424,7 @@ fn stages(
         .map(|(index, stage)| {
             let (work, held) = (&work[index], &occupancy[index]);
             let params = plan.stage_params(stage);
+            let compute = m * work.kernels() + pipeline.waiting[index].host;
             StageEstimate {
                 stage: index as u32,
                 num_layers: libm::ceil(stage.layers()) as u32,
@@ -433,8 +434,8 @@ fn stages(
                 peak_in_flight: held.in_flight,
                 forward: Seconds::new(work.alone_seconds(0)),
                 backward: Seconds::new(work.alone_seconds(1)),
-                compute: Seconds::new(m * work.kernels()),
-                exposed: Seconds::new(pipeline.busy[index] - m * work.kernels()),
+                compute: Seconds::new(compute),
+                exposed: Seconds::new(pipeline.busy[index] - compute),
                 idle: Seconds::new(pipeline.seconds - pipeline.busy[index]),
             }
         })

@@ -7,7 +7,9 @@ use app::error_band::{Expected, expected};
 use model::choice::Choice;
 use model::convention::Convention;
 use model::design::{Design, KnobId};
-use model::estimate::{Communication, Estimate, StageEstimate, StageMemory, StepPart};
+use model::estimate::{
+    Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
+};
 use model::file::{self, Extent, Tree};
 use model::metric::{MetricId, MetricValue};
 use model::violation::Violation;
@@ -44,7 +46,9 @@ pub fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
         ("metrics", Tree::map(metrics)),
         ("expected_error", expected_error(plan)),
         ("conventions", Tree::List(conventions(plan, estimate).iter().map(convention).collect())),
+        ("timing", estimate.timing.name().into()),
         ("step", Tree::map(step.map(|(part, time)| (part_name(part), number(time.get()))))),
+        ("overlap", Tree::List(estimate.overlap.iter().map(overlap).collect())),
         ("stages", Tree::List(estimate.stages.iter().map(stage).collect())),
         ("communication", Tree::List(estimate.communication.iter().map(communication).collect())),
         ("violations", Tree::List(vec![])),
@@ -63,7 +67,9 @@ pub fn illegal(design: &Design, violations: &[Violation]) -> Tree {
         ("metrics", Tree::map(nothing)),
         ("expected_error", Tree::Map(vec![])),
         ("conventions", Tree::List(vec![])),
+        ("timing", Tree::Null),
         ("step", Tree::Map(vec![])),
+        ("overlap", Tree::List(vec![])),
         ("stages", Tree::List(vec![])),
         ("communication", Tree::List(vec![])),
         ("violations", Tree::List(violations.iter().map(violation).collect())),
@@ -140,6 +146,16 @@ fn stage(stage: &StageEstimate) -> Tree {
         ("compute_seconds", number(stage.compute.get())),
         ("exposed_seconds", number(stage.exposed.get())),
         ("idle_seconds", number(stage.idle.get())),
+    ])
+}
+
+fn overlap(part: &PhaseOverlap) -> Tree {
+    Tree::map([
+        ("axis", part.axis.name().into()),
+        ("phase", part.phase.name().into()),
+        ("seconds", number(part.time.get())),
+        ("exposed_seconds", number(part.exposed.get())),
+        ("overlap_ratio", number(part.ratio())),
     ])
 }
 

@@ -1,0 +1,226 @@
+//! What a block looks like: a colour and a pattern for what it is, a shade for its chunk.
+//!
+//! A pattern and a letter repeat what the colour says. Colours are those of the page's charts; a
+//! later chunk is nearer to the colour of text, which keeps the contrast with the surface and with
+//! the letters on it.
+
+use model::schedule::{Task, TaskKind};
+
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A forward pass.
+    Forward,
+    /// A whole backward pass.
+    Backward,
+    /// A backward pass for the gradients of inputs.
+    InputGrad,
+    /// A backward pass for the gradients of weights.
+    WeightGrad,
+    /// Forward work done again.
+    Recompute,
+    /// A copy to or from host memory.
+    Swap,
+    /// Several blocks that are too short to be told apart.
+    Mixed,
+}
+
+impl Kind {
+    pub(super) const COUNT: usize = 7;
+
+    pub(super) const ALL: [Self; Self::COUNT] = [
+        Self::Forward,
+        Self::Backward,
+        Self::InputGrad,
+        Self::WeightGrad,
+        Self::Recompute,
+        Self::Swap,
+        Self::Mixed,
+    ];
+
+    /// Its class in the legend.
+    pub(super) const fn class(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::InputGrad => "input-grad",
+            Self::WeightGrad => "weight-grad",
+            Self::Recompute => "recompute",
+            Self::Swap => "swap",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// The custom property that holds its colour.
+    pub(super) const fn property(self) -> &'static str {
+        match self {
+            Self::Forward => "--chart-blue",
+            Self::Backward => "--chart-teal",
+            Self::InputGrad => "--chart-gold",
+            Self::WeightGrad => "--chart-violet",
+            Self::Recompute => "--chart-rust",
+            Self::Swap => "--chart-slate",
+            Self::Mixed => "--chart-grey",
+        }
+    }
+
+    /// Its pattern.
+    pub(super) const fn hatch(self) -> Hatch {
+        match self {
+            Self::Forward => Hatch::None,
+            Self::Backward => Hatch::Rising,
+            Self::InputGrad => Hatch::Falling,
+            Self::WeightGrad => Hatch::Level,
+            Self::Recompute => Hatch::Dots,
+            Self::Swap => Hatch::Upright,
+            Self::Mixed => Hatch::Crossed,
+        }
+    }
+}
+
+/// Lines or dots over a colour, in a tile that repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hatch {
+    /// None.
+    None,
+    /// Diagonals that rise to the right.
+    Rising,
+    /// Diagonals that fall to the right.
+    Falling,
+    /// Level lines.
+    Level,
+    /// Upright lines.
+    Upright,
+    /// Level and upright lines.
+    Crossed,
+    /// Dots.
+    Dots,
+}
+
+impl Hatch {
+    /// Size of a tile, in pixels.
+    pub(super) const TILE: f64 = 6.0;
+
+    /// The lines in a tile, from point to point; those at its edges continue in the next tile.
+    pub(super) const fn lines(self) -> &'static [[f64; 4]] {
+        match self {
+            Self::None => &[],
+            Self::Rising => &[[-1.0, 1.0, 1.0, -1.0], [-1.0, 7.0, 7.0, -1.0], [5.0, 7.0, 7.0, 5.0]],
+            Self::Falling => {
+                &[[-1.0, 5.0, 1.0, 7.0], [-1.0, -1.0, 7.0, 7.0], [5.0, -1.0, 7.0, 1.0]]
+            }
+            Self::Level => &[[0.0, 1.5, 6.0, 1.5], [0.0, 4.5, 6.0, 4.5]],
+            Self::Upright => &[[1.5, 0.0, 1.5, 6.0], [4.5, 0.0, 4.5, 6.0]],
+            Self::Crossed => &[[0.0, 1.5, 6.0, 1.5], [1.5, 0.0, 1.5, 6.0]],
+            Self::Dots => &[[1.0, 1.5, 2.5, 1.5], [4.0, 4.5, 5.5, 4.5]],
+        }
+    }
+}
+
+/// A kind in the shade of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) kind: Kind,
+    pub(super) shade: u8,
+}
+
+impl Look {
+    /// Shades that are told apart; further chunks start over.
+    pub(super) const SHADES: usize = 4;
+
+    /// Number of looks.
+    pub(super) const COUNT: usize = Kind::COUNT * Self::SHADES;
+
+    /// Every look, by [`Self::index`].
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let shades = 0..Self::SHADES as u8;
+        Kind::ALL
+            .into_iter()
+            .flat_map(move |kind| shades.clone().map(move |shade| Self { kind, shade }))
+    }
+
+    pub(super) const fn new(kind: Kind, chunk: u16) -> Self {
+        Self { kind, shade: (chunk as usize % Self::SHADES) as u8 }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self.kind as usize * Self::SHADES + self.shade as usize
+    }
+
+    /// How near its colour is to that of text.
+    pub(super) const fn depth(self) -> f64 {
+        [0.0, 0.42, 0.21, 0.62][self.shade as usize % Self::SHADES]
+    }
+
+    /// Of several blocks in one place: what they have in common.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self.kind == other.kind, self.shade == other.shade) {
+            (true, true) => self,
+            (true, false) => Self { shade: 0, ..self },
+            (false, _) => Self { kind: Kind::Mixed, shade: 0 },
+        }
+    }
+}
+
+/// The looks of a block: one, or one for each half where two run together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Looks {
+    Whole(Look),
+    /// The upper half and the lower one.
+    Halves(Look, Look),
+}
+
+impl Looks {
+    pub(super) fn of(task: &Task) -> Self {
+        let look = |kind| Look::new(kind, task.chunk);
+        match task.kind {
+            TaskKind::Forward => Self::Whole(look(Kind::Forward)),
+            TaskKind::Backward => Self::Whole(look(Kind::Backward)),
+            TaskKind::InputGrad => Self::Whole(look(Kind::InputGrad)),
+            TaskKind::WeightGrad => Self::Whole(look(Kind::WeightGrad)),
+            TaskKind::Pair => {
+                Self::Halves(look(Kind::Forward), Look::new(Kind::Backward, task.backward_chunk))
+            }
+        }
+    }
+
+    /// Of several blocks in one place: what they have in common.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Whole(one), Self::Whole(other)) => Self::Whole(one.and(other)),
+            (Self::Halves(a, b), Self::Halves(c, d)) => Self::Halves(a.and(c), b.and(d)),
+            (Self::Whole(_), Self::Halves(..)) | (Self::Halves(..), Self::Whole(_)) => {
+                Self::Whole(Look::new(Kind::Mixed, 0))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_look_has_an_index_of_its_own() {
+        let indices: Vec<_> = Look::all().map(Look::index).collect();
+        assert_eq!(indices, (0..Look::COUNT).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn blocks_that_share_a_kind_keep_it_when_they_merge() {
+        let [first, second] = [0, 1].map(|chunk| Look::new(Kind::Forward, chunk));
+        assert_eq!(first.and(second), first);
+        assert_eq!(second.and(second), second);
+        assert_eq!(first.and(Look::new(Kind::Backward, 0)).kind, Kind::Mixed);
+    }
+
+    #[test]
+    fn kinds_differ_in_pattern_and_not_by_colour_alone() {
+        for (index, kind) in Kind::ALL.into_iter().enumerate() {
+            for other in &Kind::ALL[index + 1..] {
+                assert_ne!(kind.hatch(), other.hatch(), "{kind:?} and {other:?}");
+                assert_ne!(kind.property(), other.property(), "{kind:?} and {other:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A picture as an SVG file that stands for itself: its colours and its title are inside.
+
+use std::fmt::Write as _;
+
+use super::look::{Hatch, Look};
+use super::palette::{Color, Ink, Palette};
+use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
+use crate::charts::escape_into;
+
+/// An SVG file while it is drawn.
+pub(super) struct Svg<'p> {
+    palette: &'p Palette,
+    /// Patterns and clips.
+    definitions: String,
+    body: String,
+    used: [bool; Look::COUNT],
+    clips: usize,
+}
+
+impl<'p> Svg<'p> {
+    pub(super) fn new(palette: &'p Palette) -> Self {
+        let mut svg = Self {
+            palette,
+            definitions: String::new(),
+            body: String::new(),
+            used: [false; Look::COUNT],
+            clips: 0,
+        };
+        let (ground, lines) = (palette.ink(Ink::Surface), palette.ink(Ink::Axis));
+        svg.pattern("bubble", ground, lines, Hatch::Rising, 1.0);
+        svg
+    }
+
+    /// The file. `title` names it and `description` says what it shows.
+    pub(super) fn finish(self, width: f64, height: f64, title: &str, description: &str) -> String {
+        let mut file = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
+             viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-labelledby=\"title about\" \
+             font-family=\"system-ui, sans-serif\" font-size=\"{TEXT_SIZE}\">\n<title id=\"title\">"
+        );
+        escape_into(&mut file, title);
+        file.push_str("</title>\n<desc id=\"about\">");
+        escape_into(&mut file, description);
+        // Writing to a string can't fail.
+        let _ = write!(file, "</desc>\n<defs>{}</defs>\n{}</svg>\n", self.definitions, self.body);
+        file
+    }
+
+    fn pattern(&mut self, id: &str, ground: Color, lines: Color, hatch: Hatch, width: f64) {
+        let (size, ground, lines) = (Hatch::TILE, ground.css(), lines.css());
+        let _ = write!(
+            self.definitions,
+            "<pattern id=\"{id}\" width=\"{size}\" height=\"{size}\" \
+             patternUnits=\"userSpaceOnUse\"><path fill=\"{ground}\" d=\"M0 0h{size}v{size}h-{size}z\"/>\
+             <path stroke=\"{lines}\" stroke-width=\"{width}\" d=\""
+        );
+        for [x0, y0, x1, y1] in hatch.lines() {
+            let _ = write!(self.definitions, "M{x0} {y0}L{x1} {y1}");
+        }
+        self.definitions.push_str("\"/></pattern>");
+    }
+
+    fn rectangles(&mut self, areas: &[Area], paint: &str) {
+        let _ = write!(self.body, "<path fill=\"{paint}\" d=\"");
+        for Area { left, top, width, height } in areas {
+            let _ = write!(self.body, "M{left:.1} {top:.1}h{width:.1}v{height:.1}h-{width:.1}z");
+        }
+        self.body.push_str("\"/>\n");
+    }
+
+    fn points(&mut self, points: &[(f64, f64)]) {
+        self.body.push_str(" points=\"");
+        for (x, y) in points {
+            let _ = write!(self.body, "{x:.1},{y:.1} ");
+        }
+        self.body.push_str("\"/>\n");
+    }
+
+    fn color(&self, ink: Ink) -> String {
+        self.palette.ink(ink).css()
+    }
+}
+
+impl Surface for Svg<'_> {
+    fn fill(&mut self, areas: &[Area], ink: Ink) {
+        let color = self.color(ink);
+        self.rectangles(areas, &color);
+    }
+
+    fn blocks(&mut self, areas: &[Area], look: Look) {
+        let id = format!("{}-{}", look.kind.class(), look.shade);
+        if !std::mem::replace(&mut self.used[look.index()], true) {
+            let (ground, lines) = (self.palette.look(look), self.palette.hatch(look));
+            self.pattern(&id, ground, lines, look.kind.hatch(), 1.0);
+        }
+        self.rectangles(areas, &format!("url(#{id})"));
+    }
+
+    fn bubble(&mut self, area: Area) {
+        self.rectangles(&[area], "url(#bubble)");
+    }
+
+    fn frame(&mut self, area: Area, ink: Ink, width: f64) {
+        let color = self.color(ink);
+        let half = width / 2.0;
+        let (w, h) = ((area.width - width).max(0.0), (area.height - width).max(0.0));
+        let _ = writeln!(
+            self.body,
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" fill=\"none\" \
+             stroke=\"{color}\" stroke-width=\"{width}\"/>",
+            area.left + half,
+            area.top + half,
+        );
+    }
+
+    fn line(&mut self, points: &[(f64, f64)], ink: Ink, dashed: bool) {
+        let color = self.color(ink);
+        let dashes = if dashed { " stroke-dasharray=\"5 3\"" } else { "" };
+        let _ = write!(self.body, "<polyline fill=\"none\" stroke=\"{color}\"{dashes}");
+        self.points(points);
+    }
+
+    fn shape(&mut self, points: &[(f64, f64)], ink: Ink) {
+        let color = self.color(ink);
+        let _ = write!(self.body, "<polygon fill=\"{color}\"");
+        self.points(points);
+    }
+
+    fn words(&mut self, words: Words<'_>) {
+        let anchor = match words.side {
+            Side::Left => "start",
+            Side::Center => "middle",
+            Side::Right => "end",
+        };
+        let weight = if words.bold { " font-weight=\"600\"" } else { "" };
+        let color = self.color(words.ink);
+        // Half the height of a capital below the middle.
+        let baseline = words.y + 0.36 * f64::from(TEXT_SIZE);
+        let _ = write!(
+            self.body,
+            "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\"{weight}>",
+            words.x,
+        );
+        escape_into(&mut self.body, words.text);
+        self.body.push_str("</text>\n");
+    }
+
+    fn clip(&mut self, area: Area) {
+        self.clips += 1;
+        let Area { left, top, width, height } = area;
+        let _ = write!(
+            self.definitions,
+            "<clipPath id=\"clip{}\"><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" \
+             height=\"{height:.1}\"/></clipPath>",
+            self.clips,
+        );
+        let _ = writeln!(self.body, "<g clip-path=\"url(#clip{})\">", self.clips);
+    }
+
+    fn unclip(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+}

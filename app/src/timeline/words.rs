@@ -1,0 +1,156 @@
+//! Parts of the figure as HTML text: the legend, details of a task, tables.
+
+use model::schedule::{TaskKind, Timeline};
+use model::units::Seconds;
+
+use super::Scene;
+use super::lanes::Spot;
+use super::look::Kind;
+use super::tasks::{name, seconds, task_at, waited};
+use crate::charts::escape_into;
+use crate::format;
+
+/// What stands where the details will be.
+pub(super) const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \
+                               what it is.";
+
+/// What the keys do, for those who are on the picture.
+pub(super) const KEYS: [(&str, &str); 6] = [
+    ("W S", "zoom"),
+    ("A D", "move"),
+    ("F", "fit"),
+    ("← → ↑ ↓", "select"),
+    ("Enter", "details"),
+    ("Esc", "clear"),
+];
+
+/// With more blocks than this on a lane some may be too short to be told apart.
+const MANY: usize = 150;
+
+/// Appends an element with text in it.
+pub(super) fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
+    html.push_str(&format!("<{tag}{attributes}>"));
+    escape_into(html, text);
+    html.push_str(&format!("</{tag}>"));
+}
+
+/// A table; its first row is the header, its first column names each row.
+pub(super) fn table(caption: &str, rows: &[Vec<String>]) -> String {
+    let mut html = String::from("<table>");
+    element(&mut html, "caption", " class=\"visually-hidden\"", caption);
+    for (index, row) in rows.iter().enumerate() {
+        html.push_str(match index {
+            0 => "<thead><tr>",
+            1 => "<tbody><tr>",
+            _ => "<tr>",
+        });
+        for (column, cell) in row.iter().enumerate() {
+            match (index, column) {
+                (0, _) => element(&mut html, "th", " scope=\"col\"", cell),
+                (_, 0) => element(&mut html, "th", " scope=\"row\"", cell),
+                _ => element(&mut html, "td", "", cell),
+            }
+        }
+        html.push_str(if index == 0 { "</tr></thead>" } else { "</tr>" });
+    }
+    html.push_str(if rows.len() > 1 { "</tbody></table>" } else { "</table>" });
+    html
+}
+
+/// What the blocks of a schedule are, each with its colour and letters.
+pub(super) fn legend(timeline: &Timeline) -> String {
+    let mut html = String::new();
+    let mut entry = |class: &str, letters: &str, words: &str| {
+        html.push_str(&format!("<li><span class=\"timeline-swatch {class}\">"));
+        html.push_str(&format!("</span><b>{letters}</b> {words}</li>"));
+    };
+    for kind in kinds(timeline) {
+        match kind {
+            TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
+            TaskKind::Backward => entry(Kind::Backward.class(), "B", "backward"),
+            TaskKind::InputGrad => entry(Kind::InputGrad.class(), "dX", "gradients of inputs"),
+            TaskKind::WeightGrad => entry(Kind::WeightGrad.class(), "dW", "gradients of weights"),
+            TaskKind::Pair => entry("pair", "F B", "both as one"),
+        }
+    }
+    entry("bubble", "", "bubble");
+    if timeline.schedule.chunks_per_stage() > 1 {
+        entry("chunks", "", "a shade for each chunk");
+    }
+    if timeline.lists.stage(0).len() > MANY {
+        entry(Kind::Mixed.class(), "", "several: zoom in");
+    }
+    html
+}
+
+/// How long the schedule takes and how much of it is bubble.
+pub(super) fn summary(timeline: &Timeline) -> String {
+    let mut html = String::new();
+    let text = format!(
+        "Simulated task by task: {} from the first forward to the last backward, {} of it bubble.",
+        seconds(timeline.seconds),
+        format::percent(timeline.bubble_ratio(), 2),
+    );
+    escape_into(&mut html, &text);
+    html
+}
+
+/// The kinds of tasks that a timeline has, in their usual order.
+fn kinds(timeline: &Timeline) -> Vec<TaskKind> {
+    use TaskKind::{Backward, Forward, InputGrad, Pair, WeightGrad};
+    let all = [Forward, Backward, InputGrad, WeightGrad, Pair];
+    let has = |kind: &TaskKind| timeline.lists.tasks.iter().any(|task| task.kind == *kind);
+    all.into_iter().filter(has).collect()
+}
+
+/// A task's details: all of them where they are open, else its name and times.
+pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
+    let timeline = scene.timeline();
+    let Some((task, start, end)) = task_at(timeline, spot) else {
+        return String::new();
+    };
+    let mut html = String::new();
+    element(&mut html, "h3", "", &name(timeline, spot.lane, &task));
+    html.push_str("<dl>");
+    let mut fact = |label: &str, value: &str| {
+        html.push_str("<div>");
+        element(&mut html, "dt", "", label);
+        element(&mut html, "dd", "", value);
+        html.push_str("</div>");
+    };
+    fact("Start", &seconds(start));
+    fact("End", &seconds(end));
+    fact("Duration", &seconds(end - start));
+    if !is_open {
+        html.push_str("</dl>");
+        return html;
+    }
+    fact("Waited for", &waited(timeline, spot));
+    let detail = scene.explain(spot.lane, task);
+    let hidden = detail.as_ref().map_or(0.0, |detail| detail.hidden.get());
+    if hidden > 0.0 {
+        fact("Communication hidden behind it", &seconds(hidden));
+    }
+    html.push_str("</dl>");
+    if let Some(detail) = detail.filter(|detail| !detail.parts.is_empty()) {
+        html.push_str("<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" ");
+        html.push_str("aria-label=\"Parts of the task\">");
+        html.push_str(&table("What its time is made of", &parts(&detail.parts, end - start)));
+        html.push_str("</div>");
+    }
+    html
+}
+
+fn parts(parts: &[(&str, &str, Seconds)], total: f64) -> Vec<Vec<String>> {
+    let header = ["Part", "Time", "Share", "What it is"].map(str::to_owned).to_vec();
+    let rows = parts.iter().map(|(label, meaning, time)| {
+        let share = if total > 0.0 { time.get() / total } else { 0.0 };
+        vec![
+            (*label).to_owned(),
+            seconds(time.get()),
+            format::percent(share, 1).to_string(),
+            (*meaning).to_owned(),
+        ]
+    });
+    [header].into_iter().chain(rows).collect()
+}
