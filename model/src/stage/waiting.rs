@@ -1,6 +1,6 @@
 //! What a pass or a pair spends beside its kernels: exchanges, contention, the host.
 
-use crate::choice::{Dispatcher, ShardingStrategy};
+use crate::choice::ShardingStrategy;
 use crate::pipeline::runs_pairs;
 use crate::plan::Plan;
 
@@ -60,12 +60,12 @@ impl Plan {
         schedule.overlap_p2p_comm && (self.sizes.vpp > 1 || runs_pairs(schedule.method))
     }
 
-    /// Do dispatch and combine take their two levels one after the other? A flat exchange takes
-    /// both links at once.
+    /// Do dispatch and combine take their two levels one after the other?
+    ///
+    /// A flat exchange takes both links at once. DeepEP and HybridEP forward what arrives while
+    /// more is on its way, and so does a ring; MindSpeed's hierarchical exchange is two collectives.
     pub(crate) fn takes_two_levels(&self) -> bool {
-        let schedule = &self.design().schedule;
-        schedule.moe_hierarchical_alltoallv
-            || schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
+        self.design().schedule.moe_hierarchical_alltoallv
     }
 
     /// What seconds of communication under compute cost: a collective occupies some of the cores.
