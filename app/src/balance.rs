@@ -3,11 +3,11 @@
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, Metrics};
 use model::knob::Value;
-use model::{Plan, Proposal, estimate, layout_overflow, layout_proposal};
+use model::{Plan, Proposal, estimate, layout_overflow, layout_proposals};
 
 use crate::format;
 
-/// A layout with less than this to win isn't worth a change, as a share of the mean stage.
+/// A layout with less than this to win isn't worth a change, as a share of the mean stage or step.
 const LEAST_GAIN: f64 = 5e-4;
 
 /// How balanced a pipeline is.
@@ -15,15 +15,15 @@ const LEAST_GAIN: f64 = 5e-4;
 pub struct Balance {
     /// How much longer the longest stage computes than the mean, as a share of the mean.
     pub overflow: f64,
-    /// A more balanced layout, where there is one.
-    pub better: Option<Better>,
-    /// Is it proven that no layout is more balanced than the better one, or than this one?
+    /// Of the more balanced layouts the one with the shortest step.
+    pub other: Option<Other>,
+    /// Is it proven that none is more balanced, where there is no other?
     pub proven: bool,
 }
 
-/// A more balanced layout and what it would bring.
+/// Another layout and what it would bring.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Better {
+pub struct Other {
     /// The layout.
     pub proposal: Proposal,
     /// The design with it.
@@ -40,29 +40,38 @@ pub fn balance(plan: &Plan, now: &Estimate) -> Option<Balance> {
     if plan.design().parallel.pipeline_model_parallel_size < 2 {
         return None;
     }
-    let proposal = layout_proposal(plan);
-    let proven = proposal.as_ref().is_some_and(|proposal| proposal.proven);
-    Some(Balance {
-        overflow: layout_overflow(plan),
-        better: proposal.and_then(|proposal| better(plan.design(), proposal, now)),
-        proven,
-    })
+    let proposals = layout_proposals(plan);
+    let proven = proposals.first().is_some_and(|proposal| proposal.proven);
+    let others = proposals.into_iter().filter_map(|proposal| other(plan.design(), proposal, now));
+    // One that fits before one that doesn't, then the faster one.
+    let key = |other: &Other| (!other.after.fits, other.after.step_time.get());
+    let other = others.min_by(|a, b| {
+        let ((a_over, a_step), (b_over, b_step)) = (key(a), key(b));
+        a_over.cmp(&b_over).then(a_step.total_cmp(&b_step))
+    });
+    Some(Balance { overflow: layout_overflow(plan), other, proven })
 }
 
-fn better(design: &Design, proposal: Proposal, now: &Estimate) -> Option<Better> {
-    if proposal.current - proposal.overflow < LEAST_GAIN {
-        return None;
-    }
+fn other(design: &Design, proposal: Proposal, now: &Estimate) -> Option<Other> {
     let mut design = design.clone();
     let layout = Value::Text(proposal.layout.clone());
     design.set(KnobId::pipeline_model_parallel_layout, &layout).ok()?;
     design.set(KnobId::noop_layers, &Value::List(Vec::new())).ok()?;
     let after = estimate(&Plan::new(&design).ok()?).metrics;
-    Some(Better { proposal, design, before: now.metrics, after })
+    let other = Other { proposal, design, before: now.metrics, after };
+    let balances = other.proposal.current - other.proposal.overflow > LEAST_GAIN;
+    (balances || other.helps()).then_some(other)
 }
 
-impl Better {
-    /// What it does to step time and memory: `25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.
+impl Other {
+    /// Is the step shorter, and does what fitted still fit?
+    #[must_use]
+    pub fn helps(&self) -> bool {
+        let gain = 1.0 - self.after.step_time / self.before.step_time;
+        gain > LEAST_GAIN && (self.after.fits || !self.before.fits)
+    }
+
+    /// What it does to step time and memory: `step 25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.
     #[must_use]
     pub fn effect(&self) -> String {
         let (before, after) = (self.before.step_time, self.after.step_time);
@@ -82,12 +91,13 @@ impl Balance {
     #[must_use]
     pub fn line(&self) -> String {
         let overflow = format::percent(self.overflow, 1);
-        match &self.better {
-            Some(better) => format!(
-                "{overflow} (a layout with {} exists: {}; {})",
-                format::percent(better.proposal.overflow, 1),
-                better.proposal.layout,
-                better.effect(),
+        match &self.other {
+            Some(other) => format!(
+                "{overflow} (a layout with {} exists{}: {}; {})",
+                format::percent(other.proposal.overflow, 1),
+                if other.helps() { "" } else { ", which doesn't help" },
+                other.proposal.layout,
+                other.effect(),
             ),
             None if self.proven => format!("{overflow} (no layout has less)"),
             None => format!("{overflow} (no layout with less was found)"),
@@ -97,6 +107,8 @@ impl Balance {
 
 #[cfg(test)]
 mod tests {
+    use model::preset::Preset;
+
     use super::*;
 
     fn balance_of(query: &str) -> Option<Balance> {
@@ -108,21 +120,33 @@ mod tests {
     #[test]
     fn slots_that_are_empty_at_the_end_have_a_better_layout_which_is_a_legal_design() {
         let found = balance_of("?parallel.noop_layers=62,63").expect("a pipeline");
-        let better = found.better.as_ref().expect("a better layout");
-        assert!(better.proposal.overflow < found.overflow);
-        assert!(better.design.parallel.noop_layers.0.is_empty());
-        let plan = Plan::new(&better.design).expect("legal");
-        assert_eq!(estimate(&plan).metrics, better.after);
-        assert!(found.line().contains(&better.proposal.layout), "{}", found.line());
-        // Once balanced there is nothing more to win.
+        let other = found.other.as_ref().expect("a better layout");
+        assert!(other.helps() && other.proposal.overflow < found.overflow, "{other:?}");
+        assert!(other.design.parallel.noop_layers.0.is_empty());
+        let plan = Plan::new(&other.design).expect("legal");
+        assert_eq!(estimate(&plan).metrics, other.after);
+        assert!(found.line().contains(&other.proposal.layout), "{}", found.line());
+        // Once taken there is nothing more to win.
         let again = balance(&plan, &estimate(&plan)).expect("a pipeline");
-        assert_eq!((again.better, again.proven), (None, true));
+        assert!(again.other.is_none_or(|other| !other.helps()));
+    }
+
+    #[test]
+    fn a_layout_that_makes_the_step_longer_is_named_but_does_not_help() {
+        for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+            let Ok(plan) = Plan::new(&preset.design()) else { continue };
+            let Some(found) = balance(&plan, &estimate(&plan)) else { continue };
+            let Some(other) = &found.other else { continue };
+            let slower = other.after.step_time >= other.before.step_time;
+            assert!(!(slower && other.helps()), "{}", preset.id);
+            assert_eq!(found.line().contains("which doesn't help"), !other.helps());
+        }
     }
 
     #[test]
     fn a_balanced_pipeline_has_no_better_layout() {
         let found = balance_of("?v=1&preset=pangu-pro-moe-4k").expect("a pipeline");
-        assert_eq!(found.better, None);
+        assert_eq!(found.other, None);
         assert!(found.line().ends_with("(no layout has less)"), "{}", found.line());
     }
 

@@ -8,7 +8,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub use load::StageLoad;
-pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal};
+pub use proposal::{
+    Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals,
+};
 
 use crate::choice::Method;
 use crate::design::Design;

@@ -69,7 +69,9 @@ pub mod trace;
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
 pub use explain::{Breakdown, explain};
-pub use layout::{Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal};
+pub use layout::{
+    Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
+};
 pub use plan::Plan;
 pub use rules::legal_values;
 pub use step::estimate;

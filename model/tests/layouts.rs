@@ -4,7 +4,7 @@
 use model::design::{Design, KnobId};
 use model::preset::Preset;
 use model::{Plan, Proposal, StageLoad, estimate};
-use model::{layout_loads, layout_overflow, layout_proposal, legal_values};
+use model::{layout_loads, layout_overflow, layout_proposal, layout_proposals, legal_values};
 use proptest::prelude::*;
 
 const LAYOUT: &str = "pipeline_model_parallel_layout";
@@ -69,6 +69,19 @@ fn every_presets_proposal_is_legal_and_as_balanced_as_it_says() {
         assert!(!found.proven || found.overflow <= found.current + 1e-12, "{}", preset.id);
         assert!(found.lower_bound <= found.overflow + 1e-12, "{}", preset.id);
     }
+}
+
+#[test]
+fn the_layout_with_the_most_even_chunks_is_the_recipes_own() {
+    let naive = recipe(&[("noop_layers", "62,63")]);
+    let all = layout_proposals(&plan(&naive));
+    let layouts: Vec<&str> = all.iter().map(|proposal| proposal.layout.as_str()).collect();
+    // As no-op slots 61 and 63 have it: the head on the last stage but one, MTP on the last.
+    assert_eq!(layouts, ["Ett|(tt|)*14t|(tt|)*15mL", "Ett|(tt|)*29tL|m"]);
+    let step = |design: &Design| estimate(&plan(design)).metrics.step_time.get();
+    let even = step(&balanced(&naive, &all[1]));
+    assert!((even / step(&recipe(&[])) - 1.0).abs() < 1e-9);
+    assert!(even < step(&naive));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use model::{Plan, estimate, layout_loads, layout_overflow};
 
-use crate::balance::{Balance, Better, balance};
+use crate::balance::{Balance, Other, balance};
 use crate::charts;
 use crate::explorer::{Explorer, Numbers};
 use crate::format;
@@ -58,8 +58,8 @@ fn proposal(explorer: Explorer) -> impl IntoView {
 }
 
 fn said(explorer: Explorer, found: Balance) -> impl IntoView {
-    let line = match found.better {
-        Some(better) => Either::Left(button(explorer, better, found.proven)),
+    let line = match found.other {
+        Some(other) => Either::Left(offer(explorer, other)),
         None => Either::Right(if found.proven {
             "No layout balances the stages better."
         } else {
@@ -69,19 +69,19 @@ fn said(explorer: Explorer, found: Balance) -> impl IntoView {
     view! { <div class="card balance-proposal">{line}</div> }
 }
 
-fn button(explorer: Explorer, better: Better, proven: bool) -> impl IntoView {
-    let effect = better.effect();
+/// The layout with its effect, and a button where it helps.
+fn offer(explorer: Explorer, other: Other) -> impl IntoView {
+    let (helps, effect) = (other.helps(), other.effect());
     let lead = format!(
-        "{} layout is {} over the mean instead of {}:",
-        if proven { "The most balanced" } else { "A more balanced" },
-        format::percent(better.proposal.overflow, 1),
-        format::percent(better.proposal.current, 1),
+        "{} layout is {} over the mean instead of {}{}:",
+        if other.proposal.proven { "The most balanced" } else { "Another" },
+        format::percent(other.proposal.overflow, 1),
+        format::percent(other.proposal.current, 1),
+        if helps { "" } else { ", which doesn't help" },
     );
-    let text = better.proposal.layout;
-    let design = better.design;
-    view! {
-        <p>{lead} " " <code>{text}</code></p>
-        <p class="ways">
+    let (text, design) = (other.proposal.layout, other.design);
+    let button = helps.then(|| {
+        view! {
             <button
                 type="button"
                 class="button way"
@@ -89,7 +89,10 @@ fn button(explorer: Explorer, better: Better, proven: bool) -> impl IntoView {
             >
                 "Balance the stages"
             </button>
-            <span class="muted">{effect}</span>
-        </p>
+        }
+    });
+    view! {
+        <p>{lead} " " <code>{text}</code></p>
+        <p class="ways">{button} <span class="muted">{effect}</span></p>
     }
 }

@@ -57,36 +57,61 @@ pub fn layout_loads(plan: &Plan) -> Vec<StageLoad> {
 /// something. `None` without a pipeline, and where there are more chunks than parts.
 #[must_use]
 pub fn layout_proposal(plan: &Plan) -> Option<Proposal> {
-    let stages = plan.sizes.pp as usize;
-    if stages < 2 {
-        return None;
+    layout_proposals(plan).into_iter().next()
+}
+
+/// The layouts worth a look: [`layout_proposal`], and where a stage runs several chunks the one
+/// whose longest chunk is shortest.
+///
+/// In an interleaved order a stage that is no longer than others still holds them up while it runs
+/// a chunk that is longer than theirs, so that the second one may have the shorter step.
+#[must_use]
+pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
+    if plan.sizes.pp < 2 {
+        return Vec::new();
     }
     let costs = Costs::new(plan);
     let current: Vec<f64> =
         costs.loads(plan, &plan.stages).iter().map(StageLoad::seconds).collect();
     let (problem, is_exact) = problem(plan, &costs);
-    let solution = solve(&problem)?;
-    let layout = spelled(&solution.chunks);
-    let held: Vec<Stage> =
-        stages_of(plan.design().schedule.method, stages, solution_chunks(plan, &solution.chunks));
-    let seconds: Vec<f64> = costs.loads(plan, &held).iter().map(StageLoad::seconds).collect();
-    let found = overflow(&seconds);
-    let proven = is_exact && solution.exact;
-    let lower_bound = if proven {
-        found
+    let Some(solution) = solve(&problem) else { return Vec::new() };
+    let mut best = proposed(plan, &costs, &solution.chunks, overflow(&current));
+    best.proven = is_exact && solution.exact;
+    best.lower_bound = if best.proven {
+        best.overflow
     } else if is_exact {
         (problem.bound() / (problem.total() / problem.bins as f64) - 1.0).max(0.0)
     } else {
         0.0
     };
-    (layout.len() <= LONGEST_TEXT).then(|| Proposal {
-        layout,
-        overflow: found,
-        lower_bound,
-        proven,
+    let mut proposals = Vec::from([best]);
+    let chunks = problem.bin_of.len();
+    if chunks > problem.bins {
+        let apart = Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem };
+        if let Some(solution) = solve(&apart) {
+            let other = proposed(plan, &costs, &solution.chunks, overflow(&current));
+            let lower_bound = proposals[0].lower_bound;
+            proposals.push(Proposal { lower_bound, ..other });
+        }
+    }
+    proposals.dedup_by(|one, other| one.layout == other.layout);
+    proposals.retain(|proposal| proposal.layout.len() <= LONGEST_TEXT);
+    proposals
+}
+
+/// A layout as it would be for a plan.
+fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk], current: f64) -> Proposal {
+    let (method, stages) = (plan.design().schedule.method, plan.sizes.pp as usize);
+    let held: Vec<Stage> = stages_of(method, stages, solution_chunks(plan, chunks));
+    let seconds: Vec<f64> = costs.loads(plan, &held).iter().map(StageLoad::seconds).collect();
+    Proposal {
+        layout: spelled(chunks),
+        overflow: overflow(&seconds),
+        lower_bound: 0.0,
+        proven: false,
         stages: seconds,
-        current: overflow(&current),
-    })
+        current,
+    }
 }
 
 /// A plan as the solver sees it, and whether that is all there is to see.
