@@ -22,6 +22,7 @@ pub mod parity;
 pub mod published;
 pub mod schedules;
 mod shell;
+pub mod timeline;
 pub mod trust;
 pub mod widgets;
 

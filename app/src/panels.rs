@@ -14,4 +14,5 @@ pub mod layout;
 pub mod page;
 pub mod presets;
 pub mod schedules;
+pub mod timeline;
 pub mod verdict;

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use model::design::Design;
 
 use super::{
-    cards, conventions, explanation, figures, header, help, knobs, layout, schedules, verdict,
+    cards, conventions, explanation, figures, header, help, knobs, layout, schedules, timeline,
+    verdict,
 };
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
@@ -39,6 +40,7 @@ pub fn page(design: Design) -> impl IntoView {
                 {cards::cards(explorer)}
                 {verdict::verdict(explorer)}
                 {figures::figures(explorer)}
+                {timeline::timeline(explorer)}
                 {layout::layout(explorer)}
                 {schedules::schedules(explorer)}
                 {verdict::notes(explorer)}
