@@ -176,6 +176,19 @@ fn a_layout_that_cannot_run_is_refused() {
 }
 
 #[test]
+fn a_layout_of_too_few_chunks_has_an_even_one_as_its_way_out() {
+    let mut design = laid_out("Ett|(tt|)*29tL|m");
+    design = with(&design, &[("vpp", "1")]);
+    let violations = Plan::new(&design).unwrap_err();
+    let rule = violations.iter().find(|rule| rule.rule == "layout_fits_the_model").unwrap();
+    // Without a layout 62 slots aren't a multiple of 16; an even layout mends all.
+    let first = &rule.nearest[0];
+    assert_eq!(first.value.to_string(), "Et*4|(t*4|)*14tmL");
+    design.set(first.knob, &first.value).unwrap();
+    assert!(Plan::new(&design).is_ok());
+}
+
+#[test]
 fn heads_may_follow_in_any_chunk_behind_the_layers() {
     for layout in ["Ett|(tt|)*29tL|m", "Ett|(tt|)*28tt|tL|m", "Ett|(tt|)*28ttn|tL|h"] {
         let refused = Plan::new(&laid_out(layout)).is_err();

@@ -5,9 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::load::{Costs, StageLoad, overflow, repeated_share};
-use super::solver::{Chunk, Problem, solve};
+use super::solver::{Chunk, Lengths, Problem, solve};
 use super::{Placement, Stage, chunks, is_moe, placement, stage_of, stages_of};
 use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
+use crate::design::Design;
 use crate::plan::Plan;
 
 /// The longest text that the layout knob takes, in letters.
@@ -97,6 +98,24 @@ pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
     proposals.dedup_by(|one, other| one.layout == other.layout);
     proposals.retain(|proposal| proposal.layout.len() <= LONGEST_TEXT);
     proposals
+}
+
+/// A layout for a design that may break rules: every chunk as many layers as another, a head for one.
+pub(crate) fn even_layout(design: &Design) -> Option<String> {
+    let transformer = &design.transformer;
+    let lengths =
+        Lengths { dense: 1.0, moe: 1.0, head: 1.0, mtp: 1.0, mtp_head: 1.0, embedding: 0.0 };
+    let count = usize::try_from(chunks(design)).ok().filter(|count| *count <= LONGEST_TEXT)?;
+    let problem = Problem {
+        lengths,
+        dense: 0,
+        moe: transformer.num_layers as usize,
+        mtp: transformer.mtp_num_layers as usize,
+        bin_of: (0..count).collect(),
+        bins: count,
+    };
+    let text = spelled(&solve(&problem)?.chunks);
+    (text.len() <= LONGEST_TEXT).then_some(text)
 }
 
 /// A layout as it would be for a plan.

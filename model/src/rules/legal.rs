@@ -150,12 +150,12 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
         (Kind::LayerFreq, _) => {
             pattern_of_all_layers(design).filter(&mut holds).into_iter().collect()
         }
+        (Kind::Layout, _) => {
+            let even = layout::even_layout(design).map(Value::Text);
+            core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
+        }
         (
-            Kind::OptionalInteger(..)
-            | Kind::OptionalReal(..)
-            | Kind::Layout
-            | Kind::PerStage(_)
-            | Kind::Hash,
+            Kind::OptionalInteger(..) | Kind::OptionalReal(..) | Kind::PerStage(_) | Kind::Hash,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
         (Kind::Subset(names), _) => core::iter::once(Value::List(vec![]))
