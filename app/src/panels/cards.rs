@@ -2,6 +2,7 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use model::choice::Timing;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 
@@ -76,7 +77,11 @@ static CARDS: [Card; 6] = [
         better: Better::Lower,
         line: |numbers| {
             let ratio = numbers.estimate.metrics.bubble_ratio_closed_form;
-            format!("{} closed form", format::percent(ratio, 2))
+            let timing = match numbers.estimate.timing {
+                Timing::Simulated => "simulated",
+                Timing::ClosedForm => "not simulated",
+            };
+            format!("{timing}; {} closed form", format::percent(ratio, 2))
         },
         line_metric: Some(MetricId::bubble_ratio_closed_form),
     },

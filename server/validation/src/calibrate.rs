@@ -13,7 +13,7 @@ use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
     AMPERE, ASCEND, BLACKWELL, Band, CLOCKS, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
 };
-use model::choice::{Choice, Framework};
+use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
 
 use crate::runs::Run;
@@ -178,6 +178,10 @@ static FREE: &[Free] = &[
 pub struct Case<'a> {
     run: &'a Run,
     plan: Plan,
+    /// The same plan with the pipeline's times from the closed form, and how much longer the
+    /// simulated step is: what a fit asks thousands of times.
+    quick: Plan,
+    simulated: f64,
     /// Its source.
     pub source: &'a str,
     /// The family of its accelerator.
@@ -196,9 +200,12 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
         .filter_map(|run| {
             let plan = expression::of(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;
+            let (quick, simulated) = quick(&plan);
             let design = plan.design();
             Some(Case {
                 run,
+                quick,
+                simulated,
                 source: &run.source_id,
                 family: design.cluster.accelerator.row().kernels.family,
                 experts: design.transformer.num_moe_experts.is_some(),
@@ -213,6 +220,21 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
         case.weight = (rows as f64).powf(-0.1);
     }
     cases
+}
+
+/// The plan timed by its closed form, and the simulated step over that one's. A schedule without a
+/// closed form keeps its simulation.
+fn quick(plan: &Plan) -> (Plan, f64) {
+    let mut design = plan.design().clone();
+    design.schedule.timing = Timing::ClosedForm;
+    Plan::new(&design).map_or_else(
+        |_| (plan.clone(), 1.0),
+        |quick| {
+            let [simulated, closed] =
+                [plan, &quick].map(|plan| estimate(plan).metrics.step_time.get());
+            (quick, simulated / closed)
+        },
+    )
 }
 
 impl Case<'_> {
@@ -262,10 +284,18 @@ impl Constants {
         comparison.map_or(0.0, |comparison| comparison.time_error)
     }
 
+    /// The same from the closed form, which moves with the constants as the simulation does.
+    fn quick_error(&self, case: &Case<'_>) -> f64 {
+        let (row, host) = self.of(&case.quick);
+        let plan = case.quick.clone().with_constants(row, host);
+        let comparison = convention::compare(case.run, &plan, &estimate(&plan));
+        comparison.map_or(0.0, |comparison| (1.0 + comparison.time_error) * case.simulated - 1.0)
+    }
+
     fn loss(&self, cases: &[&Case<'_>]) -> f64 {
         let knee = 0.1;
         let of = |case: &&Case<'_>| {
-            let off = (1.0 + self.time_error(case)).ln() / knee;
+            let off = (1.0 + self.quick_error(case)).ln() / knee;
             case.weight * ((1.0 + off * off).sqrt() - 1.0)
         };
         cases.iter().map(of).sum()
