@@ -137,7 +137,8 @@ pub fn under(design: &Design, method: Method) -> Design {
         trial.schedule.microbatch_group_size_per_vp_stage = None;
     }
     split_evenly(&mut trial);
-    for switch in SWITCHES {
+    // One may need the other, so each is asked twice.
+    for switch in SWITCHES.into_iter().chain(SWITCHES) {
         let broken = Plan::new(&trial).err().unwrap_or_default();
         let on = Value::Flag(true);
         if trial.get(switch) == on && broken.iter().any(|rule| rule.knobs.contains(&switch)) {
@@ -288,6 +289,15 @@ mod tests {
         assert_eq!(plain.chunks, 1);
         assert!(plain.metrics().is_some(), "{plain:?}");
         assert!(plain.followed.contains(&KnobId::delay_wgrad_compute), "{plain:?}");
+    }
+
+    #[test]
+    fn a_switch_that_needs_another_one_goes_off_with_it() {
+        let both = design("?schedule.overlap_moe_expert_parallel_comm=true");
+        let comparison = compare(&both);
+        let row = row_of(&comparison, Method::ZbH1);
+        assert!(row.metrics().is_some(), "{row:?}");
+        assert!(SWITCHES.iter().all(|switch| row.followed.contains(switch)), "{row:?}");
     }
 
     #[test]

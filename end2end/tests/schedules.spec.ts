@@ -1,0 +1,65 @@
+// The stages' balance and the comparison of schedules: both change the design in one step.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { expect, gotoHydrated, test } from "./helper";
+
+const UNEVEN = "/?parallel.noop_layers=62,63";
+
+async function compare(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Compare schedules" }).click();
+  await expect(page.getByRole("table", { name: "Schedules compared" })).toBeVisible();
+}
+
+test("one click balances the stages, and one undo takes it back", async ({ page }) => {
+  await gotoHydrated(page, UNEVEN);
+  const caption = page.locator("#balance figcaption p");
+  const before = await caption.innerText();
+  await page.getByRole("button", { name: "Balance the stages" }).click();
+  await expect(caption).not.toHaveText(before);
+  await expect(page).toHaveURL(/pipeline_model_parallel_layout=.*noop_layers=none/);
+  await expect(page.getByRole("button", { name: "Balance the stages" })).toBeHidden();
+
+  await page.keyboard.press("Control+z");
+  await expect(caption).toHaveText(before);
+  await expect(page).toHaveURL(/noop_layers=62,63/);
+});
+
+test("schedules are compared when asked for, and one click takes one", async ({ page }) => {
+  await gotoHydrated(page);
+  await expect(page.getByRole("table", { name: "Schedules compared" })).toHaveCount(0);
+  await compare(page);
+  await expect(page.locator("tr[data-schedule]")).toHaveCount(11);
+  await expect(page.getByRole("row", { name: /This design/ })).toContainText("1f1b_overlap");
+
+  await page.getByRole("button", { name: "zb_h1", exact: true }).click();
+  await expect(page.getByRole("row", { name: /This design/ })).toContainText("zb_h1");
+  await expect(page).toHaveURL(/method=zb_h1/);
+  await page.keyboard.press("Control+z");
+  await expect(page.getByRole("row", { name: /This design/ })).toContainText("1f1b_overlap");
+});
+
+test("a schedule that can't run says why, and its fix makes it run", async ({ page }) => {
+  await gotoHydrated(page, "/?training.global_batch_size=1536");
+  await compare(page);
+  const row = page.locator('tr[data-schedule="dualpipe"]');
+  await expect(row).toContainText("Can't run: dualpipe needs 32 micro-batches");
+  await row.getByRole("button", { name: "Use with GBS 3072" }).click();
+  await expect(page).toHaveURL(/global_batch_size=3072.*method=dualpipe|method=dualpipe.*3072/);
+  await expect(page.getByRole("region", { name: "Broken rules" })).toHaveCount(0);
+});
+
+for (const width of [1440, 1000, 390, 320]) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`a comparison at ${width} pixels, ${colorScheme}, is read by all`, async ({ visit }) => {
+      const page = await visit({ viewport: { width, height: 900 }, colorScheme });
+      await gotoHydrated(page, "/?training.global_batch_size=1536");
+      await compare(page);
+      const inner = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(inner).toBeLessThanOrEqual(width);
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+    });
+  }
+}
