@@ -9,6 +9,7 @@ mod knobs;
 mod output;
 mod predict;
 mod presets;
+mod schedule;
 mod serve;
 mod validate;
 
@@ -35,6 +36,8 @@ enum Command {
     Knobs(knobs::Arguments),
     /// Write a design as a file
     Export(export::Arguments),
+    /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
+    Schedule(schedule::Arguments),
     /// Compare published runs with what the model predicts for them
     Validate(validate::Arguments),
     /// Serve the explorer and its API
@@ -76,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };

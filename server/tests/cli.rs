@@ -7,6 +7,8 @@ mod export;
 mod lists;
 #[path = "cli/predict.rs"]
 mod predict;
+#[path = "cli/schedule.rs"]
+mod schedule;
 #[path = "cli/serve.rs"]
 mod serve;
 #[path = "cli/validate.rs"]

@@ -39,14 +39,14 @@ impl Timeline {
             return 0.0;
         }
         let mean = self.busy.iter().sum::<f64>() / self.busy.len() as f64;
-        1.0 - mean / self.seconds
+        (1.0 - mean / self.seconds).max(0.0)
     }
 
     /// Share of a stage's time with no task resident.
     #[must_use]
     pub fn bubble_ratio_of(&self, stage: usize) -> f64 {
         match self.busy.get(stage) {
-            Some(busy) if self.seconds > 0.0 => 1.0 - busy / self.seconds,
+            Some(busy) if self.seconds > 0.0 => (1.0 - busy / self.seconds).max(0.0),
             _ => 0.0,
         }
     }

@@ -1,0 +1,193 @@
+//! The arguments as a schedule and its times, or everything that is wrong with them.
+
+use app::format;
+use model::choice::{Choice, Method};
+use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
+
+use super::Arguments;
+
+/// Seconds that a task may take.
+const LEAST: f64 = 1e-9;
+const MOST: f64 = 1e9;
+
+/// What was asked for, checked.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) schedule: Schedule,
+    /// Of a whole stage, for one micro-batch.
+    pub(super) stage: StageSeconds,
+    /// A forward and a backward that run as one.
+    pub(super) pair: f64,
+    pub(super) p2p: f64,
+}
+
+impl Input {
+    /// Reads the arguments; a line for each thing that is wrong.
+    pub(super) fn read(arguments: &Arguments) -> Result<Self, Vec<String>> {
+        let mut errors = Vec::new();
+        let schedule = Sizes::read(arguments, &mut errors).schedule(&mut errors);
+        let mut time = |flag, text: &str, zero| time(flag, text, zero, &mut errors);
+        let stage = ChunkTimes {
+            forward: time("--forward", &arguments.forward, Zero::Refused),
+            input_grad: time("--backward-input", &arguments.backward_input, Zero::Refused),
+            weight_grad: time("--backward-weight", &arguments.backward_weight, Zero::Allowed),
+        };
+        let pair = match &arguments.forward_backward {
+            Some(text) => time("--forward-backward", text, Zero::Refused),
+            None => stage.forward + stage.backward(),
+        };
+        let p2p = time("--p2p", &arguments.p2p, Zero::Allowed);
+        match schedule {
+            Some(schedule) if errors.is_empty() => Ok(Self { schedule, stage, pair, p2p }),
+            _ => Err(errors),
+        }
+    }
+}
+
+/// The sizes as far as they could be read.
+struct Sizes {
+    method: Option<Method>,
+    stages: Option<u64>,
+    chunks: Option<u64>,
+    micro_batches: Option<u64>,
+    group: Option<u64>,
+}
+
+impl Sizes {
+    fn read(arguments: &Arguments, errors: &mut Vec<String>) -> Self {
+        let method = method(&arguments.method, errors);
+        let mut count = |flag, text: &str| count(flag, text, errors);
+        Self {
+            method,
+            stages: count("--stages", &arguments.stages),
+            chunks: match &arguments.chunks {
+                Some(text) => count("--chunks", text),
+                None => Some(method.map_or(1, default_chunks)),
+            },
+            micro_batches: count("--microbatches", &arguments.microbatches),
+            group: arguments.group.as_ref().and_then(|text| count("--group", text)),
+        }
+    }
+
+    /// The schedule; errors for the rules that the sizes break. What couldn't be read stands in as
+    /// something that no rule minds.
+    fn schedule(&self, errors: &mut Vec<String>) -> Option<Schedule> {
+        let stages = self.stages.unwrap_or(1);
+        let micro_batches = self.micro_batches.unwrap_or_else(|| stages.saturating_mul(2));
+        let Some(method) = self.method else {
+            // Without a method only the bounds are known.
+            let _ = self.check(Method::Interleaved, [stages, 1, micro_batches], None, errors);
+            let chunks = self.chunks.unwrap_or(1);
+            let _ = self.check(Method::Interleaved, [1, chunks, 1], None, errors);
+            return None;
+        };
+        let chunks = self.chunks.unwrap_or_else(|| default_chunks(method));
+        let sizes = [stages, chunks, micro_batches];
+        let schedule = self.check(method, sizes, self.group, errors)?;
+        let tasks = schedule.num_tasks();
+        if tasks > Schedule::MAX_TASKS {
+            errors.push(format!(
+                "this schedule has {} tasks, and at most {} are simulated; take fewer stages, \
+                 chunks or micro-batches",
+                format::whole(tasks),
+                format::whole(Schedule::MAX_TASKS),
+            ));
+            return None;
+        }
+        Some(schedule)
+    }
+
+    fn check(
+        &self,
+        method: Method,
+        [stages, chunks, micro_batches]: [u64; 3],
+        group: Option<u64>,
+        errors: &mut Vec<String>,
+    ) -> Option<Schedule> {
+        let faults = match Schedule::new(method, stages, chunks, micro_batches, group) {
+            Ok(schedule) => return Some(schedule),
+            Err(faults) => faults,
+        };
+        let was_read = |fault: &&Fault| match fault.knob {
+            Fault::STAGES => self.stages.is_some(),
+            Fault::CHUNKS => self.chunks.is_some(),
+            Fault::MICRO_BATCHES => self.micro_batches.is_some(),
+            _ => true,
+        };
+        errors.extend(faults.iter().filter(was_read).map(line));
+        None
+    }
+}
+
+/// A broken rule as a line.
+fn line(fault: &Fault) -> String {
+    let flag = match fault.knob {
+        Fault::STAGES => "--stages",
+        Fault::CHUNKS => "--chunks",
+        Fault::MICRO_BATCHES => "--microbatches",
+        _ => "--group",
+    };
+    match fault.nearest {
+        Some(nearest) => format!("{flag}: {}; nearest: {flag} {nearest}", fault.message),
+        None => format!("{flag}: {}", fault.message),
+    }
+}
+
+/// Chunks per stage where nothing else is asked for.
+const fn default_chunks(method: Method) -> u64 {
+    match method {
+        Method::Gpipe
+        | Method::OneForwardOneBackward
+        | Method::OneForwardOneBackwardOverlap
+        | Method::ZbH1
+        | Method::Zb2p
+        | Method::DualPipe => 1,
+        Method::Interleaved | Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => 2,
+    }
+}
+
+fn method(text: &str, errors: &mut Vec<String>) -> Option<Method> {
+    let method = Method::from_name(text);
+    if method.is_none() {
+        let mut near = Method::NAMES.to_vec();
+        let distance = |name: &str| -strsim::jaro_winkler(name, text);
+        near.sort_by(|left, right| distance(left).total_cmp(&distance(right)));
+        let near = near.iter().take(3).copied().collect::<Vec<_>>().join(", ");
+        errors.push(format!("--method: there is no `{}`; nearest: {near}", shown(text)));
+    }
+    method
+}
+
+fn count(flag: &str, text: &str, errors: &mut Vec<String>) -> Option<u64> {
+    let count = text.trim().parse().ok();
+    if count.is_none() {
+        let text = shown(text);
+        errors.push(format!("{flag} takes a whole number from 1 on, not `{text}`"));
+    }
+    count
+}
+
+/// May a time be zero?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zero {
+    Allowed,
+    Refused,
+}
+
+fn time(flag: &str, text: &str, zero: Zero, errors: &mut Vec<String>) -> f64 {
+    let seconds = text.trim().parse::<f64>().ok();
+    let in_bounds = |seconds: &f64| {
+        (LEAST..=MOST).contains(seconds) || (zero == Zero::Allowed && *seconds == 0.0)
+    };
+    seconds.filter(in_bounds).unwrap_or_else(|| {
+        let or_zero = if zero == Zero::Allowed { "0, or " } else { "" };
+        let text = shown(text);
+        errors.push(format!("{flag} takes {or_zero}1e-9 to 1e9 seconds, not `{text}`"));
+        1.0
+    })
+}
+
+/// The beginning of something that a person typed.
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}
