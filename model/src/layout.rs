@@ -9,9 +9,7 @@ use alloc::vec::Vec;
 
 pub use load::StageLoad;
 pub(crate) use proposal::even_layout;
-pub use proposal::{
-    Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals,
-};
+pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals};
 
 use crate::choice::Method;
 use crate::design::Design;
