@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use crate::choice::Method;
 use crate::plan::Plan;
+use crate::schedule::{ChunkTimes, Schedule, Times};
 use crate::stage::{PerAxis, StageWork, Waiting};
 
 /// One stage's times for one micro-batch, communication that isn't hidden included. Seconds.
@@ -209,7 +210,8 @@ impl Plan {
     }
 
     /// The bubble of equal stages by counts alone: the published formula as a share of the total,
-    /// with F = dX = dW where a schedule splits the backward.
+    /// with F = dX = dW where a schedule splits the backward; V-half and V-min have no formula and
+    /// are simulated for such stages.
     ///
     /// (p - 1) / (v m + p - 1) for 1F1B and its interleaved forms: 15 / 79 = 18.99 % and
     /// 15 / 143 = 10.49 % at p = 16, m = 64, as Pangu Ultra MoE reports.
@@ -225,9 +227,22 @@ impl Plan {
             | Method::OneForwardOneBackwardOverlap => share(p - 1.0, v * m),
             Method::ZbH1 => share(p - 1.0, 3.0 * m),
             Method::Zb2p => 0.0,
-            Method::ZbV | Method::VHalf | Method::VMin => share((p - 1.0) / 2.0, 3.0 * m),
+            Method::ZbV => share((p - 1.0) / 2.0, 3.0 * m),
+            Method::VHalf | Method::VMin => share(self.equal_stages_ramp(), 3.0 * m),
             Method::DualPipe => share((p - 2.0).max(0.0), 3.0 * m),
             Method::DualPipeV => share(p - 1.0, 3.0 * m),
         }
+    }
+
+    /// What equal stages with F = dX = dW = 1 take beyond their work, for a schedule without a
+    /// published formula: simulated, for at most eight times as many micro-batches as stages.
+    fn equal_stages_ramp(&self) -> f64 {
+        let m = self.sizes.micro_batches.min(8 * self.sizes.pp);
+        let (p, v) = (self.sizes.pp, self.sizes.vpp);
+        let unit = ChunkTimes { forward: 1.0, input_grad: 1.0, weight_grad: 1.0 };
+        Schedule::new(self.order(), p, v, m, None).map_or(0.0, |schedule| {
+            let times = Times::equal(&schedule, unit, None, 0.0);
+            (schedule.simulate(&times).seconds - 3.0 * m as f64).max(0.0)
+        })
     }
 }

@@ -56,7 +56,7 @@
 //!   recomputation without sequence parallelism forgets two of the masks.
 //!
 //! Primus, zero-bubble, PP-Schedule-Visualization
-//! - Equal: steps and micro-batches in flight of equal stages, where there is a closed form.
+//! - Equal: every step of equal stages to 1e-9, and every count in flight that Primus gives.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 #[path = "peers/calculon.rs"]
