@@ -9,7 +9,8 @@
 //!   browser.
 //! - How it is drawn: `paint` onto a `surface`, which is a `canvas` or an `svg`; `look` and
 //!   `palette` say in which colours.
-//! - On the page: `picture` is a canvas with its keys and pointers, `figure` all around it.
+//! - On the page: `still` is what the server writes, `widget` is what takes it over, with a `picture`
+//!   for each canvas; `figure` is where both meet the page.
 
 mod axis;
 mod board;
@@ -23,14 +24,15 @@ mod lanes;
 mod look;
 mod operators;
 mod paint;
-mod pair;
 mod palette;
 mod picture;
+mod still;
 mod surface;
 mod svg;
 mod tasks;
 mod track;
 mod watch;
+mod widget;
 mod window;
 mod words;
 

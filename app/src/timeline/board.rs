@@ -35,7 +35,7 @@ pub(super) struct Board {
     lanes: Option<Arc<dyn Lanes + Send + Sync>>,
     track: Option<(Track, String)>,
     /// Is there room for a track?
-    pub(super) has_track: bool,
+    has_track: bool,
     window: Option<Window>,
     /// Width and height, in pixels of the page.
     pub(super) size: (f64, f64),
@@ -47,6 +47,11 @@ pub(super) struct Board {
 }
 
 impl Board {
+    /// A board with or without room for a track below its lanes.
+    pub(super) fn new(has_track: bool) -> Self {
+        Self { has_track, ..Self::default() }
+    }
+
     /// Shows other lanes, at the same place as far as there is one.
     pub(super) fn show(&mut self, lanes: Option<Arc<dyn Lanes + Send + Sync>>) {
         self.hovered = None;
@@ -64,6 +69,11 @@ impl Board {
     /// Shows what the lane holds that stands out.
     pub(super) fn show_track(&mut self, track: Option<(Track, String)>) {
         self.track = track;
+    }
+
+    /// What the lane holds that stands out.
+    pub(super) fn track(&self) -> Option<&Track> {
+        self.track.as_ref().map(|(track, _)| track)
     }
 
     /// Selects a block or drops the selection; the lane stays where there is none.
@@ -264,7 +274,10 @@ impl Board {
     pub(super) fn wheel(&mut self, x: f64, zoom: f64, pan: f64) {
         let (Some(window), Some(layout)) = (self.window, self.layout()) else { return };
         let share = (x - layout.plot.left) / layout.plot.width;
-        let window = window.zoomed(zoom.clamp(-8.0, 8.0).exp2(), share);
+        // Close to a power of two, and turning back undoes it.
+        let factor = 1.0 + zoom.abs();
+        let factor = if zoom < 0.0 { 1.0 / factor } else { factor };
+        let window = window.zoomed(factor, share);
         self.window = Some(window.moved(pan / layout.plot.width));
     }
 
@@ -281,12 +294,9 @@ impl Board {
         });
     }
 
-    /// The pointer is at a place, or gone; true when that is to be seen.
-    pub(super) fn point(&mut self, at: Option<(f64, f64)>) -> bool {
-        let hovered = at.and_then(|(x, y)| self.spot_at(x, y));
-        let changed = self.cursor != at || self.hovered != hovered;
-        (self.cursor, self.hovered) = (at, hovered);
-        changed
+    /// The pointer is at a place, or gone.
+    pub(super) fn point(&mut self, at: Option<(f64, f64)>) {
+        (self.cursor, self.hovered) = (at, at.and_then(|(x, y)| self.spot_at(x, y)));
     }
 
     /// A tap: selects the block, or only the lane, at a place.
@@ -387,7 +397,7 @@ mod tests {
         let x = layout.plot.left + layout.plot.width * 0.25;
         board.point(Some((x, 1.0)));
         let before = board.moment().unwrap();
-        board.wheel(x, -2.0, 0.0);
+        board.wheel(x, -3.0, 0.0);
         assert!((board.moment().unwrap() - before).abs() < 1e-9);
         assert!((board.window().unwrap().span() - 25.0).abs() < 1e-9);
     }
@@ -400,7 +410,8 @@ mod tests {
         }
         board.wheel(1.0, 1.0, 1.0);
         board.turn(Turn::Drag(5.0));
-        assert!(!board.point(None));
+        board.point(Some((1.0, 1.0)));
+        assert_eq!(board.hovered(), None);
         assert_eq!(board.tap(1.0, 1.0), Done::Nothing);
     }
 }

@@ -1,12 +1,11 @@
 //! The timeline as files: a trace for Perfetto, pictures as SVG.
 
-use leptos::prelude::*;
 use model::trace::{Event, Trace};
 
+use super::board::Board;
 use super::download::download;
-use super::figure::{State, pair_chunks};
 use super::operators::{Operators, pass_words};
-use super::picture::Handle;
+use super::palette::Palette;
 use super::svg::Svg;
 use super::window::Window;
 use super::{Scene, tasks};
@@ -17,42 +16,22 @@ const MOST_DETAILED: usize = 100_000;
 const BLOCK: f64 = 20.0;
 const WIDTHS: (f64, f64) = (1_200.0, 16_000.0);
 
-/// Buttons that save the timeline.
-pub(super) fn buttons(
-    id: &'static str,
-    title: &'static str,
-    caption: Signal<String>,
-    state: State,
-    handle: Handle,
-) -> impl IntoView {
-    let trace = move |_| {
-        if let Some(scene) = state.use_now(handle) {
-            let json = trace(&scene, state.lane.get_untracked());
-            download(&format!("moescape-{id}.json"), "application/json", &json);
-        }
-    };
-    let picture = move |all: bool| {
-        move |_| {
-            state.use_now(handle);
-            if let Some(svg) = svg(handle, title, &caption.get_untracked(), all) {
-                let part = if all { "" } else { "-part" };
-                download(&format!("moescape-{id}{part}.svg"), "image/svg+xml", &svg);
-            }
-        }
-    };
-    view! {
-        <div class="timeline-files">
-            <span class="muted">"Save"</span>
-            <button type="button" class="button way" on:click=trace>
-                "Trace for Perfetto (JSON)"
-            </button>
-            <button type="button" class="button way" on:click=picture(false)>
-                "SVG of what is in view"
-            </button>
-            <button type="button" class="button way" on:click=picture(true)>
-                "SVG of all of it"
-            </button>
-        </div>
+/// Saves the trace.
+pub(super) fn save_trace(id: &str, scene: &Scene, lane: usize) {
+    download(&format!("moescape-{id}.json"), "application/json", &trace(scene, lane));
+}
+
+/// Saves the picture: what is in view, or all of it. `words` are its title and what it shows.
+pub(super) fn save_picture(
+    id: &str,
+    board: &Board,
+    palette: &Palette,
+    words: (&str, &str),
+    is_all: bool,
+) {
+    if let Some(svg) = svg(board, palette, words, is_all) {
+        let part = if is_all { "" } else { "-part" };
+        download(&format!("moescape-{id}{part}.svg"), "image/svg+xml", &svg);
     }
 }
 
@@ -65,7 +44,7 @@ pub(super) fn trace(scene: &Scene, lane: usize) -> String {
         let parts = detail.map(|detail| detail.parts).unwrap_or_default().into_iter();
         parts.map(|part| (part.0, part.2.get())).collect()
     });
-    if let Some((forward, backward)) = pair_chunks(scene, lane, None) {
+    if let Some((forward, backward)) = tasks::pair_chunks(scene, lane, None) {
         let operators = Operators::new(scene.pair(lane, forward, backward));
         trace.begin_process(&format!("One pair of stage {lane}, from its own start on"));
         for (thread, (name, operators)) in operators.lanes().enumerate() {
@@ -81,20 +60,19 @@ pub(super) fn trace(scene: &Scene, lane: usize) -> String {
 }
 
 /// The picture as it is in view, or of all of it at a width at which blocks can be read.
-fn svg(handle: Handle, title: &str, about: &str, all: bool) -> Option<String> {
-    let palette = handle.palette()?;
-    handle.with(|board| {
-        let window = board.window()?;
-        let wide = (window.total() / board.mean_block() * BLOCK).clamp(WIDTHS.0, WIDTHS.1);
-        let (window, width) =
-            if all { (Window::all(window.total()), wide) } else { (window, board.size.0) };
-        let mut svg = Svg::new(&palette);
-        board.paint_still(&mut svg, window, width);
-        let part = format!(
-            "{title}, from {} to {}",
-            tasks::seconds(window.from()),
-            tasks::seconds(window.to()),
-        );
-        Some(svg.finish(width, board.best_height(), &part, about))
-    })?
+pub(super) fn svg(
+    board: &Board,
+    palette: &Palette,
+    (title, about): (&str, &str),
+    is_all: bool,
+) -> Option<String> {
+    let window = board.window()?;
+    let wide = (window.total() / board.mean_block() * BLOCK).clamp(WIDTHS.0, WIDTHS.1);
+    let (window, width) =
+        if is_all { (Window::all(window.total()), wide) } else { (window, board.size.0) };
+    let mut svg = Svg::new(palette);
+    board.paint_still(&mut svg, window, width);
+    let (from, to) = (tasks::seconds(window.from()), tasks::seconds(window.to()));
+    let title = format!("{title}, from {from} to {to}");
+    Some(svg.finish(width, board.best_height(), &title, about))
 }

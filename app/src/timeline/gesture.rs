@@ -23,6 +23,10 @@ struct Pointer {
     now: (f64, f64),
 }
 
+fn distance(one: (f64, f64), other: (f64, f64)) -> f64 {
+    ((one.0 - other.0).powi(2) + (one.1 - other.1).powi(2)).sqrt()
+}
+
 /// The pointers that are down.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gesture {
@@ -49,7 +53,7 @@ impl Gesture {
             return Turn::None;
         };
         let by = x - pointer.now.0;
-        let far = (x - pointer.start.0).hypot(y - pointer.start.1) >= STILL;
+        let far = distance((x, y), pointer.start) >= STILL;
         let starts = far && !self.moved;
         pointer.now = (x, y);
         self.moved |= far;
@@ -85,7 +89,7 @@ impl Gesture {
     /// Middle of the first two pointers and how far they are apart.
     fn spread(&self) -> Option<(f64, f64)> {
         let [one, other, ..] = self.pointers.as_slice() else { return None };
-        let apart = (one.now.0 - other.now.0).hypot(one.now.1 - other.now.1);
+        let apart = distance(one.now, other.now);
         Some(((one.now.0 + other.now.0) / 2.0, apart))
     }
 }

@@ -58,7 +58,14 @@ impl Operators {
     pub(super) fn new(pair: Option<PairTimeline>) -> Self {
         let mut operators = pair.map(|pair| pair.operators).unwrap_or_default();
         operators.retain(|operator| operator.end > operator.start);
-        operators.sort_by(|one, other| one.start.total_cmp(&other.start));
+        // They come in almost this order, and a general sort would be a large part of the module.
+        for end in 1..operators.len() {
+            let mut place = end;
+            while place > 0 && operators[place].start < operators[place - 1].start {
+                operators.swap(place, place - 1);
+                place -= 1;
+            }
+        }
         let total = operators.iter().map(|operator| operator.end).fold(0.0, f64::max);
         let mut lanes: Vec<Lane> = Vec::new();
         for resource in Resource::ALL {
@@ -117,7 +124,11 @@ impl Operators {
                 format!("{} {}", resource.label(), format::percent(busy(resource) / self.total, 0))
             })
             .collect();
-        format!("{} long; busy: {}", seconds(self.total), format::list(&shares))
+        format!(
+            "operators take {}, before contention and the host slow them; busy: {}",
+            seconds(self.total),
+            format::list(&shares),
+        )
     }
 }
 

@@ -212,8 +212,8 @@ impl Blocks {
     }
 
     fn add(&mut self, piece: &Piece, lane: Area) {
-        // A line between neighbours, where it takes little of them.
-        let gap = if piece.right - piece.left >= 4.0 { 1.0 } else { 0.0 };
+        // A line between neighbours, where it takes little of them and can't pass for a bubble.
+        let gap = if piece.right - piece.left >= 10.0 { 1.0 } else { 0.0 };
         let width = (piece.right - piece.left - gap).max(0.5);
         let area = Area { left: lane.left + piece.left, width, ..lane };
         match piece.looks {
@@ -332,7 +332,7 @@ mod tests {
     fn blocks_stay_within_their_picture_and_are_few() {
         for lanes in [1, 2, 16, 64, 1_024] {
             let notes = drawn(&Sample::even(lanes, 2_000, 1.0, 0.2), 340.0, 320.0);
-            assert!(notes.blocks.len() <= lanes * 342, "{}", notes.blocks.len());
+            assert!(notes.blocks.len() <= lanes * 2 * 342, "{}", notes.blocks.len());
             for area in &notes.blocks {
                 assert!(area.top >= 0.0 && area.bottom() <= 320.5, "{area:?}");
             }

@@ -1,20 +1,13 @@
-//! A picture on the page: a canvas with its keys, pointers and the note beside the pointer.
-//!
-//! What it shows stands in a [`Board`] and in no signal; whatever changes asks for one drawing in
-//! the next animation frame. It takes the wheel and keys only while it has the focus.
+//! A picture on the page: a board on a canvas, and the note beside the pointer.
 
-use leptos::ev;
-use leptos::html;
-use leptos::prelude::*;
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
+use leptos::prelude::{document, window};
+use leptos::wasm_bindgen::JsCast;
+use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement};
 
 use super::board::{Board, Done};
 use super::canvas::{Brushes, CanvasSurface, context};
 use super::gesture::Gesture;
-use super::keys::{Command, command};
-use super::lanes::Spot;
-use super::palette::Palette;
-use super::watch;
+use super::keys::command;
 
 /// A turn of the wheel by so many pixels zooms by a factor of two.
 const WHEEL: f64 = 240.0;
@@ -22,154 +15,107 @@ const WHEEL: f64 = 240.0;
 const LINE: f64 = 16.0;
 const PAGE: f64 = 400.0;
 
-/// What a picture needs.
-pub(super) struct Spec {
-    /// Its class beside `timeline-picture`.
-    pub(super) class: &'static str,
-    /// What it is called.
-    pub(super) label: Signal<String>,
-    /// The id of the text that tells its keys.
-    pub(super) described_by: String,
-    /// Is there a track below its lanes?
-    pub(super) has_track: bool,
-    /// Called when something was selected or is to be opened.
-    pub(super) done: Callback<(Handle, Done)>,
-    /// Writes the note beside the pointer.
-    pub(super) note: Callback<Pointed, String>,
-}
-
-/// What the pointer is on.
-pub(super) type Pointed = (Option<Spot>, f64);
-
-/// A picture: what it shows can be changed, and it can be drawn anew.
-#[derive(Clone, Copy)]
-pub(super) struct Handle {
-    state: StoredValue<State, LocalStorage>,
-    canvas: NodeRef<html::Canvas>,
-    tip: NodeRef<html::Div>,
-    note: Callback<Pointed, String>,
-}
-
-#[derive(Default)]
-struct State {
-    board: Board,
+/// A picture. Whatever changes it makes it dirty; it is drawn once in the next animation frame.
+pub(super) struct Picture {
+    pub(super) board: Board,
     gesture: Gesture,
-    brushes: Option<Brushes>,
-    context: Option<CanvasRenderingContext2d>,
+    pub(super) frame: Element,
+    canvas: HtmlCanvasElement,
+    tip: HtmlElement,
+    context: CanvasRenderingContext2d,
+    pub(super) brushes: Option<Brushes>,
+    /// Pixels of the screen in one pixel of the page.
     ratio: f64,
-    /// Is a drawing due already?
-    waiting: bool,
-    /// Are the canvas's own pixels of another number than they should be?
+    /// Should the canvas have another number of pixels than it has?
     resized: bool,
+    pub(super) is_dirty: bool,
 }
 
-impl Handle {
-    fn new(spec: &Spec) -> Self {
-        let mut state = State::default();
-        state.board.has_track = spec.has_track;
-        Self {
-            state: StoredValue::new_local(state),
-            canvas: NodeRef::new(),
-            tip: NodeRef::new(),
-            note: spec.note,
+impl Picture {
+    /// The picture in a frame, which holds a canvas and the place of the note.
+    pub(super) fn new(frame: Element, has_track: bool) -> Option<Self> {
+        let canvas: HtmlCanvasElement = frame.query_selector("canvas").ok()??.dyn_into().ok()?;
+        let tip = frame.query_selector(".timeline-tip").ok()??.dyn_into().ok()?;
+        Some(Self {
+            board: Board::new(has_track),
+            gesture: Gesture::default(),
+            context: context(&canvas)?,
+            frame,
+            canvas,
+            tip,
+            brushes: None,
+            ratio: 0.0,
+            resized: true,
+            is_dirty: true,
+        })
+    }
+
+    /// It has another size, in pixels of the page. A canvas of another size is empty, so draw it
+    /// before the page is seen.
+    pub(super) fn resize(&mut self, width: f64, height: f64) {
+        self.board.size = (width, height);
+        self.resized = true;
+    }
+
+    /// Draws it. `note` writes what stands beside the pointer.
+    pub(super) fn draw(&mut self, note: &dyn Fn(&Board, f64) -> String) {
+        self.is_dirty = false;
+        let (width, height) = self.board.size;
+        let ratio = window().device_pixel_ratio().clamp(0.5, 4.0);
+        if (ratio - self.ratio).abs() > 1e-6 {
+            (self.ratio, self.resized, self.brushes) = (ratio, true, None);
         }
-    }
-
-    /// Reads or changes what is shown; draw it anew after a change.
-    pub(super) fn with<T>(self, act: impl FnOnce(&mut Board) -> T) -> Option<T> {
-        self.state.try_update_value(|state| act(&mut state.board))
-    }
-
-    /// The colours of the page as it is now.
-    pub(super) fn palette(self) -> Option<Palette> {
-        let read =
-            |state: &mut State| state.brushes.as_ref().map(|brushes| brushes.palette.clone());
-        self.state.try_update_value(read)?
-    }
-
-    /// Draws it in the next animation frame, once.
-    pub(super) fn redraw(self) {
-        let waits = |state: &mut State| std::mem::replace(&mut state.waiting, true);
-        if self.state.try_update_value(waits) == Some(false) {
-            request_animation_frame(move || self.draw());
+        if std::mem::take(&mut self.resized) {
+            self.canvas.set_width((width * ratio).round() as u32);
+            self.canvas.set_height((height * ratio).round() as u32);
         }
-    }
-
-    fn draw(self) {
-        // The picture may be gone by now, and its nodes with it.
-        let Some(Some(canvas)) = self.canvas.try_get_untracked() else { return };
-        let noted = self.state.try_update_value(|state| {
-            state.waiting = false;
-            state.draw(&canvas);
-            let board = &state.board;
-            let pointed = board.moment().map(|moment| (board.hovered(), moment));
-            pointed
-                .filter(|_| !state.gesture.is_moving())
-                .zip(board.cursor())
-                .map(|pointed| (pointed, board.size))
-        });
-        self.show_note(noted.flatten());
+        if self.brushes.is_none() {
+            self.brushes = Brushes::read(&self.canvas, ratio);
+        }
+        if let Some(brushes) = &mut self.brushes {
+            self.board.paint(&mut CanvasSurface::new(&self.context, brushes));
+        }
+        self.show_note(note);
     }
 
     /// Puts the note beside the pointer, on the side where there is room, or hides it.
-    fn show_note(self, noted: Option<((Pointed, (f64, f64)), (f64, f64))>) {
-        let Some(Some(tip)) = self.tip.try_get_untracked() else { return };
-        let Some(((pointed, (x, y)), (width, _))) = noted else {
-            tip.set_hidden(true);
+    fn show_note(&self, note: &dyn Fn(&Board, f64) -> String) {
+        let at = self.board.moment().zip(self.board.cursor());
+        let Some((moment, (x, y))) = at.filter(|_| !self.gesture.is_moving()) else {
+            self.tip.set_hidden(true);
             return;
         };
-        tip.set_hidden(false);
-        tip.set_text_content(Some(&self.note.run(pointed)));
-        let aside = if x > width / 2.0 {
-            format!("calc({x}px - 100% - 12px)")
-        } else {
-            format!("{}px", x + 12.0)
-        };
-        let place = format!("translate({aside}, {}px)", y + 16.0);
+        self.tip.set_text_content(Some(&note(&self.board, moment)));
+        let (width, height) = self.board.size;
+        let aside = if x > width / 2.0 { "calc(-100% - 12px)" } else { "12px" };
+        let below = if y > height - 48.0 { "calc(-100% - 8px)" } else { "16px" };
+        let place = format!("translate({x}px,{y}px) translate({aside},{below})");
         // A transform of numbers is always valid.
-        let _ = web_sys::HtmlElement::style(&tip).set_property("transform", &place);
+        let _ = self.tip.style().set_property("transform", &place);
+        self.tip.set_hidden(false);
     }
 
-    /// The theme has changed.
-    fn repaint(self) {
-        let _ = self.state.try_update_value(|state| state.brushes = None);
-        self.redraw();
-    }
-
-    fn resize(self, width: f64, height: f64) {
-        let _ = self.state.try_update_value(|state| {
-            state.board.size = (width, height);
-            state.resized = true;
-        });
-        // A canvas of another size is empty: it is drawn before the page is seen.
-        self.draw();
-    }
-
-    fn press(self, event: &ev::KeyboardEvent) -> Option<Done> {
+    /// A key is pressed while the picture has the focus; whatever it doesn't know is the page's.
+    pub(super) fn press(&mut self, event: &web_sys::KeyboardEvent) -> Done {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
-            return None;
+            return Done::Nothing;
         }
-        let command = command(&event.key())?;
-        let done = self.act(command)?;
+        let Some(command) = command(&event.key()) else { return Done::Nothing };
+        let done = self.board.act(command);
         // Esc is the page's where there is nothing to clear here.
         if done != Done::NothingToClear {
             event.prevent_default();
             event.stop_propagation();
+            self.is_dirty = true;
         }
-        Some(done)
-    }
-
-    /// Does what a key or a button says.
-    pub(super) fn act(self, command: Command) -> Option<Done> {
-        let done = self.with(|board| board.act(command));
-        self.redraw();
         done
     }
 
-    fn wheel(self, event: &ev::WheelEvent, has_focus: bool) {
+    /// The wheel turns over the picture. Without Ctrl it is the page's unless the picture has the
+    /// focus.
+    pub(super) fn wheel(&mut self, event: &web_sys::WheelEvent) {
         let zooms = event.ctrl_key() || event.meta_key();
-        // Elsewhere the wheel is the page's.
-        if !zooms && !has_focus {
+        if !zooms && document().active_element().as_ref() != Some(&self.frame) {
             return;
         }
         event.prevent_default();
@@ -181,117 +127,33 @@ impl Handle {
         let (x, y) = (event.delta_x() * unit, event.delta_y() * unit);
         let sideways = !zooms && (event.shift_key() || x.abs() > y.abs());
         let (zoom, pan) = if sideways { (0.0, x + y) } else { (y / WHEEL, 0.0) };
-        let at = f64::from(event.offset_x());
-        self.with(|board| board.wheel(at, zoom, pan));
-        self.redraw();
+        self.board.wheel(f64::from(event.offset_x()), zoom, pan);
+        self.is_dirty = true;
     }
 
-    fn pointer(self, event: &ev::PointerEvent) -> Option<Done> {
+    /// A pointer does something over the picture.
+    pub(super) fn point(&mut self, event: &web_sys::PointerEvent) -> Done {
         let (x, y) = (f64::from(event.offset_x()), f64::from(event.offset_y()));
         let id = event.pointer_id();
-        let hovers = event.pointer_type() != "touch";
-        let done = self.state.try_update_value(|state| match event.type_().as_str() {
+        self.is_dirty = true;
+        match event.type_().as_str() {
             "pointerdown" => {
-                state.gesture.down(id, x, y);
-                None
+                self.gesture.down(id, x, y);
+                // A pointer that is gone already can't be kept.
+                let _ = self.canvas.set_pointer_capture(id);
             }
             "pointermove" => {
-                let turn = state.gesture.turn(id, x, y);
-                state.board.turn(turn);
-                state.board.point(hovers.then_some((x, y)));
-                None
+                let turn = self.gesture.turn(id, x, y);
+                self.board.turn(turn);
+                // A finger hides what is under it.
+                let hovers = event.pointer_type() != "touch";
+                self.board.point(hovers.then_some((x, y)));
             }
-            "pointerup" => state.gesture.up(id).then(|| state.board.tap(x, y)),
-            "pointercancel" => {
-                state.gesture.cancel(id);
-                None
-            }
-            _ => {
-                state.board.point(None);
-                None
-            }
-        });
-        self.redraw();
-        done.flatten()
+            "pointerup" if self.gesture.up(id) => return self.board.tap(x, y),
+            "pointercancel" => self.gesture.cancel(id),
+            "pointerout" => self.board.point(None),
+            _ => {}
+        }
+        Done::Nothing
     }
-}
-
-impl State {
-    fn draw(&mut self, canvas: &HtmlCanvasElement) {
-        let (width, height) = self.board.size;
-        let ratio = window().device_pixel_ratio().clamp(0.5, 4.0);
-        if (ratio - self.ratio).abs() > 1e-6 {
-            (self.ratio, self.resized, self.brushes) = (ratio, true, None);
-        }
-        if std::mem::take(&mut self.resized) {
-            canvas.set_width((width * ratio).round() as u32);
-            canvas.set_height((height * ratio).round() as u32);
-        }
-        if self.brushes.is_none() {
-            self.brushes = Brushes::read(canvas, ratio);
-        }
-        if self.context.is_none() {
-            self.context = context(canvas);
-        }
-        if let (Some(context), Some(brushes)) = (&self.context, &mut self.brushes) {
-            self.board.paint(&mut CanvasSurface::new(context, brushes));
-        }
-    }
-}
-
-/// Draws a picture.
-pub(super) fn picture(spec: Spec) -> (Handle, impl IntoView) {
-    let handle = Handle::new(&spec);
-    let Spec { class, label, described_by, done, .. } = spec;
-    let frame = NodeRef::<html::Div>::new();
-    Effect::new(move || {
-        let Some(frame) = frame.get() else { return };
-        watch::size(&frame, move |width, height| handle.resize(width, height));
-        watch::theme(move || handle.repaint());
-        // The resolution of the screen changes with the page's zoom, or with the screen.
-        let listener = window_event_listener(ev::resize, move |_| handle.redraw());
-        on_cleanup(move || listener.remove());
-    });
-    let tell = move |what: Option<Done>| {
-        if let Some(what @ (Done::Selected | Done::Opened)) = what {
-            done.run((handle, what));
-        }
-    };
-    let pointer = move |event: ev::PointerEvent| {
-        if event.type_() == "pointerdown"
-            && let Some(canvas) = handle.canvas.get_untracked()
-        {
-            // A pointer that is gone already can't be kept.
-            let _ = canvas.set_pointer_capture(event.pointer_id());
-        }
-        tell(handle.pointer(&event));
-    };
-    let has_focus = move || {
-        let frame = frame.get_untracked();
-        frame.is_some_and(|frame| document().active_element().as_ref() == Some(&frame))
-    };
-    let view = view! {
-        <div
-            class=format!("timeline-picture {class}")
-            node_ref=frame
-            tabindex="0"
-            role="application"
-            aria-label=move || label.get()
-            aria-describedby=described_by
-            on:keydown=move |event| tell(handle.press(&event))
-            on:wheel=move |event| handle.wheel(&event, has_focus())
-        >
-            <canvas
-                node_ref=handle.canvas
-                aria-hidden="true"
-                on:pointerdown=pointer
-                on:pointermove=pointer
-                on:pointerup=pointer
-                on:pointercancel=pointer
-                on:pointerleave=pointer
-            ></canvas>
-            <div class="timeline-tip" aria-hidden="true" hidden node_ref=handle.tip></div>
-        </div>
-    };
-    (handle, view)
 }

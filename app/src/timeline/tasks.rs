@@ -7,6 +7,7 @@ use model::units::Seconds;
 use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
+use super::words;
 use crate::format;
 
 /// A scene's stages as lanes.
@@ -78,7 +79,12 @@ pub(super) fn name(timeline: &Timeline, stage: usize, task: &Task) -> String {
     format!("{passes}, stage {stage}")
 }
 
-/// A moment or a length of time in words.
+/// A moment in words, to the millisecond where it is late in the step.
+pub(super) fn moment(time: f64) -> String {
+    if time < 1.0 { seconds(time) } else { format!("{} s", format::decimals(time, 3)) }
+}
+
+/// A length of time in words.
 pub(super) fn seconds(time: f64) -> String {
     format::duration(Seconds::new(time)).to_string()
 }
@@ -113,7 +119,7 @@ pub(super) fn waited(timeline: &Timeline, spot: Spot) -> String {
             format!(
                 "{} with the stage idle, for this to end at {}: {other}",
                 seconds(idle),
-                seconds(end),
+                moment(end),
             )
         }
         None => format!("{} with the stage idle", seconds(idle)),
@@ -157,8 +163,13 @@ fn find(timeline: &Timeline, stage: usize, is_it: impl Fn(&Task) -> bool) -> Opt
     task_at(timeline, spot).map(|(_, _, end)| (spot, end))
 }
 
+/// Each stage's numbers as a table in HTML.
+pub(super) fn table_html(title: &str, timeline: &Timeline) -> String {
+    words::table(title, &table(timeline))
+}
+
 /// Each stage's numbers, the header first.
-pub(super) fn table(timeline: &Timeline) -> Vec<Vec<String>> {
+fn table(timeline: &Timeline) -> Vec<Vec<String>> {
     let header = ["Stage", "Busy", "Bubble", "First start", "Last end", "Peak in flight"];
     let rows = (0..timeline.lists.stages()).map(|stage| {
         let range = timeline.lists.range(stage);
@@ -168,10 +179,40 @@ pub(super) fn table(timeline: &Timeline) -> Vec<Vec<String>> {
             stage.to_string(),
             seconds(timeline.busy.get(stage).copied().unwrap_or(0.0)),
             format::percent(timeline.bubble_ratio_of(stage), 2).to_string(),
-            seconds(start),
-            seconds(end.unwrap_or(0.0)),
+            moment(start),
+            moment(end.unwrap_or(0.0)),
             format!("{} micro-batches", format::significant(timeline.peak_in_flight(stage), 3)),
         ]
     });
     [header.map(str::to_owned).to_vec()].into_iter().chain(rows).collect()
+}
+
+/// The chunks of a stage's pair: of the selected one, or of one in the steady state. None where
+/// the stage runs no pairs.
+pub(super) fn pair_chunks(
+    scene: &Scene,
+    stage: usize,
+    selected: Option<Spot>,
+) -> Option<(usize, usize)> {
+    let tasks = scene.timeline().lists.stage(stage);
+    let is_pair = |index: &usize| tasks.get(*index).is_some_and(|task| task.kind == TaskKind::Pair);
+    let selected = selected.filter(|spot| spot.lane == stage).map(|spot| spot.index);
+    let middle = tasks.len() / 2;
+    let steady = || (middle..tasks.len()).chain(0..middle).find(is_pair);
+    let task = tasks.get(selected.filter(is_pair).or_else(steady)?)?;
+    Some((usize::from(task.chunk), usize::from(task.backward_chunk)))
+}
+
+/// A stage's pair in words.
+pub(super) fn pair_name(
+    timeline: &Timeline,
+    stage: usize,
+    forward: usize,
+    backward: usize,
+) -> String {
+    if timeline.schedule.chunks_per_stage() > 1 {
+        format!("Forward of chunk {forward} with backward of chunk {backward} on stage {stage}")
+    } else {
+        format!("Forward with backward on stage {stage}")
+    }
 }

@@ -143,8 +143,8 @@ pub(super) fn draw(
 
 /// The parts of a track in words.
 fn legend(track: &Track) -> Vec<(Ink, String)> {
-    let peak = format!("Activations, peak {}", track.held.text(track.peak() - track.fixed));
-    let mut parts = vec![(Ink::Activations, peak)];
+    let most = track.held.text(track.peak() - track.fixed);
+    let mut parts = vec![(Ink::Activations, format!("Activations, up to {most}"))];
     if track.fixed > 0.0 {
         parts.push((Ink::Fixed, format!("Fixed {}", track.held.text(track.fixed))));
     }

@@ -1,81 +1,101 @@
-//! What the browser tells by itself: that something comes into view, changes its size, or that the
-//! theme changes. Each watch ends with its owner.
+//! What the browser tells of a figure: events, and that something comes into view, changes its
+//! size, or that the theme changes.
+//!
+//! All of it goes to one handler, which keeps the module small; it ends when the watch is dropped.
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use web_sys::js_sys::Array;
+use web_sys::js_sys::{Array, Function};
 use web_sys::{
-    Element, IntersectionObserver, IntersectionObserverEntry, IntersectionObserverInit,
-    MutationObserver, MutationObserverInit, ResizeObserver, ResizeObserverEntry,
+    Element, EventTarget, IntersectionObserver, IntersectionObserverInit, MutationObserver,
+    MutationObserverInit, ResizeObserver,
 };
 
 /// How far from view something already counts as seen.
 const MARGIN: &str = "200px";
 
-/// Keeps a handler alive until the owner goes, then calls `end`.
-fn keep<F: ?Sized + 'static>(handler: Closure<F>, end: impl FnOnce() + 'static) {
-    let kept = StoredValue::new_local(Some((handler, end)));
-    on_cleanup(move || {
-        if let Some(Some((_handler, end))) = kept.try_update_value(Option::take) {
-            end();
-        }
-    });
+/// Events of the figure. Those that don't bubble are caught on their way down.
+const EVENTS: [&str; 9] = [
+    "click",
+    "keydown",
+    "wheel",
+    "pointerdown",
+    "pointermove",
+    "pointerup",
+    "pointercancel",
+    "pointerout",
+    "toggle",
+];
+
+/// Told of changes as long as it lives.
+pub(super) struct Watch {
+    handler: Closure<dyn FnMut(JsValue)>,
+    targets: Vec<(EventTarget, &'static str)>,
+    observers: Option<(IntersectionObserver, ResizeObserver, MutationObserver)>,
 }
 
-/// Tells when an element comes into view, or almost, and when it leaves.
-pub(super) fn sight(element: &Element, seen: impl Fn(bool) + 'static) {
-    let handler = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
-        // The last entry is how it is now.
-        if let Ok(entry) = entries.pop().dyn_into::<IntersectionObserverEntry>() {
-            seen(entry.is_intersecting());
+impl Watch {
+    /// Watches a figure and the size of its pictures.
+    pub(super) fn new(
+        figure: &Element,
+        pictures: &[Element],
+        told: impl Fn(&JsValue) + 'static,
+    ) -> Self {
+        let handler = Closure::<dyn FnMut(JsValue)>::new(move |what: JsValue| told(&what));
+        let mut targets: Vec<(EventTarget, &'static str)> =
+            EVENTS.iter().map(|event| (EventTarget::from(figure.clone()), *event)).collect();
+        // The resolution of the screen changes with the page's zoom, or with the screen.
+        targets.push((window().into(), "resize"));
+        if let Ok(Some(query)) = window().match_media("(prefers-color-scheme: dark)") {
+            targets.push((query.into(), "change"));
         }
-    });
-    let options = IntersectionObserverInit::new();
-    options.set_root_margin(MARGIN);
-    let callback = handler.as_ref().unchecked_ref();
-    if let Ok(observer) = IntersectionObserver::new_with_options(callback, &options) {
-        observer.observe(element);
-        keep(handler, move || observer.disconnect());
+        let mut watch = Self { observers: None, handler, targets };
+        for (target, event) in &watch.targets {
+            // Fails only without a callback.
+            let _ = target.add_event_listener_with_callback_and_bool(event, watch.callback(), true);
+        }
+        watch.observers = watch.observe(figure, pictures).ok();
+        watch
+    }
+
+    fn callback(&self) -> &Function {
+        self.handler.as_ref().unchecked_ref()
+    }
+
+    fn observe(
+        &self,
+        figure: &Element,
+        pictures: &[Element],
+    ) -> Result<(IntersectionObserver, ResizeObserver, MutationObserver), JsValue> {
+        let options = IntersectionObserverInit::new();
+        options.set_root_margin(MARGIN);
+        let sight = IntersectionObserver::new_with_options(self.callback(), &options)?;
+        sight.observe(figure);
+        let size = ResizeObserver::new(self.callback())?;
+        for picture in pictures {
+            size.observe(picture);
+        }
+        let theme = MutationObserver::new(self.callback())?;
+        let options = MutationObserverInit::new();
+        options.set_attribute_filter(&Array::of1(&JsValue::from_str("data-theme")));
+        if let Some(root) = document().document_element() {
+            theme.observe_with_options(&root, &options)?;
+        }
+        Ok((sight, size, theme))
     }
 }
 
-/// Tells an element's width and height, in pixels, first and whenever they change.
-pub(super) fn size(element: &Element, changed: impl Fn(f64, f64) + 'static) {
-    let handler = Closure::<dyn Fn(Array)>::new(move |entries: Array| {
-        if let Ok(entry) = entries.pop().dyn_into::<ResizeObserverEntry>() {
-            let bounds = entry.content_rect();
-            changed(bounds.width(), bounds.height());
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for (target, event) in &self.targets {
+            let _ =
+                target.remove_event_listener_with_callback_and_bool(event, self.callback(), true);
         }
-    });
-    if let Ok(observer) = ResizeObserver::new(handler.as_ref().unchecked_ref()) {
-        observer.observe(element);
-        keep(handler, move || observer.disconnect());
-    }
-}
-
-/// Tells when the page turns dark or light, by its own switch or the system's.
-pub(super) fn theme(changed: impl Fn() + Clone + 'static) {
-    let by_system = changed.clone();
-    let handler = Closure::<dyn Fn()>::new(changed);
-    let options = MutationObserverInit::new();
-    options.set_attributes(true);
-    options.set_attribute_filter(&Array::of1(&JsValue::from_str("data-theme")));
-    if let (Some(root), Ok(observer)) =
-        (document().document_element(), MutationObserver::new(handler.as_ref().unchecked_ref()))
-        && observer.observe_with_options(&root, &options).is_ok()
-    {
-        keep(handler, move || observer.disconnect());
-    }
-    let query = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
-    if let Some(query) = query {
-        let handler = Closure::<dyn Fn()>::new(by_system);
-        let callback: web_sys::js_sys::Function =
-            handler.as_ref().unchecked_ref::<web_sys::js_sys::Function>().clone();
-        // Fails only without a callback.
-        let _ = query.add_event_listener_with_callback("change", &callback);
-        keep(handler, move || {
-            let _ = query.remove_event_listener_with_callback("change", &callback);
-        });
+        if let Some((sight, size, theme)) = &self.observers {
+            sight.disconnect();
+            size.disconnect();
+            theme.disconnect();
+        }
     }
 }

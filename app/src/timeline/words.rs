@@ -6,26 +6,30 @@ use model::units::Seconds;
 use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
-use super::tasks::{name, seconds, task_at, waited};
+use super::tasks::{moment, name, seconds, task_at, waited};
 use crate::charts::escape_into;
 use crate::format;
 
 /// What stands where the details will be.
-pub(super) const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \
+const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \
                                what it is.";
-
-/// What the keys do, for those who are on the picture.
-pub(super) const KEYS: [(&str, &str); 6] = [
-    ("W S", "zoom"),
-    ("A D", "move"),
-    ("F", "fit"),
-    ("← → ↑ ↓", "select"),
-    ("Enter", "details"),
-    ("Esc", "clear"),
-];
 
 /// With more blocks than this on a lane some may be too short to be told apart.
 const MANY: usize = 150;
+
+/// What stands in the place of details while nothing is selected.
+pub(super) fn hint() -> String {
+    let mut html = String::new();
+    element(&mut html, "p", "", HINT);
+    html
+}
+
+/// Text as HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut html = String::new();
+    escape_into(&mut html, text);
+    html
+}
 
 /// Appends an element with text in it.
 pub(super) fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
@@ -57,13 +61,36 @@ pub(super) fn table(caption: &str, rows: &[Vec<String>]) -> String {
     html
 }
 
+/// The legend of a pair's operators.
+pub(super) fn pair_legend() -> String {
+    let kinds = [
+        (Kind::Forward, "forward"),
+        (Kind::InputGrad, "gradients of inputs (dX)"),
+        (Kind::WeightGrad, "gradients of weights (dW)"),
+        (Kind::Recompute, "recomputation"),
+        (Kind::Swap, "swap"),
+    ];
+    let mut html = String::new();
+    for (kind, words) in kinds {
+        entry(&mut html, kind.class(), "", words);
+    }
+    html
+}
+
+fn entry(html: &mut String, class: &str, letters: &str, words: &str) {
+    html.push_str("<li><span class=\"timeline-swatch ");
+    html.push_str(class);
+    html.push_str("\"></span><b>");
+    html.push_str(letters);
+    html.push_str("</b> ");
+    html.push_str(words);
+    html.push_str("</li>");
+}
+
 /// What the blocks of a schedule are, each with its colour and letters.
 pub(super) fn legend(timeline: &Timeline) -> String {
     let mut html = String::new();
-    let mut entry = |class: &str, letters: &str, words: &str| {
-        html.push_str(&format!("<li><span class=\"timeline-swatch {class}\">"));
-        html.push_str(&format!("</span><b>{letters}</b> {words}</li>"));
-    };
+    let mut entry = |class, letters, words| entry(&mut html, class, letters, words);
     for kind in kinds(timeline) {
         match kind {
             TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
@@ -75,7 +102,7 @@ pub(super) fn legend(timeline: &Timeline) -> String {
     }
     entry("bubble", "", "bubble");
     if timeline.schedule.chunks_per_stage() > 1 {
-        entry("chunks", "", "a shade for each chunk");
+        entry("chunks", "", "chunks by shade");
     }
     if timeline.lists.stage(0).len() > MANY {
         entry(Kind::Mixed.class(), "", "several: zoom in");
@@ -85,14 +112,11 @@ pub(super) fn legend(timeline: &Timeline) -> String {
 
 /// How long the schedule takes and how much of it is bubble.
 pub(super) fn summary(timeline: &Timeline) -> String {
-    let mut html = String::new();
-    let text = format!(
+    format!(
         "Simulated task by task: {} from the first forward to the last backward, {} of it bubble.",
         seconds(timeline.seconds),
         format::percent(timeline.bubble_ratio(), 2),
-    );
-    escape_into(&mut html, &text);
-    html
+    )
 }
 
 /// The kinds of tasks that a timeline has, in their usual order.
@@ -118,8 +142,8 @@ pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
         element(&mut html, "dd", "", value);
         html.push_str("</div>");
     };
-    fact("Start", &seconds(start));
-    fact("End", &seconds(end));
+    fact("Start", &moment(start));
+    fact("End", &moment(end));
     fact("Duration", &seconds(end - start));
     if !is_open {
         html.push_str("</dl>");

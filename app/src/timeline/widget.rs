@@ -1,0 +1,493 @@
+//! What takes the figure over in the browser: it computes the timeline when it is looked at, draws
+//! its pictures and answers to keys, pointers and buttons.
+//!
+//! It works on the page's own nodes and keeps its state in one place: a signal for each of its
+//! parts would make the module heavy, and nothing else on the page follows them.
+//!
+//! The timeline is computed two animation frames after the numbers changed, so that neither numbers
+//! nor charts wait for it; one that takes long waits until the knobs rest.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::js_sys::Array;
+use web_sys::{
+    Element, Event, HtmlElement, IntersectionObserverEntry, KeyboardEvent, PointerEvent,
+    ResizeObserverEntry, WheelEvent,
+};
+
+use super::board::{Board, Done};
+use super::figure::Show;
+use super::keys::Command;
+use super::lanes::{Lanes, Spot};
+use super::operators::{self, Operators};
+use super::picture::Picture;
+use super::tasks::{self, Stages};
+use super::watch::Watch;
+use super::{Held, Scene, Track, files, words};
+
+/// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
+const QUICK: f64 = 5.0;
+/// Knobs rest when they have been still for this long, in milliseconds.
+const REST: f64 = 200.0;
+
+/// A figure that has been taken over.
+pub(super) struct Live {
+    widget: Rc<RefCell<Widget>>,
+    _watch: Watch,
+}
+
+/// What is on the page.
+enum Shown {
+    /// Not computed yet.
+    Waiting,
+    /// Nothing, for a reason.
+    Nothing,
+    Scene(Scene),
+}
+
+struct Widget {
+    figure: Element,
+    id: &'static str,
+    title: &'static str,
+    caption: Signal<String>,
+    show: Show,
+    shown: Shown,
+    stages: Picture,
+    resources: Picture,
+    /// What is shown of a pair while it is open.
+    pair: Option<Arc<Operators>>,
+    selected: Option<Spot>,
+    lane: usize,
+    /// Is what is shown no longer what it should be? Then the frames to wait before it is computed.
+    stale: Option<u8>,
+    in_view: bool,
+    /// Is an animation frame due?
+    is_due: bool,
+    /// When the knobs moved last, in milliseconds, while they are waited for.
+    moved: Option<f64>,
+    /// How long it took to compute the last time, in milliseconds.
+    took: f64,
+}
+
+impl Live {
+    /// Takes over what the server wrote.
+    pub(super) fn new(
+        figure: Element,
+        id: &'static str,
+        title: &'static str,
+        caption: Signal<String>,
+        show: Show,
+    ) -> Option<Self> {
+        let frame = |class: &str| figure.query_selector(class).ok().flatten();
+        let stages = Picture::new(frame(".timeline-stages")?, true)?;
+        let resources = Picture::new(frame(".timeline-resources")?, false)?;
+        let frames = [stages.frame.clone(), resources.frame.clone()];
+        let widget = Rc::new(RefCell::new(Widget {
+            figure: figure.clone(),
+            id,
+            title,
+            caption,
+            show,
+            shown: Shown::Waiting,
+            stages,
+            resources,
+            pair: None,
+            selected: None,
+            lane: 0,
+            stale: Some(0),
+            in_view: false,
+            is_due: false,
+            moved: None,
+            took: 0.0,
+        }));
+        let told = widget.clone();
+        let watch = Watch::new(&figure, &frames, move |what| tell(&told, what));
+        Some(Self { widget, _watch: watch })
+    }
+
+    /// There is another timeline to show.
+    pub(super) fn change(&self) {
+        let mut state = self.widget.borrow_mut();
+        state.stale = Some(1);
+        if state.took > QUICK && state.moved.replace(now()).is_none() {
+            wait(self.widget.clone());
+        }
+        drop(state);
+        go_on(&self.widget);
+    }
+}
+
+/// Waits until the knobs rest.
+fn wait(widget: Rc<RefCell<Widget>>) {
+    let act = move || {
+        let moved = widget.try_borrow().ok().and_then(|state| state.moved).unwrap_or(0.0);
+        if now() - moved < REST {
+            return wait(widget);
+        }
+        if let Ok(mut state) = widget.try_borrow_mut() {
+            state.moved = None;
+        }
+        go_on(&widget);
+    };
+    set_timeout(act, Duration::from_millis(REST as u64));
+}
+
+/// The page's clock, in milliseconds.
+fn now() -> f64 {
+    window().performance().as_ref().map_or(0.0, web_sys::Performance::now)
+}
+
+/// The browser tells something.
+fn tell(widget: &Rc<RefCell<Widget>>, what: &JsValue) {
+    // A handler that runs inside another one, as by a click from a script, has nothing to add.
+    if let Ok(mut widget) = widget.try_borrow_mut() {
+        if let Some(entries) = what.dyn_ref::<Array>() {
+            entries.iter().for_each(|entry| widget.observe(&entry));
+        } else if let Some(event) = what.dyn_ref::<Event>() {
+            widget.handle(event);
+        }
+    }
+    go_on(widget);
+}
+
+/// Asks for an animation frame if there is something to do.
+fn go_on(widget: &Rc<RefCell<Widget>>) {
+    let Ok(mut state) = widget.try_borrow_mut() else { return };
+    if state.is_due || !(state.computes() || state.stages.is_dirty || state.resources.is_dirty) {
+        return;
+    }
+    state.is_due = true;
+    let widget = widget.clone();
+    request_animation_frame(move || {
+        if let Ok(mut state) = widget.try_borrow_mut() {
+            state.is_due = false;
+            state.frame();
+        }
+        go_on(&widget);
+    });
+}
+
+impl Widget {
+    /// What is done in an animation frame.
+    fn frame(&mut self) {
+        match self.stale {
+            Some(0) if self.computes() => self.compute(),
+            Some(frames) if self.computes() => self.stale = Some(frames - 1),
+            _ => {}
+        }
+        self.draw();
+    }
+
+    /// Is it time to compute, now or in the frames to come?
+    fn computes(&self) -> bool {
+        self.stale.is_some() && self.in_view && self.moved.is_none()
+    }
+
+    fn draw(&mut self) {
+        let Self { stages, resources, shown, lane, pair, .. } = self;
+        if stages.is_dirty {
+            stages.draw(&|board, moment| stage_note(shown, *lane, board, moment));
+        }
+        if resources.is_dirty {
+            resources.draw(&|board, moment| {
+                let operator = pair.as_ref().zip(board.hovered());
+                let words = operator.and_then(|(pair, spot)| pair.at(spot).map(operators::words));
+                words.unwrap_or_else(|| tasks::seconds(moment))
+            });
+        }
+    }
+
+    /// Something came into view, has another size, or the theme changed.
+    fn observe(&mut self, entry: &JsValue) {
+        if let Some(entry) = entry.dyn_ref::<ResizeObserverEntry>() {
+            let bounds = entry.content_rect();
+            for picture in [&mut self.stages, &mut self.resources] {
+                if picture.frame == entry.target() {
+                    picture.resize(bounds.width(), bounds.height());
+                    picture.is_dirty = true;
+                }
+            }
+            self.draw();
+        } else if let Some(entry) = entry.dyn_ref::<IntersectionObserverEntry>() {
+            self.in_view = entry.is_intersecting();
+        } else {
+            self.repaint();
+        }
+    }
+
+    fn repaint(&mut self) {
+        for picture in [&mut self.stages, &mut self.resources] {
+            picture.brushes = None;
+            picture.is_dirty = true;
+        }
+    }
+
+    fn handle(&mut self, event: &Event) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        match (event.type_().as_str(), target) {
+            ("change" | "resize", _) => self.repaint(),
+            ("click", Some(target)) => self.click(&target),
+            ("toggle", _) => self.toggle(),
+            (_, Some(target)) => self.handle_on_picture(event, &target),
+            _ => {}
+        }
+    }
+
+    fn handle_on_picture(&mut self, event: &Event, target: &Element) {
+        let is_stages = self.stages.frame.contains(Some(target));
+        let picture = if is_stages { &mut self.stages } else { &mut self.resources };
+        if !picture.frame.contains(Some(target)) {
+            return;
+        }
+        let done = if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
+            picture.press(event)
+        } else if let Some(event) = event.dyn_ref::<WheelEvent>() {
+            picture.wheel(event);
+            Done::Nothing
+        } else if let Some(event) = event.dyn_ref::<PointerEvent>() {
+            picture.point(event)
+        } else {
+            Done::Nothing
+        };
+        if matches!(done, Done::Selected | Done::Opened) {
+            if is_stages {
+                self.select(done == Done::Opened);
+            } else {
+                self.say_operator();
+            }
+        }
+    }
+
+    /// A button is pressed.
+    fn click(&mut self, target: &Element) {
+        let Some(button) = target.closest("[data-act]").ok().flatten() else { return };
+        let act = button.get_attribute("data-act").unwrap_or_default();
+        let (picture, act) = match act.strip_prefix("pair-") {
+            Some(act) => (&mut self.resources, act),
+            None => (&mut self.stages, act.as_str()),
+        };
+        let command = match act {
+            "earlier" => Command::Earlier,
+            "later" => Command::Later,
+            "out" => Command::ZoomOut,
+            "in" => Command::ZoomIn,
+            "fit" => Command::Fit,
+            "tall" => return self.grow(&button),
+            file => return self.save(file),
+        };
+        picture.board.act(command);
+        picture.is_dirty = true;
+    }
+
+    /// Makes the picture higher, or as it was.
+    fn grow(&self, button: &Element) {
+        if let Some(frame) = self.part(".timeline-box")
+            && let Ok(is_tall) = frame.class_list().toggle("tall")
+        {
+            // A fixed, valid attribute name can always be set.
+            let _ = button.set_attribute("aria-pressed", if is_tall { "true" } else { "false" });
+        }
+    }
+
+    fn save(&mut self, file: &str) {
+        self.compute();
+        let Shown::Scene(scene) = &self.shown else { return };
+        match file {
+            "trace" => files::save_trace(self.id, scene, self.lane),
+            "part" | "all" => {
+                let palette = self.stages.brushes.as_ref().map(|brushes| &brushes.palette);
+                let (title, about) = (self.title, self.caption.get_untracked());
+                let is_all = file == "all";
+                if let Some(palette) = palette {
+                    let board = &self.stages.board;
+                    files::save_picture(self.id, board, palette, (title, &about), is_all);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A part of the figure.
+    fn part(&self, class: &str) -> Option<HtmlElement> {
+        self.figure.query_selector(class).ok()??.dyn_into().ok()
+    }
+
+    fn write(&self, class: &str, html: &str) {
+        if let Some(part) = self.part(class) {
+            part.set_inner_html(html);
+        }
+    }
+
+    /// Computes what is to be shown, unless it is shown already.
+    fn compute(&mut self) {
+        if self.stale.take().is_none() {
+            return;
+        }
+        let start = now();
+        let reason = match untrack(|| (self.show)()) {
+            Ok(scene) => {
+                self.show_scene(scene);
+                String::new()
+            }
+            Err(reason) => {
+                self.shown = Shown::Nothing;
+                self.stages.board.show(None);
+                self.stages.board.select(None);
+                self.write(".timeline-legend", "");
+                self.write(".timeline-summary", "");
+                self.write(".timeline-rows", "");
+                reason
+            }
+        };
+        if let Some(nothing) = self.part(".timeline-nothing") {
+            nothing.set_hidden(reason.is_empty());
+            nothing.set_text_content(Some(&reason));
+        }
+        self.stages.is_dirty = true;
+        self.say_details(true);
+        self.toggle();
+        self.took = now() - start;
+    }
+
+    /// Shows it, at the task that was selected if there is one like it.
+    fn show_scene(&mut self, scene: Scene) {
+        let timeline = scene.timeline();
+        let selected = self.selected.and_then(|spot| {
+            let Shown::Scene(before) = &self.shown else { return None };
+            let (task, ..) = tasks::task_at(before.timeline(), spot)?;
+            let stage = timeline.lists.stage(spot.lane);
+            let index = stage.iter().position(|other| *other == task)?;
+            Some(Spot { index, ..spot })
+        });
+        if matches!(self.shown, Shown::Waiting) {
+            self.lane = fullest(&scene);
+        }
+        self.lane = self.lane.min(timeline.lists.stages().saturating_sub(1));
+        self.selected = selected;
+        self.write(".timeline-legend", &words::legend(timeline));
+        self.write(".timeline-summary", &words::summary(timeline));
+        let board = &mut self.stages.board;
+        board.show(Some(Arc::new(Stages(scene.clone()))));
+        board.select_lane(self.lane);
+        board.select(selected);
+        board.show_track(track_of(&scene, self.lane));
+        self.shown = Shown::Scene(scene);
+    }
+
+    /// Another block or stage was selected in the picture, or is to be opened.
+    fn select(&mut self, opens: bool) {
+        let board = &mut self.stages.board;
+        let (lane, selected) = (board.lane(), board.selected());
+        if lane != self.lane
+            && let Shown::Scene(scene) = &self.shown
+        {
+            board.show_track(track_of(scene, lane));
+        }
+        let stays = lane == self.lane && selected == self.selected;
+        (self.lane, self.selected) = (lane, selected);
+        if opens || !stays {
+            self.say_details(opens);
+            self.toggle();
+        }
+    }
+
+    /// Writes what is selected; all of it or only its name and times.
+    fn say_details(&self, all: bool) {
+        let html = match (&self.shown, self.selected) {
+            (Shown::Scene(scene), Some(spot)) => words::details(scene, spot, all),
+            _ => words::hint(),
+        };
+        self.write(".timeline-details", &html);
+    }
+
+    /// A table or the pair was opened or closed, or holds something else now.
+    fn toggle(&mut self) {
+        let Shown::Scene(scene) = &self.shown else { return self.show_pair(None) };
+        let is_open = |part: &Option<Element>| {
+            part.as_ref().is_some_and(|details| details.has_attribute("open"))
+        };
+        let rows = self.part(".timeline-rows");
+        let details = |part: &HtmlElement| part.closest("details").ok().flatten();
+        if let Some(rows) = rows.filter(|rows| is_open(&details(rows))) {
+            rows.set_inner_html(&tasks::table_html(self.title, scene.timeline()));
+        }
+        let chunks = tasks::pair_chunks(scene, self.lane, self.selected);
+        let pair: Option<Element> = self.part(".timeline-pair").map(Into::into);
+        if let Some(pair) = &pair {
+            let _ = pair.toggle_attribute_with_force("hidden", chunks.is_none());
+        }
+        self.write(
+            ".timeline-pair > summary",
+            &format!("One pair of stage {}: what runs on what", self.lane),
+        );
+        let operators = chunks
+            .filter(|_| is_open(&pair))
+            .map(|(forward, backward)| Operators::new(scene.pair(self.lane, forward, backward)));
+        if let Some((operators, (forward, backward))) = operators.as_ref().zip(chunks) {
+            let name = tasks::pair_name(scene.timeline(), self.lane, forward, backward);
+            self.write(".timeline-pair-words", &format!("{name}: {}", operators.summary()));
+            let table = words::table("Operators of the pair", &operators.table());
+            self.write(".timeline-operators", &table);
+        }
+        self.show_pair(operators);
+    }
+
+    fn show_pair(&mut self, pair: Option<Operators>) {
+        self.pair = pair.map(Arc::new);
+        let lanes = self.pair.clone();
+        self.resources.board.select(None);
+        self.resources.board.show(lanes.map(|lanes| lanes as Arc<dyn Lanes + Send + Sync>));
+        self.resources.is_dirty = true;
+        self.say_operator();
+    }
+
+    fn say_operator(&self) {
+        let operator = self.pair.as_ref().zip(self.resources.board.selected());
+        let words = operator.and_then(|(pair, spot)| pair.at(spot).map(operators::words));
+        self.write(".timeline-said", &words::escaped(&words.unwrap_or_default()));
+    }
+}
+
+/// The words beside the pointer.
+fn stage_note(shown: &Shown, lane: usize, board: &Board, moment: f64) -> String {
+    let Shown::Scene(scene) = shown else { return String::new() };
+    let timeline = scene.timeline();
+    if let Some(spot) = board.hovered()
+        && let Some((task, start, end)) = tasks::task_at(timeline, spot)
+    {
+        let (name, long) = (tasks::name(timeline, spot.lane, &task), tasks::seconds(end - start));
+        return format!("{name}: {long} from {} on", tasks::moment(start));
+    }
+    let at = tasks::moment(moment);
+    match board.track() {
+        Some(track) => format!("{at}: stage {lane} holds {}", track.held.text(track.at(moment))),
+        None => at,
+    }
+}
+
+/// The stage that holds most.
+fn fullest(scene: &Scene) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for stage in 0..scene.timeline().lists.stages() {
+        let peak = scene.track(stage).map_or(0.0, |track| track.peak());
+        if peak > best.1 {
+            best = (stage, peak);
+        }
+    }
+    best.0
+}
+
+fn track_of(scene: &Scene, stage: usize) -> Option<(Track, String)> {
+    let track = scene.track(stage)?;
+    let peak = track.held.text(track.peak());
+    let title = match track.held {
+        Held::Memory => format!("Memory of stage {stage}: peak {peak}"),
+        Held::MicroBatches => format!("In flight on stage {stage}: at most {peak}"),
+    };
+    Some((track, title))
+}

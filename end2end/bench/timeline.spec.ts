@@ -1,0 +1,94 @@
+// What a frame costs while the timeline is moved and zoomed: scripting, style and layout on the
+// page's own thread, from a trace of the browser.
+
+import { readFileSync } from "node:fs";
+
+import type { Page } from "@playwright/test";
+
+import { expect, gotoHydrated, test } from "../tests/helper";
+
+const MOVES = 120;
+
+const PIPELINES: [string, string][] = [
+  ["16 stages, 64 micro-batches, 2 chunks", "/?v=1&schedule.method=interleaved"],
+  [
+    "16 stages, 1,024 micro-batches, 2 chunks",
+    "/?v=1&schedule.method=interleaved&training.global_batch_size=98304",
+  ],
+];
+
+/** What counts: the outermost of these, so that nothing counts twice. */
+const WORK = new Set([
+  "EventDispatch",
+  "FireAnimationFrame",
+  "FunctionCall",
+  "Layout",
+  "RunMicrotasks",
+  "TimerFire",
+  "UpdateLayoutTree",
+]);
+
+type TraceEvent = { name: string; ph: string; ts: number; dur?: number; tid: number };
+
+for (const [name, url] of PIPELINES) {
+  test(`a frame of the timeline: ${name}`, async ({ page, browser }) => {
+    await gotoHydrated(page, url);
+    const picture = page.locator("#timeline .timeline-stages");
+    await picture.scrollIntoViewIfNeeded();
+    await expect(page.locator("#timeline .timeline-legend")).toContainText("forward");
+    for (const [what, zooms] of [["all in view", 0], ["letters on the blocks", 9]] as const) {
+      await picture.focus();
+      await page.keyboard.press("f");
+      for (let press = 0; press < zooms; press += 1) await page.keyboard.press("w");
+      const categories = ["disabled-by-default-devtools.timeline", "devtools.timeline"];
+      const path = test.info().outputPath("trace.json");
+      await browser.startTracing(page, { path, categories });
+      await drag(page);
+      await browser.stopTracing();
+      const frames = framesOf(readFileSync(path, "utf8"));
+      expect(frames.length).toBeGreaterThan(MOVES / 4);
+      const at = (share: number) => frames[Math.floor((frames.length - 1) * share)].toFixed(1);
+      console.log(
+        `${name}, ${what}: frame median ${at(0.5)} ms, p95 ${at(0.95)} ms, ` +
+          `worst ${at(1)} ms (${frames.length} frames)`,
+      );
+    }
+  });
+}
+
+/** Drags the picture to and fro, then turns the wheel over it. */
+async function drag(page: Page): Promise<void> {
+  const box = await page.locator("#timeline .timeline-stages").boundingBox();
+  if (box === null) throw new Error("the picture is not on the page");
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 4];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let move = 0; move < MOVES; move += 1) {
+    await page.mouse.move(x + 200 * Math.sin(move / 8), y);
+  }
+  await page.mouse.up();
+  for (let turn = 0; turn < MOVES / 4; turn += 1) {
+    await page.mouse.wheel(0, turn % 10 < 5 ? -60 : 60);
+  }
+}
+
+/** Milliseconds of work up to each animation frame and in it, in order of size. */
+function framesOf(trace: string): number[] {
+  const { traceEvents } = JSON.parse(trace) as { traceEvents: TraceEvent[] };
+  const frame = traceEvents.find((event) => event.name === "FireAnimationFrame");
+  const work = traceEvents
+    .filter(({ name, ph, tid }) => ph === "X" && tid === frame?.tid && WORK.has(name))
+    .sort((a, b) => a.ts - b.ts);
+  const frames: number[] = [];
+  let [sum, end] = [0, 0];
+  for (const { name, ts, dur = 0 } of work) {
+    if (ts < end) continue;
+    end = ts + dur;
+    sum += dur / 1000;
+    if (name === "FireAnimationFrame") {
+      frames.push(sum);
+      sum = 0;
+    }
+  }
+  return frames.sort((a, b) => a - b);
+}
