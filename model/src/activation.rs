@@ -6,8 +6,12 @@
 //! section 4, for the dense layer (with flash attention, without dropout); the rest is derived from
 //! Megatron-Core's autograd functions.
 
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, SwapModule};
+mod tensor;
+
+use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
 use crate::plan::Plan;
+
+pub use tensor::{Fate, Tensor};
 
 /// The tensors that one layer saves, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,19 +44,26 @@ pub(crate) struct Saved {
 }
 
 impl Saved {
-    pub(crate) fn total(&self) -> f64 {
-        self.norm_inputs
-            + self.normed
-            + self.latents
-            + self.query
-            + self.key_value
-            + self.scores
-            + self.attention_output
-            + self.probs
-            + self.permuted
-            + self.activation_input
-            + self.activation_output
-            + self.shared
+    /// Bytes of each tensor.
+    pub(crate) fn tensors(&self) -> [(Tensor, f64); Tensor::ALL.len()] {
+        Tensor::ALL.map(|tensor| (tensor, self.bytes(tensor)))
+    }
+
+    fn bytes(&self, tensor: Tensor) -> f64 {
+        match tensor {
+            Tensor::NormInputs => self.norm_inputs,
+            Tensor::Normed => self.normed,
+            Tensor::Latents => self.latents,
+            Tensor::Query => self.query,
+            Tensor::KeyValue => self.key_value,
+            Tensor::Scores => self.scores,
+            Tensor::AttentionOutput => self.attention_output,
+            Tensor::Probs => self.probs,
+            Tensor::Permuted => self.permuted,
+            Tensor::ActivationInput => self.activation_input,
+            Tensor::ActivationOutput => self.activation_output,
+            Tensor::Shared => self.shared,
+        }
     }
 }
 
@@ -143,57 +154,30 @@ impl Plan {
 
     /// What stays, what waits in host memory, and what is computed again, of one layer.
     pub(crate) fn kept(&self, saved: &Saved, is_moe: bool) -> Kept {
-        let all = saved.total();
-        let remaining = self.without_recomputed(saved, is_moe);
-        let swap = self.design().memory.swap_modules;
-        let mut host = 0.0;
-        if swap.has(SwapModule::Probs) {
-            host += remaining.probs;
-        }
-        if swap.has(SwapModule::AttentionOutput) {
-            host += remaining.attention_output;
-        }
-        if swap.has(SwapModule::Activations) && is_moe {
-            host += remaining.permuted + remaining.activation_input + remaining.activation_output;
-        }
-        let left = remaining.total();
-        Kept { device: left - host, host, again: all - left }
-    }
-
-    /// The tensors that selective recomputation leaves.
-    fn without_recomputed(&self, saved: &Saved, is_moe: bool) -> Saved {
-        let mut left = *saved;
-        let memory = &self.design().memory;
-        if memory.recompute_granularity != RecomputeGranularity::Selective {
-            return left;
-        }
-        for module in memory.recompute_modules.iter() {
-            match module {
-                RecomputeModule::CoreAttn => left.scores = 0.0,
-                RecomputeModule::MlaQkv => {
-                    (left.latents, left.query, left.key_value) = (0.0, 0.0, 0.0);
-                }
-                RecomputeModule::MlaKv => left.key_value = 0.0,
-                RecomputeModule::MlaUpProj => (left.query, left.key_value) = (0.0, 0.0),
-                RecomputeModule::Layernorm => left.normed = 0.0,
-                RecomputeModule::MoePermute if is_moe => left.permuted = 0.0,
-                RecomputeModule::MoeAct if is_moe => left.activation_output = 0.0,
-                RecomputeModule::SharedExperts if is_moe => left.shared = 0.0,
-                RecomputeModule::Mlp if !is_moe => {
-                    (left.activation_input, left.activation_output) = (0.0, 0.0);
-                }
-                RecomputeModule::Moe if is_moe => {
-                    (left.probs, left.permuted, left.shared) = (0.0, 0.0, 0.0);
-                    (left.activation_input, left.activation_output) = (0.0, 0.0);
-                }
-                RecomputeModule::MoePermute
-                | RecomputeModule::MoeAct
-                | RecomputeModule::SharedExperts
-                | RecomputeModule::Mlp
-                | RecomputeModule::Moe => {}
+        let mut kept = Kept::default();
+        for (tensor, bytes) in saved.tensors() {
+            match self.fate(tensor, is_moe) {
+                Fate::Kept => kept.device += bytes,
+                Fate::Swapped => kept.host += bytes,
+                Fate::Recomputed => kept.again += bytes,
             }
         }
-        left
+        kept
+    }
+
+    /// What becomes of a tensor of a dense or a MoE layer, without whole-layer recomputation and
+    /// offloading. What is computed again needs no copy on the host.
+    pub(crate) fn fate(&self, tensor: Tensor, is_moe: bool) -> Fate {
+        let memory = &self.design().memory;
+        let selective = memory.recompute_granularity == RecomputeGranularity::Selective;
+        let modules = tensor.recomputed_by(is_moe);
+        if selective && modules.iter().any(|module| memory.recompute_modules.has(*module)) {
+            return Fate::Recomputed;
+        }
+        match tensor.swapped_by(is_moe) {
+            Some(module) if memory.swap_modules.has(module) => Fate::Swapped,
+            Some(_) | None => Fate::Kept,
+        }
     }
 
     /// Bytes of an element that a linear layer keeps for the gradient of its weight.

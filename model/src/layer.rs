@@ -65,54 +65,65 @@ impl Layer {
 
     /// Of that, what attention's backward needs.
     pub(crate) fn recomputed_attention(&self, plan: &Plan) -> Cost {
-        let mut cost = Cost::ZERO;
-        if plan.design().memory.recompute_granularity != RecomputeGranularity::Selective {
-            return cost;
-        }
-        let modules = plan.design().memory.recompute_modules;
-        let has = |module| modules.has(module);
-        let whole_qkv = has(RecomputeModule::MlaQkv);
-        if has(RecomputeModule::CoreAttn) {
-            cost += self.core.forward;
-        }
-        if whole_qkv {
-            cost += self.latents.forward;
-        }
-        if whole_qkv || has(RecomputeModule::MlaUpProj) {
-            cost += self.query.forward + self.key_value.forward;
-        } else if has(RecomputeModule::MlaKv) {
-            cost += self.key_value.forward;
-        }
-        cost
+        use RecomputeModule::{CoreAttn, MlaKv, MlaQkv, MlaUpProj};
+        self.chosen(plan, false, &[CoreAttn, MlaQkv, MlaUpProj, MlaKv])
     }
 
     /// Of that, what the norms' and the MLP's or the experts' backward needs.
     pub(crate) fn recomputed_mlp(&self, plan: &Plan, is_moe: bool) -> Cost {
-        let mut cost = Cost::ZERO;
-        if plan.design().memory.recompute_granularity != RecomputeGranularity::Selective {
-            return cost;
+        use RecomputeModule::{Layernorm, Mlp, Moe, MoeAct, MoePermute, SharedExperts};
+        self.chosen(plan, is_moe, &[Layernorm, Mlp, Moe, MoePermute, MoeAct, SharedExperts])
+    }
+
+    /// What the plan recomputes of these modules; one that is a part of another costs nothing more.
+    fn chosen(&self, plan: &Plan, is_moe: bool, modules: &[RecomputeModule]) -> Cost {
+        let memory = &plan.design().memory;
+        if memory.recompute_granularity != RecomputeGranularity::Selective {
+            return Cost::ZERO;
         }
-        let modules = plan.design().memory.recompute_modules;
-        let has = |module| modules.has(module);
-        if has(RecomputeModule::Layernorm) {
-            cost += self.norms.forward;
+        let has = |module: &RecomputeModule| memory.recompute_modules.has(*module);
+        let alone = |module: &&RecomputeModule| has(module) && !wider(**module).iter().any(has);
+        let costs = modules.iter().filter(alone).map(|module| self.forward_of(*module, is_moe));
+        costs.fold(Cost::ZERO, |sum, cost| sum + cost)
+    }
+
+    /// The forward of one module: what recomputing it costs.
+    pub(crate) fn forward_of(&self, module: RecomputeModule, is_moe: bool) -> Cost {
+        match module {
+            RecomputeModule::CoreAttn => self.core.forward,
+            RecomputeModule::MlaQkv => {
+                self.latents.forward + self.query.forward + self.key_value.forward
+            }
+            RecomputeModule::MlaUpProj => self.query.forward + self.key_value.forward,
+            RecomputeModule::MlaKv => self.key_value.forward,
+            RecomputeModule::Layernorm => self.norms.forward,
+            RecomputeModule::Mlp if !is_moe => self.mlp.forward,
+            RecomputeModule::Moe if is_moe => self.moe().forward,
+            RecomputeModule::MoePermute if is_moe => self.permute.forward,
+            RecomputeModule::MoeAct if is_moe => self.activation.forward,
+            RecomputeModule::SharedExperts if is_moe => self.mlp.forward,
+            RecomputeModule::Mlp
+            | RecomputeModule::Moe
+            | RecomputeModule::MoePermute
+            | RecomputeModule::MoeAct
+            | RecomputeModule::SharedExperts => Cost::ZERO,
         }
-        if !is_moe {
-            return if has(RecomputeModule::Mlp) { cost + self.mlp.forward } else { cost };
+    }
+}
+
+/// The modules that a module is a part of.
+pub(crate) const fn wider(module: RecomputeModule) -> &'static [RecomputeModule] {
+    match module {
+        RecomputeModule::MlaUpProj => &[RecomputeModule::MlaQkv],
+        RecomputeModule::MlaKv => &[RecomputeModule::MlaQkv, RecomputeModule::MlaUpProj],
+        RecomputeModule::MoePermute | RecomputeModule::MoeAct | RecomputeModule::SharedExperts => {
+            &[RecomputeModule::Moe]
         }
-        if has(RecomputeModule::Moe) {
-            return cost + self.moe().forward;
-        }
-        if has(RecomputeModule::MoePermute) {
-            cost += self.permute.forward;
-        }
-        if has(RecomputeModule::MoeAct) {
-            cost += self.activation.forward;
-        }
-        if has(RecomputeModule::SharedExperts) {
-            cost += self.mlp.forward;
-        }
-        cost
+        RecomputeModule::CoreAttn
+        | RecomputeModule::MlaQkv
+        | RecomputeModule::Layernorm
+        | RecomputeModule::Mlp
+        | RecomputeModule::Moe => &[],
     }
 }
 

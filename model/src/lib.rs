@@ -63,12 +63,16 @@ pub mod timeline;
 pub mod convention;
 pub mod error_band;
 pub mod explain;
+pub mod fit;
+pub mod ledger;
 #[cfg(feature = "text")]
 pub mod trace;
 
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
 pub use explain::{Breakdown, explain};
+pub use fit::make_it_fit;
+pub use ledger::ledger;
 pub use layout::{
     Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
 };
