@@ -85,8 +85,14 @@ fn memory_sentence(stage: &StageEstimate) -> String {
         parts.iter().zip(StageMemory::LABELS).fold((Bytes::ZERO, ""), |best, (bytes, label)| {
             if bytes.get() > best.0.get() { (*bytes, label) } else { best }
         });
+    let moment = stage.fullest.map_or_else(String::new, |task| {
+        format!(
+            ", when the forward of micro-batch {} starts on chunk {}",
+            task.micro_batch, task.chunk
+        )
+    });
     format!(
-        "Stage {} is the fullest: {} of its {} are {}.",
+        "Stage {} is the fullest{moment}: {} of its {} are {}.",
         stage.stage,
         format::memory(largest.0),
         format::memory(stage.memory.peak()),

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use model::design::{Design, KnobId};
-use model::{Plan, estimate, legal_values, timeline};
+use model::{Plan, estimate, legal_values, make_it_fit, timeline};
 
 /// Median time of a call in microseconds, over batches.
 fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
@@ -60,6 +60,17 @@ fn main() {
         micros(calls.min(100), || {
             black_box(timeline(black_box(&stepped)));
         })
+    );
+    let mut plain = simulated.clone();
+    plain.set_text(KnobId::recompute_granularity, "none").expect("a granularity");
+    plain.set_text(KnobId::recompute_modules, "none").expect("no modules");
+    plain.set_text(KnobId::swap_modules, "none").expect("no modules");
+    let plain = Plan::new(&plain).expect("a design that doesn't fit is legal");
+    println!(
+        "make it fit             {:8.2} ms",
+        micros(1, || {
+            black_box(make_it_fit(black_box(&plain)));
+        }) / 1e3
     );
     println!(
         "legal_values, ten knobs {:8.2} µs",

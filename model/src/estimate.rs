@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::choice::Timing;
 use crate::metric::{MetricId, MetricValue};
 pub use crate::pipeline::Phase;
+use crate::schedule::Task;
 use crate::units::{Bytes, Flops, Seconds};
 
 /// The prediction for one training configuration.
@@ -272,6 +273,8 @@ pub struct StageEstimate {
     pub host_memory: Bytes,
     /// Full-stage micro-batches whose activations are held at once, at most.
     pub peak_in_flight: f64,
+    /// The task at whose start that memory is full; none when a formula gave the times.
+    pub fullest: Option<Task>,
     /// Forward of one micro-batch, exposed communication included.
     pub forward: Seconds,
     /// Backward of one micro-batch, recomputation and exposed communication included.

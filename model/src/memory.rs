@@ -8,6 +8,7 @@ use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::pipeline::Held;
 use crate::plan::Plan;
+use crate::schedule::Task;
 use crate::units::Bytes;
 
 use working::Placeholders;
@@ -22,6 +23,8 @@ pub(crate) struct Occupancy {
     /// Optimizer bytes that a step moves from the host, and back.
     pub(crate) swapped_states: f64,
     pub(crate) in_flight: f64,
+    /// The task at which the activations are fullest.
+    pub(crate) fullest: Option<Task>,
 }
 
 /// The layers of a model by what they keep and what they work with.
@@ -105,7 +108,7 @@ impl Plan {
         let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
         let held = held.unwrap_or_else(|| {
             let micro_batches = self.in_flight(index);
-            Held { bytes: kept.device * micro_batches, micro_batches }
+            Held { bytes: kept.device * micro_batches, micro_batches, task: None }
         });
         // What stays, and the fuller of a layer's and the head's moment.
         let buffers = layers.placeholders.of(stage, self.shape.moe_layers > 0)
@@ -129,6 +132,7 @@ impl Plan {
             swapped: kept.host,
             swapped_states: states,
             in_flight: held.micro_batches,
+            fullest: held.task,
         }
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use crate::choice::Method;
 use crate::plan::Plan;
-use crate::schedule::{ChunkTimes, Schedule, Times};
+use crate::schedule::{ChunkTimes, Schedule, Task, Times};
 use crate::stage::{PerAxis, StageWork, Waiting};
 
 /// One stage's times for one micro-batch, communication that isn't hidden included. Seconds.
@@ -73,6 +73,8 @@ pub(crate) struct Held {
     pub(crate) bytes: f64,
     /// Full-stage micro-batches.
     pub(crate) micro_batches: f64,
+    /// The task that brings it there; none where a formula gave the times.
+    pub(crate) task: Option<Task>,
 }
 
 /// The pipeline's time and how the stages spend it.

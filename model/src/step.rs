@@ -432,6 +432,7 @@ fn stages(
                 memory: held.device,
                 host_memory: held.host,
                 peak_in_flight: held.in_flight,
+                fullest: held.fullest,
                 forward: Seconds::new(work.alone_seconds(0)),
                 backward: Seconds::new(work.alone_seconds(1)),
                 compute: Seconds::new(compute),

@@ -12,6 +12,7 @@ use model::estimate::{
 };
 use model::file::{self, Extent, Tree};
 use model::metric::{MetricId, MetricValue};
+use model::schedule::Task;
 use model::violation::Violation;
 use model::{Breakdown, MODEL_VERSION, Plan, conventions, estimate};
 
@@ -141,11 +142,21 @@ fn stage(stage: &StageEstimate) -> Tree {
         ("memory", Tree::map(memory.map(|(name, bytes)| (name, number(bytes.get()))))),
         ("host_memory_bytes", number(stage.host_memory.get())),
         ("peak_in_flight", number(stage.peak_in_flight)),
+        ("fullest_at", stage.fullest.as_ref().map_or(Tree::Null, task)),
         ("forward_seconds", number(stage.forward.get())),
         ("backward_seconds", number(stage.backward.get())),
         ("compute_seconds", number(stage.compute.get())),
         ("exposed_seconds", number(stage.exposed.get())),
         ("idle_seconds", number(stage.idle.get())),
+    ])
+}
+
+/// A task of the schedule.
+fn task(task: &Task) -> Tree {
+    Tree::map([
+        ("kind", task.kind.name().into()),
+        ("chunk", Tree::Unsigned(task.chunk.into())),
+        ("micro_batch", Tree::Unsigned(task.micro_batch.into())),
     ])
 }
 

@@ -314,7 +314,9 @@ impl Chunks {
             if matches!(task.kind, TaskKind::Forward | TaskKind::Pair) {
                 now.bytes += kept[usize::from(task.chunk)];
                 now.micro_batches += part;
-                most.bytes = most.bytes.max(now.bytes);
+                if now.bytes > most.bytes {
+                    (most.bytes, most.task) = (now.bytes, Some(*task));
+                }
                 most.micro_batches = most.micro_batches.max(now.micro_batches);
             }
             if matches!(task.kind, TaskKind::Backward | TaskKind::WeightGrad | TaskKind::Pair) {

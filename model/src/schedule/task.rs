@@ -17,6 +17,20 @@ pub enum TaskKind {
     Pair,
 }
 
+impl TaskKind {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::InputGrad => "input_grad",
+            Self::WeightGrad => "weight_grad",
+            Self::Pair => "pair",
+        }
+    }
+}
+
 /// One task of a stage: a pass of a micro-batch through a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
