@@ -234,3 +234,102 @@ fn deepseek_v3_layers_keep_the_verified_activations() {
     close(activations("([0]*1)"), 1_329.0, 3.0);
     close(activations("([1]*1)"), 1_841.0, 3.0);
 }
+
+/// What one layer keeps of Korthikanti et al. 2022, table 3's models, in bytes over s b h: none,
+/// sequence parallel, selective with it, and full with it.
+///
+/// The paper's own terms are 10 + 24 / t + 5 a s / (h t), (34 + 5 a s / h) / t, 34 / t and 2 / t.
+/// The masks of three dropouts aren't kept here: 2 of the 10 and of the 34, and 1 of the 5.
+#[test]
+fn layers_keep_what_korthikanti_et_al_publish_but_for_dropout() {
+    let models = [
+        ("22B", 64.0, 6_144.0, 4.0),
+        ("175B", 96.0, 12_288.0, 1.0),
+        ("530B", 128.0, 20_480.0, 1.0),
+        ("1T", 160.0, 25_600.0, 1.0),
+    ];
+    let (s, t) = (2_048.0, 8.0);
+    for (name, heads, hidden, micro_batch) in models {
+        let kept = |sequence_parallel: bool, granularity: &'static str| {
+            let numbers = [
+                ("num_attention_heads", heads),
+                ("num_query_groups", heads),
+                ("hidden_size", hidden),
+                ("ffn_hidden_size", 4.0 * hidden),
+                ("kv_channels", hidden / heads),
+                ("micro_batch_size", micro_batch),
+                ("num_layers", 8.0),
+                ("num_devices", 8.0),
+                ("pp", 1.0),
+                ("vpp", 1.0),
+                ("gbs", micro_batch),
+            ];
+            let mut design = Design::from_preset("gpt3-175b").unwrap();
+            let mut set = |knob: &str, value: &str| {
+                design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+            };
+            for (knob, value) in numbers {
+                set(knob, &value.to_string());
+            }
+            set("method", "1f1b");
+            set("sequence_parallel", if sequence_parallel { "true" } else { "false" });
+            set("flash_attention", "false");
+            set("recompute_granularity", granularity);
+            set("recompute_modules", if granularity == "selective" { "core_attn" } else { "none" });
+            let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{name}: {broken:#?}"));
+            let of = |layers: &str| {
+                let mut design = design.clone();
+                design.set_text(KnobId::num_layers, layers).unwrap();
+                let stage = estimate(&Plan::new(&design).unwrap()).stages[0];
+                stage.memory.activations.get()
+            };
+            let layer = model::ledger(&plan)[0].bytes(model::ledger::Fate::Kept).get();
+            // Eight layers keep seven more than one does, whatever the ends keep.
+            let held = (of("8") - of("1")) / 7.0;
+            if granularity != "full" {
+                close(held, layer, 1.0);
+            }
+            held / (s * micro_batch * hidden)
+        };
+        let scores = heads * s / hidden;
+        close(kept(false, "none"), 8.0 + 24.0 / t + 4.0 * scores / t, 0.02);
+        close(kept(true, "none"), (32.0 + 4.0 * scores) / t, 0.02);
+        close(kept(true, "selective"), 32.0 / t, 0.02);
+        close(kept(true, "full"), 2.0 / t, 1e-9);
+    }
+}
+
+/// MindSpeed prints what recomputing the activation function saves for Llama 2 7B, in GiB: s b ffn
+/// two bytes a layer. Its ratios follow sequence and micro-batch; the run of 16,384 does not.
+#[test]
+fn recomputed_activations_save_what_mindspeed_prints() {
+    let saves = |seq: &str, micro_batch: &str| {
+        let settings = [
+            ("num_layers", "32"),
+            ("ffn_hidden_size", "11008"),
+            ("tp", "2"),
+            ("pp", "1"),
+            ("num_devices", "8"),
+            ("seq_length", seq),
+            ("micro_batch_size", micro_batch),
+            ("gbs", "32"),
+        ];
+        let mut design = Design::from_preset("llama-3-8b").unwrap();
+        for (knob, value) in settings {
+            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+        }
+        let plan = Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:#?}"));
+        let layers = &model::ledger(&plan)[0];
+        let output = layers
+            .tensors
+            .iter()
+            .find(|saved| saved.tensor == model::ledger::Tensor::ActivationOutput)
+            .unwrap();
+        output.bytes.to_gib() * 32.0
+    };
+    for (seq, micro_batch, printed) in
+        [("12288", "2", 8.05), ("8096", "2", 5.31), ("12288", "1", 4.04)]
+    {
+        close(saves(seq, micro_batch), printed, 0.03);
+    }
+}
