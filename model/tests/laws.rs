@@ -12,6 +12,8 @@ use proptest::prelude::*;
 
 #[path = "laws/constants.rs"]
 mod constants;
+#[path = "laws/memory.rs"]
+mod memory;
 #[path = "laws/scaling.rs"]
 mod scaling;
 #[path = "laws/volumes.rs"]
