@@ -43,9 +43,12 @@ fn unit(total: f64) -> (f64, &'static str) {
 
 /// The least of 1, 2, 5, 10, ... that is as long.
 fn round_step(least: f64) -> f64 {
-    let mut power = 1e-15;
+    let mut power = 1.0;
     while power * 10.0 <= least && power < 1e15 {
         power *= 10.0;
+    }
+    while power > least && power > 1e-15 {
+        power /= 10.0;
     }
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| power * factor >= least * 0.999_999);
     power * factor.unwrap_or(10.0)

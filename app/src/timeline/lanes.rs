@@ -6,6 +6,8 @@ use super::window::Window;
 
 /// A block shorter than this is merged with its neighbours, in pixels.
 const LEAST: f64 = 1.0;
+/// Of blocks that share a pixel, so many are looked at: drawing takes no longer for more.
+const SAMPLE: usize = 16;
 
 /// Lanes of blocks. The blocks of a lane don't overlap and stand in the order of time.
 pub(super) trait Lanes {
@@ -52,7 +54,7 @@ fn first_after(ends: &[f64], time: f64) -> usize {
 
 /// Calls `each` with what is seen of a lane in a window of that width in pixels.
 ///
-/// The number of calls is bounded by the width, however many blocks there are.
+/// Calls and time are bounded by the width, however many blocks there are.
 pub(super) fn pieces(
     lanes: &dyn Lanes,
     lane: usize,
@@ -72,6 +74,8 @@ pub(super) fn pieces(
         let mut right = (ends[index] - from) * scale;
         let mut looks = lanes.looks(lane, index);
         index += 1;
+        // Where the pixel starts that is looked at, and its first block.
+        let mut pixel = (left, first);
         if right - left < LEAST {
             // Both this block and what follows are short, and nothing is seen between them.
             while index < count {
@@ -85,6 +89,14 @@ pub(super) fn pieces(
                 }
                 (right, looks) = (next, both);
                 index += 1;
+                if right - pixel.0 >= LEAST {
+                    pixel = (right, index);
+                } else if index - pixel.1 == SAMPLE {
+                    // Whatever else ends within this pixel is as short.
+                    index += first_after(&ends[index..], from + (pixel.0 + LEAST) / scale);
+                    right = (ends[index - 1] - from) * scale;
+                    pixel = (right, index);
+                }
             }
             right = right.max(left + LEAST);
         }
@@ -204,6 +216,40 @@ pub(super) mod tests {
                 assert!(all.iter().all(|piece| piece.right >= piece.left));
             }
         }
+    }
+
+    #[test]
+    fn the_time_to_draw_is_bounded_by_the_width() {
+        /// Counts how many blocks are looked at.
+        struct Counting(Sample, std::cell::Cell<usize>);
+        impl Lanes for Counting {
+            fn count(&self) -> usize {
+                self.0.count()
+            }
+            fn name(&self, lane: usize) -> String {
+                self.0.name(lane)
+            }
+            fn total(&self) -> f64 {
+                self.0.total()
+            }
+            fn times(&self, lane: usize) -> (&[f64], &[f64]) {
+                self.0.times(lane)
+            }
+            fn looks(&self, lane: usize, index: usize) -> Looks {
+                self.1.set(self.1.get() + 1);
+                self.0.looks(lane, index)
+            }
+            fn label(&self, _: usize, _: usize, _: &mut String) {}
+            fn cuts_labels(&self) -> bool {
+                false
+            }
+        }
+        let counting = Counting(Sample::even(1, 1_000_000, 1.0, 0.1), std::cell::Cell::new(0));
+        let mut seen = 0;
+        let window = Window::all(counting.total());
+        pieces(&counting, 0, &window, 500.0, &mut |piece| seen += piece.count);
+        assert_eq!(seen, 1_000_000);
+        assert!(counting.1.get() <= 500 * 2 * SAMPLE, "{}", counting.1.get());
     }
 
     #[test]

@@ -32,8 +32,8 @@ const FILES: [(&str, &str); 3] = [
 
 /// What stands below the caption.
 pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> String {
-    let scene_ = scene.ok();
-    let of = |write: &dyn Fn(&Scene) -> String| scene_.map(write).unwrap_or_default();
+    let shown = scene.ok();
+    let of = |write: &dyn Fn(&Scene) -> String| shown.map(write).unwrap_or_default();
     let mut html = String::from("<div class=\"timeline-bar\"><ul class=\"timeline-legend\">");
     html.push_str(&of(&|scene| words::legend(scene.timeline())));
     html.push_str("</ul>");
@@ -50,7 +50,7 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
     html.push_str("</p><div class=\"timeline-details\" aria-live=\"polite\">");
     html.push_str(&words::hint());
     html.push_str("</div>");
-    pair(&mut html);
+    pair(&mut html, shown);
     table(&mut html, "rows", title, &of(&|scene| tasks::table_html(title, scene.timeline())));
     html.push_str("<div class=\"timeline-files\"><span class=\"muted\">Save</span>");
     for (act, text) in FILES {
@@ -99,9 +99,15 @@ fn keys(html: &mut String, id: &str) {
     html.push_str("<span>drag to move, Ctrl and wheel to zoom</span></p>");
 }
 
-/// One pair of a stage, closed; it is shown where the stage runs pairs.
-fn pair(html: &mut String) {
-    html.push_str("<details class=\"timeline-pair\" hidden><summary></summary>");
+/// One pair of the stage that holds most, closed; it is hidden where the stage runs no pairs.
+fn pair(html: &mut String, scene: Option<&Scene>) {
+    let stage = scene.map(tasks::fullest);
+    let has_pairs = scene
+        .zip(stage)
+        .is_some_and(|(scene, stage)| tasks::pair_chunks(scene, stage, None).is_some());
+    html.push_str("<details class=\"timeline-pair\"");
+    html.push_str(if has_pairs { ">" } else { " hidden>" });
+    element(html, "summary", "", &stage.map(tasks::pair_heading).unwrap_or_default());
     html.push_str("<p class=\"timeline-pair-words muted\"></p><div class=\"timeline-bar\">");
     html.push_str("<ul class=\"timeline-legend\">");
     html.push_str(&words::pair_legend());

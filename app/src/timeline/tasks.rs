@@ -203,6 +203,23 @@ pub(super) fn pair_chunks(
     Some((usize::from(task.chunk), usize::from(task.backward_chunk)))
 }
 
+/// The stage that holds most.
+pub(super) fn fullest(scene: &Scene) -> usize {
+    let mut best = (0, f64::NEG_INFINITY);
+    for stage in 0..scene.timeline().lists.stages() {
+        let peak = scene.track(stage).map_or(0.0, |track| track.peak());
+        if peak > best.1 {
+            best = (stage, peak);
+        }
+    }
+    best.0
+}
+
+/// What the pair of a stage is headed by.
+pub(super) fn pair_heading(stage: usize) -> String {
+    format!("One pair of stage {stage}: what runs on what")
+}
+
 /// A stage's pair in words.
 pub(super) fn pair_name(
     timeline: &Timeline,

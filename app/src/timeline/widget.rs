@@ -365,7 +365,7 @@ impl Widget {
             Some(Spot { index, ..spot })
         });
         if matches!(self.shown, Shown::Waiting) {
-            self.lane = fullest(&scene);
+            self.lane = tasks::fullest(&scene);
         }
         self.lane = self.lane.min(timeline.lists.stages().saturating_sub(1));
         self.selected = selected;
@@ -421,10 +421,7 @@ impl Widget {
         if let Some(pair) = &pair {
             let _ = pair.toggle_attribute_with_force("hidden", chunks.is_none());
         }
-        self.write(
-            ".timeline-pair > summary",
-            &format!("One pair of stage {}: what runs on what", self.lane),
-        );
+        self.write(".timeline-pair > summary", &tasks::pair_heading(self.lane));
         let operators = chunks
             .filter(|_| is_open(&pair))
             .map(|(forward, backward)| Operators::new(scene.pair(self.lane, forward, backward)));
@@ -468,18 +465,6 @@ fn stage_note(shown: &Shown, lane: usize, board: &Board, moment: f64) -> String 
         Some(track) => format!("{at}: stage {lane} holds {}", track.held.text(track.at(moment))),
         None => at,
     }
-}
-
-/// The stage that holds most.
-fn fullest(scene: &Scene) -> usize {
-    let mut best = (0, f64::NEG_INFINITY);
-    for stage in 0..scene.timeline().lists.stages() {
-        let peak = scene.track(stage).map_or(0.0, |track| track.peak());
-        if peak > best.1 {
-            best = (stage, peak);
-        }
-    }
-    best.0
 }
 
 fn track_of(scene: &Scene, stage: usize) -> Option<(Track, String)> {
