@@ -1,12 +1,18 @@
 //! The design under every schedule, in a table that is computed when somebody asks for it.
+//!
+//! The table is HTML text, as tables of charts are: a view of its many cells would be a large part
+//! of the page's module. One listener hears all of its buttons.
 
-use leptos::either::{Either, EitherOf3};
+use std::fmt::Write as _;
+
+use leptos::html;
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
 use model::choice::Choice;
 use model::estimate::Metrics;
-use model::units::Bytes;
 
 use super::verdict::{short_label, spelled};
+use crate::charts::escape_into;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::schedules::{Comparison, Outcome, Refusal, Row, compare};
@@ -53,27 +59,43 @@ static COLUMNS: [Column; 5] = [
 
 const MEMORY: usize = 1;
 const STEP: usize = 3;
-
-/// What the table shows besides its rows.
-#[derive(Clone, Copy)]
-struct Scale {
-    /// The longest bar of each column.
-    most: [f64; COLUMNS.len()],
-    now: Option<Metrics>,
-}
+const CHANGE: &str = "Step against now";
 
 /// The section: a button, then the table.
 pub fn schedules(explorer: Explorer) -> impl IntoView {
     let asked = RwSignal::new(false);
     let found = Memo::new(move |_| asked.get().then(|| explorer.with_resting(compare)));
-    let content = move || match found.get() {
-        None => Either::Left(view! {
-            <button type="button" class="button" on:click=move |_| asked.set(true)>
-                "Compare schedules"
-            </button>
-        }),
-        Some(comparison) => Either::Right(table(explorer, comparison)),
+    let table = NodeRef::<html::Div>::new();
+    // The schedule whose button was pressed: a new table gives its button the focus back.
+    let pressed = StoredValue::new(None::<String>);
+    let press = move |event: leptos::ev::MouseEvent| {
+        let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+        let button = element.and_then(|element| element.closest("button").ok().flatten());
+        let Some(name) = button.and_then(|button| button.get_attribute("data-use")) else { return };
+        let target = found.with_untracked(|found| {
+            let rows = &found.as_ref()?.rows;
+            rows.iter().find(|row| row.method.name() == name)?.target().cloned()
+        });
+        if let Some(design) = target {
+            pressed.set_value(Some(name.clone()));
+            explorer.replace(format!("schedule {name}"), design);
+        }
     };
+    Effect::new(move || {
+        found.track();
+        request_animation_frame(move || {
+            let Some(Some(name)) = pressed.try_get_value() else { return };
+            let _ = pressed.try_set_value(None);
+            let Some(table) = table.get_untracked() else { return };
+            let selector = format!("button[data-use={name:?}]");
+            if let Ok(Some(button)) = table.query_selector(&selector)
+                && let Ok(button) = button.dyn_into::<web_sys::HtmlElement>()
+            {
+                let _ = button.focus();
+            }
+        });
+    });
+    let html = move || found.with(|found| found.as_ref().map_or_else(String::new, table_html));
     view! {
         <section class="card schedules" aria-labelledby="schedules-title">
             <h2 id="schedules-title">"This design under every schedule"</h2>
@@ -81,193 +103,193 @@ pub fn schedules(explorer: Explorer) -> impl IntoView {
                 "Each with the chunks per stage that it needs; all else as it is, unless the row \
                  says what had to follow."
             </p>
-            {content}
+            <button
+                type="button"
+                class="button"
+                hidden=move || asked.get()
+                on:click=move |_| asked.set(true)
+            >
+                "Compare schedules"
+            </button>
+            <div class="schedules-table" node_ref=table on:click=press inner_html=html></div>
         </section>
     }
 }
 
-fn table(explorer: Explorer, comparison: Comparison) -> impl IntoView {
-    let scale = scale(&comparison);
-    let marks = (comparison.fastest, comparison.leanest);
-    let rows: Vec<_> = comparison
-        .rows
-        .into_iter()
-        .map(|row| {
-            let fastest = marks.0 == Some(row.method);
-            let leanest = marks.1 == Some(row.method);
-            table_row(explorer, row, scale, [fastest, leanest])
-        })
-        .collect();
-    let head: Vec<_> = COLUMNS
-        .iter()
-        .map(|column| view! { <th scope="col" role="columnheader">{column.title}</th> })
-        .collect();
-    // The roles stay when a narrow screen lays rows out as blocks.
-    view! {
-        <table class="schedule-table" role="table">
-            <caption class="visually-hidden">"Schedules compared"</caption>
-            <thead role="rowgroup">
-                <tr role="row">
-                    <th scope="col" role="columnheader">"Schedule"</th>
-                    {head}
-                    <th scope="col" role="columnheader">"Step against now"</th>
-                </tr>
-            </thead>
-            <tbody role="rowgroup">{rows}</tbody>
-        </table>
-    }
+/// A text as HTML shows it.
+fn escaped(text: &str) -> String {
+    let mut html = String::new();
+    escape_into(&mut html, text);
+    html
 }
 
-fn scale(comparison: &Comparison) -> Scale {
+/// The table as HTML. The roles stay when a narrow screen lays rows out as blocks.
+fn table_html(comparison: &Comparison) -> String {
+    let mut html = String::from(
+        "<table class=\"schedule-table\" role=\"table\">\
+         <caption class=\"visually-hidden\">Schedules compared</caption>\
+         <thead role=\"rowgroup\"><tr role=\"row\">",
+    );
+    let titles = COLUMNS.iter().map(|column| column.title);
+    for title in std::iter::once("Schedule").chain(titles).chain([CHANGE]) {
+        let _ = write!(html, "<th scope=\"col\" role=\"columnheader\">{title}</th>");
+    }
+    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
+    let most = longest_bars(comparison);
+    for row in &comparison.rows {
+        let own = if row.is_own { " class=\"own\"" } else { "" };
+        let name = row.method.name();
+        let _ = write!(html, "<tr role=\"row\"{own} data-schedule=\"{name}\">");
+        row_head(&mut html, row);
+        match &row.outcome {
+            Outcome::Runs(run) => numbers(&mut html, row, &run.metrics, comparison, most),
+            Outcome::Refused(refusal) => refused(&mut html, name, refusal),
+        }
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table>");
+    html
+}
+
+/// The longest bar of each column; the memory's bars show how much of the limit they take.
+fn longest_bars(comparison: &Comparison) -> [f64; COLUMNS.len()] {
     let mut most = [0.0_f64; COLUMNS.len()];
     for metrics in comparison.rows.iter().filter_map(Row::metrics) {
         for (most, column) in most.iter_mut().zip(&COLUMNS) {
             *most = most.max((column.length)(metrics));
         }
-        // The memory's bars show how much of the limit they take.
-        most[MEMORY] = most[MEMORY].max(Bytes::get(metrics.memory_limit));
+        most[MEMORY] = most[MEMORY].max(metrics.memory_limit.get());
     }
-    Scale { most, now: comparison.now }
-}
-
-fn table_row(explorer: Explorer, row: Row, scale: Scale, marks: [bool; 2]) -> impl IntoView {
-    let name = row.method.name();
-    let is_own = row.is_own;
-    let head = row_head(explorer, &row);
-    let cells = match row.outcome {
-        Outcome::Runs(run) => Either::Left(numbers(&run.metrics, scale, marks, is_own)),
-        Outcome::Refused(refusal) => Either::Right(refused(explorer, name, refusal)),
-    };
-    view! {
-        <tr role="row" class:own=is_own data-schedule=name>
-            <th scope="row" role="rowheader">{head}</th>
-            {cells}
-        </tr>
-    }
+    most
 }
 
 /// The schedule's name, which opens the design under it, and what had to follow.
-fn row_head(explorer: Explorer, row: &Row) -> impl IntoView + use<> {
+fn row_head(html: &mut String, row: &Row) {
     let name = row.method.name();
-    let runs = row.metrics().is_some();
-    let title = match row.target() {
-        Some(target) if runs && !row.is_own => {
-            let design = target.clone();
-            EitherOf3::A(view! {
-                <button
-                    type="button"
-                    class="explain"
-                    title="Use this schedule"
-                    on:click=move |_| explorer.replace(format!("schedule {name}"), design.clone())
-                >
-                    {name}
-                </button>
-            })
-        }
-        _ if row.is_own => {
-            EitherOf3::B(view! { {name} " " <span class="own-mark">"This design"</span> })
-        }
-        _ => EitherOf3::C(name),
+    html.push_str("<th scope=\"row\" role=\"rowheader\">");
+    let _ = match (row.metrics().is_some(), row.is_own) {
+        (true, true) => write!(
+            html,
+            "<button type=\"button\" class=\"explain\" data-use=\"{name}\" \
+             aria-current=\"true\">{name}</button> <span class=\"own-mark\">This design</span>"
+        ),
+        (true, false) => write!(
+            html,
+            "<button type=\"button\" class=\"explain\" data-use=\"{name}\" \
+             title=\"Use this schedule\">{name}</button>"
+        ),
+        (false, true) => write!(html, "{name} <span class=\"own-mark\">This design</span>"),
+        (false, false) => write!(html, "{name}"),
     };
-    let chunks = format::counted(row.chunks, "chunk", "chunks");
-    let followed: Vec<String> = match row.target() {
-        Some(target) => row
-            .followed
-            .iter()
-            .map(|id| format!("{} {}", short_label(*id), spelled(&target.get(*id))))
-            .collect(),
-        None => Vec::new(),
-    };
-    let beside = std::iter::once(chunks).chain(followed).collect::<Vec<_>>().join("; ");
-    view! { {title} <span class="schedule-beside muted">{beside}</span> }
+    let mut beside = format::counted(row.chunks, "chunk", "chunks");
+    if let Some(target) = row.target() {
+        for id in &row.followed {
+            let _ = write!(beside, "; {} {}", short_label(*id), spelled(&target.get(*id)));
+        }
+    }
+    let beside = escaped(&beside);
+    let _ = write!(html, " <span class=\"schedule-beside muted\">{beside}</span></th>");
 }
 
+/// The cells of a schedule that runs: numbers with their bars, and the step beside today's.
 fn numbers(
+    html: &mut String,
+    row: &Row,
     metrics: &Metrics,
-    scale: Scale,
-    marks: [bool; 2],
-    is_own: bool,
-) -> impl IntoView + use<> {
-    let cells: Vec<_> = COLUMNS
-        .iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let most = scale.most[index];
-            let share = if most > 0.0 { (column.length)(metrics) / most } else { 0.0 };
-            let mark = match index {
-                STEP if marks[0] => Some("shortest"),
-                MEMORY if marks[1] => Some("least"),
-                _ => None,
+    comparison: &Comparison,
+    most: [f64; COLUMNS.len()],
+) {
+    for (index, column) in COLUMNS.iter().enumerate() {
+        let share = (column.length)(metrics) / most[index].max(f64::MIN_POSITIVE);
+        let width = (share.clamp(0.0, 1.0) * 100.0).round();
+        let mark = match index {
+            STEP if comparison.fastest == Some(row.method) => "shortest",
+            MEMORY if comparison.leanest == Some(row.method) => "least",
+            _ => "",
+        };
+        let over = if index == MEMORY && !metrics.fits { " class=\"over\"" } else { "" };
+        let _ = write!(html, "<td role=\"cell\" data-label=\"{}\"{over}><span>", column.title);
+        if !mark.is_empty() {
+            let _ = write!(html, "<span class=\"own-mark\">{mark}</span> ");
+        }
+        let _ = write!(
+            html,
+            "{}</span><svg class=\"cell-bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
+             aria-hidden=\"true\"><rect width=\"{width}\" height=\"4\"></rect></svg></td>",
+            escaped(&(column.text)(metrics)),
+        );
+    }
+    let (class, change) = match comparison.now {
+        None => ("", String::new()),
+        Some(_) if row.is_own => ("", "as now".to_owned()),
+        Some(now) => {
+            let (step, then) = (metrics.step_time.get(), now.step_time.get());
+            let class = match step.total_cmp(&then) {
+                std::cmp::Ordering::Less => " better",
+                std::cmp::Ordering::Greater => " worse",
+                std::cmp::Ordering::Equal => "",
             };
-            let over = index == MEMORY && !metrics.fits;
-            cell(column.title, (column.text)(metrics), share, mark, over)
-        })
-        .collect();
-    let change = match scale.now {
-        Some(_) if is_own => "as now".to_owned(),
-        Some(now) => format::relative(metrics.step_time.get(), now.step_time.get()),
-        None => String::new(),
+            (class, format::relative(step, then))
+        }
     };
-    let order = scale.now.map(|now| metrics.step_time.get().total_cmp(&now.step_time.get()));
-    let better = order == Some(std::cmp::Ordering::Less);
-    let worse = order == Some(std::cmp::Ordering::Greater);
-    view! {
-        {cells}
-        <td role="cell" data-label="Step against now">
-            <span class="change" class:better=better class:worse=worse>{change}</span>
-        </td>
-    }
-}
-
-/// A number with its bar.
-fn cell(
-    title: &'static str,
-    text: String,
-    share: f64,
-    mark: Option<&'static str>,
-    over: bool,
-) -> impl IntoView {
-    let width = (share.clamp(0.0, 1.0) * 100.0).round().to_string();
-    let mark = mark.map(|mark| view! { <span class="own-mark">{mark}</span> " " });
-    view! {
-        <td role="cell" data-label=title class:over=over>
-            <span>{mark}{text}</span>
-            <svg
-                class="cell-bar"
-                viewBox="0 0 100 4"
-                preserveAspectRatio="none"
-                aria-hidden="true"
-            >
-                <rect width=width height="4"></rect>
-            </svg>
-        </td>
-    }
+    let _ = write!(
+        html,
+        "<td role=\"cell\" data-label=\"{CHANGE}\">\
+         <span class=\"change{class}\">{change}</span></td>"
+    );
 }
 
 /// Why it can't run, and the one change that lets it.
-fn refused(explorer: Explorer, name: &'static str, refusal: Refusal) -> impl IntoView {
-    let more = match refusal.more {
-        0 => String::new(),
-        more => format!(" (and {} more)", format::counted(more as u64, "rule", "rules")),
-    };
-    let fix = refusal.fix.map(|fix| {
-        let (design, way) = *fix;
-        let label = format!("Use with {} {}", short_label(way.knob), spelled(&way.value));
-        view! {
-            " "
-            <button
-                type="button"
-                class="button way"
-                on:click=move |_| explorer.replace(format!("schedule {name}"), design.clone())
-            >
-                {label}
-            </button>
+fn refused(html: &mut String, name: &str, refusal: &Refusal) {
+    let (span, message) = (COLUMNS.len() + 1, escaped(&refusal.message));
+    let _ =
+        write!(html, "<td role=\"cell\" class=\"refused\" colspan=\"{span}\">Can't run: {message}");
+    if refusal.more > 0 {
+        let _ = write!(html, " (and {})", more_rules(refusal.more));
+    }
+    if let Some(fix) = &refusal.fix {
+        let (_, way) = fix.as_ref();
+        let change = escaped(&format!("{} {}", short_label(way.knob), spelled(&way.value)));
+        let _ = write!(
+            html,
+            " <button type=\"button\" class=\"button way\" data-use=\"{name}\">\
+             Use with {change}</button>"
+        );
+    }
+    html.push_str("</td>");
+}
+
+fn more_rules(count: usize) -> String {
+    format::counted(count as u64, "more rule", "more rules")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::choice::Method;
+
+    use super::*;
+
+    fn table_of(query: &str) -> String {
+        table_html(&compare(&model::link::decode(query).expect("a link that decodes")))
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_every_schedule_and_a_label_in_every_cell() {
+        let html = table_of("");
+        for method in Method::ALL {
+            assert!(html.contains(&format!("data-schedule=\"{}\"", method.name())), "{html}");
         }
-    });
-    let span = (COLUMNS.len() + 1).to_string();
-    view! {
-        <td role="cell" class="refused" colspan=span>
-            "Can't run: " {refusal.message} {more} {fix}
-        </td>
+        let cells = html.matches("<td").count();
+        assert_eq!(html.matches("data-label").count() + html.matches("colspan").count(), cells);
+        assert_eq!(html.matches(">This design<").count(), 1);
+        assert!(html.contains(">shortest<") && html.contains(">least<"));
+        assert!(!html.contains("style="), "{html}");
+    }
+
+    #[test]
+    fn a_refused_schedule_has_its_reason_and_a_button() {
+        let html = table_of("?training.global_batch_size=1536");
+        assert!(html.contains("Can't run: dualpipe needs 32 micro-batches"), "{html}");
+        assert!(html.contains("Use with GBS 3072"), "{html}");
     }
 }
