@@ -20,6 +20,7 @@ pub mod ladder;
 pub mod panels;
 pub mod parity;
 pub mod published;
+pub mod schedule_page;
 pub mod schedules;
 mod shell;
 pub mod timeline;
@@ -29,7 +30,7 @@ pub mod widgets;
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
-use leptos::either::EitherOf4;
+use leptos::either::EitherOf5;
 use leptos::prelude::*;
 use model::link;
 
@@ -45,6 +46,8 @@ pub enum Page {
     Trust,
     /// A published run from its baseline on, one change at a time.
     Ladder,
+    /// Pipeline schedules alone.
+    Schedule,
 }
 
 impl Page {
@@ -54,6 +57,7 @@ impl Page {
         match path.trim_end_matches('/') {
             trust::PATH => Self::Trust,
             ladder::PATH => Self::Ladder,
+            schedule_page::PATH => Self::Schedule,
             _ => Self::Explorer,
         }
     }
@@ -85,11 +89,12 @@ pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     match use_context::<Page>().unwrap_or_default() {
         Page::Explorer => {}
-        Page::Trust => return EitherOf4::C(trust::page(&raw)),
-        Page::Ladder => return EitherOf4::D(ladder::page()),
+        Page::Trust => return EitherOf5::C(trust::page(&raw)),
+        Page::Ladder => return EitherOf5::D(ladder::page()),
+        Page::Schedule => return EitherOf5::E(schedule_page::page(&raw)),
     }
     match link::decode(&raw) {
-        Ok(design) => EitherOf4::A(panels::page::page(design)),
-        Err(errors) => EitherOf4::B(panels::broken_link::broken_link(&raw, &errors)),
+        Ok(design) => EitherOf5::A(panels::page::page(design)),
+        Err(errors) => EitherOf5::B(panels::broken_link::broken_link(&raw, &errors)),
     }
 }

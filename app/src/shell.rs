@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
 use crate::trust::Served;
-use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder};
+use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, schedule_page};
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell(_options: LeptosOptions) -> impl IntoView {
@@ -17,6 +17,10 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
         Page::Explorer => summary(&use_context::<RawQuery>().unwrap_or_default().0),
         Page::Trust => trust_summary(),
         Page::Ladder => (format!("{} · Moescape", ladder::TITLE), ladder::ABOUT.to_owned()),
+        Page::Schedule => {
+            let title = format!("{} · Moescape", schedule_page::TITLE);
+            (title, schedule_page::ABOUT.to_owned())
+        }
     };
     let (style, script) = use_context::<SiteFiles>().map(links).unzip();
     view! {

@@ -8,6 +8,7 @@ pub(crate) mod not_found;
 mod page;
 mod predict;
 mod presets;
+mod schedule;
 mod validation;
 
 use axum::Router;
@@ -26,6 +27,8 @@ pub fn router(state: AppState) -> Router {
         .route("/", get(page::page))
         .route(app::trust::PATH, get(page::trust))
         .route(app::ladder::PATH, get(page::ladder))
+        .route(app::schedule_page::PATH, get(page::schedule))
+        .route(app::schedule_page::OF_DESIGN_PATH, get(schedule::of))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
         .route("/api/v1/predict", post(predict::predict))

@@ -17,6 +17,8 @@ mod ladder;
 mod page;
 #[path = "routes/pkg.rs"]
 mod pkg;
+#[path = "routes/schedule.rs"]
+mod schedule;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};

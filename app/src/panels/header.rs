@@ -8,6 +8,7 @@ use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::ladder;
+use crate::schedule_page;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
 
@@ -27,6 +28,7 @@ pub fn pages(current: Page) -> impl IntoView {
     view! {
         <nav class="pages" aria-label="Pages">
             <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
+            <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
         </nav>

@@ -9,6 +9,7 @@ use model::knob::Value;
 
 use crate::explorer::{Explorer, Numbers, Shown};
 use crate::format;
+use crate::schedule_page::open_alone;
 use crate::timeline::{Scene, TimelineFigure, timeline as figure};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.
@@ -22,7 +23,7 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
         }
         explorer.with_numbers_untracked(|numbers| scene(&numbers.plan))
     };
-    figure(TimelineFigure {
+    let figure = figure(TimelineFigure {
         id: "timeline",
         title: "Pipeline timeline",
         caption: Signal::derive(move || explorer.with_numbers(caption)),
@@ -32,7 +33,8 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
             let _ = explorer.shown();
             explorer.with_numbers(|_| ());
         }),
-    })
+    });
+    (figure, open_alone(explorer))
 }
 
 fn scene(plan: &Plan) -> Result<Scene, String> {

@@ -1,5 +1,5 @@
-//! `GET /`, `GET /trust` and `GET /ladder`: the explorer, rendered for the design in the link, the
-//! published runs, and one of them step by step.
+//! `GET /`, `/trust`, `/ladder` and `/schedule`: the explorer, rendered for the design in the link,
+//! the published runs, one of them step by step, and pipeline schedules alone.
 //!
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
@@ -44,6 +44,16 @@ pub(super) async fn trust(
 /// The page that goes from a published run's baseline to its end.
 pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> Response {
     render(state, request, Page::Ladder, StatusCode::OK, None).await
+}
+
+/// The page of pipeline schedules alone.
+pub(super) async fn schedule(State(state): State<AppState>, request: Request) -> Response {
+    let query = request.uri().query().unwrap_or_default();
+    let status = match app::schedule_page::query::decode(query) {
+        Ok(_) => StatusCode::OK,
+        Err(_) => StatusCode::BAD_REQUEST,
+    };
+    render(state, request, Page::Schedule, status, None).await
 }
 
 async fn render(

@@ -1,0 +1,143 @@
+//! What is known of each method: its name, its chunks, its published formula and its source.
+
+use model::choice::Method;
+
+/// A method as people read of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// Its name.
+    pub name: &'static str,
+    /// The published step time of equal stages; none where nobody published one.
+    pub formula: Option<Formula>,
+    /// Where it is from.
+    pub source: Source,
+}
+
+/// A step time and where it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// The formula.
+    pub text: &'static str,
+    /// Its domain.
+    pub holds: &'static str,
+}
+
+/// A publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Who, what, when.
+    pub title: &'static str,
+    /// Where to read it.
+    pub address: &'static str,
+}
+
+const GPIPE: Source = Source {
+    title: "Huang et al. 2019, GPipe, arXiv 1811.06965",
+    address: "https://arxiv.org/abs/1811.06965",
+};
+const PIPEDREAM_FLUSH: Source = Source {
+    title: "Narayanan et al. 2021, PipeDream-Flush, arXiv 2006.09503",
+    address: "https://arxiv.org/abs/2006.09503",
+};
+const MEGATRON: Source = Source {
+    title: "Narayanan et al. 2021, Megatron-LM, arXiv 2104.04473",
+    address: "https://arxiv.org/abs/2104.04473",
+};
+const PANGU: Source = Source {
+    title: "Pangu Ultra MoE 2025, arXiv 2505.04519",
+    address: "https://arxiv.org/abs/2505.04519",
+};
+const ZERO_BUBBLE: Source = Source {
+    title: "Qi et al. 2023, Zero Bubble, arXiv 2401.10241",
+    address: "https://arxiv.org/abs/2401.10241",
+};
+const CONTROLLABLE: Source = Source {
+    title: "Qi et al. 2024, Controllable Memory, arXiv 2405.15362",
+    address: "https://arxiv.org/abs/2405.15362",
+};
+const DUALPIPE: Source = Source {
+    title: "DeepSeek-AI 2024, DeepSeek-V3, arXiv 2412.19437",
+    address: "https://arxiv.org/abs/2412.19437",
+};
+const DUALPIPE_V: Source = Source {
+    title: "DeepSeek-AI 2025, DualPipe and DualPipeV",
+    address: "https://github.com/deepseek-ai/DualPipe",
+};
+
+const ALWAYS: &str = "any sizes and task times";
+
+/// What is known of a method. B is dX + dW, FB is a pair.
+#[must_use]
+pub const fn about(method: Method) -> About {
+    let (name, formula, source) = match method {
+        Method::Gpipe => ("GPipe", Some(("(m + p − 1)(F + B)", ALWAYS)), GPIPE),
+        Method::OneForwardOneBackward => {
+            ("1F1B", Some(("(m + p − 1)(F + B)", ALWAYS)), PIPEDREAM_FLUSH)
+        }
+        Method::Interleaved => {
+            let holds = "groups of p micro-batches, m a multiple of p";
+            ("Interleaved 1F1B", Some(("(m + (p − 1) / v)(F + B)", holds)), MEGATRON)
+        }
+        Method::OneForwardOneBackwardOverlap => {
+            let holds = "one chunk per stage, FB no shorter than F or B";
+            ("1F1B with overlap", Some(("(m − 1) FB + p (F + B)", holds)), PANGU)
+        }
+        Method::ZbH1 => {
+            let holds = "dW no longer than F or dX, m ≥ p";
+            let text = "m (F + B) + (p − 1)(F + dX − dW)";
+            ("ZB-H1", Some((text, holds)), ZERO_BUBBLE)
+        }
+        Method::Zb2p => {
+            let holds = "dW no longer than F, m ≥ 2p − 1";
+            let text = "m (F + B) + (p − 1) max(F + dX − 2 dW, 0)";
+            ("ZB-2P", Some((text, holds)), ZERO_BUBBLE)
+        }
+        Method::ZbV => {
+            let holds = "F = dX = dW, m ≥ 2p − 1";
+            ("ZB-V", Some(("m (F + B) + (p − 1) F / 2", holds)), CONTROLLABLE)
+        }
+        Method::VHalf => ("V-Half", None, CONTROLLABLE),
+        Method::VMin => ("V-Min", None, CONTROLLABLE),
+        Method::DualPipe => {
+            let holds = "F = dX = dW, FB no shorter than B";
+            let text = "(m − p − 1) FB + (p + 1)(F + B) + (p / 2 − 1)(FB + B − 3 dW)";
+            ("DualPipe", Some((text, holds)), DUALPIPE)
+        }
+        Method::DualPipeV => {
+            let holds = "F = dX = dW, FB no shorter than B, m ≥ 2p";
+            let text = "(m − p − ½) FB + (p + ½)(F + B) + (p − 1) / 2 · (FB + B − 3 dW)";
+            ("DualPipeV", Some((text, holds)), DUALPIPE_V)
+        }
+    };
+    let formula = match formula {
+        Some((text, holds)) => Some(Formula { text, holds }),
+        None => None,
+    };
+    About { name, formula, source }
+}
+
+/// May a stage have any number of chunks?
+#[must_use]
+pub const fn takes_any_chunks(method: Method) -> bool {
+    matches!(method, Method::Interleaved | Method::OneForwardOneBackwardOverlap)
+}
+
+/// Does it run forwards and backwards as pairs?
+#[must_use]
+pub const fn has_pairs(method: Method) -> bool {
+    matches!(method, Method::OneForwardOneBackwardOverlap | Method::DualPipe | Method::DualPipeV)
+}
+
+/// Chunks per stage where no other number is asked for, as `moescape schedule` has it.
+#[must_use]
+pub const fn usual_chunks(method: Method) -> u64 {
+    match method {
+        Method::Gpipe
+        | Method::OneForwardOneBackward
+        | Method::OneForwardOneBackwardOverlap
+        | Method::ZbH1
+        | Method::Zb2p
+        | Method::DualPipe => 1,
+        Method::Interleaved | Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => 2,
+    }
+}
