@@ -150,8 +150,8 @@ impl Plan {
     ///   for v = 1 (m - 1) FB + p (F + B).
     /// - ZB-H1: ramp (p - 1)(F + dX - dW); ZB-2P: (p - 1)(F + dX - 2 dW), here never below zero.
     ///   Zero Bubble, section 2. ZB-V: half of H1's ramp, as its first half-stage forwards fill it.
-    /// - DualPipe: ramp (p / 2 - 1)(FB + B - 3 dW); DualPipeV: (p - 1) / 2 of the same. DualPipe's
-    ///   README.
+    /// - DualPipe: (m - p - 1) pairs, p + 1 apart, ramp (p / 2 - 1)(FB + B - 3 dW); DualPipeV: half a
+    ///   pair more, ramp (p - 1) / 2 of the same. DualPipe's README.
     pub(crate) fn closed_form_pipeline(&self, works: &[StageWork]) -> Pipeline {
         let stages: Vec<StageTimes> = works.iter().map(StageWork::times).collect();
         let method = self.order();
@@ -196,19 +196,28 @@ impl Plan {
         Pipeline { seconds: slowest + fill, busy, waiting, phases: None, held: None }
     }
 
-    /// Micro-batches of a stage that run as pairs: all but a warm-up of n chunks.
+    /// Micro-batches of a stage that run as pairs: all but a warm-up of n chunks; DualPipe's middle
+    /// stages run p + 1 of them apart, the last stage of DualPipeV half a one less.
     fn paired_micro_batches(&self) -> f64 {
         let (p, v, m) =
             (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
-        let method = self.order();
         if !self.runs_pairs() {
-            0.0
-        } else if method == Method::OneForwardOneBackwardOverlap {
-            (m - ((v - 1.0) * p + 1.0) / v).max(0.0)
-        } else {
-            // Pairs fill DualPipe's steady state; its ramp is in the formula.
-            m
+            return 0.0;
         }
+        let apart = match self.order() {
+            Method::DualPipe => p + 1.0,
+            Method::DualPipeV => p + 0.5,
+            Method::Gpipe
+            | Method::OneForwardOneBackward
+            | Method::Interleaved
+            | Method::OneForwardOneBackwardOverlap
+            | Method::ZbH1
+            | Method::Zb2p
+            | Method::ZbV
+            | Method::VHalf
+            | Method::VMin => ((v - 1.0) * p + 1.0) / v,
+        };
+        (m - apart).max(0.0)
     }
 
     /// The bubble of equal stages by counts alone: the published formula as a share of the total,
