@@ -188,7 +188,7 @@ impl Board {
         // Keys zoom around what is selected.
         let share = self.selected_share().unwrap_or(0.5);
         let window = match command {
-            Command::ZoomIn => window.zoomed(ZOOM, share),
+            Command::ZoomIn => self.with_selected(window.zoomed(ZOOM, share)),
             Command::ZoomOut => window.zoomed(1.0 / ZOOM, share),
             Command::Earlier => window.moved(-MOVE),
             Command::Later => window.moved(MOVE),
@@ -207,6 +207,18 @@ impl Board {
         };
         self.window = Some(window);
         Done::Nothing
+    }
+
+    /// The window moved so that it has all of the selected block, if that is in view now.
+    fn with_selected(&self, window: Window) -> Window {
+        match self
+            .selected
+            .filter(|_| self.selected_share().is_some())
+            .and_then(|it| self.block(it))
+        {
+            Some((start, end)) => window.showing(start, end),
+            None => window,
+        }
     }
 
     /// Where the selected block is in the window, if it is in view.

@@ -2,6 +2,7 @@
 
 use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
+use web_sys::js_sys::Array;
 use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::look::{Hatch, Look};
@@ -156,14 +157,15 @@ impl Surface for CanvasSurface<'_> {
         self.stroke_style(ink, 1.0);
         let ratio = self.brushes.ratio;
         self.path(points, (ratio.round().max(1.0) / 2.0).fract());
-        let dashes = web_sys::js_sys::Array::new();
-        if dashed {
-            dashes.push(&(5.0 * ratio).into());
-            dashes.push(&(3.0 * ratio).into());
-        }
         // Fails only on what is no list of numbers.
-        let _ = self.context.set_line_dash(&dashes);
+        if dashed {
+            let dashes = Array::of2(&(5.0 * ratio).into(), &(3.0 * ratio).into());
+            let _ = self.context.set_line_dash(&dashes);
+        }
         self.context.stroke();
+        if dashed {
+            let _ = self.context.set_line_dash(&Array::new());
+        }
     }
 
     fn shape(&mut self, points: &[(f64, f64)], ink: Ink) {

@@ -43,7 +43,10 @@ pub fn timeline(spec: TimelineFigure) -> impl IntoView {
                 live.change();
                 Some(live)
             }
-            None => Live::new(figure.get()?.into(), id, title, caption, show.clone()),
+            None => {
+                let figure = web_sys::Element::from(figure.get()?);
+                Live::new(&figure, id, title, caption, show.clone())
+            }
         }
     });
     let heading = format!("{id}-title");

@@ -13,8 +13,8 @@ use super::{Scene, tasks};
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MOST_DETAILED: usize = 100_000;
 /// How wide a block is on average in the picture of all of it, and how wide it may be as a whole.
-const BLOCK: f64 = 20.0;
-const WIDTHS: (f64, f64) = (1_200.0, 16_000.0);
+const BLOCK: f64 = 48.0;
+const WIDTHS: (f64, f64) = (1_200.0, 24_000.0);
 
 /// Saves the trace.
 pub(super) fn save_trace(id: &str, scene: &Scene, lane: usize) {

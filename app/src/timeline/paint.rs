@@ -16,6 +16,8 @@ const GAP: f64 = 8.0;
 /// The least and the most that a track and a lane take.
 const LEAST_TRACK: f64 = 76.0;
 const MOST_LANE: f64 = 24.0;
+/// The most that a lane takes where there is no track.
+const MOST_ALONE: f64 = 32.0;
 /// A lane that is lower than this has no letters on its blocks.
 const LETTERS: f64 = 13.0;
 /// Room beside a label on a block.
@@ -44,7 +46,8 @@ impl Layout {
         let left = gutter.min(0.4 * width);
         let below = AXIS + if has_track { GAP + LEAST_TRACK } else { 0.0 };
         let room = (height - below).max(1.0);
-        let lane_height = (room / count.max(1) as f64).min(MOST_LANE);
+        let most = if has_track { MOST_LANE } else { MOST_ALONE };
+        let lane_height = (room / count.max(1) as f64).min(most);
         let plot = Area {
             left,
             top: 0.0,

@@ -51,7 +51,8 @@ impl<'p> Svg<'p> {
         let _ = write!(
             self.definitions,
             "<pattern id=\"{id}\" width=\"{size}\" height=\"{size}\" \
-             patternUnits=\"userSpaceOnUse\"><path fill=\"{ground}\" d=\"M0 0h{size}v{size}h-{size}z\"/>\
+             patternUnits=\"userSpaceOnUse\">\
+             <path fill=\"{ground}\" d=\"M0 0h{size}v{size}h-{size}z\"/>\
              <path stroke=\"{lines}\" stroke-width=\"{width}\" d=\""
         );
         for [x0, y0, x1, y1] in hatch.lines() {
@@ -138,7 +139,8 @@ impl Surface for Svg<'_> {
         let baseline = words.y + 0.36 * f64::from(TEXT_SIZE);
         let _ = write!(
             self.body,
-            "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"{anchor}\" fill=\"{color}\"{weight}>",
+            "<text x=\"{:.1}\" y=\"{baseline:.1}\" text-anchor=\"{anchor}\" \
+             fill=\"{color}\"{weight}>",
             words.x,
         );
         escape_into(&mut self.body, words.text);

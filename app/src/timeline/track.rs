@@ -24,8 +24,9 @@ impl Held {
         match self {
             Self::Memory => format::memory(Bytes::new(amount)).to_string(),
             Self::MicroBatches => {
-                let unit = if amount == 1.0 { "micro-batch" } else { "micro-batches" };
-                format!("{} {unit}", format::significant(amount, 3))
+                let number = format::significant(amount, 3);
+                let unit = if number == "1.00" { "micro-batch" } else { "micro-batches" };
+                format!("{number} {unit}")
             }
         }
     }

@@ -77,7 +77,7 @@ struct Widget {
 impl Live {
     /// Takes over what the server wrote.
     pub(super) fn new(
-        figure: Element,
+        figure: &Element,
         id: &'static str,
         title: &'static str,
         caption: Signal<String>,
@@ -106,7 +106,7 @@ impl Live {
             took: 0.0,
         }));
         let told = widget.clone();
-        let watch = Watch::new(&figure, &frames, move |what| tell(&told, what));
+        let watch = Watch::new(figure, &frames, move |what| tell(&told, what));
         Some(Self { widget, _watch: watch })
     }
 
