@@ -17,6 +17,7 @@ pub mod explorer;
 pub mod format;
 pub mod history;
 pub mod ladder;
+pub mod memory_view;
 pub mod panels;
 pub mod parity;
 pub mod published;

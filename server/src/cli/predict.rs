@@ -1,10 +1,11 @@
 //! `moescape predict`: what a design would achieve.
 
+mod ledger;
 mod summary;
 mod tree;
 
 use clap::builder::PossibleValuesParser;
-use model::file::json;
+use model::file::{Tree, json};
 use model::metric::MetricId;
 use model::violation::Violation;
 use model::{Plan, estimate, explain};
@@ -29,6 +30,9 @@ pub(super) struct Arguments {
         hide_possible_values = true
     )]
     explain: Option<String>,
+    /// Add what each layer saves for its backward, and what freeing it costs
+    #[arg(long, conflicts_with = "explain")]
+    ledger: bool,
 }
 
 /// Prints the prediction. An illegal design has its JSON, too, and is an error beside it.
@@ -47,8 +51,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = match (explained, arguments.json) {
         (Some(id), true) => json::print(&report::breakdown(&explain(&plan, id))),
         (Some(id), false) => tree::text(id, &explain(&plan, id)),
-        (None, true) => json::print(&report::legal(&plan, &estimate(&plan))),
-        (None, false) => summary::text(&plan, &estimate(&plan)),
+        (None, true) => {
+            let mut report = report::legal(&plan, &estimate(&plan));
+            if let (true, Tree::Map(entries)) = (arguments.ledger, &mut report) {
+                entries.push(("ledger".into(), ledger::json(&plan)));
+            }
+            json::print(&report)
+        }
+        (None, false) => {
+            let text = summary::text(&plan, &estimate(&plan));
+            if arguments.ledger { format!("{text}\n{}", ledger::text(&plan)) } else { text }
+        }
     };
     output::result(&text)
 }

@@ -1,0 +1,111 @@
+//! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
+
+use app::format;
+use app::memory_view::{fate, freed_by, kind};
+use model::choice::{Choice, RecomputeGranularity};
+use model::file::Tree;
+use model::ledger::LayerLedger;
+use model::units::Bytes;
+use model::{Plan, ledger};
+
+use crate::cli::output::{Align, table};
+
+/// The ledger of every kind of layer, for people.
+pub(super) fn text(plan: &Plan) -> String {
+    let mut text: Vec<String> = ledger(plan).iter().map(layer).collect();
+    if plan.design().memory.recompute_granularity == RecomputeGranularity::Full {
+        text.push("  Whole layers are computed again: of those only the input stays\n".into());
+    }
+    text.join("\n")
+}
+
+fn layer(layer: &LayerLedger) -> String {
+    let name = kind(layer.is_moe);
+    let layers = format::counted(layer.num_layers, "layer", "layers");
+    let mut text = format!(
+        "Saved tensors of a layer, per micro-batch and device: {name}, {layers}\n{}",
+        tensors(layer)
+    );
+    if !layer.recompute.is_empty() {
+        let rows = layer.recompute.iter().map(|price| {
+            let kernels = format::duration(price.kernels).to_string();
+            vec![price.module.name().into(), size(price.frees), kernels]
+        });
+        text.push_str(&prices("recompute", "kernels", rows));
+    }
+    if !layer.swap.is_empty() {
+        let rows = layer.swap.iter().map(|price| {
+            let link = format::duration(price.link).to_string();
+            vec![price.module.name().into(), size(price.frees), link]
+        });
+        text.push_str(&prices("swap", "link, one way", rows));
+    }
+    text
+}
+
+fn tensors(layer: &LayerLedger) -> String {
+    let head = ["tensor", "size", "fate", "freed by", "shape"];
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(layer.tensors.iter().map(|saved| {
+        vec![
+            saved.tensor.label().into(),
+            size(saved.bytes),
+            fate(saved.fate).into(),
+            freed_by(saved.tensor, layer.is_moe),
+            saved.tensor.shape().into(),
+        ]
+    }));
+    table(&[Align::Left, Align::Right, Align::Left, Align::Left, Align::Left], &rows)
+}
+
+fn prices(what: &str, cost: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let head = vec![what.to_owned(), "frees".to_owned(), cost.to_owned()];
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    table(&[Align::Left, Align::Right, Align::Right], &rows)
+}
+
+/// In MiB, so that a column can be compared by eye.
+fn size(bytes: Bytes) -> String {
+    format!("{} MiB", format::decimals(bytes.get() / 1_048_576.0, 1))
+}
+
+/// The ledger as data, one entry for each kind of layer.
+pub(super) fn json(plan: &Plan) -> Tree {
+    Tree::List(ledger(plan).iter().map(layer_json).collect())
+}
+
+fn layer_json(layer: &LayerLedger) -> Tree {
+    let tensors = layer.tensors.iter().map(|saved| {
+        let modules = saved.tensor.recomputed_by(layer.is_moe);
+        let swap = saved.tensor.swapped_by(layer.is_moe).map(Choice::name);
+        Tree::map([
+            ("tensor", saved.tensor.label().into()),
+            ("bytes", Tree::Real(saved.bytes.get())),
+            ("fate", fate(saved.fate).into()),
+            ("shape", saved.tensor.shape().into()),
+            ("recomputed_by", Tree::list(modules.iter().map(|module| module.name()))),
+            ("swapped_by", swap.into()),
+        ])
+    });
+    let recompute = layer.recompute.iter().map(|price| {
+        Tree::map([
+            ("module", price.module.name().into()),
+            ("frees_bytes", Tree::Real(price.frees.get())),
+            ("kernel_seconds", Tree::Real(price.kernels.get())),
+        ])
+    });
+    let swap = layer.swap.iter().map(|price| {
+        Tree::map([
+            ("module", price.module.name().into()),
+            ("frees_bytes", Tree::Real(price.frees.get())),
+            ("link_seconds", Tree::Real(price.link.get())),
+        ])
+    });
+    Tree::map([
+        ("layer", if layer.is_moe { "moe" } else { "dense" }.into()),
+        ("num_layers", Tree::Unsigned(layer.num_layers)),
+        ("tensors", Tree::List(tensors.collect())),
+        ("recompute", Tree::List(recompute.collect())),
+        ("swap", Tree::List(swap.collect())),
+    ])
+}
