@@ -15,7 +15,7 @@ const LEAST_GAIN: f64 = 5e-4;
 pub struct Balance {
     /// How much longer the longest stage computes than the mean, as a share of the mean.
     pub overflow: f64,
-    /// Of the more balanced layouts the one with the shortest step.
+    /// Of the layouts that are more balanced or faster the one with the shortest step.
     pub other: Option<Other>,
     /// Is it proven that none is more balanced, where there is no other?
     pub proven: bool,
@@ -59,8 +59,7 @@ fn other(design: &Design, proposal: Proposal, now: &Estimate) -> Option<Other> {
     design.set(KnobId::noop_layers, &Value::List(Vec::new())).ok()?;
     let after = estimate(&Plan::new(&design).ok()?).metrics;
     let other = Other { proposal, design, before: now.metrics, after };
-    let balances = other.proposal.current - other.proposal.overflow > LEAST_GAIN;
-    (balances || other.helps()).then_some(other)
+    (other.balances() || other.helps()).then_some(other)
 }
 
 impl Other {
@@ -69,6 +68,12 @@ impl Other {
     pub fn helps(&self) -> bool {
         let gain = 1.0 - self.after.step_time / self.before.step_time;
         gain > LEAST_GAIN && (self.after.fits || !self.before.fits)
+    }
+
+    /// Is its longest stage nearer to the mean?
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.proposal.current - self.proposal.overflow > LEAST_GAIN
     }
 
     /// What it does to step time and memory: `step 25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.
@@ -95,7 +100,11 @@ impl Balance {
             Some(other) => format!(
                 "{overflow} (a layout with {} exists{}: {}; {})",
                 format::percent(other.proposal.overflow, 1),
-                if other.helps() { "" } else { ", which doesn't help" },
+                match (other.helps(), other.balances()) {
+                    (true, true) => "",
+                    (true, false) => " and is faster",
+                    (false, _) => ", which doesn't help",
+                },
                 other.proposal.layout,
                 other.effect(),
             ),
@@ -145,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_balanced_pipeline_has_no_better_layout() {
-        let found = balance_of("?v=1&preset=pangu-pro-moe-4k").expect("a pipeline");
+        let found = balance_of("?v=1&preset=gpt3-175b").expect("a pipeline");
         assert_eq!(found.other, None);
         assert!(found.line().ends_with("(no layout has less)"), "{}", found.line());
     }

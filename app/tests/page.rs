@@ -207,7 +207,7 @@ fn the_numbers_for_the_parity_test_are_those_on_the_page() {
 
 #[test]
 fn the_balance_of_the_stages_and_what_would_better_it_are_on_the_page() {
-    let balanced = text(&document("?v=1&preset=pangu-pro-moe-4k"));
+    let balanced = text(&document("?v=1&preset=gpt3-175b"));
     assert!(balanced.contains("No layout balances the stages better."));
     let page = text(&document("?parallel.noop_layers=62,63"));
     assert!(page.contains("over the mean instead of"));

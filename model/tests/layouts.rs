@@ -101,8 +101,8 @@ fn parts_add_up_to_what_the_estimate_computes() {
         let m = plan.num_microbatches() as f64;
         let computed: f64 =
             estimate(&plan).stages.iter().map(|stage| stage.compute.get() / m).sum();
-        // The estimate adds what a MoE layer waits for its rows to be counted.
-        assert!((all / computed - 1.0).abs() < 0.02, "{all} {computed}");
+        // What the host makes a stage wait for is counted there by schedule.
+        assert!((all / computed - 1.0).abs() < 0.03, "{all} {computed}");
     }
 }
 

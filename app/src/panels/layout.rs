@@ -72,13 +72,15 @@ fn said(explorer: Explorer, found: Balance) -> impl IntoView {
 /// The layout with its effect, and a button where it helps.
 fn offer(explorer: Explorer, other: Other) -> impl IntoView {
     let (helps, effect) = (other.helps(), other.effect());
-    let lead = format!(
-        "{} layout is {} over the mean instead of {}{}:",
-        if other.proposal.proven { "The most balanced" } else { "Another" },
-        format::percent(other.proposal.overflow, 1),
-        format::percent(other.proposal.current, 1),
-        if helps { "" } else { ", which doesn't help" },
-    );
+    let overflow = format::percent(other.proposal.overflow, 1);
+    let current = format::percent(other.proposal.current, 1);
+    let lead = match (helps, other.balances()) {
+        (true, true) => format!("A layout is {overflow} over the mean instead of {current}:"),
+        (true, false) => format!("A layout that is {overflow} over the mean is faster:"),
+        (false, _) => {
+            format!("A layout is {overflow} over the mean instead of {current}, but not faster:")
+        }
+    };
     let (text, design) = (other.proposal.layout, other.design);
     let button = helps.then(|| {
         view! {

@@ -2,16 +2,15 @@
 
 use alloc::vec::Vec;
 
-use super::{Stage, solver};
+use super::Stage;
+use super::solver::Lengths;
 use crate::choice::RecomputeGranularity;
-use crate::operator::{Block, Cost};
 use crate::plan::Plan;
-use crate::stage::Parts;
+use crate::stage::{Parts, StageWork, Terms};
 
 /// Seconds that one stage computes for one micro-batch, forward and backward with recomputation.
 ///
-/// What the device does, or the launches of its kernels by the host where these take longer;
-/// communication isn't in it. Of a bidirectional schedule it is the mean of both directions.
+/// What the device does, with its waiting for the host; communication isn't in it. Of a bidirectional schedule it is the mean of both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageLoad {
     parts: [f64; Self::LABELS.len()],
@@ -42,67 +41,50 @@ pub(super) fn overflow(stages: &[f64]) -> f64 {
     if mean > 0.0 { (longest / mean - 1.0).max(0.0) } else { 0.0 }
 }
 
-/// One part's seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Length {
-    /// Without whole-layer recomputation.
-    once: f64,
-    /// What whole-layer recomputation adds.
-    again: f64,
-}
-
 /// The seconds of every kind of part under a plan.
 pub(super) struct Costs {
-    embedding: f64,
-    dense: Length,
-    moe: Length,
-    /// What an MTP layer adds to a layer of its kind.
-    mtp_extra: f64,
-    head: f64,
-    mtp_is_moe: bool,
+    /// Compute alone, without and with whole-layer recomputation.
+    compute: [Lengths; 2],
+    /// The same with the communication that isn't hidden.
+    whole: [Lengths; 2],
 }
 
 impl Costs {
     pub(super) fn new(plan: &Plan) -> Self {
-        let work = Parts::new(plan).work;
-        let dispatch = plan.dispatch_micros() * 1e-6;
-        let seconds = |cost: Cost| cost.seconds().max(cost.launches * dispatch);
-        let block = |block: Block, again: Cost| {
-            seconds(block.forward) + seconds(block.input_grad + block.weight_grad + again)
-        };
-        let layer = |layer: &crate::layer::Layer, is_moe: bool| Length {
-            once: block(layer.total(), layer.recomputed(plan, is_moe)),
-            again: seconds(layer.total().forward),
-        };
-        Self {
-            embedding: block(work.embedding, Cost::ZERO),
-            dense: layer(&work.dense, false),
-            moe: layer(&work.moe, true),
-            mtp_extra: block(work.mtp_extra, Cost::ZERO),
-            head: block(work.head, Cost::ZERO),
-            mtp_is_moe: plan.shape.moe_layers > 0,
-        }
+        let parts = Parts::new(plan);
+        let both = [0.0, 1.0].map(|repeated| {
+            let work = |stage: Stage| {
+                let terms = Terms { repeated_share: repeated, ..Terms::default() };
+                StageWork::new(plan, &stage, &parts, &terms)
+            };
+            let compute = lengths(|stage| {
+                let work = work(stage);
+                work.forward.compute() + work.backward.compute()
+            });
+            let whole = lengths(|stage| {
+                let times = work(stage).times();
+                if plan.runs_pairs() { times.pair } else { times.forward + times.backward }
+            });
+            [compute, whole]
+        });
+        Self { compute: [both[0][0], both[1][0]], whole: [both[0][1], both[1][1]] }
     }
 
-    /// The parts' seconds when this share of the layers is computed again.
-    pub(super) fn lengths(&self, repeated: f64) -> solver::Lengths {
-        let of = |layer: Length| layer.once + layer.again * repeated;
-        let mtp = if self.mtp_is_moe { self.moe } else { self.dense };
-        solver::Lengths {
-            dense: of(self.dense),
-            moe: of(self.moe),
-            embedding: self.embedding,
-            head: self.head,
-            mtp: of(mtp) + self.mtp_extra,
-            mtp_head: self.head,
-        }
+    /// The parts' compute when this share of the layers is computed again.
+    pub(super) fn compute(&self, repeated: f64) -> Lengths {
+        between(&self.compute, repeated)
+    }
+
+    /// The same with the communication that isn't hidden.
+    pub(super) fn whole(&self, repeated: f64) -> Lengths {
+        between(&self.whole, repeated)
     }
 
     /// What the stages hold, in seconds.
     pub(super) fn loads(&self, plan: &Plan, stages: &[Stage]) -> Vec<StageLoad> {
         let load = |(index, stage): (usize, &Stage)| {
             let layers = stage.layers() + stage.mtp;
-            let of = self.lengths(repeated_share(plan, index, layers));
+            let of = self.compute(repeated_share(plan, index, layers));
             StageLoad {
                 parts: [
                     stage.embedding * of.embedding,
@@ -115,6 +97,30 @@ impl Costs {
             }
         };
         stages.iter().enumerate().map(load).collect()
+    }
+}
+
+/// The length of a stage that holds one part, for each kind of part.
+fn lengths(of: impl Fn(Stage) -> f64) -> Lengths {
+    let none = Stage::default();
+    Lengths {
+        dense: of(Stage { dense: 1.0, ..none }),
+        moe: of(Stage { moe: 1.0, ..none }),
+        embedding: of(Stage { embedding: 1.0, ..none }),
+        head: of(Stage { head: 1.0, ..none }),
+        mtp: of(Stage { mtp: 1.0, ..none }),
+        mtp_head: of(Stage { mtp_head: 1.0, ..none }),
+    }
+}
+
+/// Between the lengths of layers that are computed once and of layers that are computed again.
+fn between([once, again]: &[Lengths; 2], repeated: f64) -> Lengths {
+    let of = |once: f64, again: f64| once + (again - once) * repeated;
+    Lengths {
+        dense: of(once.dense, again.dense),
+        moe: of(once.moe, again.moe),
+        mtp: of(once.mtp, again.mtp),
+        ..*once
     }
 }
 

@@ -61,22 +61,22 @@ pub fn layout_proposal(plan: &Plan) -> Option<Proposal> {
     layout_proposals(plan).into_iter().next()
 }
 
-/// The layouts worth a look: [`layout_proposal`], and where a stage runs several chunks the one
-/// whose longest chunk is shortest.
+/// The layouts worth a look: [`layout_proposal`], then others whose step may be shorter.
 ///
 /// In an interleaved order a stage that is no longer than others still holds them up while it runs
-/// a chunk that is longer than theirs, so that the second one may have the shorter step.
+/// a chunk that is longer than theirs: so there is the layout whose longest chunk is shortest. And
+/// layers may wait for communication where heads don't: both are there once more with the
+/// communication that isn't hidden.
 #[must_use]
 pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
     if plan.sizes.pp < 2 {
         return Vec::new();
     }
     let costs = Costs::new(plan);
-    let current: Vec<f64> =
-        costs.loads(plan, &plan.stages).iter().map(StageLoad::seconds).collect();
-    let (problem, is_exact) = problem(plan, &costs);
+    let (repeated, _) = repeated_layers(plan);
+    let (problem, is_exact) = problem(plan, costs.compute(repeated));
     let Some(solution) = solve(&problem) else { return Vec::new() };
-    let mut best = proposed(plan, &costs, &solution.chunks, overflow(&current));
+    let mut best = proposed(plan, &costs, &solution.chunks);
     best.proven = is_exact && solution.exact;
     best.lower_bound = if best.proven {
         best.overflow
@@ -85,19 +85,25 @@ pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
     } else {
         0.0
     };
+    let lower_bound = best.lower_bound;
     let mut proposals = Vec::from([best]);
-    let chunks = problem.bin_of.len();
-    if chunks > problem.bins {
-        let apart = Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem };
-        if let Some(solution) = solve(&apart) {
-            let other = proposed(plan, &costs, &solution.chunks, overflow(&current));
-            let lower_bound = proposals[0].lower_bound;
-            proposals.push(Proposal { lower_bound, ..other });
+    let (whole, _) = self::problem(plan, costs.whole(repeated));
+    let others = [by_chunk(&problem), Some(whole.clone()), by_chunk(&whole)];
+    for solution in others.into_iter().flatten().filter_map(|problem| solve(&problem)) {
+        let other = Proposal { lower_bound, ..proposed(plan, &costs, &solution.chunks) };
+        if proposals.iter().all(|known| known.layout != other.layout) {
+            proposals.push(other);
         }
     }
-    proposals.dedup_by(|one, other| one.layout == other.layout);
     proposals.retain(|proposal| proposal.layout.len() <= LONGEST_TEXT);
     proposals
+}
+
+/// The same problem with each chunk for itself, where stages run several.
+fn by_chunk(problem: &Problem) -> Option<Problem> {
+    let chunks = problem.bin_of.len();
+    let several = chunks > problem.bins;
+    several.then(|| Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem.clone() })
 }
 
 /// A layout for a design that may break rules: every chunk as many layers as another, a head for one.
@@ -119,22 +125,25 @@ pub(crate) fn even_layout(design: &Design) -> Option<String> {
 }
 
 /// A layout as it would be for a plan.
-fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk], current: f64) -> Proposal {
+fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
     let (method, stages) = (plan.design().schedule.method, plan.sizes.pp as usize);
     let held: Vec<Stage> = stages_of(method, stages, solution_chunks(plan, chunks));
-    let seconds: Vec<f64> = costs.loads(plan, &held).iter().map(StageLoad::seconds).collect();
+    let sums = |stages: &[Stage]| -> Vec<f64> {
+        costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
+    };
+    let seconds = sums(&held);
     Proposal {
         layout: spelled(chunks),
         overflow: overflow(&seconds),
         lower_bound: 0.0,
         proven: false,
         stages: seconds,
-        current,
+        current: overflow(&sums(&plan.stages)),
     }
 }
 
-/// A plan as the solver sees it, and whether that is all there is to see.
-fn problem(plan: &Plan, costs: &Costs) -> (Problem, bool) {
+/// A plan as the solver sees it, with parts of these lengths, and whether that is all there is.
+fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
     let design = plan.design();
     let (method, p) = (design.schedule.method, plan.sizes.pp as usize);
     // Both directions of a bidirectional pipeline run a stage and its mirror image.
@@ -142,8 +151,7 @@ fn problem(plan: &Plan, costs: &Costs) -> (Problem, bool) {
     let bin_of: Vec<usize> = (0..chunks(design) as usize)
         .map(|position| folded(stage_of(method, p, position).0))
         .collect();
-    let (repeated, repeats_alike) = repeated_layers(plan);
-    let lengths = costs.lengths(repeated);
+    let (_, repeats_alike) = repeated_layers(plan);
     let dense = plan.shape.dense_layers;
     let layers = dense + plan.shape.moe_layers;
     let dense_first = (0..layers).all(|layer| is_moe(design, layer) == (layer >= dense));

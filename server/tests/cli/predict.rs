@@ -240,6 +240,6 @@ fn the_summary_says_how_balanced_the_stages_are_and_what_would_balance_them() {
     let text = succeeds(&["predict", "--set", "parallel.noop_layers=62,63"]);
     let line = text.lines().find(|line| line.contains("layout overflow")).unwrap();
     assert!(line.contains(" % (a layout with ") && line.contains("step"), "{line}");
-    let text = succeeds(&["predict", "--preset", "pangu-pro-moe-4k"]);
+    let text = succeeds(&["predict", "--preset", "gpt3-175b"]);
     assert!(text.contains("(no layout has less)"), "{text}");
 }
