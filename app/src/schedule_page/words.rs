@@ -63,8 +63,10 @@ fn href(input: &Input) -> String {
 
 /// A schedule in one line: `ZB-V, 8 stages with 2 chunks each, 32 micro-batches`.
 pub(super) fn name(input: &Input) -> String {
+    let both_ways = input.method == Method::DualPipe;
+    let each = if both_ways { "each way" } else { "each" };
     format!(
-        "{}, {} with {} each, {}",
+        "{}, {} with {} {each}, {}",
         about(input.method).name,
         format::counted(input.stages, "stage", "stages"),
         format::counted(input.chunks(), "chunk", "chunks"),
