@@ -30,9 +30,10 @@ pub fn encode(input: &Input) -> String {
     }
     let usual = Some(methods::usual_chunks(input.method));
     for field in Field::ALL {
-        let differs = match field {
-            Field::Chunks => input.chunks.is_some() && input.chunks != usual,
-            _ => input.get(field) != first.get(field),
+        let differs = if field == Field::Chunks {
+            input.chunks.is_some() && input.chunks != usual
+        } else {
+            input.get(field) != first.get(field)
         };
         if differs {
             parts.push(format!("{}={}", field.key(), input.get(field)));

@@ -54,14 +54,14 @@ pub struct Problem {
 /// # Errors
 ///
 /// Everything that is wrong with the sizes, or that there are too many tasks.
-pub fn run(input: &Input) -> Result<Ran, Refusal> {
+pub fn run(input: &Input) -> Result<Ran, Box<Refusal>> {
     let schedule = checked(input)?;
     let timeline = schedule.simulate(&input.all_times(&schedule));
     let closed_form = schedule.closed_form_seconds(input.times, input.pair_seconds());
     Ok(Ran { input: *input, timeline: Arc::new(timeline), closed_form })
 }
 
-fn checked(input: &Input) -> Result<Schedule, Refusal> {
+fn checked(input: &Input) -> Result<Schedule, Box<Refusal>> {
     let mut problems = Vec::new();
     let schedule = match input.schedule() {
         Ok(schedule) => Some(schedule),
@@ -89,7 +89,7 @@ fn checked(input: &Input) -> Result<Schedule, Refusal> {
                 let schedule = input.schedule().ok()?;
                 if schedule.num_tasks() <= MOST_TASKS { Some(input) } else { fewer(&input) }
             });
-            Err(Refusal { problems, mended })
+            Err(Box::new(Refusal { problems, mended }))
         }
     }
 }
@@ -187,7 +187,7 @@ pub struct Row {
     /// What a click on it asks for.
     pub input: Input,
     /// What comes of it: step time in seconds, bubble ratio, most in flight.
-    pub outcome: Result<[f64; 3], Refusal>,
+    pub outcome: Result<[f64; 3], Box<Refusal>>,
 }
 
 /// The same sizes and times under every method.

@@ -37,7 +37,9 @@ impl State {
         let resting = RwSignal::new(input);
         let input = RwSignal::new(input);
         let outcome = Memo::new(move |_| run::run(&input.get()).map(Arc::new));
-        let refusal = Memo::new(move |_| outcome.with(|outcome| outcome.as_ref().err().cloned()));
+        let refusal = Memo::new(move |_| {
+            outcome.with(|outcome| outcome.as_ref().err().map(|refusal| (**refusal).clone()))
+        });
         let shown = Memo::new(move |before: Option<&Option<Arc<Ran>>>| match outcome.get() {
             Ok(ran) => Some(ran),
             Err(_) => match before {

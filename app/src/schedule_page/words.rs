@@ -210,7 +210,7 @@ pub(super) fn problems(refusal: &Refusal, input: &Input, shown: &Input) -> Strin
     html.push_str("</p><ul>");
     for (index, problem) in refusal.problems.iter().enumerate() {
         html.push_str("<li>");
-        element(&mut html, "span", "", &&sentence(&problem.message));
+        element(&mut html, "span", "", &sentence(&problem.message));
         if let Some(mended) = problem.mended {
             way(&mut html, &format!("mend-{index}"), input, &mended);
         }
