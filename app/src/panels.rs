@@ -11,6 +11,7 @@ pub mod knob;
 pub mod knob_note;
 pub mod knobs;
 pub mod layout;
+pub mod memory;
 pub mod page;
 pub mod presets;
 pub mod schedules;
