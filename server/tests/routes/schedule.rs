@@ -9,7 +9,8 @@ async fn the_page_has_its_numbers_without_a_script() {
     let answer = TestApp::new().get("/schedule?method=zb_v").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    for part in ["99.5", "13.57 %", "m (F + B) + (p − 1) F / 2", "DualPipeV", "<select"] {
+    for part in ["99.5", "closed form 3.52 %", "m (F + B) + (p − 1) F / 2", "DualPipeV", "<select"]
+    {
         assert!(answer.text().contains(part), "{part}");
     }
     assert!(!answer.text().contains(" style=\""), "inline style is against the policy");
@@ -28,11 +29,7 @@ async fn a_link_that_is_not_understood_is_refused_with_every_reason() {
     for query in ["method=zbv", "stages=-8", "forward=NaN", "p2p=1e308", "nope=1", "stages=%zz"] {
         let answer = app.get(&format!("/schedule?{query}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
-        assert!(
-            answer.text().contains("This link can&#x27;t be opened")
-                || answer.text().contains("This link can't be opened"),
-            "{query}"
-        );
+        assert!(answer.text().contains("This link can't be opened"), "{query}");
     }
     let long = app.get(&format!("/schedule?stages={}", "8".repeat(5_000))).await;
     assert_eq!(long.status, StatusCode::BAD_REQUEST);
