@@ -147,7 +147,7 @@ fn the_page_says_why_a_formula_and_the_simulation_differ() {
         ("p2p=0.5", "sends take 0.5 s"),
         ("slow_stage=3", "stage 3 takes 2 times as long as the others"),
         ("method=zb_v&backward_weight=2", "outside of that (F = dX = dW, m ≥ 2p − 1)"),
-        ("method=v_min", "No formula is published for V-Min"),
+        ("method=v_min", "There is no closed form for V-Min"),
     ] {
         let page = text(&document(query));
         assert!(page.contains(why), "{query}: {why}");

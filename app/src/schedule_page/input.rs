@@ -35,7 +35,7 @@ pub struct Input {
     pub slow_factor: f64,
 }
 
-/// The published example: eight stages, 32 micro-batches, all parts of equal length.
+/// The known example: eight stages, 32 micro-batches, all parts of equal length.
 impl Default for Input {
     fn default() -> Self {
         Self {

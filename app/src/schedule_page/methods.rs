@@ -7,7 +7,7 @@ use model::choice::Method;
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// The published step time of equal stages; none where nobody published one.
+    /// The step time of equal stages, published or derived; none where there is none.
     pub formula: Option<Formula>,
     /// Where it is from.
     pub source: Source,
@@ -34,10 +34,6 @@ pub struct Source {
 const GPIPE: Source = Source {
     title: "Huang et al. 2019, GPipe, arXiv 1811.06965",
     address: "https://arxiv.org/abs/1811.06965",
-};
-const PIPEDREAM_FLUSH: Source = Source {
-    title: "Narayanan et al. 2021, PipeDream-Flush, arXiv 2006.09503",
-    address: "https://arxiv.org/abs/2006.09503",
 };
 const MEGATRON: Source = Source {
     title: "Narayanan et al. 2021, Megatron-LM, arXiv 2104.04473",
@@ -71,9 +67,7 @@ const ALWAYS: &str = "any sizes and task times";
 pub const fn about(method: Method) -> About {
     let (name, formula, source) = match method {
         Method::Gpipe => ("GPipe", Some(("(m + p − 1)(F + B)", ALWAYS)), GPIPE),
-        Method::OneForwardOneBackward => {
-            ("1F1B", Some(("(m + p − 1)(F + B)", ALWAYS)), PIPEDREAM_FLUSH)
-        }
+        Method::OneForwardOneBackward => ("1F1B", Some(("(m + p − 1)(F + B)", ALWAYS)), MEGATRON),
         Method::Interleaved => {
             let holds = "groups of p micro-batches, m a multiple of p";
             ("Interleaved 1F1B", Some(("(m + (p − 1) / v)(F + B)", holds)), MEGATRON)

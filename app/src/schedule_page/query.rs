@@ -1,4 +1,4 @@
-//! An [`Input`] as a query string: readable, only what differs from the published example.
+//! An [`Input`] as a query string: readable, only what differs from the known example.
 
 use model::choice::{Choice, Method};
 
@@ -20,7 +20,7 @@ pub struct LinkError {
     pub message: String,
 }
 
-/// The query string, without the question mark; empty for the published example.
+/// The query string, without the question mark; empty for the known example.
 #[must_use]
 pub fn encode(input: &Input) -> String {
     let first = Input::default();

@@ -18,7 +18,7 @@ pub struct Ran {
     pub input: Input,
     /// When each task runs.
     pub timeline: Arc<Timeline>,
-    /// The published step time of equal stages without sends, where its formula holds, in seconds.
+    /// The closed form of a step of equal stages without sends, where its formula holds, in seconds.
     pub closed_form: Option<f64>,
 }
 
@@ -208,7 +208,7 @@ pub fn compares_quickly(input: &Input) -> bool {
     input.stages.saturating_mul(input.micro_batches).saturating_mul(input.chunks()) <= QUICK
 }
 
-/// What to show first: what is asked for, the nearest that runs, or the published example.
+/// What to show first: what is asked for, the nearest that runs, or the known example.
 #[must_use]
 pub fn first_good(input: &Input) -> Option<Ran> {
     match run(input) {

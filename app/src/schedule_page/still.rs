@@ -1,4 +1,4 @@
-//! What never changes: the published example, computed here.
+//! What never changes: a known example, computed here.
 
 use std::sync::LazyLock;
 
@@ -34,10 +34,10 @@ pub(super) fn html() -> &'static str {
 fn write() -> String {
     let mut html = String::from(
         "<section class=\"card schedule-card\" aria-labelledby=\"golden-title\">\
-         <h2 id=\"golden-title\">The published example</h2>",
+         <h2 id=\"golden-title\">A known example</h2>",
     );
-    let about_it = "p = 8, m = 32, F = dX = dW = 1 s, no time to send: what the simulation gives \
-                    is what the papers' formulas and three public simulators give.";
+    let about_it = "p = 8, m = 32, F = dX = dW = 1 s, no time to send: the simulation's step. The \
+                    closed forms give the same; V-Half has none.";
     element(&mut html, "p", " class=\"muted\"", about_it);
     html.push_str("<ul class=\"schedule-examples\">");
     for (method, chunks) in EXAMPLE {

@@ -137,7 +137,7 @@ fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
     (most, least)
 }
 
-/// What the numbers mean, and the published formula beside them.
+/// What the numbers mean, and the formula beside them.
 pub(super) fn formula(ran: &Ran) -> String {
     let about = about(ran.input.method);
     let is_by_span = ran.input.method == Method::Zb2p;
@@ -171,7 +171,7 @@ fn here(ran: &Ran) -> String {
     let simulated = seconds(ran.seconds());
     let Some(formula) = about(input.method).formula else {
         let name = about(input.method).name;
-        return format!("No formula is published for {name}: {simulated} is the simulation's.");
+        return format!("There is no closed form for {name}: {simulated} is the simulation's.");
     };
     let Some(closed_form) = ran.closed_form else {
         return format!(
