@@ -11,7 +11,6 @@ pub mod knob;
 pub mod knob_note;
 pub mod knobs;
 pub mod layout;
-pub mod memory;
 pub mod page;
 pub mod presets;
 pub mod schedules;

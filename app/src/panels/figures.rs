@@ -5,7 +5,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::cards::facts;
-use super::memory::memory;
 use crate::bottleneck::fullest_stage;
 use crate::charts;
 use crate::explorer::{Explorer, Numbers};
@@ -95,14 +94,13 @@ fn memory_caption(numbers: &Numbers) -> String {
 
 /// The charts in two columns; the further numbers fill the shorter one.
 pub fn figures(explorer: Explorer) -> impl IntoView {
-    let [stages, step, communication, bubble] =
+    let [memory, step, communication, bubble] =
         FIGURES.each_ref().map(|spec| chart(explorer, spec));
     view! {
         <section class="figures" aria-label="Charts">
-            <div class="column">{stages}{communication}</div>
+            <div class="column">{memory}{communication}</div>
             <div class="column">{step}{bubble}{facts(explorer)}</div>
         </section>
-        {memory(explorer)}
     }
 }
 

@@ -1,23 +1,15 @@
 //! The line below the cards: what bounds the design, or which rules it breaks and how to mend them.
 
-use std::time::Duration;
-
 use leptos::either::Either;
-use leptos::html;
 use leptos::prelude::*;
-use model::choice::RecomputeGranularity;
-use model::design::{Design, KnobId};
-use model::fit::Fit;
+use model::design::KnobId;
 use model::knob::Value;
 use model::violation::{Nearest, Violation};
-use model::{Plan, make_it_fit};
 
 use crate::advice::Advice;
 use crate::bottleneck::bottleneck;
-use crate::charts::sentence;
-use crate::explorer::{Explorer, Numbers, Shown};
+use crate::explorer::{Explorer, Shown};
 use crate::format;
-use crate::memory_view::{composition, freed_in_words};
 use crate::published::published;
 
 /// The bottleneck, or the broken rules.
@@ -43,151 +35,8 @@ fn bounds(explorer: Explorer) -> impl IntoView {
             </p>
             <p class="muted">{move || beside_published(explorer)}</p>
             {advice(explorer)}
-            {fitting(explorer)}
         </section>
     }
-}
-
-/// The search for what to recompute and swap: the design that it was asked for and, once it is
-/// done, what it found.
-type Search = Option<(Design, Option<Option<Fit>>)>;
-
-/// What doesn't fit, and a button that looks for the cheapest recomputation and swapping that does.
-fn fitting(explorer: Explorer) -> impl IntoView {
-    let search = RwSignal::new(Search::None);
-    let button = NodeRef::<html::Button>::new();
-    let label = Memo::new(move |_| explorer.with_numbers(search_label));
-    let excess = Memo::new(move |_| explorer.with_numbers(excess));
-    let own = move || {
-        // What was found for another design says nothing of this one.
-        let found = search.get()?;
-        explorer.with_design(|design| *design == found.0).then_some(found)
-    };
-    let is_working = Memo::new(move |_| matches!(own(), Some((_, None))));
-    let start = move |_| {
-        if !is_working.get_untracked() {
-            look(explorer, search);
-        }
-    };
-    let found = move || {
-        let (design, found) = own()?;
-        let found = found?;
-        Some(explorer.with_numbers(|numbers| said(explorer, &design, numbers, found, button)))
-    };
-    view! {
-        <div class="fitting">
-            <p>{move || excess.get()}</p>
-            <button
-                type="button"
-                class="button way"
-                node_ref=button
-                hidden=move || label.with(|label| label.is_empty())
-                aria-disabled=move || if is_working.get() { "true" } else { "false" }
-                on:click=start
-            >
-                {move || if is_working.get() { "Trying every set …" } else { label.get() }}
-            </button>
-            <div role="status">{found}</div>
-        </div>
-    }
-}
-
-/// What the button offers; nothing where nothing is recomputed or swapped and all fits.
-fn search_label(numbers: &Numbers) -> &'static str {
-    let memory = &numbers.plan.design().memory;
-    let frees = memory.recompute_granularity != RecomputeGranularity::None
-        || !memory.swap_modules.is_empty();
-    match (numbers.estimate.metrics.fits, frees) {
-        (false, _) => "Make it fit",
-        (true, true) => "Find the fastest set that fits",
-        (true, false) => "",
-    }
-}
-
-/// The binding stage, its largest tensor and its fullest moment, of a design that doesn't fit.
-fn excess(numbers: &Numbers) -> Option<String> {
-    let metrics = &numbers.estimate.metrics;
-    if metrics.fits {
-        return None;
-    }
-    let found = composition(&numbers.plan, &numbers.estimate)?;
-    let mut text = format!(
-        "Stage {} doesn't fit: it needs {} of {}",
-        found.stage.stage,
-        format::memory(metrics.memory_peak),
-        format::memory(metrics.memory_limit),
-    );
-    if let Some(moment) = found.moment() {
-        text.push_str(&format!(" {moment}"));
-    }
-    if let Some(row) = found.largest() {
-        let size = format::memory(row.on_stage);
-        text.push_str(&format!("; its largest tensor is {}, {size}", row.label()));
-    }
-    text.push('.');
-    Some(text)
-}
-
-/// Searches in a later task, so that the page first shows that it does.
-fn look(explorer: Explorer, search: RwSignal<Search>) {
-    let design = untrack(|| explorer.with_design(Clone::clone));
-    search.set(Some((design.clone(), None)));
-    request_animation_frame(move || {
-        set_timeout(
-            move || {
-                let found = Plan::new(&design).ok().and_then(|plan| make_it_fit(&plan));
-                // The page may show something else by now.
-                let _ = search.try_set(Some((design, Some(found))));
-            },
-            Duration::ZERO,
-        );
-    });
-}
-
-/// What was found, with a button that applies it.
-fn said(
-    explorer: Explorer,
-    design: &Design,
-    numbers: &Numbers,
-    found: Option<Fit>,
-    button: NodeRef<html::Button>,
-) -> impl IntoView + use<> {
-    let Some(fit) = found else {
-        let helps = explorer.advice().is_some_and(|all| !all.is_empty());
-        let else_helps = if helps {
-            "The single changes above make it fit."
-        } else {
-            "More stages, more sharding or a smaller micro-batch may, together."
-        };
-        let words = format!("No set of recomputation and swapping fits. {else_helps}");
-        return Either::Left(view! { <p>{words}</p> });
-    };
-    let tried = format::counted(fit.tried as u64, "set", "sets");
-    if fit.design == *design {
-        let words = format!("This set is the fastest that fits; {tried} were tried.");
-        return Either::Left(view! { <p>{words}</p> });
-    }
-    let (before, after) = (&numbers.estimate.metrics, &fit.estimate.metrics);
-    let words = format!(
-        "{}: peak memory {} → {}, MFU {} → {}; {tried} were tried.",
-        sentence(&freed_in_words(&fit.design)),
-        format::memory(before.memory_peak),
-        format::memory(after.memory_peak),
-        format::percent(before.mfu, 1),
-        format::percent(after.mfu, 1),
-    );
-    let after = fit.design;
-    let apply = move |_| {
-        explorer.replace("recomputation and swapping".to_owned(), after.clone());
-        // This button goes: the one beside it takes the focus.
-        if let Some(button) = button.get_untracked() {
-            let _ = button.focus();
-        }
-    };
-    Either::Right(view! {
-        <p>{words}</p>
-        <button type="button" class="button way" on:click=apply>"Apply"</button>
-    })
 }
 
 /// Single changes that would help, as buttons.
