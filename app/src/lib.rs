@@ -33,6 +33,7 @@ pub mod hydration;
 
 use leptos::either::EitherOf5;
 use leptos::prelude::*;
+#[cfg(any(feature = "ssr", not(feature = "pages")))]
 use model::link;
 
 pub use shell::shell;
@@ -75,12 +76,21 @@ pub struct ThemeCookie(pub Option<String>);
 /// Where the built site's files are, by their hashed names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFiles {
-    /// The script that loads the module.
-    pub js: String,
-    /// The module.
-    pub wasm: String,
+    /// The explorer's module.
+    pub explorer: ModuleFiles,
+    /// The module of the other pages.
+    pub pages: ModuleFiles,
     /// The style sheet.
     pub css: String,
+}
+
+/// A module of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleFiles {
+    /// The script that loads it.
+    pub js: String,
+    /// The module itself.
+    pub wasm: String,
 }
 
 /// The [`Page`] that is asked for; the explorer shows the link in [`RawQuery`], or what is wrong
@@ -88,14 +98,39 @@ pub struct SiteFiles {
 #[component]
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
-    match use_context::<Page>().unwrap_or_default() {
-        Page::Explorer => {}
-        Page::Trust => return EitherOf5::C(trust::page(&raw)),
-        Page::Ladder => return EitherOf5::D(ladder::page()),
-        Page::Schedule => return EitherOf5::E(schedule_page::page(&raw)),
+    view_of(use_context::<Page>().unwrap_or_default(), &raw)
+}
+
+/// Every page, as the server writes them.
+#[cfg(feature = "ssr")]
+fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
+    match page {
+        Page::Explorer => match link::decode(raw) {
+            Ok(design) => EitherOf5::A(panels::page::page(design)),
+            Err(errors) => EitherOf5::B(panels::broken_link::broken_link(raw, &errors)),
+        },
+        Page::Trust => EitherOf5::C(trust::page(raw)),
+        Page::Ladder => EitherOf5::D(ladder::page()),
+        Page::Schedule => EitherOf5::E(schedule_page::page(raw)),
     }
-    match link::decode(&raw) {
-        Ok(design) => EitherOf5::A(panels::page::page(design)),
-        Err(errors) => EitherOf5::B(panels::broken_link::broken_link(&raw, &errors)),
+}
+
+/// The explorer: its own module knows no other page.
+#[cfg(not(any(feature = "ssr", feature = "pages")))]
+fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
+    match link::decode(raw) {
+        Ok(design) => EitherOf5::<_, _, (), (), ()>::A(panels::page::page(design)),
+        Err(errors) => EitherOf5::B(panels::broken_link::broken_link(raw, &errors)),
+    }
+}
+
+/// The pages beside the explorer, from their module.
+#[cfg(all(feature = "pages", not(feature = "ssr")))]
+fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
+    match page {
+        Page::Explorer => EitherOf5::<(), (), _, _, _>::A(()),
+        Page::Trust => EitherOf5::C(trust::page(raw)),
+        Page::Ladder => EitherOf5::D(ladder::page()),
+        Page::Schedule => EitherOf5::E(schedule_page::page(raw)),
     }
 }

@@ -7,7 +7,9 @@ use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
 use crate::trust::Served;
-use crate::{App, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, schedule_page};
+use crate::{
+    App, ModuleFiles, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, schedule_page,
+};
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell(_options: LeptosOptions) -> impl IntoView {
@@ -22,7 +24,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
             (title, schedule_page::ABOUT.to_owned())
         }
     };
-    let (style, script) = use_context::<SiteFiles>().map(links).unzip();
+    let page = use_context::<Page>().unwrap_or_default();
+    let (style, script) = use_context::<SiteFiles>().map(|files| links(files, page)).unzip();
     view! {
         <!DOCTYPE html>
         <html lang="en" data-theme=theme>
@@ -51,8 +54,9 @@ fn open_graph(property: &'static str, content: String) -> impl IntoView {
 }
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
-fn links(files: SiteFiles) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { js, wasm, css } = files;
+fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
+    let SiteFiles { explorer, pages, css } = files;
+    let ModuleFiles { js, wasm } = if page == Page::Explorer { explorer } else { pages };
     let loader = format!(
         "import init, {{ hydrate }} from \"{js}\"; \
          init({{ module_or_path: \"{wasm}\" }}).then(() => hydrate());"

@@ -177,8 +177,14 @@ fn the_theme_is_the_visitors_choice_and_nothing_else() {
 #[test]
 fn scripts_are_there_only_when_the_site_is_built() {
     let files = SiteFiles {
-        js: "/pkg/app.1.js".to_owned(),
-        wasm: "/pkg/app_bg.2.wasm".to_owned(),
+        explorer: app::ModuleFiles {
+            js: "/pkg/app.1.js".to_owned(),
+            wasm: "/pkg/app_bg.2.wasm".to_owned(),
+        },
+        pages: app::ModuleFiles {
+            js: "/pkg/pages.1.js".to_owned(),
+            wasm: "/pkg/pages_bg.2.wasm".to_owned(),
+        },
         css: "/pkg/app.3.css".to_owned(),
     };
     let html = document_with("", None, Some(files));

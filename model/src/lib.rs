@@ -72,10 +72,10 @@ pub use convention::{Convention, conventions};
 pub use error_band::error_band;
 pub use explain::{Breakdown, explain};
 pub use fit::make_it_fit;
-pub use ledger::ledger;
 pub use layout::{
     Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
 };
+pub use ledger::ledger;
 pub use plan::Plan;
 pub use rules::legal_values;
 pub use step::estimate;

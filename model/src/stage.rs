@@ -97,6 +97,7 @@ pub(crate) struct Terms {
 }
 
 impl StageWork {
+    #[inline(never)]
     pub(crate) fn new(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut forward = Pass::default();
         let mut backward = Pass::default();

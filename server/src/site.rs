@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use app::SiteFiles;
+use app::{ModuleFiles, SiteFiles};
 use model::file::json;
 
 /// The file that names the hashed ones.
@@ -152,7 +152,9 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
             Err(SiteError::Names(format!("it names {address}, which isn't there")))
         }
     };
-    Ok(SiteFiles { js: name("js")?, wasm: name("wasm")?, css: name("css")? })
+    let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
+    let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
+    Ok(SiteFiles { explorer, pages, css: name("css")? })
 }
 
 fn content_type(path: &str) -> String {
@@ -181,14 +183,17 @@ mod tests {
             ("pkg/app.1.js", "js"),
             ("pkg/app.1.js.br", "compressed js"),
             ("pkg/app_bg.1.wasm", "wasm"),
+            ("pkg/pages.1.js", "js"),
+            ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
         Site::from_files(files.into_iter().collect())
     }
 
-    const GOOD: &str =
-        r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm","css":"/pkg/app.1.css"}"#;
+    const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
+        "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
+        "css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

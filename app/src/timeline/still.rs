@@ -81,9 +81,14 @@ fn buttons(html: &mut String, label: &str, of: &str, all: &[(&str, &str, &str)],
 
 /// A picture's frame, which takes the focus, with its canvas and the place of the note.
 fn picture(html: &mut String, name: &str, label: &str, described_by: &str) {
+    let described = if described_by.is_empty() {
+        String::new()
+    } else {
+        format!(" aria-describedby=\"{described_by}\"")
+    };
     html.push_str(&format!(
         "<div class=\"timeline-picture timeline-{name}\" tabindex=\"0\" role=\"application\" \
-         aria-label=\"{label}\" aria-describedby=\"{described_by}\">\
+         aria-label=\"{label}\"{described}>\
          <canvas aria-hidden=\"true\"></canvas>\
          <div class=\"timeline-tip\" aria-hidden=\"true\" hidden></div></div>"
     ));

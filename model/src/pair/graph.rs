@@ -107,6 +107,7 @@ impl Graph {
     }
 
     /// Adds an operator behind `after`. One that takes no time adds nothing.
+    #[inline(never)]
     pub(super) fn add(&mut self, lane: Lane, operator: Operator, after: Tail) -> Tail {
         if operator.seconds <= 0.0 {
             return after;
@@ -166,6 +167,7 @@ impl Graph {
     /// time that can be reached; a faster operator may, rarely, make it a little longer.
     ///
     /// Source: Graham 1969, list scheduling.
+    #[inline(never)]
     pub(super) fn run(&self) -> Run {
         let priority = self.priorities();
         let mut waits: Vec<u8> = self.nodes.iter().map(|node| node.waits_for).collect();

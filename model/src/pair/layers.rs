@@ -67,6 +67,7 @@ impl<'a> Builder<'a> {
         ]
     }
 
+    #[inline(never)]
     pub(super) fn forward_chunk(&mut self, side: &Side) {
         let work = &self.parts.work;
         let heads = side.content.head + side.content.mtp_head;
@@ -96,6 +97,7 @@ impl<'a> Builder<'a> {
         self.compute("head and loss", Pass::Forward, work.head.forward * heads, at);
     }
 
+    #[inline(never)]
     pub(super) fn backward_chunk(&mut self, side: &Side) {
         let work = &self.parts.work;
         let heads = side.content.head + side.content.mtp_head;
@@ -145,12 +147,14 @@ impl<'a> Builder<'a> {
         }
     }
 
+    #[inline(never)]
     fn compute(&mut self, name: &'static str, pass: Pass, cost: Cost, after: Tail) -> Tail {
         let operator = Operator { name, pass, axis: None, seconds: cost.seconds() };
         self.graph.add(Lane::Compute, operator, after)
     }
 
     /// Gradient of an input, then the weights' one: in its place, or whenever compute is free.
+    #[inline(never)]
     fn gradients(&mut self, name: &'static str, block: Block, after: Tail) -> Tail {
         let at = self.compute(name, Pass::InputGrad, block.input_grad, after);
         let weights = self.compute(name, Pass::WeightGrad, block.weight_grad, at);
@@ -158,6 +162,7 @@ impl<'a> Builder<'a> {
     }
 
     /// An exchange over its two levels: on the links, or in the way of compute.
+    #[inline(never)]
     fn hop(
         &mut self,
         (name, axis): (&'static str, usize),
@@ -191,6 +196,7 @@ impl<'a> Builder<'a> {
     }
 
     /// One layer's forward, or its share `times` when it is done again.
+    #[inline(never)]
     fn forward(&mut self, kind: Kind<'_>, pass: Pass, times: f64, after: Tail) -> Tail {
         let Kind { layer, hops, is_moe } = kind;
         let hops = &hops.passes[0];
@@ -231,6 +237,7 @@ impl<'a> Builder<'a> {
 
     /// Projections, core attention and the output: a ring runs beside the core, other exchanges in
     /// front of it.
+    #[inline(never)]
     fn attention(
         &mut self,
         [first, core, last]: [Cost; 3],
@@ -251,6 +258,7 @@ impl<'a> Builder<'a> {
     }
 
     /// One layer's backward; `fetched` is what comes back from the host for it.
+    #[inline(never)]
     fn backward(&mut self, kind: Kind<'_>, share: f64, after: Tail, fetched: Tail) -> Tail {
         let Kind { layer, hops, is_moe } = kind;
         let full = self.plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
@@ -279,6 +287,7 @@ impl<'a> Builder<'a> {
         self.backward_attention(kind, joined)
     }
 
+    #[inline(never)]
     fn backward_attention(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
         let Kind { layer, hops, is_moe } = kind;
         let (back, pass) = (&hops.passes[1], Pass::InputGrad);
@@ -300,6 +309,7 @@ impl<'a> Builder<'a> {
 
     /// What selective recomputation does again before the MLP's or the experts' backward, with
     /// its exchanges; it needs nothing from the backward, so exchanges can hide it.
+    #[inline(never)]
     fn again_mlp(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
         let [tensor, expert] = kind.hops.again_mlp;
         let sent = self.hop((DISPATCH, EP), Pass::Recompute, expert, after);
@@ -308,6 +318,7 @@ impl<'a> Builder<'a> {
         self.compute("recompute", Pass::Recompute, cost, sent)
     }
 
+    #[inline(never)]
     fn again_attention(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
         let axis = if self.plan.sizes.cp > 1 { ("CP", CP) } else { ("TP", TP) };
         let sent = self.hop(axis, Pass::Recompute, kind.hops.again_attention, after);

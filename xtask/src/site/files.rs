@@ -44,7 +44,7 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
 pub(crate) fn assemble(
     workspace: &Workspace,
     quality: Quality,
-    parts: &Parts,
+    modules: &[Parts],
     style: &str,
     public: &[File],
 ) -> Result<()> {
@@ -57,23 +57,23 @@ pub(crate) fn assemble(
     }
 
     let package = Package { directory: fresh.join("pkg"), quality };
-    let module = fs::read(&parts.wasm)?;
-    let wasm = package.add("app_bg", "wasm", &module)?;
-    // The glue names its module, so that it can't meet another build's.
-    let glue = fs::read_to_string(&parts.js)?.replace("app_bg.wasm", &wasm);
-    let js = package.add("app", "js", glue.as_bytes())?;
     let css = package.add("app", "css", style.as_bytes())?;
-    for snippet in read_tree(&parts.snippets)? {
-        let path = package.directory.join("snippets").join(snippet.path);
-        write(&path, &snippet.bytes)?;
-        compress(&path, &snippet.bytes, quality)?;
+    let mut names = serde_json::json!({ "css": format!("/pkg/{css}") });
+    for parts in modules {
+        let stem = format!("{}_bg", parts.name);
+        let wasm = package.add(&stem, "wasm", &fs::read(&parts.wasm)?)?;
+        // The glue names its module, so that it can't meet another build's.
+        let glue = fs::read_to_string(&parts.js)?.replace(&format!("{stem}.wasm"), &wasm);
+        let js = package.add(parts.name, "js", glue.as_bytes())?;
+        let prefix = if parts.name == "app" { String::new() } else { format!("{}_", parts.name) };
+        names[format!("{prefix}js")] = format!("/pkg/{js}").into();
+        names[format!("{prefix}wasm")] = format!("/pkg/{wasm}").into();
+        for snippet in read_tree(&parts.snippets)? {
+            let path = package.directory.join("snippets").join(snippet.path);
+            write(&path, &snippet.bytes)?;
+            compress(&path, &snippet.bytes, quality)?;
+        }
     }
-
-    let names = serde_json::json!({
-        "js": format!("/pkg/{js}"),
-        "wasm": format!("/pkg/{wasm}"),
-        "css": format!("/pkg/{css}"),
-    });
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
 
     remove(&site)?;
