@@ -9,7 +9,7 @@
 //!   browser.
 //! - How it is drawn: `paint` onto a `surface`, which is a `canvas` or an `svg`; `look` and
 //!   `palette` say in which colours.
-//! - On the page: `still` is what the server writes, `widget` is what takes it over, with a `picture`
+//! - On the page: `still` is what the server writes, `widget` what takes it over, with a `picture`
 //!   for each canvas; `figure` is where both meet the page.
 
 mod axis;

@@ -47,7 +47,8 @@ test("a number is typed digit by digit and never written over", async ({ page })
   await chunks.fill("4");
   await chunks.fill("");
   await expect(chunks).toHaveValue("");
-  await expect(page.getByRole("heading", { level: 2 }).filter({ hasText: "2 chunks" })).toBeVisible();
+  const headings = page.getByRole("heading", { level: 2 });
+  await expect(headings.filter({ hasText: "2 chunks" })).toBeVisible();
 });
 
 test("sizes that break a rule keep the numbers, and one click mends them", async ({ page }) => {
@@ -76,7 +77,8 @@ test("what is no number is refused beside its box", async ({ page }) => {
   await expect(page.locator("#forward-problem")).toBeEmpty();
   await expect(card(page, "Step time")).toContainText("156 s");
   await numberBox(page, "Stages (p)").fill("1000000");
-  await expect(page.getByRole("region", { name: "Broken rules" })).toContainText("1 to 1024 stages");
+  const broken = page.getByRole("region", { name: "Broken rules" });
+  await expect(broken).toContainText("1 to 1024 stages");
 });
 
 test("the keyboard alone steps a number and takes a schedule", async ({ page }) => {

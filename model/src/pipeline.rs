@@ -150,8 +150,8 @@ impl Plan {
     ///   for v = 1 (m - 1) FB + p (F + B).
     /// - ZB-H1: ramp (p - 1)(F + dX - dW); ZB-2P: (p - 1)(F + dX - 2 dW), here never below zero.
     ///   Zero Bubble, section 2. ZB-V: half of H1's ramp, as its first half-stage forwards fill it.
-    /// - DualPipe: (m - p - 1) pairs, p + 1 apart, ramp (p / 2 - 1)(FB + B - 3 dW); DualPipeV: half a
-    ///   pair more, ramp (p - 1) / 2 of the same. DualPipe's README.
+    /// - DualPipe: (m - p - 1) pairs, p + 1 apart, ramp (p / 2 - 1)(FB + B - 3 dW); DualPipeV: half
+    ///   a pair more, ramp (p - 1) / 2 of the same. DualPipe's README.
     pub(crate) fn closed_form_pipeline(&self, works: &[StageWork]) -> Pipeline {
         let stages: Vec<StageTimes> = works.iter().map(StageWork::times).collect();
         let method = self.order();

@@ -65,8 +65,11 @@ fn live(input: Input) -> impl IntoView {
                     hidden=move || !state.is_stale()
                     inner_html=problems
                 ></div>
-                <section class="cards" aria-label="Numbers of a step" inner_html=move || cards.get()>
-                </section>
+                <section
+                    class="cards"
+                    aria-label="Numbers of a step"
+                    inner_html=move || cards.get()
+                ></section>
                 <section class="card schedule-card" aria-label="Closed form">
                     <h2>{move || state.with_shown(|ran| words::name(&ran.input))}</h2>
                     <div inner_html=move || formula.get()></div>

@@ -18,7 +18,7 @@ pub struct Ran {
     pub input: Input,
     /// When each task runs.
     pub timeline: Arc<Timeline>,
-    /// The closed form of a step of equal stages without sends, where its formula holds, in seconds.
+    /// The closed form of a step of equal stages without sends, where it holds, in seconds.
     pub closed_form: Option<f64>,
 }
 

@@ -255,7 +255,7 @@ impl Setting for Positions {
 /// `*3` repeats what precedes it, round brackets group. Source: Megatron-Core
 /// `pipeline_parallel_layer_layout.py`.
 ///
-/// Two letters are not Megatron's: `n` is an MTP layer without its head, `h` the head and loss of an
+/// Two letters aren't Megatron's: `n` is an MTP layer without its head, `h` the head and loss of an
 /// MTP layer, so that `nh` is `m`. They let two stages share what an MTP layer costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {

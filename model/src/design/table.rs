@@ -224,7 +224,7 @@ Parallel parallel {
             "Copies of the sharded optimizer states over the data-parallel ranks");
     pipeline_model_parallel_layout: Option<Layout> = None,
         knob("Pipeline layout", Layout,
-            "What each chunk holds, split by |: E embedding, t layer, m MTP layer (n without its head, \
+            "What each chunk holds, split by |: E embedding, t layer, m MTP layer (n without head, \
              h the head alone), L head; none spreads layers evenly");
     noop_layers: Positions = Positions::default(),
         knob("No-op layers", PositionList(4_096), "Positions of empty layer slots, counted from 0")

@@ -10,7 +10,8 @@ use crate::stage::{Parts, StageWork, Terms};
 
 /// Seconds that one stage computes for one micro-batch, forward and backward with recomputation.
 ///
-/// What the device does, with its waiting for the host; communication isn't in it. Of a bidirectional schedule it is the mean of both directions.
+/// What the device does, with its waiting for the host; communication isn't in it. Of a
+/// bidirectional schedule it is the mean of both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageLoad {
     parts: [f64; Self::LABELS.len()],

@@ -106,7 +106,7 @@ fn by_chunk(problem: &Problem) -> Option<Problem> {
     several.then(|| Problem { bin_of: (0..chunks).collect(), bins: chunks, ..problem.clone() })
 }
 
-/// A layout for a design that may break rules: every chunk as many layers as another, a head for one.
+/// A layout for a design that may break rules: every chunk as many layers, a head for one.
 pub(crate) fn even_layout(design: &Design) -> Option<String> {
     let transformer = &design.transformer;
     let lengths =

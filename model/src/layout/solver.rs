@@ -464,7 +464,7 @@ impl Frame {
         Some(chunks)
     }
 
-    /// Gives a bin's layers of one kind to its chunks, those that need one first, then the emptiest.
+    /// Gives a bin's layers of one kind to its chunks, those that need one first, then the empty.
     fn spread(&self, chunks: &mut [Chunk], own: &[usize], mut count: usize, kind: usize) {
         for chunk in own {
             let starts = match self.last_dense {

@@ -38,7 +38,7 @@ struct Chunks {
     kinds: Vec<Kind>,
     /// Kind of each stage's chunk, [stage * chunks per stage + chunk].
     of: Vec<usize>,
-    /// What a forward of one kind beside a backward of another spends, [forward * kinds + backward].
+    /// What a forward of one kind beside a backward of another spends, [forward * kinds + other].
     pairs: Vec<Option<Waiting>>,
     /// Bytes that one micro-batch keeps on each stage's chunk.
     kept: Vec<f64>,

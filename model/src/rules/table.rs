@@ -132,7 +132,7 @@ fn layout_problem(d: &Design) -> Option<String> {
     layout_order_problem(&layout.chunks.concat(), transformer.num_layers)
 }
 
-/// What runs too early in a layout's letters: an output needs the last layer, an MTP head its layer.
+/// What runs too early in a layout's letters: an output needs the last layer, an MTP head its own.
 fn layout_order_problem(letters: &str, layers: u64) -> Option<String> {
     let (mut passed, mut mtp, mut heads) = (0, 0, 0);
     for letter in letters.chars() {

@@ -63,7 +63,7 @@ impl Plan {
     /// Do dispatch and combine take their two levels one after the other?
     ///
     /// A flat exchange takes both links at once. DeepEP and HybridEP forward what arrives while
-    /// more is on its way, and so does a ring; MindSpeed's hierarchical exchange is two collectives.
+    /// more is on its way, as a ring does; MindSpeed's hierarchical exchange is two collectives.
     pub(crate) fn takes_two_levels(&self) -> bool {
         self.design().schedule.moe_hierarchical_alltoallv
     }
