@@ -171,7 +171,8 @@ fn what_a_task_is_made_of_sums_to_its_time() {
 #[test]
 fn stages_hold_as_many_micro_batches_as_their_schedule_is_published_with() {
     let (p, m) = (16.0, 64.0);
-    let cases: [(&str, &str, &dyn Fn(f64) -> f64); 9] = [
+    type Published<'a> = (&'a str, &'a str, &'a dyn Fn(f64) -> f64);
+    let cases: [Published<'_>; 9] = [
         ("gpipe", "1", &|_| m),
         ("1f1b", "1", &|stage| p - stage),
         ("interleaved", "2", &|stage| (2.0 * (p - stage - 1.0) + p + 1.0) / 2.0),
