@@ -46,6 +46,17 @@ fn legal_design() -> impl Strategy<Value = Design> {
     })
 }
 
+/// Do forwards run beside backwards, so that list scheduling orders their operators?
+fn runs_pairs(design: &Design) -> bool {
+    use model::choice::Method;
+    let schedule = &design.schedule;
+    schedule.overlap_moe_expert_parallel_comm
+        || matches!(
+            schedule.method,
+            Method::OneForwardOneBackwardOverlap | Method::DualPipe | Method::DualPipeV
+        )
+}
+
 fn plan(design: &Design) -> Plan {
     Plan::new(design).unwrap_or_else(|violations| panic!("{violations:#?}"))
 }
@@ -173,6 +184,9 @@ proptest! {
         let cluster = &design.cluster;
         let row = cluster.accelerator.row();
         let before = estimate(&plan(&design)).metrics.step_time;
+        // List scheduling may order a pair a little better when one of its operators takes longer
+        // (Graham 1969); where operators follow each other in a fixed order there is no slack.
+        let slack = if runs_pairs(&design) { 0.05 } else { 1e-9 };
         let links = [
             ("inter_node_gb_per_sec", cluster.inter_node_gb_per_sec, row.inter_node_gb_per_sec),
             ("intra_node_gb_per_sec", cluster.intra_node_gb_per_sec, row.intra_node_gb_per_sec),
@@ -181,7 +195,7 @@ proptest! {
         for (knob, own, usual) in links {
             let slower = with(&design, knob, &(own.unwrap_or(usual) * factor).max(0.1).to_string());
             let after = estimate(&plan(&slower)).metrics.step_time;
-            prop_assert!(after.get() >= before.get() * (1.0 - 1e-9), "{knob}");
+            prop_assert!(after.get() >= before.get() * (1.0 - slack), "{knob} {after:?} {before:?}");
         }
     }
 
