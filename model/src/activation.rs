@@ -8,7 +8,7 @@
 
 mod tensor;
 
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
+use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, ZeroMemory};
 use crate::plan::Plan;
 
 pub use tensor::{Fate, Tensor};
@@ -169,15 +169,31 @@ impl Plan {
     /// offloading. What is computed again needs no copy on the host.
     pub(crate) fn fate(&self, tensor: Tensor, is_moe: bool) -> Fate {
         let memory = &self.design().memory;
-        let selective = memory.recompute_granularity == RecomputeGranularity::Selective;
         let modules = tensor.recomputed_by(is_moe);
-        if selective && modules.iter().any(|module| memory.recompute_modules.has(*module)) {
+        let freed = tensor.freed_at(memory.moe_zero_memory, is_moe);
+        if freed || modules.iter().any(|module| self.recomputes(*module)) {
             return Fate::Recomputed;
         }
         match tensor.swapped_by(is_moe) {
             Some(module) if memory.swap_modules.has(module) => Fate::Swapped,
             Some(_) | None => Fate::Kept,
         }
+    }
+
+    /// Is this module computed again in layers that aren't computed again as a whole: as one of the
+    /// modules of selective recomputation, or by a zero-memory level?
+    pub(crate) fn recomputes(&self, module: RecomputeModule) -> bool {
+        let memory = &self.design().memory;
+        let selective = memory.recompute_granularity == RecomputeGranularity::Selective
+            && memory.recompute_modules.has(module);
+        let of_level = matches!(module, RecomputeModule::MoePermute | RecomputeModule::MoeAct);
+        selective || (of_level && memory.moe_zero_memory != ZeroMemory::Disable)
+    }
+
+    /// Are the experts' first product and the shared experts run again, all but the last product?
+    pub(crate) fn recomputes_first_products(&self) -> bool {
+        self.design().memory.moe_zero_memory == ZeroMemory::Level1
+            && !self.recomputes(RecomputeModule::Moe)
     }
 
     /// Bytes of an element that a linear layer keeps for the gradient of its weight.

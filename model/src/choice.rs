@@ -238,13 +238,15 @@ choices! {
         /// The shared experts.
         SharedExperts = "shared_experts",
     }
-    /// MindSpeed's zero-memory levels for experts.
+    /// MindSpeed's zero-memory levels: what a MoE layer's backward makes again of its experts'
+    /// tensors, rather than keep it.
     ZeroMemory {
         /// Off.
-        None = "none",
-        /// The cheaper part of an expert's tensors is computed again.
+        Disable = "disable",
+        /// The activation function, and the experts' input: it is sorted and sent once more.
         Level0 = "level0",
-        /// More of it, with communication.
+        /// Also the input of the activation function, by the experts' first product, and the inner
+        /// tensors of the shared experts.
         Level1 = "level1",
     }
     /// What is parked in host memory between forward and backward, or between steps.

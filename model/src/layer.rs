@@ -3,9 +3,7 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, t TP, R rows of local
 //! experts. An activation element has two bytes.
 
-use crate::choice::{
-    AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeGranularity, RecomputeModule,
-};
+use crate::choice::{AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeModule};
 use crate::operator::{Block, Cost, Device};
 use crate::plan::Plan;
 
@@ -36,6 +34,9 @@ pub(crate) struct Layer {
     pub(crate) experts: Block,
     /// The experts' activation function.
     pub(crate) activation: Block,
+    /// Of the forward of experts and shared experts, what is in front of their last products, the
+    /// routed experts' activation function apart.
+    pub(crate) first_products: Cost,
     /// Weighted sum of the experts' outputs.
     pub(crate) unpermute: Block,
 }
@@ -72,16 +73,18 @@ impl Layer {
     /// Of that, what the norms' and the MLP's or the experts' backward needs.
     pub(crate) fn recomputed_mlp(&self, plan: &Plan, is_moe: bool) -> Cost {
         use RecomputeModule::{Layernorm, Mlp, Moe, MoeAct, MoePermute, SharedExperts};
-        self.chosen(plan, is_moe, &[Layernorm, Mlp, Moe, MoePermute, MoeAct, SharedExperts])
+        let modules = [Layernorm, Mlp, Moe, MoePermute, MoeAct, SharedExperts];
+        let chosen = self.chosen(plan, is_moe, &modules);
+        if is_moe && plan.recomputes_first_products() {
+            chosen + self.first_products
+        } else {
+            chosen
+        }
     }
 
     /// What the plan recomputes of these modules; one that is a part of another costs nothing more.
     fn chosen(&self, plan: &Plan, is_moe: bool, modules: &[RecomputeModule]) -> Cost {
-        let memory = &plan.design().memory;
-        if memory.recompute_granularity != RecomputeGranularity::Selective {
-            return Cost::ZERO;
-        }
-        let has = |module: &RecomputeModule| memory.recompute_modules.has(*module);
+        let has = |module: &RecomputeModule| plan.recomputes(*module);
         let alone = |module: &&RecomputeModule| has(module) && !wider(**module).iter().any(has);
         let costs = modules.iter().filter(alone).map(|module| self.forward_of(*module, is_moe));
         costs.fold(Cost::ZERO, |sum, cost| sum + cost)
@@ -300,18 +303,31 @@ fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
     let inner = split(shape.expert_ffn, sizes.etp);
     let inputs = (shape.mlp_matrices - 1) as f64;
     let per_expert = rows / local;
-    let products = device.grouped_linear(per_expert, h, inputs * inner, local)
-        + device.grouped_linear(per_expert, inner, h, local);
+    let first = device.grouped_linear(per_expert, h, inputs * inner, local);
+    let products = first + device.grouped_linear(per_expert, inner, h, local);
     Layer {
         router: router(plan, device, own),
         permute: reorder(plan, device, rows, 1.0),
         experts: products,
         activation: activation(plan, device, rows, inner),
+        first_products: first.forward + shared_first_product(plan, device),
         // The weighted sum reads every copy and writes every token.
         unpermute: reorder(plan, device, rows, 1.0 + 1.0 / shape.topk.max(1) as f64),
         mlp: mlp(plan, device, shape.shared_ffn),
         ..attention
     }
+}
+
+/// The forward of the shared experts in front of their last product, where a plan does it again.
+fn shared_first_product(plan: &Plan, device: &Device) -> Cost {
+    let width = split(plan.shape.shared_ffn, plan.sizes.tp);
+    let whole = plan.recomputes(RecomputeModule::SharedExperts);
+    if width <= 0.0 || whole || !plan.recomputes_first_products() {
+        return Cost::ZERO;
+    }
+    let (tokens, inputs) = (plan.tokens(), (plan.shape.mlp_matrices - 1) as f64);
+    device.linear(tokens, plan.shape.hidden as f64, inputs * width).forward
+        + activation(plan, device, tokens, width).forward
 }
 
 /// Scores of all experts in FP32: softmax, top-k, and the map of who goes where.

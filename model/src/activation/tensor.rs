@@ -1,6 +1,6 @@
 //! The tensors that a layer saves for its backward, and which knobs free them.
 
-use crate::choice::{RecomputeModule, SwapModule};
+use crate::choice::{RecomputeModule, SwapModule, ZeroMemory};
 
 /// A tensor, or several that live and die together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +115,33 @@ impl Tensor {
             Self::Permuted => &[Module::MoePermute, Module::Moe],
             Self::ActivationOutput => &[Module::MoeAct, Module::Moe],
             Self::Shared => &[Module::SharedExperts, Module::Moe],
+        }
+    }
+
+    /// Does this zero-memory level of MindSpeed free it?
+    ///
+    /// Level 0 drops the experts' input and the output of their activation function. Level 1 drops
+    /// that function's input as well, and the inner tensors of the shared experts.
+    ///
+    /// # Source
+    /// MindSpeed, `moe_layer_overlap_all2all.py` and
+    /// `grouped_mlp_with_comp_and_comm_overlap_all2all.py`: the storages that are resized to zero.
+    #[must_use]
+    pub const fn freed_at(self, level: ZeroMemory, is_moe: bool) -> bool {
+        if !is_moe {
+            return false;
+        }
+        match self {
+            Self::Permuted | Self::ActivationOutput => !matches!(level, ZeroMemory::Disable),
+            Self::ActivationInput | Self::Shared => matches!(level, ZeroMemory::Level1),
+            Self::NormInputs
+            | Self::Normed
+            | Self::Latents
+            | Self::Query
+            | Self::KeyValue
+            | Self::Scores
+            | Self::AttentionOutput
+            | Self::Probs => false,
         }
     }
 

@@ -316,10 +316,10 @@ Memory memory {
     recompute_modules: Set<RecomputeModule> = Set::EMPTY,
         knob("Recompute modules", Subset(RecomputeModule::NAMES),
             "Parts that selective recomputation computes again");
-    moe_zero_memory: ZeroMemory = ZeroMemory::None,
-        knob("MoE zero memory", Choice(ZeroMemory::NAMES), "What experts compute again")
-            .source(MINDSPEED)
-            .not_offered("what each level keeps isn't published in full; use recompute modules");
+    moe_zero_memory: ZeroMemory = ZeroMemory::Disable,
+        knob("MoE zero memory", Choice(ZeroMemory::NAMES),
+            "What the backward makes again of the experts' tensors, beside their exchanges")
+            .source(MINDSPEED);
     swap_modules: Set<SwapModule> = Set::EMPTY,
         knob("Swap to host", Subset(SwapModule::NAMES), "What is parked in host memory")
             .source(PANGU_ULTRA_MOE);

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::Rule;
 use crate::choice::{
     ContextParallelAlgo, Dispatcher, Method, Precision, RankOrder, RecomputeGranularity,
-    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing,
+    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::layout;
@@ -547,6 +547,25 @@ rules! {
             Some(PerStage::Same(_)) | None => None,
         };
     recompute_modules_exist [recompute_modules] MEGATRON, |d| absent_modules(d);
+    zero_memory_has_an_overlapped_all_to_all
+        [moe_zero_memory, moe_alltoall_overlap_comm, moe_token_dispatcher_type] MINDSPEED,
+        |d| (d.memory.moe_zero_memory != ZeroMemory::Disable
+            && (!has_experts(d)
+                || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
+                || !(d.schedule.moe_alltoall_overlap_comm || overlaps_pairs(d))))
+            .then(|| String::from(
+                "zero memory needs experts, the alltoall dispatcher and an overlap of their \
+                 exchange: in the layer or in pairs"));
+    zero_memory_of_pairs_is_level0 [moe_zero_memory, method, overlap_moe_expert_parallel_comm]
+        MINDSPEED,
+        |d| (d.memory.moe_zero_memory == ZeroMemory::Level1 && overlaps_pairs(d)).then(|| {
+            String::from("where forwards run beside backwards, zero memory has level0 only")
+        });
+    zero_memory_is_finer_than_whole_layers [moe_zero_memory, recompute_granularity] MINDSPEED,
+        |d| (d.memory.moe_zero_memory != ZeroMemory::Disable
+            && d.memory.recompute_granularity == RecomputeGranularity::Full)
+            .then(|| String::from(
+                "whole layers are computed again already: zero memory takes parts of them"));
     swapped_modules_exist [swap_modules] MINDSPEED,
         |d| (!has_experts(d)
             && (d.memory.swap_modules.has(SwapModule::Probs)
@@ -566,7 +585,7 @@ rules! {
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
             .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
     design_uses_what_is_modelled
-        [moe_flex_dispatcher_backend, moe_zero_memory, balance, skew, trace, aux_loss,
+        [moe_flex_dispatcher_backend, balance, skew, trace, aux_loss,
          planner, planner_window, planner_interval, planner_threshold, planner_trigger,
          redundant_experts, host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::choice::{CudaGraph, RecomputeGranularity, RecomputeModule};
-use crate::estimate::Axis;
+use crate::estimate::{Axis, Collective};
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
 use crate::pair::{EndHops, Hiding, LayerHops, Side, overlap};
@@ -105,10 +105,7 @@ pub(crate) fn repeated_calls(
             + exchange.layer_calls(false, 0) * dense_layers;
         return calls * repeated_share;
     }
-    if memory.recompute_granularity != RecomputeGranularity::Selective {
-        return 0.0;
-    }
-    let has = |module| memory.recompute_modules.has(module);
+    let has = |module| plan.recomputes(module);
     let calls = &exchange.calls;
     let layers = moe_layers + dense_layers;
     let whole_moe = has(RecomputeModule::Moe);
@@ -118,8 +115,16 @@ pub(crate) fn repeated_calls(
         Axis::Cp if has(RecomputeModule::CoreAttn) => calls.dense[0] * layers,
         Axis::Tp => {
             let mlp = if has(RecomputeModule::Mlp) { dense_layers } else { 0.0 };
-            let shared =
-                if whole_moe || has(RecomputeModule::SharedExperts) { moe_layers } else { 0.0 };
+            // A zero-memory level doesn't run the shared experts' last product, which is scattered.
+            let gathers = exchange.collective == Collective::AllGather;
+            let shared = if whole_moe
+                || has(RecomputeModule::SharedExperts)
+                || (gathers && plan.recomputes_first_products())
+            {
+                moe_layers
+            } else {
+                0.0
+            };
             let up = has(RecomputeModule::MlaQkv)
                 || has(RecomputeModule::MlaUpProj)
                 || has(RecomputeModule::MlaKv);
