@@ -1,0 +1,30 @@
+//! A quick look at a design: does it come near to fitting, and how fast would it be?
+
+use crate::choice::Timing;
+use crate::design::Design;
+use crate::estimate::Estimate;
+use crate::plan::Plan;
+use crate::step::estimate;
+use crate::units::Bytes;
+
+/// How full a memory may be by the closed form for a design to be looked at closer: what a
+/// simulated step holds may differ a little from the formula.
+pub(crate) const MARGIN: f64 = 1.05;
+
+/// The design by the closed form; one whose schedule has none as it is timed. Nothing when it is
+/// illegal.
+pub(crate) fn screened(design: &Design) -> Option<(Plan, Estimate)> {
+    let mut quick = design.clone();
+    quick.schedule.timing = Timing::ClosedForm;
+    let plan = Plan::new(&quick).or_else(|_| Plan::new(design)).ok()?;
+    let estimate = estimate(&plan);
+    Some((plan, estimate))
+}
+
+/// How full the fuller of device and host memory is on the fullest stage: a design fits up to one.
+pub(crate) fn pressure(plan: &Plan, estimate: &Estimate) -> f64 {
+    let metrics = &estimate.metrics;
+    let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
+    let device = metrics.memory_peak / metrics.memory_limit;
+    device.max(host / plan.machine.host_memory)
+}
