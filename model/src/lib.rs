@@ -29,6 +29,7 @@ pub mod file;
 pub mod knob;
 pub mod link;
 pub mod preset;
+pub mod routing;
 pub mod rules;
 pub mod schedule;
 pub mod source;
