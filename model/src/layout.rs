@@ -13,6 +13,7 @@ pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, lay
 
 use crate::choice::Method;
 use crate::design::Design;
+use crate::schedule::Form;
 
 /// What one pipeline stage holds, all its chunks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -44,35 +45,6 @@ impl Stage {
     /// Transformer layers, MTP not counted.
     pub(crate) fn layers(&self) -> f64 {
         self.dense + self.moe
-    }
-}
-
-/// How the chunks of a model lie on the stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placement {
-    /// Chunk c on stage c mod p.
-    Cyclic,
-    /// Down the stages and up again.
-    V,
-    /// Two whole pipelines in opposite directions, each with half of the micro-batches.
-    Bidirectional,
-}
-
-/// Do the chunks go down the stages and up again, so that the last stage sends to itself?
-pub(crate) fn turns_back(method: Method) -> bool {
-    placement(method) == Placement::V
-}
-
-fn placement(method: Method) -> Placement {
-    match method {
-        Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => Placement::V,
-        Method::DualPipe => Placement::Bidirectional,
-        Method::Gpipe
-        | Method::OneForwardOneBackward
-        | Method::Interleaved
-        | Method::OneForwardOneBackwardOverlap
-        | Method::ZbH1
-        | Method::Zb2p => Placement::Cyclic,
     }
 }
 
@@ -112,18 +84,6 @@ pub(crate) fn chunks_of(design: &Design) -> Vec<Stage> {
     }
 }
 
-/// The stage of the chunk at a position along the model, and which of the stage's chunks it is.
-///
-/// Of a bidirectional method this is the first direction; in the second one the chunk is chunk 1
-/// of stage p - 1 - position.
-pub(crate) fn stage_of(method: Method, p: usize, position: usize) -> (usize, usize) {
-    let (round, place) = (position / p, position % p);
-    match placement(method) {
-        Placement::V if round % 2 == 1 => (p - 1 - place, round),
-        Placement::Cyclic | Placement::V | Placement::Bidirectional => (place, round),
-    }
-}
-
 /// What each stage computes for one micro-batch, mean over directions.
 pub(crate) fn stages(design: &Design) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
@@ -132,14 +92,13 @@ pub(crate) fn stages(design: &Design) -> Vec<Stage> {
 
 /// What each of p stages holds of these chunks.
 fn stages_of(method: Method, p: usize, chunks: Vec<Stage>) -> Vec<Stage> {
+    let placement = Form::of(method).placement;
     let mut stages = vec![Stage::default(); p];
     for (position, chunk) in chunks.into_iter().enumerate() {
-        let (stage, _) = stage_of(method, p, position);
-        if placement(method) == Placement::Bidirectional {
-            stages[stage].add(chunk, 0.5);
-            stages[p - 1 - stage].add(chunk, 0.5);
-        } else {
-            stages[stage].add(chunk, 1.0);
+        let directions = placement.directions();
+        for direction in 0..directions {
+            let stage = placement.stage_at(p, position, direction);
+            stages[stage].add(chunk, 1.0 / directions as f64);
         }
     }
     stages
@@ -151,33 +110,34 @@ fn stages_of(method: Method, p: usize, chunks: Vec<Stage>) -> Vec<Stage> {
 /// on the last chunk; where a no-op slot stands between the last layer and an MTP layer, it leaves
 /// room for the language-model head there.
 fn chunks_of_slots(design: &Design) -> Vec<Stage> {
-    let (slots, count) = (slots(design), chunks(design));
-    let per_chunk = slots / count;
+    let count = chunks(design);
+    let per_chunk = slots(design) / count;
     let mut chunks = vec![Stage::default(); count as usize];
     let transformer = &design.transformer;
-    let noops = &design.parallel.noop_layers.0;
+    let mut noops = design.parallel.noop_layers.0.iter().copied().peekable();
     let mut filled = 0;
     let mut head_chunk = chunks.len() - 1;
     let mut head_found = false;
-    for slot in 0..slots {
-        let chunk = &mut chunks[(slot / per_chunk) as usize];
-        if noops.binary_search(&slot).is_ok() {
-            let before_mtp = filled == transformer.num_layers && transformer.mtp_num_layers > 0;
-            if before_mtp && !head_found {
-                head_chunk = (slot / per_chunk) as usize;
-                head_found = true;
+    for (index, chunk) in chunks.iter_mut().enumerate() {
+        let first = index as u64 * per_chunk;
+        for slot in first..first + per_chunk {
+            if noops.next_if_eq(&slot).is_some() {
+                let before_mtp = filled == transformer.num_layers && transformer.mtp_num_layers > 0;
+                if before_mtp && !head_found {
+                    (head_chunk, head_found) = (index, true);
+                }
+            } else {
+                if filled >= transformer.num_layers {
+                    chunk.mtp += 1.0;
+                    chunk.mtp_head += 1.0;
+                } else if is_moe(design, filled) {
+                    chunk.moe += 1.0;
+                } else {
+                    chunk.dense += 1.0;
+                }
+                filled += 1;
             }
-            continue;
         }
-        if filled >= transformer.num_layers {
-            chunk.mtp += 1.0;
-            chunk.mtp_head += 1.0;
-        } else if is_moe(design, filled) {
-            chunk.moe += 1.0;
-        } else {
-            chunk.dense += 1.0;
-        }
-        filled += 1;
     }
     chunks[0].embedding = 1.0;
     chunks[head_chunk].head = 1.0;

@@ -15,7 +15,6 @@ mod layers;
 use alloc::vec::Vec;
 
 use crate::layout::Stage;
-use crate::pipeline::runs_pairs;
 use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis, StageWork};
 
@@ -127,48 +126,40 @@ pub(crate) struct Side {
     pub(crate) copy: f64,
 }
 
-/// A pair's length without the host's share, and what of it is exposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Overlap {
-    pub(crate) seconds: f64,
-    /// Time in which compute waits, per axis.
-    pub(crate) exposed: PerAxis,
-}
-
 /// Which exchanges of a pair may run beside compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Hiding {
-    /// All of them, as the pair's schedule does; else dispatch and combine alone.
-    pub(crate) everything: bool,
-    /// Per pass and axis, the share of an exchange that its own pass can't hide: what occupies
-    /// compute where an exchange may not run beside the partner.
-    pub(crate) waits: [PerAxis; 2],
+pub(crate) enum Hiding {
+    /// All of them, as the pair's schedule does.
+    Everything,
+    /// Dispatch and combine alone. Of the others, per pass and axis, the share that their own pass
+    /// can't hide occupies compute.
+    Experts([PerAxis; 2]),
 }
 
 impl Hiding {
-    /// What a forward and a backward of such work may hide.
-    pub(crate) fn new(plan: &Plan, forward: &StageWork, backward: &StageWork) -> Self {
-        let share = |pass: usize, axis: usize| {
-            let all = [&forward.forward, &backward.backward][pass].axis(axis);
-            let exposed = [&forward.alone[0], &backward.alone[1]][pass].exposed[axis];
-            if all > 0.0 { (exposed / all).min(1.0) } else { 0.0 }
-        };
-        Self {
-            everything: runs_pairs(plan.design().schedule.method),
-            waits: [0, 1].map(|pass| core::array::from_fn(|axis| share(pass, axis))),
+    /// What a forward and a backward may hide. Their works are asked for only where their own
+    /// passes decide it.
+    pub(crate) fn new(plan: &Plan, works: impl FnOnce() -> [StageWork; 2]) -> Self {
+        if plan.form().runs_pairs {
+            return Self::Everything;
         }
+        let [ahead, back] = works();
+        let share = |all: f64, exposed: f64| if all > 0.0 { (exposed / all).min(1.0) } else { 0.0 };
+        let passes = [(ahead.forward, ahead.alone[0]), (back.backward, back.alone[1])];
+        Self::Experts(passes.map(|(pass, alone)| {
+            core::array::from_fn(|axis| share(pass.axis(axis), alone.exposed[axis]))
+        }))
     }
 }
 
-/// The length of a pair of these sides.
-pub(crate) fn overlap(
+/// Time in which compute waits in a pair of these sides, per axis, without the host's share.
+pub(crate) fn exposed(
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
     [forward, backward]: [&Side; 2],
-) -> Overlap {
-    let run = graph(plan, parts, hiding, [forward, backward], false).run();
-    Overlap { seconds: run.seconds, exposed: run.exposed }
+) -> PerAxis {
+    graph(plan, parts, hiding, [forward, backward], false).run().1.exposed
 }
 
 /// The same pair, operator by operator.
@@ -178,8 +169,7 @@ pub(crate) fn operators(
     hiding: &Hiding,
     sides: [&Side; 2],
 ) -> PairTimeline {
-    let graph = graph(plan, parts, hiding, sides, true);
-    let run = graph.run();
+    let (graph, run) = graph(plan, parts, hiding, sides, true).run();
     let operators = graph
         .operators()
         .zip(&run.starts)

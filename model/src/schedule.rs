@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use crate::choice::Method;
 
 mod fault;
+mod form;
 mod task;
 mod times;
 
@@ -25,7 +26,10 @@ mod closed_form;
 mod simulation;
 mod timeline;
 
+pub(crate) use closed_form::{Formula, StageTimes};
 pub use fault::Fault;
+pub(crate) use fault::{Grid, Sizes};
+pub(crate) use form::{Form, Placement};
 pub use task::{Task, TaskKind, TaskLists};
 pub use timeline::Timeline;
 pub use times::{ChunkTimes, StageSeconds, Times};
@@ -60,7 +64,8 @@ impl Schedule {
         micro_batches: u64,
         group: Option<u64>,
     ) -> Result<Self, Vec<Fault>> {
-        let faults = fault::faults(method, stages, chunks, micro_batches, group);
+        let grid = Grid { method, stages, chunks };
+        let faults = Sizes { grid, micro_batches, group }.faults();
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -98,19 +103,7 @@ impl Schedule {
     /// Chunks of layers that one stage runs: VPP; 2 for DualPipe, one of each direction.
     #[must_use]
     pub const fn chunks_per_stage(&self) -> usize {
-        match self.method {
-            Method::DualPipe => 2,
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::Interleaved
-            | Method::OneForwardOneBackwardOverlap
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::ZbV
-            | Method::VHalf
-            | Method::VMin
-            | Method::DualPipeV => self.chunks as usize,
-        }
+        self.chunks() * Form::of(self.method).placement.directions()
     }
 
     /// Place of a stage's chunk along the model, 0 for the first layers.
@@ -120,24 +113,7 @@ impl Schedule {
     /// runs down from stage 0, chunk 1 of the one that runs up from stage p - 1.
     #[must_use]
     pub const fn position(&self, stage: usize, chunk: usize) -> usize {
-        let p = self.stages as usize;
-        match self.method {
-            Method::DualPipe if chunk == 1 => p - 1 - stage,
-            Method::DualPipe => stage,
-            Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV if chunk == 1 => {
-                2 * p - 1 - stage
-            }
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::Interleaved
-            | Method::OneForwardOneBackwardOverlap
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::ZbV
-            | Method::VHalf
-            | Method::VMin
-            | Method::DualPipeV => chunk * p + stage,
-        }
+        Form::of(self.method).placement.position(self.stages(), stage, chunk)
     }
 
     /// Tasks of all stages, without building them.

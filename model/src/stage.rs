@@ -7,10 +7,10 @@ use crate::choice::{CudaGraph, ShardingStrategy};
 use crate::data_parallel::data_rows;
 use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layer::Layer;
-use crate::layout::{Stage, turns_back};
+use crate::layout::Stage;
 use crate::operator::Cost;
-use crate::pipeline::StageTimes;
 use crate::plan::Plan;
+use crate::schedule::{Placement, StageTimes};
 
 pub(crate) use parts::{Parts, repeated_calls};
 pub(crate) use waiting::Waiting;
@@ -22,12 +22,21 @@ pub(crate) const AXES: [Axis; 6] = [Axis::Tp, Axis::Cp, Axis::Ep, Axis::Pp, Axis
 /// Seconds per axis, in the order of [`AXES`].
 pub(crate) type PerAxis = [f64; AXES.len()];
 
-const TP: usize = 0;
-const CP: usize = 1;
-const EP: usize = 2;
-const PP: usize = 3;
-const HOST: usize = 4;
-const DP: usize = 5;
+pub(crate) const TP: usize = axis_index(Axis::Tp);
+pub(crate) const CP: usize = axis_index(Axis::Cp);
+pub(crate) const EP: usize = axis_index(Axis::Ep);
+pub(crate) const PP: usize = axis_index(Axis::Pp);
+pub(crate) const HOST: usize = axis_index(Axis::Host);
+pub(crate) const DP: usize = axis_index(Axis::Dp);
+
+/// An axis's place in [`AXES`].
+const fn axis_index(axis: Axis) -> usize {
+    let mut index = 0;
+    while index + 1 < AXES.len() && AXES[index] as u8 != axis as u8 {
+        index += 1;
+    }
+    index
+}
 
 /// One pass of one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -108,16 +117,15 @@ impl StageWork {
             (&parts.work.moe, true, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
         ];
         let repeated_share = terms.repeated_share;
-        for (layer, is_moe, count) in kinds {
+        for ((layer, is_moe, count), (total, recomputed)) in kinds.into_iter().zip(&parts.layers) {
             if count <= 0.0 {
                 continue;
             }
-            let total = layer.total();
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
             weight_grad += total.weight_grad.seconds() * count;
             backward.recompute += total.forward * (count * repeated_share);
-            backward.recompute += layer.recomputed(plan, is_moe) * count;
+            backward.recompute += *recomputed * count;
             forward.add_cover(layer, is_moe, count);
             backward.add_backward_cover(layer, is_moe, count);
         }
@@ -238,12 +246,15 @@ impl Plan {
     /// chunks turn back, the last stage keeps what it would send itself.
     pub(crate) fn boundaries_per_stage(&self) -> f64 {
         let chunks = (self.sizes.pp * self.sizes.vpp) as f64;
-        let turns = if turns_back(self.design().schedule.method) { 1.0 } else { 0.0 };
+        let turns = if self.turns_back() { 1.0 } else { 0.0 };
         (chunks - 1.0 - turns) / self.sizes.pp as f64
     }
-}
 
-impl Plan {
+    /// Do the chunks go down the stages and up again, so that the last stage sends to itself?
+    pub(crate) fn turns_back(&self) -> bool {
+        self.form().placement == Placement::V
+    }
+
     /// Host time between learning how many rows each expert of a layer gets and having its kernels
     /// queued. Buffers of a fixed size need no such wait; backward the counts are known.
     fn sync_seconds(&self) -> f64 {

@@ -12,6 +12,7 @@ use crate::estimate::{
 };
 use crate::memory::{LayerMemory, Occupancy};
 use crate::operator::Device;
+use crate::params::RankParams;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::pipeline::{Held, Phase, PhaseTraffic, Pipeline};
 use crate::plan::Plan;
@@ -35,10 +36,11 @@ pub fn estimate(plan: &Plan) -> Estimate {
     };
     let pipeline = simulated.unwrap_or_else(|| plan.closed_form_pipeline(&work));
     let occupancy = plan.occupancies(&layers, &each, pipeline.held.as_deref());
-    let data = DataParallel::new(plan, &work);
-    let step = step_time(plan, &work, &pipeline, &data, &occupancy);
-    let communication = communication(plan, &parts, &pipeline, &data, &occupancy);
-    let stages = stages(plan, &work, &pipeline, &occupancy);
+    let data = DataParallel::new(plan, &each, &work);
+    let waiting = mean_waiting(&pipeline);
+    let step = step_time(plan, &work, &pipeline, &waiting, &data, &occupancy);
+    let communication = communication(plan, &parts, &each, &waiting, &data, &occupancy);
+    let stages = stages(plan, &each, &work, &pipeline, &occupancy);
     let metrics = metrics(plan, &step, &work, &pipeline, &stages, &communication);
     let warnings = warnings(plan, &metrics, &pipeline, &occupancy);
     let timing = if pipeline.phases.is_some() { Timing::Simulated } else { Timing::ClosedForm };
@@ -49,17 +51,17 @@ pub fn estimate(plan: &Plan) -> Estimate {
 /// The work of each stage; a stage like the one before it does the same work.
 fn stage_works(plan: &Plan, parts: &Parts, each: &[PerMicroBatch]) -> Vec<StageWork> {
     let mut works: Vec<StageWork> = Vec::with_capacity(plan.stages.len());
-    for (index, stage) in plan.stages.iter().enumerate() {
-        let same = index > 0
-            && plan.stages[index - 1] == *stage
-            && each[index - 1].kept.host.to_bits() == each[index].kept.host.to_bits()
-            && plan.recomputes_alike(index - 1, index);
+    for (stage, of_stage) in plan.stages.iter().zip(each) {
         let work = match works.last() {
-            Some(work) if same => *work,
+            Some(work) if of_stage.as_before => *work,
             _ => {
                 let sends = plan.boundaries_per_stage();
-                let PerMicroBatch { kept, repeated_share } = each[index];
-                let terms = Terms { repeated_share, swapped: kept.host, sends: [sends; 2] };
+                let PerMicroBatch { kept, repeated_share, .. } = of_stage;
+                let terms = Terms {
+                    repeated_share: *repeated_share,
+                    swapped: kept.host,
+                    sends: [sends; 2],
+                };
                 StageWork::new(plan, stage, parts, &terms)
             }
         };
@@ -74,17 +76,18 @@ impl Plan {
         let full = self.design().memory.recompute_granularity == RecomputeGranularity::Full;
         let mut each: Vec<PerMicroBatch> = Vec::with_capacity(self.stages.len());
         for (index, stage) in self.stages.iter().enumerate() {
-            let same = index > 0
+            let as_before = index > 0
                 && self.stages[index - 1] == *stage
                 && self.recomputes_alike(index - 1, index);
             each.push(match each.last() {
-                Some(known) if same => *known,
+                Some(known) if as_before => PerMicroBatch { as_before, ..*known },
                 _ => {
                     let count = stage.layers() + stage.mtp;
                     let repeated = if full { self.recomputed_layers(index, count) } else { 0.0 };
                     PerMicroBatch {
                         kept: self.stage_activations(index, stage, layers),
                         repeated_share: if count > 0.0 { repeated / count } else { 0.0 },
+                        as_before,
                     }
                 }
             });
@@ -149,16 +152,14 @@ struct DataParallel {
 }
 
 impl DataParallel {
-    fn new(plan: &Plan, work: &[StageWork]) -> Self {
+    fn new(plan: &Plan, each: &[PerMicroBatch], work: &[StageWork]) -> Self {
         let mut all = Self::default();
         let count = plan.stages.len() as f64;
         let memory_rate = Device::new(plan).vector_bytes;
         let mut rows: Vec<DataRow> = Vec::new();
-        for (index, (stage, stage_work)) in plan.stages.iter().zip(work).enumerate() {
+        for ((stage, of_stage), stage_work) in plan.stages.iter().zip(each).zip(work) {
             // A stage like the one before it has the same rows and waits for as long.
-            let same =
-                index > 0 && plan.stages[index - 1] == *stage && work[index - 1] == *stage_work;
-            if !same {
+            if !of_stage.as_before {
                 let params = plan.stage_params(stage);
                 rows = data_rows(plan, &params);
                 let buckets = ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0);
@@ -245,6 +246,7 @@ fn step_time(
     plan: &Plan,
     work: &[StageWork],
     pipeline: &Pipeline,
+    waiting: &Waiting,
     data: &DataParallel,
     occupancy: &[Occupancy],
 ) -> StepTime {
@@ -252,7 +254,7 @@ fn step_time(
     let sum = |of: &dyn Fn(&StageWork) -> f64| m * mean(work.iter().map(of));
     let tensor = sum(&|stage| stage.forward.cost.tensor + stage.backward.cost.tensor);
     let ideal = model_flops_per_device(plan) / plan.peak().get();
-    let Waiting { exposed, contention, host } = mean_waiting(pipeline);
+    let Waiting { exposed, contention, host } = *waiting;
     let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
     let pipeline_mean = mean(pipeline.busy.iter().copied());
     let mut parts = [Seconds::ZERO; StepPart::ALL.len()];
@@ -295,24 +297,25 @@ fn tokens_per_step(plan: &Plan) -> f64 {
 fn communication(
     plan: &Plan,
     parts: &Parts,
-    pipeline: &Pipeline,
+    each: &[PerMicroBatch],
+    waiting: &Waiting,
     data: &DataParallel,
     occupancy: &[Occupancy],
 ) -> Vec<Communication> {
     let m = plan.sizes.micro_batches as f64;
     let mut rows: Vec<Communication> = Vec::with_capacity(parts.exchanges.len() + 10);
     for exchange in &parts.exchanges {
-        let calls = m * mean(plan.stages.iter().enumerate().map(|(index, stage)| {
-            let layers = stage.layers() + stage.mtp;
-            let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
-            let share = if full && layers > 0.0 {
-                plan.recomputed_layers(index, layers) / layers
-            } else {
-                0.0
-            };
-            let [forward, backward] = exchange.calls_on(stage, plan.shape.moe_layers > 0);
-            forward + backward + repeated_calls(plan, stage, exchange, share)
-        }));
+        let mut calls = 0.0;
+        let mut sum = 0.0;
+        for (stage, of_stage) in plan.stages.iter().zip(each) {
+            if !of_stage.as_before {
+                let [forward, backward] = exchange.calls_on(stage, plan.shape.moe_layers > 0);
+                let again = repeated_calls(plan, stage, exchange, of_stage.repeated_share);
+                calls = forward + backward + again;
+            }
+            sum += calls;
+        }
+        let calls = m * (sum / plan.stages.len() as f64);
         let row = (exchange.axis, exchange.link, exchange.collective);
         add_row(&mut rows, row, calls, exchange.bytes, exchange.seconds);
     }
@@ -327,7 +330,7 @@ fn communication(
         let calls = row.calls_of_step(m);
         add_row(&mut rows, kind, calls, row.bytes_per_call, row.seconds_per_call);
     }
-    share_exposed(plan, &mut rows, pipeline, data, occupancy);
+    share_exposed(plan, &mut rows, waiting, data, occupancy);
     rows
 }
 
@@ -387,11 +390,10 @@ fn add_row(
 fn share_exposed(
     plan: &Plan,
     rows: &mut [Communication],
-    pipeline: &Pipeline,
+    waiting: &Waiting,
     data: &DataParallel,
     occupancy: &[Occupancy],
 ) {
-    let per_axis = mean_waiting(pipeline).exposed;
     let states = occupancy.iter().map(|stage| stage.swapped_states).fold(0.0, f64::max);
     let mut share = |axes: &[Axis], exposed: f64| {
         let of_axes = |row: &&mut Communication| axes.contains(&row.axis);
@@ -402,7 +404,7 @@ fn share_exposed(
             }
         }
     };
-    for (axis, exposed) in AXES.iter().zip(per_axis) {
+    for (axis, exposed) in AXES.iter().zip(waiting.exposed) {
         match axis {
             Axis::Host => share(&[Axis::Host], exposed + 2.0 * states / plan.machine.host.get()),
             Axis::Dp | Axis::Edp => share(&[Axis::Dp, Axis::Edp], exposed + data.exposed),
@@ -413,17 +415,21 @@ fn share_exposed(
 
 fn stages(
     plan: &Plan,
+    each: &[PerMicroBatch],
     work: &[StageWork],
     pipeline: &Pipeline,
     occupancy: &[Occupancy],
 ) -> Vec<StageEstimate> {
     let m = plan.sizes.micro_batches as f64;
+    let mut params = RankParams::default();
     plan.stages
         .iter()
         .enumerate()
         .map(|(index, stage)| {
             let (work, held) = (&work[index], &occupancy[index]);
-            let params = plan.stage_params(stage);
+            if !each[index].as_before {
+                params = plan.stage_params(stage);
+            }
             let compute = m * work.kernels() + pipeline.waiting[index].host;
             StageEstimate {
                 stage: index as u32,
@@ -532,7 +538,7 @@ fn warnings(
     if plan.design().schedule.overlap_p2p_comm
         && plan.sizes.pp > 1
         && plan.sizes.vpp == 1
-        && !crate::pipeline::runs_pairs(plan.design().schedule.method)
+        && !plan.form().runs_pairs
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }

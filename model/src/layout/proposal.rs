@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 
 use super::load::{Costs, StageLoad, overflow, repeated_share};
 use super::solver::{Chunk, Lengths, Problem, solve};
-use super::{Placement, Stage, chunks, is_moe, placement, stage_of, stages_of};
-use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
+use super::{Stage, chunks, is_moe, stages_of};
+use crate::choice::{RecomputeGranularity, RecomputeMethod};
 use crate::design::Design;
 use crate::plan::Plan;
+use crate::schedule::Placement;
 
 /// The longest text that the layout knob takes, in letters.
 const LONGEST_TEXT: usize = 4_096;
@@ -145,11 +146,12 @@ fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
 /// A plan as the solver sees it, with parts of these lengths, and whether that is all there is.
 fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
     let design = plan.design();
-    let (method, p) = (design.schedule.method, plan.sizes.pp as usize);
+    let (placement, p) = (plan.form().placement, plan.sizes.pp as usize);
     // Both directions of a bidirectional pipeline run a stage and its mirror image.
-    let folded = |stage: usize| if folds(method) { stage.min(p - 1 - stage) } else { stage };
+    let folds = placement == Placement::Bidirectional;
+    let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
     let bin_of: Vec<usize> = (0..chunks(design) as usize)
-        .map(|position| folded(stage_of(method, p, position).0))
+        .map(|position| folded(placement.stage_at(p, position, 0)))
         .collect();
     let (_, repeats_alike) = repeated_layers(plan);
     let dense = plan.shape.dense_layers;
@@ -161,7 +163,7 @@ fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
         moe: plan.shape.moe_layers as usize,
         mtp: plan.shape.mtp_layers as usize,
         bin_of,
-        bins: if folds(method) { p.div_ceil(2) } else { p },
+        bins: if folds { p.div_ceil(2) } else { p },
     };
     if !dense_first {
         problem = problem.with_equal_layers();
@@ -183,10 +185,6 @@ fn repeated_layers(plan: &Plan) -> (f64, bool) {
         && memory.recompute_method == RecomputeMethod::Block
         && memory.recompute_num_layers.is_some();
     (if layers > 0.0 { repeated / layers } else { 0.0 }, !counts)
-}
-
-fn folds(method: Method) -> bool {
-    placement(method) == Placement::Bidirectional
 }
 
 /// A solver's chunks with the model's own kinds of layers.

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::stage::{AXES, PerAxis};
+use crate::stage::PerAxis;
 
 use super::{Operator, Resource};
 
@@ -55,12 +55,17 @@ impl Tail {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     seconds: f64,
+    /// The longest way from its start to the end: the urgent ones have most behind them.
+    priority: f64,
     lane: Lane,
     /// Index of the axis of an exchange, or [`NO_AXIS`].
     axis: u8,
+    /// Operators that it still waits for.
     waits_for: u8,
     /// Index of the first edge to an operator that waits for this one.
     first_edge: u32,
+    /// The next operator that is ready for the same lane and less urgent.
+    next_ready: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +75,7 @@ struct Edge {
 }
 
 const NO_EDGE: u32 = u32::MAX;
+const NO_NODE: u32 = u32::MAX;
 const NO_AXIS: u8 = u8::MAX;
 
 /// Operators in an order in which each stands behind all that it waits for.
@@ -96,7 +102,8 @@ pub(super) struct Run {
 struct Lanes {
     ends: [f64; LANES],
     nodes: [u32; LANES],
-    ready: [Vec<u32>; LANES],
+    /// The most urgent operator that is ready for each lane, the first of a list.
+    ready: [u32; LANES],
 }
 
 impl Graph {
@@ -120,10 +127,12 @@ impl Graph {
         }
         self.nodes.push(Node {
             seconds: operator.seconds,
+            priority: 0.0,
             lane,
             axis: operator.axis.map_or(NO_AXIS, |axis| axis as u8),
             waits_for: after.count as u8,
             first_edge: NO_EDGE,
+            next_ready: NO_NODE,
         });
         if let Some(operators) = &mut self.operators {
             operators.push(operator);
@@ -138,66 +147,47 @@ impl Graph {
         self.operators.iter().flatten().copied().zip(lanes)
     }
 
-    fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        let mut edge = self.nodes[node].first_edge;
-        core::iter::from_fn(move || {
-            let found = self.edges.get(edge as usize)?;
-            edge = found.next;
-            Some(found.to as usize)
-        })
-    }
-
-    /// The longest way from each operator's start to the end: the urgent ones have most behind
-    /// them.
-    fn priorities(&self) -> Vec<f64> {
-        let mut priority = alloc::vec![0.0_f64; self.nodes.len()];
-        for node in (0..self.nodes.len()).rev() {
-            let mut behind = 0.0;
-            for to in self.successors(node) {
-                behind = f64::max(behind, priority[to]);
-            }
-            priority[node] = self.nodes[node].seconds + behind;
-        }
-        priority
-    }
-
-    /// Starts on each free lane the most urgent operator that is ready, until all are done.
+    /// Starts on each free lane the most urgent operator that is ready, until all are done; of two
+    /// that are as urgent, the earlier one.
     ///
     /// Never idles a lane that has something to do, and never stops what runs. The result is a
     /// time that can be reached; a faster operator may, rarely, make it a little longer.
     ///
     /// Source: Graham 1969, list scheduling.
     #[inline(never)]
-    pub(super) fn run(&self) -> Run {
-        let priority = self.priorities();
-        let mut waits: Vec<u8> = self.nodes.iter().map(|node| node.waits_for).collect();
+    pub(super) fn run(mut self) -> (Self, Run) {
         let starts = if self.operators.is_some() { self.nodes.len() } else { 0 };
         let mut run = Run { starts: alloc::vec![0.0; starts], ..Run::default() };
         let mut lanes = Lanes {
             ends: [f64::INFINITY; LANES],
-            nodes: [0; LANES],
-            ready: core::array::from_fn(|_| Vec::with_capacity(8)),
+            nodes: [NO_NODE; LANES],
+            ready: [NO_NODE; LANES],
         };
-        for (index, node) in self.nodes.iter().enumerate() {
-            if node.waits_for == 0 {
-                lanes.ready[node.lane as usize].push(index as u32);
+        self.prioritise();
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].waits_for == 0 {
+                self.make_ready(&mut lanes, node as u32);
             }
         }
         let mut now = 0.0_f64;
         loop {
+            let mut next = f64::INFINITY;
             for lane in 0..LANES {
-                if lanes.ends[lane] == f64::INFINITY
-                    && let Some(node) = take_most_urgent(&mut lanes.ready[lane], &priority)
-                {
+                let node = lanes.ready[lane];
+                if lanes.ends[lane] == f64::INFINITY && node != NO_NODE {
+                    let Node { seconds, next_ready, .. } = self.nodes[node as usize];
+                    lanes.ready[lane] = next_ready;
                     lanes.nodes[lane] = node;
-                    lanes.ends[lane] = now + self.nodes[node as usize].seconds;
+                    lanes.ends[lane] = now + seconds;
                     self.note_start(&mut run, node as usize, now);
                 }
+                if lanes.ends[lane] < next {
+                    next = lanes.ends[lane];
+                }
             }
-            let next = lanes.ends.into_iter().fold(f64::INFINITY, f64::min);
             if next == f64::INFINITY {
                 run.seconds = now;
-                return run;
+                return (self, run);
             }
             if lanes.ends[Lane::Compute as usize] == f64::INFINITY {
                 self.note_wait(&mut run, &lanes, next - now);
@@ -206,14 +196,57 @@ impl Graph {
             for lane in 0..LANES {
                 if lanes.ends[lane] <= now {
                     lanes.ends[lane] = f64::INFINITY;
-                    for to in self.successors(lanes.nodes[lane] as usize) {
-                        waits[to] -= 1;
-                        if waits[to] == 0 {
-                            lanes.ready[self.nodes[to].lane as usize].push(to as u32);
-                        }
-                    }
+                    let ended = lanes.nodes[lane];
+                    self.release(&mut lanes, ended);
                 }
             }
+        }
+    }
+
+    /// Sets every operator's priority: all that waits for one stands behind it.
+    fn prioritise(&mut self) {
+        for node in (0..self.nodes.len()).rev() {
+            let mut behind = 0.0;
+            let mut edge = self.nodes[node].first_edge;
+            while let Some(Edge { to, next }) = self.edges.get(edge as usize) {
+                let priority = self.nodes[*to as usize].priority;
+                if priority > behind {
+                    behind = priority;
+                }
+                edge = *next;
+            }
+            let node = &mut self.nodes[node];
+            node.priority = node.seconds + behind;
+        }
+    }
+
+    /// What waited for this operator alone is ready.
+    fn release(&mut self, lanes: &mut Lanes, node: u32) {
+        let mut edge = self.nodes[node as usize].first_edge;
+        while let Some(Edge { to, next }) = self.edges.get(edge as usize).copied() {
+            let waits_for = &mut self.nodes[to as usize].waits_for;
+            *waits_for -= 1;
+            if *waits_for == 0 {
+                self.make_ready(lanes, to);
+            }
+            edge = next;
+        }
+    }
+
+    /// Puts an operator into its lane's list, behind those that go first.
+    fn make_ready(&mut self, lanes: &mut Lanes, node: u32) {
+        let Node { priority, lane, .. } = self.nodes[node as usize];
+        let (mut before, mut behind) = (NO_NODE, lanes.ready[lane as usize]);
+        while let Some(other) = self.nodes.get(behind as usize) {
+            if priority > other.priority || (priority >= other.priority && node < behind) {
+                break;
+            }
+            (before, behind) = (behind, other.next_ready);
+        }
+        self.nodes[node as usize].next_ready = behind;
+        match self.nodes.get_mut(before as usize) {
+            Some(before) => before.next_ready = node,
+            None => lanes.ready[lane as usize] = node,
         }
     }
 
@@ -239,25 +272,4 @@ impl Graph {
             }
         }
     }
-}
-
-fn take_most_urgent(ready: &mut Vec<u32>, priority: &[f64]) -> Option<u32> {
-    let mut best = 0;
-    for slot in 1..ready.len() {
-        let (node, other) = (ready[slot], ready[best]);
-        let (own, most) = (priority[node as usize], priority[other as usize]);
-        if own > most || (own >= most && node < other) {
-            best = slot;
-        }
-    }
-    (!ready.is_empty()).then(|| ready.swap_remove(best))
-}
-
-/// One axis's index in [`AXES`].
-pub(super) const fn axis_index(axis: crate::estimate::Axis) -> usize {
-    let mut index = 0;
-    while index + 1 < AXES.len() && AXES[index] as u8 != axis as u8 {
-        index += 1;
-    }
-    index
 }

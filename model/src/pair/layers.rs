@@ -1,22 +1,15 @@
 //! A chunk's operators in the order in which a pass runs them.
 
 use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
-use crate::estimate::{Axis, LinkLevel};
+use crate::estimate::LinkLevel;
 use crate::layer::Layer;
-use crate::layout::turns_back;
 use crate::operator::{Block, Cost};
 use crate::plan::Plan;
-use crate::stage::Parts;
+use crate::stage::{CP, EP, HOST, PP, Parts, TP};
 
-use super::graph::{Graph, Lane, Tail, axis_index};
+use super::graph::{Graph, Lane, Tail};
 use super::hops::{Hop, LayerHops};
 use super::{Hiding, Operator, Pass, Side};
-
-const TP: usize = axis_index(Axis::Tp);
-const CP: usize = axis_index(Axis::Cp);
-const EP: usize = axis_index(Axis::Ep);
-const PP: usize = axis_index(Axis::Pp);
-const HOST: usize = axis_index(Axis::Host);
 
 /// In which order an exchange takes its two levels.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -133,12 +126,12 @@ impl<'a> Builder<'a> {
 
     /// What the stage before and the stage behind wait for, or waited for, meanwhile.
     pub(super) fn sends(&mut self) {
-        if self.plan.sizes.pp == 1 || !self.hiding.everything {
+        if self.plan.sizes.pp == 1 || *self.hiding != Hiding::Everything {
             return;
         }
         let (link, _, seconds) = self.plan.boundary();
         let lane = if link == LinkLevel::InterNode { Lane::InterNode } else { Lane::IntraNode };
-        let turns = turns_back(self.plan.design().schedule.method);
+        let turns = self.plan.turns_back();
         for pass in [Pass::Forward, Pass::InputGrad] {
             let seconds =
                 if turns { seconds * self.plan.boundaries_per_stage() / 2.0 } else { seconds };
@@ -170,13 +163,17 @@ impl<'a> Builder<'a> {
         hop: Hop,
         after: Tail,
     ) -> Tail {
-        let (levels, beside) =
-            (self.levels(axis, pass, name), self.hiding.everything || axis == EP);
-        let operator = |seconds| Operator { name, pass, axis: Some(axis), seconds };
-        if !beside {
-            let waits = self.hiding.waits[usize::from(pass != Pass::Forward)][axis];
-            return self.graph.add(Lane::Compute, operator((hop[0] + hop[1]) * waits), after);
+        if hop[0] <= 0.0 && hop[1] <= 0.0 {
+            return after;
         }
+        let operator = |seconds| Operator { name, pass, axis: Some(axis), seconds };
+        if let Hiding::Experts(waits) = self.hiding
+            && axis != EP
+        {
+            let share = waits[usize::from(pass != Pass::Forward)][axis];
+            return self.graph.add(Lane::Compute, operator((hop[0] + hop[1]) * share), after);
+        }
+        let levels = self.levels(axis, pass, name);
         let lanes = [Lane::IntraNode, Lane::InterNode];
         let order = if levels == Levels::InterFirst { [1, 0] } else { [0, 1] };
         let first = self.graph.add(lanes[order[0]], operator(hop[order[0]]), after);

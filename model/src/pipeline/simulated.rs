@@ -7,7 +7,7 @@ use crate::layout::{self, Stage};
 use crate::memory::LayerMemory;
 use crate::pair::{self, Hiding, PairTimeline, Side};
 use crate::plan::Plan;
-use crate::schedule::{ChunkTimes, Schedule, Task, TaskKind, Timeline, Times};
+use crate::schedule::{ChunkTimes, Form, Schedule, Task, TaskKind, Timeline, Times};
 use crate::stage::{AXES, Parts, StageWork, Terms, Waiting};
 
 use super::{Held, Phase, PhaseTraffic, Pipeline};
@@ -21,6 +21,9 @@ pub(crate) struct PerMicroBatch {
     pub(crate) kept: Kept,
     /// Share of the layers that full recomputation takes.
     pub(crate) repeated_share: f64,
+    /// Does the stage hold and recompute the same as the one before it? Then all that follows from
+    /// that is the same too.
+    pub(crate) as_before: bool,
 }
 
 /// Chunks of the same content, recomputation, swapping and sends do the same work.
@@ -79,7 +82,7 @@ impl Plan {
         let group = match self.design().schedule.microbatch_group_size_per_vp_stage {
             Some(group) => group,
             // DualPipe's two directions share a group.
-            None => self.sizes.pp * self.directions() as u64,
+            None => self.sizes.pp * self.form().placement.directions() as u64,
         };
         let affordable = m * WHOLE / whole.num_tasks();
         let fewer = affordable.checked_sub((affordable + group - m % group) % group)?;
@@ -194,9 +197,9 @@ impl Chunks {
                     let pair = &mut self.pairs[forward * kinds + backward];
                     if pair.is_none() {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
-                        let hiding = Hiding::new(plan, &ahead.work, &back.work);
+                        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
                         let sides = [&ahead.side(plan), &back.side(plan)];
-                        let exposed = pair::overlap(plan, parts, &hiding, sides).exposed;
+                        let exposed = pair::exposed(plan, parts, &hiding, sides);
                         *pair = Some(plan.waiting_of_pair(&ahead.work, &back.work, exposed));
                     }
                 }
@@ -346,7 +349,8 @@ impl Kind {
 /// Sends of a chunk's forward and backward: to another stage, if there is one.
 fn sends(schedule: &Schedule, stage: usize, position: usize, positions: usize) -> [f64; 2] {
     let p = schedule.stages();
-    let stage_at = |position: usize| layout::stage_of(schedule.method(), p, position).0;
+    let placement = Form::of(schedule.method()).placement;
+    let stage_at = |position: usize| placement.stage_at(p, position, 0);
     // In DualPipe's other direction the neighbours are those of the mirrored stage.
     let here = stage_at(position);
     debug_assert!(here == stage || p - 1 - here == stage);
@@ -429,7 +433,7 @@ impl Simulation {
         [forward, backward]: [usize; 2],
     ) -> PairTimeline {
         let [ahead, back] = [forward, backward].map(|chunk| self.chunks.kind(stage, chunk));
-        let hiding = Hiding::new(plan, &ahead.work, &back.work);
+        let hiding = Hiding::new(plan, || [ahead.work, back.work]);
         pair::operators(plan, parts, &hiding, [&ahead.side(plan), &back.side(plan)])
     }
 }

@@ -10,6 +10,7 @@ use crate::choice::{
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::layout;
+use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
     DEEPSEEK_V3, DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE,
     ULYSSES, ZERO_BUBBLE,
@@ -70,7 +71,7 @@ fn query_groups(d: &Design) -> u64 {
 }
 
 fn overlaps_pairs(d: &Design) -> bool {
-    d.schedule.overlap_moe_expert_parallel_comm || crate::pipeline::runs_pairs(d.schedule.method)
+    d.schedule.overlap_moe_expert_parallel_comm || Form::of(d.schedule.method).runs_pairs
 }
 
 /// The first knob that isn't offered and not at its neutral value.
@@ -155,64 +156,24 @@ fn layout_order_problem(letters: &str, layers: u64) -> Option<String> {
     None
 }
 
-fn wrong_chunks_for_method(d: &Design) -> Option<String> {
-    let (method, v) = (d.schedule.method, vpp(d));
-    let name = crate::choice::Choice::name(method);
-    match method {
-        Method::Gpipe
-        | Method::OneForwardOneBackward
-        | Method::ZbH1
-        | Method::Zb2p
-        | Method::DualPipe => {
-            (v != 1).then(|| format!("{name} runs one chunk per stage, VPP is {v}"))
-        }
-        Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => {
-            (v != 2).then(|| format!("{name} runs two chunks per stage, VPP is {v}"))
-        }
-        Method::Interleaved | Method::OneForwardOneBackwardOverlap => None,
-    }
+fn grid(d: &Design) -> Grid {
+    Grid { method: d.schedule.method, stages: pp(d), chunks: vpp(d) }
 }
 
-fn too_few_micro_batches(d: &Design) -> Option<String> {
-    let (m, p) = (micro_batches(d)?, pp(d));
-    let name = crate::choice::Choice::name(d.schedule.method);
-    match d.schedule.method {
-        Method::DualPipe | Method::DualPipeV => (m < 2 * p && p > 1)
-            .then(|| format!("{name} needs {} micro-batches (2 PP), there are {m}", 2 * p)),
-        Method::Interleaved | Method::OneForwardOneBackwardOverlap
-            if vpp(d) > 1 && d.schedule.microbatch_group_size_per_vp_stage.is_none() =>
-        {
-            indivisible(m, p, || format!("{m} micro-batches are not a multiple of PP {p}"))
-        }
-        Method::Gpipe
-        | Method::OneForwardOneBackward
-        | Method::Interleaved
-        | Method::OneForwardOneBackwardOverlap
-        | Method::ZbH1
-        | Method::Zb2p
-        | Method::ZbV
-        | Method::VHalf
-        | Method::VMin => None,
-    }
+/// The sizes of the schedule, where the batch divides.
+fn sizes(d: &Design) -> Option<Sizes> {
+    let group = d.schedule.microbatch_group_size_per_vp_stage;
+    Some(Sizes { grid: grid(d), micro_batches: micro_batches(d)?, group })
 }
 
-/// What is wrong with the number of micro-batches that a chunk runs in a row.
-///
-/// Source: Megatron-Core `schedules.py:forward_backward_pipelining_with_interleaving`.
-fn micro_batch_group_problem(d: &Design) -> Option<String> {
-    let group = d.schedule.microbatch_group_size_per_vp_stage?;
-    let interleaves =
-        matches!(d.schedule.method, Method::Interleaved | Method::OneForwardOneBackwardOverlap);
-    if vpp(d) == 1 || !interleaves {
-        return Some(String::from("a micro-batch group needs an interleaved schedule and VPP"));
-    }
-    let (m, p) = (micro_batches(d)?, pp(d));
-    if group < p || group > m {
-        return Some(format!("a micro-batch group has PP {p} to m {m} micro-batches, not {group}"));
-    }
-    let rest = m % group;
-    (rest != 0 && rest < p)
-        .then(|| format!("groups of {group} leave {rest} of {m} micro-batches, fewer than PP {p}"))
+/// A group that nothing uses is wrong whatever the batch.
+fn wrong_group(d: &Design) -> Option<Fault> {
+    d.schedule.microbatch_group_size_per_vp_stage?;
+    grid(d).unused_group().or_else(|| sizes(d)?.wrong_group())
+}
+
+fn message(fault: Fault) -> String {
+    fault.message
 }
 
 fn sequence_parts(d: &Design) -> u64 {
@@ -357,7 +318,7 @@ rules! {
             .then(|| format!("VPP {} needs a pipeline, and PP is 1", vpp(d)));
     schedule_runs_these_virtual_stages
         [virtual_pipeline_model_parallel_size, method] NARAYANAN_2021,
-        |d| wrong_chunks_for_method(d);
+        |d| grid(d).wrong_chunks().map(message);
     layer_slots_are_a_multiple_of_pp_vpp
         [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
          num_layers] MINDSPEED,
@@ -381,14 +342,13 @@ rules! {
     layout_fits_the_model [pipeline_model_parallel_layout] MEGATRON, |d| layout_problem(d);
     schedule_has_enough_micro_batches
         [global_batch_size, pipeline_model_parallel_size, method] NARAYANAN_2021,
-        |d| too_few_micro_batches(d);
+        |d| sizes(d)?.wrong_micro_batches().map(message);
     micro_batch_groups_fill_the_pipeline
         [microbatch_group_size_per_vp_stage, virtual_pipeline_model_parallel_size, method]
         MEGATRON,
-        |d| micro_batch_group_problem(d);
+        |d| wrong_group(d).map(message);
     dualpipe_stages_are_even [pipeline_model_parallel_size, method] DUALPIPE,
-        |d| (d.schedule.method == Method::DualPipe && !pp(d).is_multiple_of(2))
-            .then(|| format!("DualPipe pairs the stages from both ends, PP {} is odd", pp(d)));
+        |d| grid(d).odd_stages().map(message);
     schedule_has_a_formula [method, timing] ZERO_BUBBLE,
         |d| (d.schedule.timing == Timing::ClosedForm
             && matches!(d.schedule.method, Method::VHalf | Method::VMin)).then(|| String::from(
@@ -396,7 +356,7 @@ rules! {
     overlap_of_experts_has_pairs [overlap_moe_expert_parallel_comm, method] MEGATRON,
         |d| (d.schedule.overlap_moe_expert_parallel_comm
             && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
-            && !crate::pipeline::runs_pairs(d.schedule.method)).then(|| String::from(
+            && !Form::of(d.schedule.method).runs_pairs).then(|| String::from(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
     layer_pattern_has_every_layer [moe_layer_freq, num_layers] MEGATRON,
         |d| {

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::form::{Form, Placement};
 use crate::choice::{Choice, Method};
 
 /// A rule that the sizes of a schedule break.
@@ -35,31 +36,74 @@ const MAX_CHUNKS: u64 = 256;
 const MAX_MICRO_BATCHES: u64 = 16_777_216;
 const MAX_GROUP: u64 = 65_536;
 
-/// Every broken rule.
-///
-/// Source: Megatron-Core `schedules.py:forward_backward_pipelining_with_interleaving` (groups),
-/// DeepSeek's `dualpipe.py` and `dualpipev.py` (assertions of `step`).
-pub(super) fn faults(
-    method: Method,
-    stages: u64,
-    chunks: u64,
-    micro_batches: u64,
-    group: Option<u64>,
-) -> Vec<Fault> {
-    Sizes { method, stages, chunks, micro_batches, group }.faults()
+/// A pipeline's size, which may break the rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub(crate) method: Method,
+    pub(crate) stages: u64,
+    pub(crate) chunks: u64,
 }
 
-/// Sizes that may break the rules.
-struct Sizes {
-    method: Method,
-    stages: u64,
-    chunks: u64,
-    micro_batches: u64,
-    group: Option<u64>,
+/// The same with the micro-batches of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) grid: Grid,
+    pub(crate) micro_batches: u64,
+    pub(crate) group: Option<u64>,
+}
+
+impl Grid {
+    /// Dual pipelines pair the stages from both ends.
+    pub(crate) fn odd_stages(&self) -> Option<Fault> {
+        let pairs_stages = Form::of(self.method).placement == Placement::Bidirectional;
+        (pairs_stages && !self.stages.is_multiple_of(2)).then(|| Fault {
+            knob: Fault::STAGES,
+            message: format!(
+                "{} pairs the stages (PP) from both ends, {} is not even",
+                self.method.name(),
+                self.stages
+            ),
+            nearest: Some(self.stages + 1),
+        })
+    }
+
+    /// The method runs another number of chunks.
+    pub(crate) fn wrong_chunks(&self) -> Option<Fault> {
+        let right = Form::of(self.method).chunks?;
+        let count = if right == 1 { "one chunk" } else { "two chunks" };
+        (self.chunks != right).then(|| Fault {
+            knob: Fault::CHUNKS,
+            message: format!(
+                "{} runs {count} per stage (VPP), not {}",
+                self.method.name(),
+                self.chunks
+            ),
+            nearest: Some(right),
+        })
+    }
+
+    /// Only interleaved chunks run micro-batches in groups.
+    pub(crate) fn unused_group(&self) -> Option<Fault> {
+        (!self.interleaves()).then(|| Fault {
+            knob: Fault::GROUP,
+            message: String::from(
+                "a micro-batch group needs an interleaved schedule with more than one chunk (VPP)",
+            ),
+            nearest: None,
+        })
+    }
+
+    fn interleaves(&self) -> bool {
+        self.chunks > 1 && Form::of(self.method).chunks.is_none()
+    }
 }
 
 impl Sizes {
-    fn faults(&self) -> Vec<Fault> {
+    /// Every broken rule.
+    ///
+    /// Source: Megatron-Core `schedules.py:forward_backward_pipelining_with_interleaving` (groups),
+    /// DeepSeek's `dualpipe.py` and `dualpipev.py` (assertions of `step`).
+    pub(super) fn faults(&self) -> Vec<Fault> {
         let bounded = |knob, what: &str, value: u64, most: u64| {
             (!(1..=most).contains(&value)).then(|| Fault {
                 knob,
@@ -68,8 +112,8 @@ impl Sizes {
             })
         };
         let in_bounds = [
-            bounded(Fault::STAGES, "stages", self.stages, MAX_STAGES),
-            bounded(Fault::CHUNKS, "chunks per stage", self.chunks, MAX_CHUNKS),
+            bounded(Fault::STAGES, "stages", self.grid.stages, MAX_STAGES),
+            bounded(Fault::CHUNKS, "chunks per stage", self.grid.chunks, MAX_CHUNKS),
             bounded(Fault::MICRO_BATCHES, "micro-batches", self.micro_batches, MAX_MICRO_BATCHES),
         ];
         let mut faults: Vec<Fault> = in_bounds.into_iter().flatten().collect();
@@ -77,11 +121,10 @@ impl Sizes {
         // its nearest value.
         let near = self.clamped();
         let rules = [
-            near.odd_stages(),
-            near.wrong_chunks(),
-            near.unpaired_micro_batches().or_else(|| near.too_few_micro_batches()),
-            near.undivided_micro_batches(),
-            near.group_problem(),
+            near.grid.odd_stages(),
+            near.grid.wrong_chunks(),
+            near.wrong_micro_batches(),
+            near.wrong_group(),
         ];
         for fault in rules.into_iter().flatten() {
             if faults.iter().all(|known| known.knob != fault.knob) {
@@ -93,61 +136,43 @@ impl Sizes {
 
     /// The nearest sizes in bounds.
     fn clamped(&self) -> Self {
+        let Grid { method, stages, chunks } = self.grid;
         Self {
-            stages: self.stages.clamp(1, MAX_STAGES),
-            chunks: self.chunks.clamp(1, MAX_CHUNKS),
+            grid: Grid {
+                method,
+                stages: stages.clamp(1, MAX_STAGES),
+                chunks: chunks.clamp(1, MAX_CHUNKS),
+            },
             micro_batches: self.micro_batches.clamp(1, MAX_MICRO_BATCHES),
-            ..*self
+            group: self.group,
         }
     }
 
-    fn odd_stages(&self) -> Option<Fault> {
-        (self.method == Method::DualPipe && !self.stages.is_multiple_of(2)).then(|| Fault {
-            knob: Fault::STAGES,
-            message: format!(
-                "dualpipe pairs the stages from both ends, {} is not even",
-                self.stages
-            ),
-            nearest: Some(self.stages + 1),
-        })
+    /// The micro-batches don't come out for the method.
+    pub(crate) fn wrong_micro_batches(&self) -> Option<Fault> {
+        self.unpaired().or_else(|| self.too_few()).or_else(|| self.undivided())
     }
 
-    fn wrong_chunks(&self) -> Option<Fault> {
-        let right = match self.method {
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::DualPipe => 1,
-            Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV => 2,
-            Method::Interleaved | Method::OneForwardOneBackwardOverlap => return None,
-        };
-        let (name, count) =
-            (self.method.name(), if right == 1 { "one chunk" } else { "two chunks" });
-        (self.chunks != right).then(|| Fault {
-            knob: Fault::CHUNKS,
-            message: format!("{name} runs {count} per stage, not {}", self.chunks),
-            nearest: Some(right),
-        })
-    }
-
-    fn unpaired_micro_batches(&self) -> Option<Fault> {
-        let m = self.micro_batches;
-        (self.method == Method::DualPipe && !m.is_multiple_of(2)).then(|| Fault {
+    fn unpaired(&self) -> Option<Fault> {
+        let (m, method) = (self.micro_batches, self.grid.method);
+        let directions = Form::of(method).placement.directions() as u64;
+        (!m.is_multiple_of(directions)).then(|| Fault {
             knob: Fault::MICRO_BATCHES,
-            message: format!("dualpipe sends half of the micro-batches each way, {m} is not even"),
+            message: format!(
+                "{} sends half of the micro-batches each way, {m} is not even",
+                method.name()
+            ),
             nearest: Some((m + 1).max(self.least_micro_batches())),
         })
     }
 
-    fn too_few_micro_batches(&self) -> Option<Fault> {
+    fn too_few(&self) -> Option<Fault> {
         let (m, least) = (self.micro_batches, self.least_micro_batches());
-        let name = self.method.name();
         (m < least).then(|| Fault {
             knob: Fault::MICRO_BATCHES,
             message: format!(
-                "{name} with {} stages needs {least} micro-batches, there are {m}",
-                self.stages
+                "{} needs {least} micro-batches (2 PP), there are {m}",
+                self.grid.method.name()
             ),
             nearest: Some(least),
         })
@@ -155,53 +180,34 @@ impl Sizes {
 
     /// The two streams of dual pipelines must meet; a pipeline of one stage has but one.
     fn least_micro_batches(&self) -> u64 {
-        match self.method {
-            Method::DualPipe | Method::DualPipeV if self.stages > 1 => 2 * self.stages,
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::Interleaved
-            | Method::OneForwardOneBackwardOverlap
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::ZbV
-            | Method::VHalf
-            | Method::VMin
-            | Method::DualPipe
-            | Method::DualPipeV => 1,
-        }
-    }
-
-    fn interleaves(&self) -> bool {
-        self.chunks > 1
-            && matches!(self.method, Method::Interleaved | Method::OneForwardOneBackwardOverlap)
+        let stages = if self.grid.stages > 1 { self.grid.stages } else { 0 };
+        (Form::of(self.grid.method).micro_batches_per_stage * stages).max(1)
     }
 
     /// Without a group, chunks run groups of p micro-batches.
-    fn undivided_micro_batches(&self) -> Option<Fault> {
-        let (m, p) = (self.micro_batches, self.stages);
-        let undivided = self.interleaves() && self.group.is_none() && !m.is_multiple_of(p);
+    fn undivided(&self) -> Option<Fault> {
+        let (m, p) = (self.micro_batches, self.grid.stages);
+        let undivided = self.grid.interleaves() && self.group.is_none() && !m.is_multiple_of(p);
         undivided.then(|| {
             let below = m - m % p;
             // The nearer multiple; the larger one of two that are as near.
             let nearest = if m - below < p - m % p && below > 0 { below } else { below + p };
             Fault {
                 knob: Fault::MICRO_BATCHES,
-                message: format!("{m} micro-batches are not a multiple of {p} stages"),
+                message: format!("{m} micro-batches are not a multiple of the {p} stages (PP)"),
                 nearest: Some(nearest),
             }
         })
     }
 
-    fn group_problem(&self) -> Option<Fault> {
-        let (group, m, p) = (self.group?, self.micro_batches, self.stages);
-        let fault = |message, nearest| Some(Fault { knob: Fault::GROUP, message, nearest });
-        if !self.interleaves() {
-            let message =
-                "a micro-batch group needs an interleaved schedule with more than one chunk";
-            return fault(String::from(message), None);
+    /// What is wrong with the number of micro-batches that a chunk runs in a row.
+    pub(crate) fn wrong_group(&self) -> Option<Fault> {
+        let (group, m, p) = (self.group?, self.micro_batches, self.grid.stages);
+        if let Some(fault) = self.grid.unused_group() {
+            return Some(fault);
         }
         if m < p {
-            let message = format!("{m} micro-batches are no group for {p} stages");
+            let message = format!("{m} micro-batches are no group for the {p} stages (PP)");
             return Some(Fault { knob: Fault::MICRO_BATCHES, message, nearest: Some(p) });
         }
         if fills(group, m, p) {
@@ -210,11 +216,13 @@ impl Sizes {
         let most = m.min(MAX_GROUP);
         let message = if (p..=most).contains(&group) {
             let rest = m % group;
-            format!("groups of {group} leave {rest} of {m} micro-batches, fewer than {p} stages")
+            format!(
+                "groups of {group} leave {rest} of {m} micro-batches, fewer than the {p} stages (PP)"
+            )
         } else {
-            format!("a micro-batch group has {p} to {most} micro-batches, not {group}")
+            format!("a micro-batch group has {p} (PP) to {most} micro-batches, not {group}")
         };
-        fault(message, nearest_group(group, m, p))
+        Some(Fault { knob: Fault::GROUP, message, nearest: nearest_group(group, m, p) })
     }
 }
 

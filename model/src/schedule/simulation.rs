@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskKind, TaskLists, Timeline, Times};
+use super::{Form, Schedule, Task, TaskKind, TaskLists, Timeline, Times};
 use crate::choice::Method;
 
 impl Schedule {
@@ -42,25 +42,8 @@ impl Schedule {
     }
 
     /// The stage of a place along the model; `chunk` says which of DualPipe's two copies.
-    const fn stage_at(&self, position: usize, chunk: usize) -> usize {
-        let p = self.stages as usize;
-        match self.method {
-            Method::DualPipe if chunk == 1 => p - 1 - position,
-            Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipeV if position >= p => {
-                2 * p - 1 - position
-            }
-            Method::Gpipe
-            | Method::OneForwardOneBackward
-            | Method::Interleaved
-            | Method::OneForwardOneBackwardOverlap
-            | Method::ZbH1
-            | Method::Zb2p
-            | Method::ZbV
-            | Method::VHalf
-            | Method::VMin
-            | Method::DualPipe
-            | Method::DualPipeV => position % p,
-        }
+    fn stage_at(&self, position: usize, chunk: usize) -> usize {
+        Form::of(self.method).placement.stage_at(self.stages(), position, chunk)
     }
 }
 

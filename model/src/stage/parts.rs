@@ -6,7 +6,8 @@ use crate::choice::{CudaGraph, RecomputeGranularity, RecomputeModule};
 use crate::estimate::{Axis, Collective};
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
-use crate::pair::{EndHops, Hiding, LayerHops, Side, overlap};
+use crate::operator::{Block, Cost};
+use crate::pair::{EndHops, Hiding, LayerHops, Side, exposed};
 use crate::plan::Plan;
 use crate::traffic::Exchange;
 
@@ -16,6 +17,8 @@ use super::{AXES, PerAxis, StageWork, Terms};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) work: Work,
+    /// A dense and a MoE layer as a whole, and what the backward computes again of it.
+    pub(crate) layers: [(Block, Cost); 2],
     pub(crate) exchanges: Vec<Exchange>,
     /// Where a dense and a MoE layer's exchanges stand in it.
     pub(crate) hops: [LayerHops; 2],
@@ -34,10 +37,13 @@ impl Parts {
             replay(&mut work.dense, true);
             replay(&mut work.moe, graph == CudaGraph::Local);
         }
+        let layers = [(&work.dense, false), (&work.moe, true)]
+            .map(|(layer, is_moe)| (layer.total(), layer.recomputed(plan, is_moe)));
         let exchanges = plan.exchanges();
         let hops = [false, true].map(|is_moe| LayerHops::new(plan, &exchanges, is_moe));
         let ends = EndHops::new(&exchanges);
-        let mut parts = Self { work, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
+        let mut parts =
+            Self { work, layers, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
         if plan.runs_pairs() {
             parts.layer_pairs = [false, true].map(|is_moe| parts.layer_pair(plan, is_moe));
         }
@@ -54,11 +60,12 @@ impl Parts {
         }
         let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
         let repeated_share = if full { 1.0 } else { 0.0 };
-        let terms = Terms { repeated_share, ..Terms::default() };
-        let work = StageWork::new(plan, &content, self, &terms);
-        let hiding = Hiding::new(plan, &work, &work);
+        let hiding = Hiding::new(plan, || {
+            let terms = Terms { repeated_share, ..Terms::default() };
+            [StageWork::new(plan, &content, self, &terms); 2]
+        });
         let side = Side { content, repeated_share, copy: 0.0 };
-        overlap(plan, self, &hiding, [&side, &side]).exposed
+        exposed(plan, self, &hiding, [&side, &side])
     }
 }
 

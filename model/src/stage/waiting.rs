@@ -1,7 +1,6 @@
 //! What a pass or a pair spends beside its kernels: exchanges, contention, the host.
 
 use crate::choice::ShardingStrategy;
-use crate::pipeline::runs_pairs;
 use crate::plan::Plan;
 
 use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, StageWork, TP};
@@ -57,7 +56,7 @@ impl Plan {
     /// pairs hide them as well.
     pub(crate) fn overlaps_sends(&self) -> bool {
         let schedule = &self.design().schedule;
-        schedule.overlap_p2p_comm && (self.sizes.vpp > 1 || runs_pairs(schedule.method))
+        schedule.overlap_p2p_comm && (self.sizes.vpp > 1 || self.form().runs_pairs)
     }
 
     /// Do dispatch and combine take their two levels one after the other?
@@ -157,7 +156,7 @@ fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {
     if schedule.moe_alltoall_overlap_comm {
         seconds = piecewise(seconds, pass.experts, EP_PIECES);
     }
-    if runs_pairs(schedule.method) {
+    if plan.form().runs_pairs {
         seconds *= 1.0 - HIDDEN_IN_WARM_UP;
     }
     seconds

@@ -1,6 +1,8 @@
 //! Sizes that a schedule can't have.
 
+use model::Plan;
 use model::choice::{Choice, Method};
+use model::design::{Design, KnobId};
 use model::schedule::{Fault, Schedule};
 
 use super::mended;
@@ -101,4 +103,62 @@ fn the_nearest_values_lead_to_a_schedule() {
         }
     }
     assert_eq!(Method::ALL.len(), 11);
+}
+
+/// A design of 8 GPUs a stage with these sizes of its schedule.
+fn design(method: Method, sizes: [u64; 3], group: Option<u64>) -> Design {
+    let [stages, chunks, micro_batches] = sizes;
+    let settings = [
+        ("num_layers", (stages * chunks).to_string()),
+        ("num_devices", (stages * 8).to_string()),
+        ("tensor_model_parallel_size", "1".to_owned()),
+        ("sequence_parallel", "false".to_owned()),
+        ("pipeline_model_parallel_size", stages.to_string()),
+        ("virtual_pipeline_model_parallel_size", chunks.to_string()),
+        ("global_batch_size", (micro_batches * 8).to_string()),
+        (
+            "microbatch_group_size_per_vp_stage",
+            group.map_or_else(|| "none".to_owned(), |group| group.to_string()),
+        ),
+        ("timing", "simulated".to_owned()),
+        ("method", method.name().to_owned()),
+    ];
+    let mut design = Design::from_preset("llama-3-8b").unwrap();
+    for (knob, value) in &settings {
+        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    design
+}
+
+/// Whatever a schedule of these sizes breaks, the design with them breaks, in the same words.
+#[test]
+fn a_design_says_of_its_schedule_what_the_schedule_says() {
+    for method in Method::ALL {
+        for (stages, chunks) in [(3, 1), (4, 1), (4, 2), (4, 3), (5, 2)] {
+            for micro_batches in [3, 6, 8, 9, 13] {
+                for group in [None, Some(4), Some(6), Some(9)] {
+                    let sizes = [stages, chunks, micro_batches];
+                    let faults = Schedule::new(*method, stages, chunks, micro_batches, group);
+                    let faults = faults.err().unwrap_or_default();
+                    let broken = Plan::new(&design(*method, sizes, group)).err();
+                    let broken = broken.unwrap_or_default();
+                    let what = format!("{method:?} {sizes:?} {group:?}: {broken:#?}");
+                    assert_eq!(faults.is_empty(), broken.is_empty(), "{what}");
+                    for fault in faults {
+                        let said = broken.iter().any(|rule| rule.message == fault.message);
+                        assert!(said, "{fault:?} {what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// DualPipe's two directions share a step's micro-batches: an odd one has no direction.
+#[test]
+fn a_design_of_dualpipe_needs_an_even_number_of_micro_batches() {
+    let broken = Plan::new(&design(Method::DualPipe, [4, 1, 9], None)).unwrap_err();
+    assert_eq!(broken[0].rule, "schedule_has_enough_micro_batches");
+    assert!(broken[0].message.contains("9 is not even"), "{}", broken[0].message);
+    assert!(Plan::new(&design(Method::DualPipe, [4, 1, 10], None)).is_ok());
 }
