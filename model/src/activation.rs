@@ -49,7 +49,8 @@ impl Saved {
         Tensor::ALL.map(|tensor| (tensor, self.bytes(tensor)))
     }
 
-    fn bytes(&self, tensor: Tensor) -> f64 {
+    /// Bytes of one tensor.
+    pub(crate) fn bytes(&self, tensor: Tensor) -> f64 {
         match tensor {
             Tensor::NormInputs => self.norm_inputs,
             Tensor::Normed => self.normed,

@@ -259,7 +259,7 @@ impl StageMemory {
 }
 
 /// One pipeline stage, per device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageEstimate {
     /// Its position in the pipeline.
     pub stage: u32,

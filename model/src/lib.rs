@@ -68,6 +68,7 @@ pub mod fit;
 pub mod ledger;
 #[cfg(feature = "text")]
 pub mod trace;
+pub mod verdict;
 
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
@@ -77,10 +78,12 @@ pub use layout::{
     Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
 };
 pub use ledger::ledger;
+pub use memory::{Content, Filling, contents};
 pub use plan::Plan;
 pub use rules::legal_values;
 pub use step::estimate;
 pub use timeline::timeline;
+pub use verdict::verdict;
 
 /// The version of the model: it changes whenever a number does.
 pub const MODEL_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,6 @@
 //! What lives on a device of each stage at its fullest moment.
 
+mod contents;
 mod working;
 
 use crate::activation::Kept;
@@ -11,6 +12,7 @@ use crate::plan::Plan;
 use crate::schedule::Task;
 use crate::units::Bytes;
 
+pub use contents::{Content, Filling, contents};
 use working::Placeholders;
 
 /// Memory of one stage, and what it parks in host memory.
@@ -40,6 +42,27 @@ pub(crate) struct LayerMemory {
 struct LayerNeed {
     kept: Kept,
     works: f64,
+}
+
+/// The layers of a stage by what becomes of their tensors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Split {
+    /// Layers that are computed again as a whole.
+    recomputed: f64,
+    /// Dense layers, then MoE layers.
+    kinds: [KindOfLayers; 2],
+}
+
+/// Layers of one kind on a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct KindOfLayers {
+    is_moe: bool,
+    count: f64,
+    /// Of all layers of the stage.
+    share: f64,
+    /// Neither computed again as a whole nor offloaded.
+    normal: f64,
+    offloaded: f64,
 }
 
 impl LayerMemory {
@@ -154,36 +177,49 @@ impl Plan {
         layers: &LayerMemory,
     ) -> Kept {
         let mut sum = Kept::default();
+        let split = self.split_layers(index, stage);
+        let memory = &self.design().memory;
+        for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
+            let LayerNeed { kept, works } = if kind.is_moe { layers.moe } else { layers.dense };
+            let whole = kept.device + kept.host;
+            sum.device +=
+                kept.device * kind.normal + self.checkpoints(split.recomputed) * kind.share;
+            sum.host += kept.host * kind.normal + whole * kind.offloaded;
+            let again = if split.recomputed > 0.0 {
+                whole * self.checkpoint_group(split.recomputed)
+            } else {
+                kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }
+            };
+            sum.again = sum.again.max(again + works);
+        }
+        sum.device += self.head_inputs(stage);
+        sum
+    }
+
+    /// What heads keep: their input and its normed copy.
+    fn head_inputs(&self, stage: &Stage) -> f64 {
+        self.layer_input() * 2.0 * (stage.head + stage.mtp_head)
+    }
+
+    /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
+    /// take of each kind alike.
+    fn split_layers(&self, index: usize, stage: &Stage) -> Split {
         let mtp_moe = self.shape.moe_layers > 0;
         let counts = [
-            (layers.dense, stage.dense + if mtp_moe { 0.0 } else { stage.mtp }),
-            (layers.moe, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
+            (false, stage.dense + if mtp_moe { 0.0 } else { stage.mtp }),
+            (true, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
         ];
         let memory = &self.design().memory;
         let all: f64 = counts.iter().map(|(_, count)| count).sum();
         let full = memory.recompute_granularity == RecomputeGranularity::Full;
         let recomputed = if full { self.recomputed_layers(index, all) } else { 0.0 };
         let offloaded = (memory.cpu_offloading_num_layers as f64).min(all - recomputed);
-        for (LayerNeed { kept, works }, count) in counts {
-            if count <= 0.0 {
-                continue;
-            }
+        let kinds = counts.map(|(is_moe, count)| {
             let share = if all > 0.0 { count / all } else { 0.0 };
             let normal = count - (recomputed + offloaded) * share;
-            let away = offloaded * share;
-            let whole = kept.device + kept.host;
-            sum.device += kept.device * normal + self.checkpoints(recomputed) * share;
-            sum.host += kept.host * normal + whole * away;
-            let again = if recomputed > 0.0 {
-                whole * self.checkpoint_group(recomputed)
-            } else {
-                kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }
-            };
-            sum.again = sum.again.max(again + works);
-        }
-        // The head keeps its normed input.
-        sum.device += self.layer_input() * 2.0 * (stage.head + stage.mtp_head);
-        sum
+            KindOfLayers { is_moe, count, share, normal, offloaded: offloaded * share }
+        });
+        Split { recomputed, kinds }
     }
 
     /// Full-stage micro-batches whose activations a stage holds at once, at most.

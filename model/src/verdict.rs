@@ -1,0 +1,146 @@
+//! Whether a design fits its memory, what fills it, and the smallest changes that help.
+
+mod change;
+mod options;
+
+use alloc::vec::Vec;
+
+use crate::activation::Fate;
+use crate::estimate::{Estimate, StageEstimate};
+use crate::memory::{Content, Filling, contents};
+use crate::plan::Plan;
+use crate::schedule::Task;
+use crate::units::Bytes;
+
+pub use change::Change;
+
+/// Which memory has the least room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The device's own.
+    Device,
+    /// The host's, a device's share of it.
+    Host,
+}
+
+impl Place {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// Whether a design fits its memory, and what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Does every stage fit, on the device and in host memory?
+    pub fits: bool,
+    /// The memory that is fullest for its size.
+    pub place: Place,
+    /// The stage where it is fullest.
+    pub stage: u32,
+    /// What that stage needs of it at its fullest moment.
+    pub peak: Bytes,
+    /// What there is.
+    pub limit: Bytes,
+    /// The task at whose start it is fullest; none when a formula gave the times.
+    pub fullest: Option<Task>,
+    /// Full-stage micro-batches whose activations the stage holds then.
+    pub in_flight: f64,
+    /// What fills it, the largest first; the parts sum to `peak`.
+    pub contents: Vec<Filling>,
+    /// MFU of the design as it is.
+    pub mfu: f64,
+    /// One change for each knob. When the design doesn't fit: the smallest with which it does, the
+    /// fastest first, then the knobs that can't alone, the nearest to fitting first. When it fits:
+    /// those that use room that is left to be faster, the fastest first.
+    pub changes: Vec<Change>,
+}
+
+impl Verdict {
+    /// Bytes above the limit; zero when it fits.
+    #[must_use]
+    pub fn over(&self) -> Bytes {
+        self.peak.beyond(self.limit)
+    }
+
+    /// Bytes that are left; zero when it doesn't fit.
+    #[must_use]
+    pub fn headroom(&self) -> Bytes {
+        self.limit.beyond(self.peak)
+    }
+
+    /// The largest part of what fills it.
+    #[must_use]
+    pub fn largest(&self) -> Option<&Filling> {
+        self.contents.first()
+    }
+}
+
+/// Whether a plan fits its memory by its estimate, and which change of a single knob helps.
+///
+/// Each value of a knob is tried alone; what has to move with it moves (sequence parallelism with
+/// TP, the layout with PP). Values are screened with the closed form, the nearest that comes
+/// within 5 % of fitting is estimated as the plan is timed.
+#[must_use]
+pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
+    let (place, stage) = fullest(plan, estimate);
+    let [peak, limit] = match place {
+        Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
+        Place::Host => [stage.host_memory, plan.machine.host_memory],
+    };
+    let contents = match place {
+        Place::Device => contents(plan, &stage),
+        Place::Host => on_host(plan, &stage),
+    };
+    Verdict {
+        fits: estimate.metrics.fits,
+        place,
+        stage: stage.stage,
+        peak,
+        limit,
+        fullest: stage.fullest,
+        in_flight: stage.peak_in_flight,
+        contents,
+        mfu: estimate.metrics.mfu,
+        changes: change::changes(plan, estimate),
+    }
+}
+
+/// The memory and the stage that is fullest for its size; of equally full stages the first.
+fn fullest(plan: &Plan, estimate: &Estimate) -> (Place, StageEstimate) {
+    let device = |stage: &StageEstimate| stage.memory.peak() / estimate.metrics.memory_limit;
+    let host = |stage: &StageEstimate| stage.host_memory / plan.machine.host_memory;
+    let all = estimate.stages.iter().flat_map(|stage| {
+        [(Place::Device, device(stage), stage), (Place::Host, host(stage), stage)]
+    });
+    let most = all.reduce(|most, other| if other.1 > most.1 { other } else { most });
+    most.map_or_else(
+        || (Place::Device, StageEstimate::default()),
+        |(place, _, stage)| (place, *stage),
+    )
+}
+
+/// What a stage parks in host memory, the largest first.
+fn on_host(plan: &Plan, stage: &StageEstimate) -> Vec<Filling> {
+    let index = stage.stage as usize;
+    let Some(held) = plan.stages.get(index) else { return Vec::new() };
+    let mut parts: Vec<(Content, f64)> = plan
+        .saved_on(index, held, Fate::Swapped)
+        .into_iter()
+        .map(|(content, bytes)| (content, bytes * stage.peak_in_flight))
+        .collect();
+    let saved: f64 = parts.iter().map(|(_, bytes)| bytes).sum();
+    parts.push((Content::OptimizerStates, stage.host_memory.get() - saved));
+    // Sums of tensors differ from their total in the last digits.
+    parts.retain(|(_, bytes)| *bytes > 1.0);
+    parts.sort_by(|one, other| other.1.total_cmp(&one.1));
+    parts
+        .into_iter()
+        .map(|(content, bytes)| Filling { content, bytes: Bytes::new(bytes) })
+        .collect()
+}

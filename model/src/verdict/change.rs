@@ -1,0 +1,138 @@
+//! The change of each knob that helps.
+
+use alloc::vec::Vec;
+
+use super::options::{KNOBS, Tried};
+use crate::design::{Design, KnobId};
+use crate::estimate::Estimate;
+use crate::fit::screening::{MARGIN, pressure, screened};
+use crate::knob::Value;
+use crate::plan::Plan;
+use crate::step::estimate;
+use crate::units::Bytes;
+
+/// Values of one knob that are estimated as the plan is timed.
+const TIMED: usize = 8;
+
+/// A change of one knob, and what it does to the design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The knob.
+    pub knob: KnobId,
+    /// Its new value.
+    pub value: Value,
+    /// Knobs that have to move with it, with their new values.
+    pub with: Vec<(KnobId, Value)>,
+    /// Does the design fit then?
+    pub fits: bool,
+    /// MFU then.
+    pub mfu: f64,
+    /// Peak device memory then.
+    pub memory_peak: Bytes,
+}
+
+/// A design with other settings of a knob, and how far they are from the present ones.
+pub(super) struct Candidate {
+    pub(super) design: Design,
+    pub(super) distance: f64,
+}
+
+/// A candidate that is legal, by the closed form.
+struct Screened {
+    candidate: Candidate,
+    pressure: f64,
+    mfu: f64,
+}
+
+/// One change for each knob that has one; see [`super::Verdict::changes`].
+pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
+    let Some((quick, as_it_is)) = screened(plan.design()) else { return Vec::new() };
+    let now = Screened {
+        candidate: Candidate { design: plan.design().clone(), distance: 0.0 },
+        pressure: pressure(&quick, &as_it_is),
+        mfu: as_it_is.metrics.mfu,
+    };
+    let of_knob = |knob: &Tried| {
+        if present.metrics.fits {
+            faster(plan, present, &now, knob)
+        } else {
+            smallest(plan, present, &now, knob)
+        }
+    };
+    let mut changes: Vec<(f64, Change)> = KNOBS.iter().filter_map(of_knob).collect();
+    changes.sort_by(|(one_pressure, one), (other_pressure, other)| {
+        other.fits.cmp(&one.fits).then_with(|| {
+            if one.fits {
+                other.mfu.total_cmp(&one.mfu)
+            } else {
+                one_pressure.total_cmp(other_pressure)
+            }
+        })
+    });
+    changes.into_iter().map(|(_, change)| change).collect()
+}
+
+fn screen(candidates: Vec<Candidate>) -> Vec<Screened> {
+    let screen = |candidate: Candidate| {
+        let (plan, estimate) = screened(&candidate.design)?;
+        let (pressure, mfu) = (pressure(&plan, &estimate), estimate.metrics.mfu);
+        Some(Screened { candidate, pressure, mfu })
+    };
+    candidates.into_iter().filter_map(screen).collect()
+}
+
+/// The nearest value that fits, else the one that comes nearest to fitting; with how full the
+/// fullest memory is then.
+fn smallest(
+    plan: &Plan,
+    present: &Estimate,
+    now: &Screened,
+    knob: &Tried,
+) -> Option<(f64, Change)> {
+    let mut found = screen((knob.freeing)(plan, knob.id));
+    found.retain(|screened| screened.pressure < now.pressure);
+    found.sort_by(|one, other| {
+        let nearer = one.candidate.distance.total_cmp(&other.candidate.distance);
+        nearer.then_with(|| other.mfu.total_cmp(&one.mfu))
+    });
+    let near = found.iter().filter(|screened| screened.pressure <= MARGIN);
+    let fitting = near.take(TIMED).find_map(|screened| {
+        timed(plan, knob.id, &screened.candidate.design).filter(|(_, change)| change.fits)
+    });
+    let least = || {
+        let least = found.iter().min_by(|one, other| one.pressure.total_cmp(&other.pressure))?;
+        timed(plan, knob.id, &least.candidate.design)
+            .filter(|(needed, change)| !change.fits && *needed < pressure(plan, present))
+    };
+    fitting.or_else(least)
+}
+
+/// The fastest value that needs more memory and fits.
+fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Option<(f64, Change)> {
+    let mut found = screen((knob.giving_back)(plan, knob.id));
+    found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MARGIN);
+    found.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
+    let used = pressure(plan, present);
+    found.iter().take(TIMED).find_map(|screened| {
+        timed(plan, knob.id, &screened.candidate.design).filter(|(needed, change)| {
+            change.fits && change.mfu > present.metrics.mfu && *needed > used
+        })
+    })
+}
+
+/// What a design does as it is timed, told as a change of the plan's one.
+fn timed(plan: &Plan, id: KnobId, design: &Design) -> Option<(f64, Change)> {
+    let changed = Plan::new(design).ok()?;
+    let estimate = estimate(&changed);
+    let before = plan.design();
+    let moved = |other: &&KnobId| **other != id && before.get(**other) != design.get(**other);
+    let change = Change {
+        knob: id,
+        value: design.get(id),
+        with: KnobId::ALL.iter().filter(moved).map(|id| (*id, design.get(*id))).collect(),
+        fits: estimate.metrics.fits,
+        mfu: estimate.metrics.mfu,
+        memory_peak: estimate.metrics.memory_peak,
+    };
+    Some((pressure(&changed, &estimate), change))
+}
