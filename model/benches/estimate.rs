@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use model::design::{Design, KnobId};
+use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
 use model::{Plan, estimate, legal_values, make_it_fit, timeline};
 
 /// Median time of a call in microseconds, over batches.
@@ -87,5 +88,31 @@ fn main() {
         micros(calls.min(40), || {
             let _ = black_box(Plan::new(black_box(&illegal)));
         })
+    );
+    routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
+}
+
+/// A planner over a trace of this size, and what comes before it.
+fn routing([steps, layers, experts]: [usize; 3]) {
+    let size = Size { steps, stride: 1, layers, experts, tokens: 1 << 20, topk: 8 };
+    let start = Instant::now();
+    let trace: Trace = Generator::default().trace(&size).expect("the size is in bounds");
+    println!("trace of {steps} steps     {:8.2} ms", start.elapsed().as_secs_f64() * 1e3);
+    let start = Instant::now();
+    black_box(trace.content_hash());
+    println!("its hash                {:8.2} ms", start.elapsed().as_secs_f64() * 1e3);
+    let planner = Planner {
+        predictor: Predictor::SlidingWindow(10),
+        interval: 50,
+        trigger: Trigger::Threshold(0.08),
+        devices: 32,
+        redundant: 0,
+    };
+    let cost = MoveCost { bytes_per_expert: 1e8, bytes_per_second: 1e11 };
+    println!(
+        "planner over it         {:8.2} ms",
+        micros(1, || {
+            black_box(planner.run(black_box(&trace), &cost));
+        }) / 1e3
     );
 }

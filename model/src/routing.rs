@@ -17,6 +17,8 @@ pub mod measure;
 mod placement;
 mod planner;
 mod random;
+#[cfg(feature = "text")]
+pub mod text;
 mod trace;
 
 pub use generator::{Generator, Size};
