@@ -1,8 +1,11 @@
 //! A timeline as a Chrome trace, which Perfetto and `chrome://tracing` open.
 //!
 //! The format is the JSON of the Trace Event Format: complete events (`"ph":"X"`) with `ts` and
-//! `dur` in microseconds, and metadata events (`"ph":"M"`) that name processes and threads. Times
-//! are whole nanoseconds, so that tasks that follow each other without a gap never overlap.
+//! `dur` in microseconds, and metadata events (`"ph":"M"`) that name and sort processes and threads.
+//! Times are whole nanoseconds, so that tasks that follow each other without a gap never overlap.
+//!
+//! Processes and threads have numbers from 1 on: viewers take thread 0 for the idle task of a
+//! machine.
 
 use alloc::format;
 use alloc::string::String;
@@ -41,8 +44,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// The trace of a schedule as process 1: a thread for each stage, with the stage's number, and
-    /// an event for each task, with its chunk and micro-batch.
+    /// The trace of a schedule as process 1: a thread for each stage, `tid` 1 for stage 0, and an
+    /// event for each task, with its chunk and micro-batch.
     ///
     /// `parts` gives what the time of a task on a stage is made of, in seconds.
     #[must_use]
@@ -73,14 +76,13 @@ impl Trace {
     pub fn begin_process(&mut self, name: &str) {
         self.process += 1;
         self.metadata("process_name", 0, name);
+        self.sort("process_sort_index", 0, self.process as usize);
     }
 
-    /// Names a thread of the process.
+    /// Names the process's thread of this place, 0 for the first one, and puts it there.
     pub fn name_thread(&mut self, thread: usize, name: &str) {
         self.metadata("thread_name", thread, name);
-        let head = self.head("M", "thread_sort_index", thread);
-        // Writing to a string can't fail.
-        let _ = write!(self.json, "{head},\"args\":{{\"sort_index\":{thread}}}}}");
+        self.sort("thread_sort_index", thread, thread);
     }
 
     /// Adds an event to a thread.
@@ -129,12 +131,18 @@ impl Trace {
         self.json.push_str("}}");
     }
 
+    fn sort(&mut self, kind: &str, thread: usize, index: usize) {
+        let head = self.head("M", kind, thread);
+        // Writing to a string can't fail.
+        let _ = write!(self.json, "{head},\"args\":{{\"sort_index\":{index}}}}}");
+    }
+
     /// The start of an event, which is left open.
     fn head(&self, phase: &str, name: &str, thread: usize) -> String {
         let comma = if self.json.ends_with('[') { "" } else { "," };
         let mut head = format!("{comma}\n{{\"ph\":\"{phase}\",\"name\":");
         quote(name, &mut head);
-        let _ = write!(head, ",\"pid\":{},\"tid\":{thread}", self.process);
+        let _ = write!(head, ",\"pid\":{},\"tid\":{}", self.process, thread + 1);
         head
     }
 }
@@ -218,20 +226,59 @@ mod tests {
         trace["traceEvents"].as_array().unwrap().clone()
     }
 
+    /// The events of one kind (`ph`) in a process's thread.
+    fn of<'a>(events: &'a [Value], phase: &str, [pid, tid]: [usize; 2]) -> Vec<&'a Value> {
+        let here =
+            |event: &&Value| event["ph"] == phase && event["pid"] == pid && event["tid"] == tid;
+        events.iter().filter(here).collect()
+    }
+
+    /// What any viewer may rely on: numbers from 1 on, times that pass, one event at a time in a
+    /// thread, and names and places that were given before the first event of a thread.
+    #[track_caller]
+    fn check_form(events: &[Value]) {
+        let number = |event: &Value, name: &str| event[name].as_u64().unwrap_or(0) as usize;
+        let mut named: Vec<([usize; 2], Vec<&str>, f64)> = Vec::new();
+        for event in events {
+            let lane = ["pid", "tid"].map(|name| number(event, name));
+            assert!(lane[0] >= 1 && lane[1] >= 1, "{event}");
+            if named.iter().all(|(known, ..)| *known != lane) {
+                named.push((lane, Vec::new(), 0.0));
+            }
+            let (_, metadata, last) = named.iter_mut().find(|known| known.0 == lane).unwrap();
+            if event["ph"] == "M" {
+                metadata.push(event["name"].as_str().unwrap());
+                continue;
+            }
+            assert!(metadata.ends_with(&["thread_name", "thread_sort_index"]), "{event}");
+            let (ts, dur) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+            assert!(ts >= *last - 1e-6, "{event} overlaps what ends at {last}");
+            assert!(dur >= 0.0, "{event}");
+            *last = ts + dur;
+        }
+        let processes = named.iter().map(|(lane, ..)| lane[0]).max().unwrap_or(0);
+        for process in 1..=processes {
+            let (_, first, _) = named.iter().find(|(lane, ..)| *lane == [process, 1]).unwrap();
+            assert!(first.starts_with(&["process_name", "process_sort_index"]), "{first:?}");
+        }
+        for event in events.iter().filter(|event| event["name"] == "thread_sort_index") {
+            assert_eq!(event["args"]["sort_index"], number(event, "tid") - 1, "{event}");
+        }
+    }
+
     #[track_caller]
     fn check(timeline: &Timeline) {
         let json = Trace::new(timeline, &mut |_, _| Vec::new()).finish();
         let events = events(&json);
-        let tasks: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
-        assert_eq!(tasks.len() as u64, timeline.schedule.num_tasks());
+        check_form(&events);
+        let tasks = events.iter().filter(|event| event["ph"] == "X").count();
+        assert_eq!(tasks as u64, timeline.schedule.num_tasks());
         for stage in 0..timeline.schedule.stages() {
-            let of_stage: Vec<_> = tasks.iter().filter(|event| event["tid"] == stage).collect();
-            let mut last = 0.0;
+            let of_stage = of(&events, "X", [1, stage + 1]);
+            assert_eq!(of_stage.len(), timeline.lists.stage(stage).len());
             for (event, (task, start, end)) in of_stage.iter().zip(timeline.stage(stage)) {
                 let (ts, dur) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
-                assert!(ts >= last - 1e-6, "{event} overlaps what ends at {last}");
-                last = ts + dur;
-                assert!((ts - start * 1e6).abs() < 2e-3 && (last - end * 1e6).abs() < 2e-3);
+                assert!((ts - start * 1e6).abs() < 2e-3 && (ts + dur - end * 1e6).abs() < 2e-3);
                 assert_eq!(event["name"], letters(&task));
                 assert_eq!(event["args"]["micro_batch"], task.micro_batch);
                 assert_eq!(event["args"]["chunk"], task.chunk);
@@ -254,7 +301,7 @@ mod tests {
         let names = events.iter().filter(|event| event["name"] == "thread_name");
         let names: Vec<_> = names.map(|event| (&event["tid"], &event["args"]["name"])).collect();
         assert_eq!(names.len(), 2);
-        assert_eq!(names[1], (&Value::from(1), &Value::from("Stage 1")));
+        assert_eq!(names[1], (&Value::from(2), &Value::from("Stage 1")));
         assert!(events.iter().all(|event| event["pid"] == 1));
     }
 
@@ -267,6 +314,7 @@ mod tests {
         let event = Event { name: "a\\b", category: "x", start: 1.5, end: f64::NAN };
         trace.add(0, &event, &[("count", Arg::Count(3))]);
         let events = events(&trace.finish());
+        check_form(&events);
         let first = events.iter().find(|event| event["ph"] == "X").unwrap();
         assert_eq!(first["args"]["Core attention (µs)"], 12_000.0);
         let last = events.last().unwrap();
