@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
-use crate::choice::{AttentionFlops, Framework, Method, Optimizer, Precision, ShardingStrategy};
+use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
 use crate::design::{Design, PerStage};
 use crate::layout::{self, Stage};
 use crate::rules;
@@ -219,7 +219,7 @@ impl Plan {
 
     /// Pipeline directions that a device serves at once: two for DualPipe.
     pub(crate) fn directions(&self) -> f64 {
-        if self.design.schedule.method == Method::DualPipe { 2.0 } else { 1.0 }
+        self.form().placement.directions() as f64
     }
 
     /// Average keys that a query meets: all under the `full` convention, half under `causal`.
