@@ -456,6 +456,8 @@ fn grounds() -> Vec<Design> {
     ));
     grounds.push(of(&paper, &[("inter_node_gb_per_sec", "2")]));
     grounds.push(of(&paper, &[("host_gb_per_sec", "0.5")]));
+    let nothing = [("recompute_granularity", "none"), ("recompute_modules", "none")];
+    grounds.push(of(&paper, &nothing));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
     grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
     grounds.push(of(

@@ -1,8 +1,9 @@
-//! What recomputation can't do: need more than its working set, or touch another stage.
+//! What memory must do: recomputation needs no more than its working set and touches no other
+//! stage, more in flight needs no less, and the ranks of a replica hold the model once.
 
 use model::choice::{Choice, RecomputeModule};
 use model::design::KnobId;
-use model::ledger;
+use model::{contents, ledger};
 
 use super::*;
 
@@ -68,6 +69,70 @@ proptest! {
         for (index, (one, other)) in all.stages.iter().zip(&but_one.stages).enumerate() {
             let same = (one.memory.peak().get() - other.memory.peak().get()).abs() < 1.0;
             prop_assert!(same || index == stage, "{index} {stage}");
+        }
+    }
+
+    /// More micro-batches: none of the stages holds fewer of them at once, or needs less.
+    #[test]
+    fn more_in_flight_never_needs_less_memory(design in legal_design()) {
+        let mut more = design.clone();
+        more.training.global_batch_size *= 2;
+        let Ok(more) = Plan::new(&more) else { return Ok(()) };
+        let (after, before) = (estimate(&more), estimate(&plan(&design)));
+        for (after, before) in after.stages.iter().zip(&before.stages) {
+            prop_assert!(after.peak_in_flight >= before.peak_in_flight * (1.0 - SLACK));
+            let [now, then] = [after, before].map(|stage| stage.memory.peak().get());
+            prop_assert!(now >= then * (1.0 - SLACK), "{now} {then}");
+        }
+    }
+
+    /// Whatever a stage holds has a name: the parts of each stage sum to its peak.
+    #[test]
+    fn contents_of_a_stage_sum_to_its_peak(design in legal_design()) {
+        let plan = plan(&design);
+        for stage in &estimate(&plan).stages {
+            let parts = contents(&plan, stage);
+            let sum: f64 = parts.iter().map(|part| part.bytes.get()).sum();
+            let peak = stage.memory.peak().get();
+            prop_assert!((sum - peak).abs() <= SLACK * peak, "{sum} {peak}");
+        }
+    }
+
+    /// Weights over all ranks of a replica, those that each rank has counted once, sum to the
+    /// parameters: what a rank holds falls with TP by t (1 - 1/TP) and with EP x ETP by
+    /// x (1 - 1/(EP x ETP)); the rest of it is on every rank.
+    #[test]
+    fn weights_of_a_replica_sum_to_what_one_rank_alone_would_hold(design in legal_design()) {
+        let held = |design: &Design| -> Option<Vec<f64>> {
+            let plan = Plan::new(design).ok()?;
+            Some(estimate(&plan).stages.iter().map(|stage| stage.params as f64).collect())
+        };
+        let set = |design: &Design, settings: &[(&str, &str)]| {
+            settings.iter().fold(design.clone(), |design, (knob, value)| with(&design, knob, value))
+        };
+        let unsplit = |design: &Design| set(design, &[("tp", "1"), ("sequence_parallel", "false")]);
+        let gathered = |design: &Design| set(design, &[("ep", "1"), ("etp", "1")]);
+        let all = [
+            held(&design),
+            held(&unsplit(&design)),
+            held(&gathered(&design)),
+            held(&gathered(&unsplit(&design))),
+        ];
+        let [Some(ranks), Some(one_tp), Some(one_ep), Some(alone)] = all else { return Ok(()) };
+        let parallel = &design.parallel;
+        let tp = parallel.tensor_model_parallel_size as f64;
+        let ep = (parallel.expert_model_parallel_size * parallel.expert_tensor_parallel_size) as f64;
+        for stage in 0..ranks.len() {
+            let split = |fell: f64, ranks: f64| {
+                if ranks > 1.0 { fell / (1.0 - 1.0 / ranks) } else { 0.0 }
+            };
+            let tensor = split(one_tp[stage] - ranks[stage], tp);
+            let expert = split(one_ep[stage] - ranks[stage], ep);
+            // Of the parts that aren't split here, everything is on every rank.
+            let everywhere = ranks[stage] - tensor / tp - expert / ep;
+            prop_assert!(everywhere >= -64.0, "{everywhere}");
+            let sum = everywhere + tensor + expert;
+            prop_assert!((sum / alone[stage] - 1.0).abs() < 1e-6, "{sum} {}", alone[stage]);
         }
     }
 }
