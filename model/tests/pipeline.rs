@@ -7,7 +7,7 @@ use model::design::{Design, KnobId};
 use model::estimate::{Axis, Estimate, Phase};
 use model::pair::{PairOperator, Pass, Resource};
 use model::schedule::TaskKind;
-use model::{Plan, estimate, timeline};
+use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};
 use proptest::prelude::*;
 
 const RECIPE: &str = "pangu-ultra-moe-6k";
@@ -91,6 +91,46 @@ fn each_part_of_the_recipe_gains_alone_and_all_gain_more_together() {
     let together = plain_with(&[VPP, HIERARCHICAL, OVERLAP, SPLIT]);
     let best_alone = alone.into_iter().fold(f64::INFINITY, f64::min);
     assert!(together < best_alone * 0.95, "{together} {best_alone}");
+}
+
+/// What the recipe's parts and its layout come to; `--nocapture` prints it.
+#[test]
+#[expect(clippy::print_stdout, reason = "the figures are for the record")]
+fn the_figures_of_the_recipe_are_all_there() {
+    let plain = plain_with(&[]);
+    let parts = [
+        ("1F1B without any", plain),
+        ("VPP 2 alone", plain_with(&[VPP, ("method", "interleaved")])),
+        ("hierarchical EP alone", plain_with(&[HIERARCHICAL])),
+        ("overlap alone", plain_with(&[OVERLAP])),
+        ("overlap with dX and dW split", plain_with(&[OVERLAP, SPLIT])),
+        ("ZB-H1: dX and dW split without overlap", plain_with(&[("method", "zb_h1")])),
+        ("all together", step(&[])),
+    ];
+    for (name, seconds) in parts {
+        println!("{name}: {seconds:.3} s, {:+.1} %", (seconds / plain - 1.0) * 100.0);
+    }
+    let recipe = predict(&[]);
+    for part in &recipe.overlap {
+        let (phase, axis) = (part.phase.label(), part.axis.name());
+        let (time, hidden) = (part.time.get(), part.ratio() * 100.0);
+        println!("{phase}, {axis}: {time:.3} s, {hidden:.1} % hidden");
+        assert!((0.0..=100.0).contains(&hidden), "{part:?}");
+    }
+    for phase in Phase::ALL {
+        let share = hidden(&recipe, Some(phase)) * 100.0;
+        println!("{}, TP, EP and PP together: {share:.1} % hidden", phase.label());
+    }
+    println!("step, TP, EP and PP together: {:.1} % hidden", hidden(&recipe, None) * 100.0);
+    let naive = with(RECIPE, &[("noop_layers", "62,63")]);
+    let best = layout_proposal(&plan(&naive)).unwrap();
+    let own = layout_overflow(&plan(&with(RECIPE, &[])));
+    for (name, overflow) in
+        [("no-op slots at the end", best.current), ("the recipe", own), ("optimum", best.overflow)]
+    {
+        println!("layout overflow, {name}: {:.2} %", overflow * 100.0);
+        assert!(overflow >= best.lower_bound - 1e-12, "{name}");
+    }
 }
 
 /// Two levels on two links hide each other: with both in one pair, time goes to the longer one.
