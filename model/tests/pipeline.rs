@@ -95,7 +95,6 @@ fn each_part_of_the_recipe_gains_alone_and_all_gain_more_together() {
 
 /// What the recipe's parts and its layout come to; `--nocapture` prints it.
 #[test]
-#[expect(clippy::print_stdout, reason = "the figures are for the record")]
 fn the_figures_of_the_recipe_are_all_there() {
     let plain = plain_with(&[]);
     let parts = [
