@@ -117,6 +117,8 @@ const fn verdict(part: StepPart) -> &'static str {
         StepPart::DataParallel => "Bound by data parallelism",
         StepPart::Optimizer => "Bound by the optimizer",
         StepPart::Stragglers => "Bound by stragglers",
+        StepPart::Imbalance => "Bound by uneven experts",
+        StepPart::Migration => "Bound by moving experts",
     }
 }
 
@@ -137,6 +139,8 @@ const fn name(part: StepPart) -> &'static str {
         StepPart::DataParallel => "exposed data-parallel communication",
         StepPart::Optimizer => "the optimizer",
         StepPart::Stragglers => "stragglers",
+        StepPart::Imbalance => "waiting for the fullest experts",
+        StepPart::Migration => "moving experts",
     }
 }
 

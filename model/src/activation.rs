@@ -96,7 +96,7 @@ impl Plan {
     pub(crate) fn moe_layer_saves(&self) -> Saved {
         let (shape, sizes) = (&self.shape, &self.sizes);
         let element = self.activation_bytes();
-        let rows = self.expert_rows();
+        let rows = self.most_rows();
         let inputs = (shape.mlp_matrices - 1) as f64;
         let input = self.linear_input_bytes();
         let inner = rows * (shape.expert_ffn as f64 / sizes.etp as f64);

@@ -124,11 +124,15 @@ pub enum StepPart {
     Optimizer,
     /// Waiting for the slowest rank.
     Stragglers,
+    /// Waiting for the rank whose experts get the most tokens.
+    Imbalance,
+    /// Moving experts between devices.
+    Migration,
 }
 
 impl StepPart {
     /// Every part, in the order in which charts show them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Ideal,
         Self::Kernels,
         Self::Vector,
@@ -144,6 +148,8 @@ impl StepPart {
         Self::DataParallel,
         Self::Optimizer,
         Self::Stragglers,
+        Self::Imbalance,
+        Self::Migration,
     ];
 
     /// A short name for people.
@@ -165,6 +171,8 @@ impl StepPart {
             Self::DataParallel => "DP",
             Self::Optimizer => "Optimizer",
             Self::Stragglers => "Stragglers",
+            Self::Imbalance => "Imbalance",
+            Self::Migration => "Migration",
         }
     }
 
@@ -187,6 +195,8 @@ impl StepPart {
             Self::DataParallel => "Gradient reduction and parameter gathering that nothing hides",
             Self::Optimizer => "The optimizer's own step",
             Self::Stragglers => "Waiting for the slowest rank",
+            Self::Imbalance => "Waiting for the rank whose experts get the most tokens",
+            Self::Migration => "Moving experts between devices",
         }
     }
 }

@@ -146,7 +146,12 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         }
         MetricId::overlap_ratio => formula(overlap_terms(estimate)),
         MetricId::imbalance_ratio => {
-            formula(vec![Breakdown::leaf("tokens of the mean rank", 1.0, "")])
+            let effect = plan.effect();
+            formula(vec![
+                Breakdown::leaf("tokens of the mean rank", 1.0, ""),
+                Breakdown::leaf("without a planner", effect.imbalance_unplanned, ""),
+                Breakdown::leaf("that memory holds", effect.fullest, ""),
+            ])
         }
         MetricId::token_drop_ratio => formula(vec![Breakdown::leaf(
             "capacity factor",
@@ -187,7 +192,9 @@ fn step_rows(estimate: &Estimate, part: StepPart) -> Vec<Breakdown> {
         | StepPart::Contention
         | StepPart::Bubble
         | StepPart::Optimizer
-        | StepPart::Stragglers => &[],
+        | StepPart::Stragglers
+        | StepPart::Imbalance
+        | StepPart::Migration => &[],
     };
     let rows = estimate.communication.iter().filter(|row| axes.contains(&row.axis));
     rows.map(|row| row_of(row, "s")).collect()

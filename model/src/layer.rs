@@ -298,7 +298,7 @@ fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
 fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
     let (shape, sizes) = (&plan.shape, &plan.sizes);
     let (h, own) = (shape.hidden as f64, plan.tokens_per_rank());
-    let rows = plan.expert_rows();
+    let rows = plan.awaited_rows();
     let local = plan.local_experts() as f64;
     let inner = split(shape.expert_ffn, sizes.etp);
     let inputs = (shape.mlp_matrices - 1) as f64;

@@ -55,6 +55,7 @@ mod memory;
 pub mod pair;
 mod pipeline;
 mod stage;
+mod uneven;
 
 pub mod estimate;
 pub mod metric;

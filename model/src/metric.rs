@@ -125,9 +125,10 @@ metrics! {
         "Share of communication time that compute hides",
         "1 - exposed communication / communication time", PANGU_ULTRA_MOE;
     imbalance_ratio: "Expert imbalance", "",
-        "Tokens of the fullest expert-parallel rank over the mean",
-        "max / mean tokens per rank", PANGU_ULTRA_MOE;
+        "Tokens of the fullest expert-parallel rank over the mean, mean over steps and layers",
+        "max / mean tokens per rank, behind planner and capacity", PANGU_ULTRA_MOE;
     token_drop_ratio: "Dropped tokens", "",
         "Share of token copies over their expert's capacity",
-        "max(0, 1 - capacity factor) with even loads", MEGATRON;
+        "sum of max(0, load - capacity) / sum of loads; max(0, 1 - capacity factor) with even loads",
+        MEGATRON;
 }

@@ -187,12 +187,15 @@ impl Plan {
 
     /// What one device of a stage holds.
     ///
-    /// Experts are split over EP x ETP, split matrices over TP, the rest is replicated. DualPipe
-    /// holds both directions. Tied embeddings stand on the first and on the last stage.
+    /// Experts and copies of busy ones are split over EP x ETP, split matrices over TP, the rest is
+    /// replicated. DualPipe holds both directions. Tied embeddings stand on the first and on the
+    /// last stage.
     pub(crate) fn stage_params(&self, stage: &Stage) -> RankParams {
+        let redundant = self.design().routing.redundant_experts;
+        let copies = 1.0 + redundant as f64 / self.shape.experts.max(1) as f64;
         let of = |params: Params| RankParams {
             dense: params.replicated as f64 + params.tensor as f64 / self.sizes.tp as f64,
-            expert: params.expert as f64 / (self.sizes.ep * self.sizes.etp) as f64,
+            expert: params.expert as f64 / (self.sizes.ep * self.sizes.etp) as f64 * copies,
         };
         let (dense, moe) = (of(self.dense_layer_params()), of(self.moe_layer_params()));
         let mtp = if self.shape.mtp_layers > 0 {

@@ -7,6 +7,7 @@ use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
 use crate::design::{Design, PerStage};
 use crate::layout::{self, Stage};
+use crate::routing::Effect;
 use crate::rules;
 use crate::topology::Machine;
 use crate::units::{Bytes, FlopsPerSecond};
@@ -22,6 +23,7 @@ pub struct Plan {
     pub(crate) sizes: Sizes,
     pub(crate) machine: Machine,
     pub(crate) stages: Vec<Stage>,
+    pub(crate) effect: Effect,
 }
 
 /// The model's sizes: what is optional in a design is a number here.
@@ -108,16 +110,22 @@ impl Plan {
         if !violations.is_empty() {
             return Err(violations);
         }
+        Ok(Self::checked(design, Effect::of(design)))
+    }
+
+    /// The plan of a design that breaks no rule.
+    pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
         let accelerator = *design.cluster.accelerator.row();
-        Ok(Self {
+        Self {
             accelerator,
             host: host(design.kernel.framework),
             shape: Shape::new(design),
             sizes: Sizes::new(design),
             machine: Machine::new(design, &accelerator),
             stages: layout::stages(design),
+            effect,
             design: design.clone(),
-        })
+        }
     }
 
     /// The same plan on an accelerator and a host with other constants: how a calibration tries
@@ -176,9 +184,19 @@ impl Plan {
         self.tokens() / self.sizes.tp as f64 * self.shape.topk as f64 * self.capacity_share()
     }
 
-    /// Rows that one rank's experts compute: copies of the whole ETP group.
+    /// Rows that one rank's experts compute: copies of the whole ETP group, mean over the ranks.
     pub(crate) fn expert_rows(&self) -> f64 {
         self.copies_per_rank() * self.sizes.etp as f64
+    }
+
+    /// Rows of the fullest rank, for which the others wait: mean over steps and layers.
+    pub(crate) fn awaited_rows(&self) -> f64 {
+        self.expert_rows() * self.effect.imbalance
+    }
+
+    /// Rows that a rank must have memory for.
+    pub(crate) fn most_rows(&self) -> f64 {
+        self.expert_rows() * self.effect.fullest
     }
 
     /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
@@ -187,13 +205,14 @@ impl Plan {
         match training.moe_expert_capacity_factor {
             None => 1.0,
             Some(factor) if training.moe_pad_expert_input_to_capacity => factor,
-            Some(factor) => factor.min(1.0),
+            Some(factor) if self.effect.drop_ratio <= 0.0 => factor.min(1.0),
+            Some(_) => 1.0 - self.effect.drop_ratio,
         }
     }
 
-    /// Experts on one rank.
+    /// Experts on one rank, copies of busy ones counted.
     pub(crate) fn local_experts(&self) -> u64 {
-        self.shape.experts / self.sizes.ep
+        (self.shape.experts + self.design.routing.redundant_experts) / self.sizes.ep
     }
 
     /// Bytes of one stored activation element.

@@ -7,10 +7,12 @@
 //! drops what is too much, [`group`] limits where a token may go, and [`aux_loss`] says over which
 //! tokens a loss balances.
 //!
-//! Nothing here reads a plan, so that it can be tested and drawn by itself.
+//! An [`Effect`] sums up what uneven loads do to a design, and a plan holds it. Nothing here reads a
+//! plan, so that it can be tested and drawn by itself.
 
 pub mod aux_loss;
 pub mod capacity;
+mod effect;
 mod generator;
 pub mod group;
 pub mod measure;
@@ -21,6 +23,8 @@ mod random;
 pub mod text;
 mod trace;
 
+pub use effect::Effect;
+pub(crate) use effect::Inputs;
 pub use generator::{Generator, Size};
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};

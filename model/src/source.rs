@@ -102,6 +102,9 @@ sources! {
     /// Model configuration.
     TELECHAT3 = "TeleChat3, README and mindformers configuration",
         "https://github.com/Tele-AI/TeleChat3";
+    /// Wang et al. 2024: how uneven loads are with an auxiliary loss, and with a bias instead.
+    LOSS_FREE_BALANCING = "Auxiliary-Loss-Free Load Balancing, arXiv 2408.15664, table 2",
+        "https://arxiv.org/abs/2408.15664";
     /// Our own derivation, written out beside the formula.
     DERIVED = "Derived, see the formula", "";
     /// A decision of this tool, to be replaced by calibration.

@@ -26,6 +26,12 @@ const BUCKET_PARAMS: f64 = 40e6;
 #[must_use]
 #[inline(never)]
 pub fn estimate(plan: &Plan) -> Estimate {
+    crate::uneven::estimate(plan, of_loads)
+}
+
+/// The estimate with every layer's rows as the plan's loads have them.
+#[inline(never)]
+fn of_loads(plan: &Plan) -> Estimate {
     let parts = Parts::new(plan);
     let layers = LayerMemory::new(plan);
     let each = plan.per_micro_batch(&layers);
@@ -498,13 +504,12 @@ fn metrics(
         } else {
             1.0
         },
-        // Loads are even: every rank of a group gets the mean.
-        imbalance_ratio: 1.0,
+        imbalance_ratio: plan.effect().imbalance,
         token_drop_ratio: plan
             .design()
             .training
             .moe_expert_capacity_factor
-            .map_or(0.0, |factor| (1.0 - factor).max(0.0)),
+            .map_or(0.0, |factor| (1.0 - factor).max(plan.effect().drop_ratio).max(0.0)),
     }
 }
 
@@ -542,9 +547,7 @@ fn warnings(
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
-    if plan.shape.moe_layers > 0 {
-        warnings.push(String::from("every expert is taken to get the same load"));
-    }
+    warnings.extend(crate::uneven::warning(plan));
     if plan.design().schedule.moe_hierarchical_alltoallv && plan.ep_group().domains == 1 {
         warnings.push(String::from(
             "the hierarchical all-to-all has no effect: an EP group is inside one node",

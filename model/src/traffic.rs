@@ -109,6 +109,7 @@ impl Plan {
         self.tensor_exchanges(&mut list);
         self.context_exchanges(&mut list);
         self.expert_exchanges(&mut list);
+        self.aux_loss_exchange(&mut list);
         list
     }
 
@@ -252,19 +253,48 @@ impl Plan {
                     self.hierarchical_dispatch(list, &group);
                 }
                 Dispatcher::Alltoall => {
-                    let call = self.all_to_all(&group, self.dispatched_bytes());
+                    let call = self.awaited(self.all_to_all(&group, self.dispatched_bytes()));
                     push(list, Axis::Ep, Collective::AllToAll, &call, both_ways(1.0));
                 }
             }
         }
         if self.sizes.etp > 1 {
             // The ranks that share an expert gather its rows and scatter its sums.
-            let call = self.gather(&self.etp_group(), self.expert_rows() * self.row_bytes());
+            let rows = self.expert_rows() * self.row_bytes();
+            let call = self.awaited(self.gather(&self.etp_group(), rows));
             let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
             let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
             push(list, Axis::Ep, Collective::AllGather, &call, gathers);
             push(list, Axis::Ep, Collective::ReduceScatter, &call, scatters);
         }
+    }
+
+    /// The same call when the rank that gets the most of it is waited for.
+    fn awaited(&self, call: Call) -> Call {
+        let longer = |[bytes, seconds]: [f64; 2]| [bytes, seconds * self.effect.imbalance];
+        Call { intra: longer(call.intra), inter: longer(call.inter) }
+    }
+
+    /// Counts that an auxiliary loss adds up over ranks, once a forward: an all-reduce, which is a
+    /// reduce-scatter and an all-gather. Its row is among those of the experts.
+    fn aux_loss_exchange(&self, list: &mut Vec<Exchange>) {
+        let scope = self.aux_loss_scope();
+        if scope.ranks <= 1.0 || self.shape.moe_layers == 0 {
+            return;
+        }
+        let size = scope.ranks as u64;
+        let close = size.min(self.machine.domain).max(1);
+        let group = Group { size, close, domains: size.div_ceil(close) };
+        let once = self.gather(&group, scope.bytes);
+        let twice = Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
+        let calls = Calls { moe: [1.0, 0.0], ..Calls::default() };
+        push(list, Axis::Ep, Collective::AllReduce, &twice, calls);
+    }
+
+    /// Time in which each rank of an expert-parallel group sends these bytes to its others.
+    pub(crate) fn expert_exchange_seconds(&self, bytes: f64) -> f64 {
+        let call = self.all_to_all(&self.ep_group(), bytes);
+        call.intra[1].max(call.inter[1])
     }
 
     fn row_bytes(&self) -> f64 {
@@ -298,7 +328,7 @@ impl Plan {
         let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
         let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
         let inter = self.call(group, [0.0, between], &self.machine.ring);
-        let intra = self.call(group, [inside, 0.0], &self.machine.all_to_all);
+        let intra = self.awaited(self.call(group, [inside, 0.0], &self.machine.all_to_all));
         push(list, Axis::Ep, Collective::AllGather, &inter, gathers);
         push(list, Axis::Ep, Collective::ReduceScatter, &inter, scatters);
         push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
@@ -315,11 +345,12 @@ impl Plan {
         let share = self.ranks_visited(group) / self.shape.topk.max(1) as f64;
         let inside = self.dispatched_bytes() * share * (g - 1.0) / g;
         let ring = &self.machine.ring;
-        let combine = self.call(group, [inside, between], ring);
+        let combine = self.awaited(self.call(group, [inside, between], ring));
         // DeepSeek-V3 dispatches in 8 bits and combines in 16.
         if self.design().training.precision == Precision::Fp8Blockwise {
             let narrow = 1.0 / self.activation_bytes();
-            let dispatch = self.call(group, [inside * narrow, between * narrow], ring);
+            let dispatch = [inside * narrow, between * narrow];
+            let dispatch = self.awaited(self.call(group, dispatch, ring));
             let once = |dispatch| Calls { moe: [1.0, 1.0], dispatch, ..Calls::default() };
             push(list, Axis::Ep, Collective::AllToAll, &dispatch, once(1.0));
             push(list, Axis::Ep, Collective::AllToAll, &combine, once(0.0));

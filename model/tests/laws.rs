@@ -14,6 +14,8 @@ use proptest::prelude::*;
 mod constants;
 #[path = "laws/memory.rs"]
 mod memory;
+#[path = "laws/routing.rs"]
+mod routing;
 #[path = "laws/scaling.rs"]
 mod scaling;
 #[path = "laws/volumes.rs"]
@@ -354,9 +356,9 @@ fn pp_12_names_its_rule_and_its_three_ways_out() {
 #[test]
 fn a_knob_that_is_not_offered_names_its_neutral_value() {
     let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
-    let violations = Plan::new(&with(&paper, "planner_threshold", "0.2")).unwrap_err();
+    let violations = Plan::new(&with(&paper, "host_binding", "true")).unwrap_err();
     assert_eq!(violations[0].nearest.len(), 1);
-    assert_eq!(violations[0].nearest[0].value, Value::Real(0.08));
+    assert_eq!(violations[0].nearest[0].value, Value::Flag(false));
 }
 
 /// Values to try a knob at.
@@ -470,12 +472,22 @@ fn grounds() -> Vec<Design> {
         ],
     ));
     grounds.push(of(&Design::from_preset("deepseek-v3").unwrap(), &[("moe_router_topk", "8")]));
+    for trigger in ["on_increase", "threshold"] {
+        let routing = [
+            ("balance", "skewed"),
+            ("skew", "0.21"),
+            ("planner", "sliding_window"),
+            ("planner_trigger", trigger),
+            ("planner_interval", "9"),
+        ];
+        grounds.push(of(&paper, &routing));
+    }
     grounds.retain(|design| Plan::new(design).is_ok());
     grounds
 }
 
 /// Knobs that only forbid: what they say of a design is in the rules, not in the numbers.
-const ONLY_IN_RULES: &[&str] = &[];
+const ONLY_IN_RULES: &[&str] = &["trace"];
 
 #[test]
 fn no_offered_knob_is_decoration() {

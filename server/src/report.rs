@@ -213,6 +213,8 @@ const fn part_name(part: StepPart) -> &'static str {
         StepPart::DataParallel => "data_parallel_seconds",
         StepPart::Optimizer => "optimizer_seconds",
         StepPart::Stragglers => "stragglers_seconds",
+        StepPart::Imbalance => "imbalance_seconds",
+        StepPart::Migration => "migration_seconds",
     }
 }
 

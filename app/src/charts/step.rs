@@ -143,8 +143,11 @@ fn look(part: StepPart) -> (Ink, Fill) {
         | StepPart::ExpertParallel
         | StepPart::PipelineParallel
         | StepPart::Swap
-        | StepPart::DataParallel => (Ink::Exposed, Fill::Hatched),
-        StepPart::Host | StepPart::Bubble | StepPart::Stragglers => (Ink::Waiting, Fill::Hollow),
+        | StepPart::DataParallel
+        | StepPart::Migration => (Ink::Exposed, Fill::Hatched),
+        StepPart::Host | StepPart::Bubble | StepPart::Stragglers | StepPart::Imbalance => {
+            (Ink::Waiting, Fill::Hollow)
+        }
     }
 }
 

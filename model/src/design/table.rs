@@ -11,6 +11,7 @@ use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
 use crate::knob::{Knob, KnobError, Section, Value};
+use crate::routing::Generator;
 use crate::source::*;
 
 macro_rules! registry {
@@ -73,8 +74,6 @@ macro_rules! registry {
 const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Knob {
     Knob::new(label, kind, meaning)
 }
-
-const ROUTING_LATER: &str = "expert load and its balancing are modelled as uniform so far";
 
 registry! {
 /// The shape of the model.
@@ -349,34 +348,35 @@ Memory memory {
 /// Where tokens go.
 Routing routing {
     balance: Balance = Balance::Uniform,
-        knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from")
-            .not_offered(ROUTING_LATER);
-    skew: f64 = 0.0,
-        knob("Skew", Real(0.0, 10.0), "How uneven the generator's loads are")
-            .not_offered(ROUTING_LATER);
+        knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from");
+    skew: f64 = Generator::SKEW,
+        knob("Skew", Real(0.0, 10.0),
+            "Standard deviation of the logarithm of an expert's generated load, mean over layers; \
+             0.21 is of models trained with an auxiliary loss").source(LOSS_FREE_BALANCING);
     trace: Option<String> = None,
-        knob("Trace", Hash, "A stored trace of loads").not_offered(ROUTING_LATER);
+        knob("Trace", Hash, "The hash of the trace of loads; none takes any");
     aux_loss: AuxLoss = AuxLoss::None,
-        knob("Auxiliary loss", Choice(AuxLoss::NAMES), "Over which tokens load is balanced")
-            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+        knob("Auxiliary loss", Choice(AuxLoss::NAMES),
+            "Over which tokens load is balanced: what ranks exchange for it; loads stay as given")
+            .source(PANGU_ULTRA_MOE);
     planner: Planner = Planner::None,
         knob("Planner", Choice(Planner::NAMES), "Who moves experts between devices")
-            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+            .source(PANGU_ULTRA_MOE);
     planner_window: u64 = 16,
         knob("Planner window", Integer(1, 100_000), "Steps that the planner averages")
-            .unit("steps").not_offered(ROUTING_LATER);
+            .unit("steps").source(PANGU_ULTRA_MOE);
     planner_interval: u64 = 50,
         knob("Planner interval", Integer(1, 1_000_000), "Steps between two plans")
-            .unit("steps").source(MINDSPEED).not_offered(ROUTING_LATER);
+            .unit("steps").source(MINDSPEED);
     planner_threshold: f64 = 0.08,
         knob("Planner threshold", Real(0.0, 10.0), "Fall of the coefficient of variation to act")
-            .source(MINDSPEED).not_offered(ROUTING_LATER);
+            .source(MINDSPEED);
     planner_trigger: PlannerTrigger = PlannerTrigger::Threshold,
         knob("Planner trigger", Choice(PlannerTrigger::NAMES), "When experts move")
-            .source(PANGU_ULTRA_MOE).not_offered(ROUTING_LATER);
+            .source(PANGU_ULTRA_MOE);
     redundant_experts: u64 = 0,
-        knob("Redundant experts", Integer(0, 65_536), "Copies of busy experts")
-            .not_offered(ROUTING_LATER);
+        knob("Redundant experts", Integer(0, 65_536),
+            "Copies of busy experts in each layer, on all devices together").source(DEEPSEEK_V3);
 }
 /// How operators run.
 Kernel kernel {

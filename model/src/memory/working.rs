@@ -98,7 +98,7 @@ impl Plan {
     /// `moe_layer_overlap_all2all.py`.
     pub(super) fn moe_layer_works(&self) -> f64 {
         let row = self.shape.hidden as f64 * self.activation_bytes();
-        let rows = self.expert_rows();
+        let rows = self.most_rows();
         let ranks = self.sizes.ep as f64;
         let own = self.tokens_per_rank();
         let copies = match self.design().schedule.moe_token_dispatcher_type {

@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use super::Rule;
 use crate::choice::{
-    ContextParallelAlgo, Dispatcher, Method, Precision, RankOrder, RecomputeGranularity,
-    RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing, ZeroMemory,
+    AuxLoss, Balance, ContextParallelAlgo, Dispatcher, Method, Planner, Precision, RankOrder,
+    RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing,
+    ZeroMemory,
 };
 use crate::design::{Design, KnobId, PerStage};
 use crate::layout;
@@ -544,9 +545,30 @@ rules! {
             && (d.training.precision != Precision::Bf16
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
             .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
+    routing_has_experts [balance, aux_loss, planner, redundant_experts, num_moe_experts] MEGATRON,
+        |d| {
+            let routing = &d.routing;
+            (!has_experts(d)
+                && (routing.balance != Balance::Uniform
+                    || routing.aux_loss != AuxLoss::None
+                    || routing.planner != Planner::None
+                    || routing.redundant_experts > 0))
+                .then(|| String::from("a dense model has no experts to balance, move or copy"))
+        };
+    trace_is_at_hand [balance, trace] crate::source::DERIVED,
+        |d| (d.routing.balance == Balance::Trace).then(|| String::from(
+            "the trace of loads isn't part of the design: it has to be given beside it"));
+    redundant_experts_are_placed_by_a_planner [redundant_experts, planner] DEEPSEEK_V3,
+        |d| (d.routing.redundant_experts > 0 && d.routing.planner == Planner::None)
+            .then(|| String::from("copies of busy experts need a planner that places them"));
+    redundant_experts_are_a_multiple_of_ep
+        [redundant_experts, expert_model_parallel_size] DEEPSEEK_V3,
+        |d| {
+            let (copies, ep) =
+                (d.routing.redundant_experts, d.parallel.expert_model_parallel_size);
+            indivisible(copies, ep, || format!("EP {ep} doesn't divide {copies} redundant experts"))
+        };
     design_uses_what_is_modelled
-        [moe_flex_dispatcher_backend, balance, skew, trace, aux_loss,
-         planner, planner_window, planner_interval, planner_threshold, planner_trigger,
-         redundant_experts, host_binding, data_loader_offload] crate::source::DERIVED,
+        [moe_flex_dispatcher_backend, host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);
 }

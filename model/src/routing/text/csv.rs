@@ -236,13 +236,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
     });
     let trace = counts.trace(&mut errors);
     match trace {
-        Some(trace) if errors.are_none() => with_pairs(trace, pairs),
+        Some(trace) if errors.are_none() => with_pairs(trace, &pairs),
         Some(_) | None => Err(errors.into_list()),
     }
 }
 
 /// Gives a trace its pairs, or says in which line the first wrong one stands.
-fn with_pairs(trace: Trace, pairs: Vec<(usize, Pair)>) -> Result<Trace, Vec<TextError>> {
+fn with_pairs(trace: Trace, pairs: &[(usize, Pair)]) -> Result<Trace, Vec<TextError>> {
     let list = pairs.iter().map(|(_, pair)| *pair).collect();
     trace.with_pairs(list).map_err(|fault| {
         let wrong = |(_, pair): &&(usize, Pair)| {

@@ -144,7 +144,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
                 has_tokens = true;
             } else if key == "co_activation" {
                 let pairs: Vec<PairRecord> = map.next_value()?;
-                nested.pairs = pairs.into_iter().map(pair).collect();
+                nested.pairs = pairs.iter().map(pair).collect();
             } else {
                 let key: alloc::string::String = key.chars().take(40).collect();
                 return Err(A::Error::custom(format!(
@@ -161,8 +161,8 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
-fn pair(record: PairRecord) -> Pair {
-    let PairRecord { layer, expert_a, expert_b, tokens } = record;
+fn pair(record: &PairRecord) -> Pair {
+    let PairRecord { layer, expert_a, expert_b, tokens } = *record;
     Pair { layer, expert_a, expert_b, tokens }
 }
 

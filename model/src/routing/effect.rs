@@ -1,0 +1,226 @@
+//! What uneven loads do to a design: the few numbers that an estimate needs.
+
+use alloc::vec::Vec;
+
+use super::capacity::{capacity, mean_drop_ratio};
+use super::generator::{Generator, Size};
+use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger};
+use super::trace::{Trace, sum};
+use crate::choice::{self, Balance, PlannerTrigger};
+use crate::design::Design;
+use crate::layout;
+
+/// What uneven loads do to a design. It depends on the routing knobs, the experts, the router, the
+/// capacity and EP alone, so that a sweep over anything else computes it once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    /// Tokens of the fullest expert-parallel rank over the mean, with the planner and what a
+    /// capacity drops: mean over steps and layers.
+    pub imbalance: f64,
+    /// The same without the planner.
+    pub imbalance_unplanned: f64,
+    /// The imbalance that [`Self::FULLEST_SHARE`] of all steps and layers is not above, those
+    /// before the first plan among them: memory must hold it.
+    pub fullest: f64,
+    /// Share of token copies that a capacity drops.
+    pub drop_ratio: f64,
+    /// Experts that the busiest rank sends or receives for one layer in one step, in the mean.
+    pub moved: f64,
+}
+
+impl Effect {
+    /// Even loads without a capacity: no effect.
+    pub const UNIFORM: Self = Self {
+        imbalance: 1.0,
+        imbalance_unplanned: 1.0,
+        fullest: 1.0,
+        drop_ratio: 0.0,
+        moved: 0.0,
+    };
+
+    /// Memory holds the loads of this share of steps and layers.
+    pub const FULLEST_SHARE: f64 = 0.99;
+
+    /// The effect of a design's own loads: none where they are even, the generator's where they
+    /// are skewed. A trace isn't part of a design, so that traced loads have none here.
+    #[must_use]
+    pub fn of(design: &Design) -> Self {
+        match design.routing.balance {
+            Balance::Uniform | Balance::Trace => Self::UNIFORM,
+            Balance::Skewed => Self::generated(&Inputs::new(design)),
+        }
+    }
+
+    /// The effect of recorded loads.
+    #[must_use]
+    pub fn traced(design: &Design, trace: &Trace) -> Self {
+        let inputs = Inputs { experts: trace.experts() as u64, ..Inputs::new(design) };
+        let planner = inputs.planner(1);
+        let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
+        let from = if planned { planner.interval } else { 0 };
+        inputs.measure(trace, &planner, from)
+    }
+
+    /// The effect of the generator's loads, from a small sample: up to six layers over the depth,
+    /// and three intervals of the planner in about five points each, of which the first, before
+    /// any plan, counts only for memory. Without a planner one point of up to sixteen layers.
+    fn generated(inputs: &Inputs) -> Self {
+        let experts = inputs.experts.max(1) as usize;
+        let generator = Generator {
+            skew: inputs.skew,
+            groups: inputs.groups.max(1) as usize,
+            ..Generator::default()
+        };
+        let planned = inputs.predictor != choice::Planner::None;
+        let interval = inputs.interval.max(1) as usize;
+        let stride = (interval / POINTS).max(1);
+        let points = if planned { interval / stride } else { 1 };
+        let steps = if planned { points * INTERVALS } else { 1 };
+        let most = if planned { PLANNED_LAYERS } else { LAYERS };
+        let layers = (DRAWS / (experts * steps)).clamp(1, most).min(inputs.layers.max(1) as usize);
+        let size = Size {
+            steps,
+            stride,
+            layers,
+            experts,
+            tokens: SAMPLED_TOKENS,
+            topk: inputs.topk.max(1),
+        };
+        let planner = Planner { interval: points, ..inputs.planner(stride as u64) };
+        match generator.trace(&size) {
+            Ok(trace) => inputs.measure(&trace, &planner, if planned { points } else { 0 }),
+            Err(_) => Self::UNIFORM,
+        }
+    }
+
+    /// As it would be if every rank got the same of what a capacity lets through.
+    #[must_use]
+    pub const fn even(&self) -> Self {
+        Self { drop_ratio: self.drop_ratio, ..Self::UNIFORM }
+    }
+}
+
+/// Points of an interval that are sampled, about.
+const POINTS: usize = 5;
+/// Intervals that are sampled.
+const INTERVALS: usize = 3;
+/// Layers that are sampled with a planner.
+const PLANNED_LAYERS: usize = 6;
+/// Layers that are sampled without.
+const LAYERS: usize = 16;
+/// Random numbers that a sample draws at most, where it has more than one layer.
+const DRAWS: usize = 24_576;
+/// Tokens of a sampled step: so many that whole tokens don't show.
+const SAMPLED_TOKENS: u64 = 1 << 20;
+
+/// All of a design that an [`Effect`] depends on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Inputs {
+    balance: Balance,
+    skew: f64,
+    predictor: choice::Planner,
+    trigger: PlannerTrigger,
+    window: u64,
+    interval: u64,
+    threshold: f64,
+    redundant: u64,
+    devices: u64,
+    experts: u64,
+    topk: u64,
+    groups: u64,
+    layers: u64,
+    capacity: Option<f64>,
+    pads: bool,
+}
+
+impl Inputs {
+    pub(crate) fn new(design: &Design) -> Self {
+        let (routing, transformer) = (&design.routing, &design.transformer);
+        let balanced = transformer.moe_router_group_balanced;
+        Self {
+            balance: routing.balance,
+            skew: routing.skew,
+            predictor: routing.planner,
+            trigger: routing.planner_trigger,
+            window: routing.planner_window,
+            interval: routing.planner_interval,
+            threshold: routing.planner_threshold,
+            redundant: routing.redundant_experts,
+            devices: design.parallel.expert_model_parallel_size,
+            experts: transformer.num_moe_experts.unwrap_or(1),
+            topk: transformer.moe_router_topk,
+            groups: if balanced { transformer.moe_router_num_groups.unwrap_or(1) } else { 1 },
+            layers: layout::moe_layers(design),
+            capacity: design.training.moe_expert_capacity_factor,
+            pads: design.training.moe_pad_expert_input_to_capacity,
+        }
+    }
+
+    /// The planner, on steps that stand for `stride` steps of the run each.
+    fn planner(&self, stride: u64) -> Planner {
+        let window = (self.window as f64 / stride as f64 + 0.5) as usize;
+        Planner {
+            predictor: match self.predictor {
+                choice::Planner::None => Predictor::None,
+                choice::Planner::SlidingWindow => Predictor::SlidingWindow(window.max(1)),
+                choice::Planner::Ema => Predictor::Ema(libm::pow(EMA_KEEP, stride as f64)),
+            },
+            interval: (self.interval.max(1) / stride).max(1) as usize,
+            trigger: match self.trigger {
+                PlannerTrigger::Threshold => Trigger::Threshold(self.threshold),
+                PlannerTrigger::OnIncrease => Trigger::OnIncrease,
+            },
+            devices: self.devices.max(1) as usize,
+            redundant: self.redundant as usize,
+        }
+    }
+
+    /// Measures a trace from this step on.
+    fn measure(&self, trace: &Trace, planner: &Planner, from: usize) -> Effect {
+        let cost = MoveCost { bytes_per_expert: 1.0, bytes_per_second: 1.0 };
+        let (drop_ratio, kept) = match self.capacity {
+            None => (0.0, None),
+            Some(factor) => (mean_drop_ratio(trace, factor, from), clipped(trace, factor)),
+        };
+        let outcome = planner.run(kept.as_ref().unwrap_or(trace), &cost);
+        let moved = moved(&outcome, planner, trace, from, self.interval);
+        // Padded experts compute their whole capacity, whatever they get.
+        let even = Effect { drop_ratio, moved, ..Effect::UNIFORM };
+        if self.pads && self.capacity.is_some() {
+            return even;
+        }
+        Effect {
+            imbalance: outcome.mean_after(from),
+            imbalance_unplanned: outcome.mean_before(from),
+            fullest: outcome.quantile_after(Effect::FULLEST_SHARE, 0),
+            ..even
+        }
+    }
+}
+
+/// MindSpeed's share that the moving average keeps in a step.
+const EMA_KEEP: f64 = 0.9;
+
+/// Experts that the busiest rank moves for one layer in one step of the run: the mean over the
+/// plans from this step on, one every `interval` steps.
+fn moved(outcome: &Outcome, planner: &Planner, trace: &Trace, from: usize, interval: u64) -> f64 {
+    if planner.predictor == Predictor::None {
+        return 0.0;
+    }
+    // The first plan, which brings order into the first places, is made once in a run.
+    let from = from + 1;
+    let plans = (trace.steps() - 1) / planner.interval.max(1);
+    let later = plans.saturating_sub((from - 1) / planner.interval.max(1));
+    let all = outcome.migration_seconds(from) / trace.layers() as f64;
+    if later > 0 { all / later as f64 / interval.max(1) as f64 } else { 0.0 }
+}
+
+/// What a capacity lets through.
+fn clipped(trace: &Trace, factor: f64) -> Option<Trace> {
+    let mut counts = Vec::with_capacity(trace.steps() * trace.layers() * trace.experts());
+    for (_, row) in trace.rows() {
+        let most = capacity(factor, sum(row) as f64, row.len() as f64);
+        counts.extend(row.iter().map(|count| f64::from(*count).min(most) as u32));
+    }
+    Trace::new([trace.steps(), trace.layers(), trace.experts()], counts).ok()
+}

@@ -1,0 +1,199 @@
+//! Uneven loads in a plan and in its estimate.
+//!
+//! Every MoE layer waits for the fullest rank of each expert-parallel group, in its experts and in
+//! its exchange. An estimate of uneven loads is therefore two: one with the rows of the fullest
+//! rank, whose time and memory count, and one in which every rank gets the same, which says where
+//! the time of the mean rank goes. What lies between them is the imbalance.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::choice::{AuxLoss, Balance, Planner, ShardingStrategy};
+use crate::design::{Design, KnobId};
+use crate::estimate::{Estimate, StepPart};
+use crate::plan::Plan;
+use crate::routing::aux_loss::{Ranks, Scope, scope};
+use crate::routing::{Effect, Inputs, Trace};
+use crate::rules;
+use crate::units::{Bytes, Seconds};
+use crate::violation::Violation;
+
+/// The rule that a plan of traced loads is made from the trace.
+const TRACE_RULE: &str = "trace_is_at_hand";
+
+impl Plan {
+    /// The plan of a design whose routing has this effect, computed before: by [`Effect::of`], by
+    /// [`Effect::traced`], or for another design with the same routing, experts and EP.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks, but not that its trace isn't at hand.
+    pub fn with_effect(design: &Design, effect: Effect) -> Result<Self, Vec<Violation>> {
+        let mut untraced = design.clone();
+        if design.routing.balance == Balance::Trace {
+            untraced.routing.balance = Balance::Uniform;
+        }
+        let violations = rules::violations(&untraced);
+        if violations.is_empty() { Ok(Self::checked(design, effect)) } else { Err(violations) }
+    }
+
+    /// The plan of a design with recorded loads.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks, or that the trace isn't the one which it names or is of
+    /// other experts.
+    pub fn with_trace(design: &Design, trace: &Trace) -> Result<Self, Vec<Violation>> {
+        let wrong = |message| {
+            let knobs = &[KnobId::trace, KnobId::num_moe_experts];
+            Err(vec![Violation { rule: TRACE_RULE, knobs, message, nearest: Vec::new() }])
+        };
+        let plan = Self::with_effect(design, Effect::UNIFORM)?;
+        if design.routing.balance != Balance::Trace {
+            return Self::new(design);
+        }
+        if trace.experts() as u64 != plan.shape.experts {
+            let (found, experts) = (trace.experts(), plan.shape.experts);
+            return wrong(format!("the trace has {found} experts, the model has {experts}"));
+        }
+        if let Some(name) = &design.routing.trace
+            && *name != trace.content_hash()
+        {
+            return wrong(format!("the trace at hand is {}, not {name}", trace.content_hash()));
+        }
+        Ok(Self::checked(design, Effect::traced(design, trace)))
+    }
+
+    /// The plan of another design with this one's uneven loads, where nothing that they depend on
+    /// differs; else its own.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks.
+    pub fn variant(&self, design: &Design) -> Result<Self, Vec<Violation>> {
+        if Inputs::new(design) == Inputs::new(self.design()) {
+            Self::with_effect(design, self.effect)
+        } else {
+            Self::new(design)
+        }
+    }
+
+    /// What uneven loads do to this plan.
+    #[must_use]
+    pub const fn effect(&self) -> &Effect {
+        &self.effect
+    }
+
+    /// Do all ranks of an expert-parallel group get the same?
+    pub(crate) fn is_even(&self) -> bool {
+        self.effect == self.effect.even()
+    }
+
+    /// The same plan in which every rank gets the same of what a capacity lets through.
+    fn evened(&self) -> Self {
+        let mut even = self.clone();
+        even.effect = self.effect.even();
+        even
+    }
+
+    /// Tokens that the auxiliary loss looks at, and what it exchanges.
+    #[must_use]
+    pub fn aux_loss_scope(&self) -> Scope {
+        self.scope_of(self.design().routing.aux_loss)
+    }
+
+    /// The same for any auxiliary loss, to compare them.
+    #[must_use]
+    pub fn scope_of(&self, loss: AuxLoss) -> Scope {
+        let sizes = &self.sizes;
+        let ranks = Ranks {
+            seq_length: self.shape.seq as f64,
+            micro_batch_size: sizes.micro_batch as f64,
+            sequence: (sizes.tp * sizes.cp) as f64,
+            expert: (sizes.ep * sizes.etp) as f64,
+            data: sizes.dp as f64,
+            experts: self.shape.experts as f64,
+        };
+        scope(loss, &ranks)
+    }
+
+    /// What a rank sends to move one expert of one layer: weights whole, main copy and moments as
+    /// they are shared out.
+    ///
+    /// # Source
+    /// MindSpeed, `moe_expert_load_balance_placeemnt.md`.
+    pub(crate) fn moved_expert_bytes(&self) -> Bytes {
+        let shape = &self.shape;
+        let matrices = (shape.mlp_matrices * shape.hidden * shape.expert_ffn) as f64;
+        let params = matrices / self.sizes.etp as f64;
+        let shards = if self.shards(ShardingStrategy::Optim) { self.expert_shards() } else { 1.0 };
+        Bytes::new(params * (self.activation_bytes() + self.optimizer_bytes_per_param() / shards))
+    }
+
+    /// Time of a step for moving experts, its mean over the steps: the layers of a stage move
+    /// theirs one after the other, the stages at once.
+    pub(crate) fn migration_time(&self) -> Seconds {
+        if self.effect.moved <= 0.0 {
+            return Seconds::ZERO;
+        }
+        let layers = (self.shape.moe_layers + self.shape.mtp_layers) as f64 / self.sizes.pp as f64;
+        let bytes = self.effect.moved * layers * self.moved_expert_bytes().get();
+        Seconds::new(self.expert_exchange_seconds(bytes))
+    }
+}
+
+/// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
+pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
+    let mut all = even;
+    let even_time = all.step.total();
+    let waited = Seconds::new((own.step.total().get() - even_time.get()).max(0.0));
+    all.step.parts[StepPart::Imbalance as usize] = waited;
+    all.step.parts[StepPart::Migration as usize] = plan.migration_time();
+    let total = all.step.total();
+    let share = even_time / total;
+    let metrics = &mut all.metrics;
+    metrics.step_time = total;
+    metrics.mfu *= share;
+    metrics.hfu *= share;
+    metrics.tokens_per_second *= share;
+    metrics.tokens_per_second_per_device *= share;
+    metrics.model_tflops_per_device *= share;
+    metrics.memory_peak = own.metrics.memory_peak;
+    metrics.fits = own.metrics.fits;
+    metrics.imbalance_ratio = own.metrics.imbalance_ratio;
+    metrics.token_drop_ratio = own.metrics.token_drop_ratio;
+    for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
+        stage.memory = fullest.memory;
+        stage.host_memory = fullest.host_memory;
+        stage.peak_in_flight = fullest.peak_in_flight;
+        stage.fullest = fullest.fullest;
+    }
+    all.warnings = own.warnings;
+    all
+}
+
+/// The estimate of a plan: by `of` for one set of loads.
+pub(crate) fn estimate(plan: &Plan, of: impl Fn(&Plan) -> Estimate) -> Estimate {
+    if plan.is_even() {
+        return of(plan);
+    }
+    let even = of(&plan.evened());
+    combine(plan, of(plan), even)
+}
+
+/// What a reader should know about a plan's loads.
+pub(crate) fn warning(plan: &Plan) -> Option<String> {
+    let routing = &plan.design().routing;
+    match routing.balance {
+        _ if plan.shape.moe_layers == 0 => None,
+        Balance::Uniform if routing.planner != Planner::None => Some(String::from(
+            "every expert is taken to get the same load: the planner has nothing to do",
+        )),
+        Balance::Uniform => Some(String::from("every expert is taken to get the same load")),
+        Balance::Skewed => Some(String::from(
+            "loads are generated, and each micro-batch is taken to have the loads of its step",
+        )),
+        Balance::Trace => Some(String::from(
+            "each micro-batch is taken to have the loads that the trace gives its step",
+        )),
+    }
+}

@@ -1,0 +1,204 @@
+//! What uneven loads can't do: no one gets faster by them, and even loads cost nothing.
+
+use model::design::Design;
+use model::estimate::{Estimate, StepPart};
+use model::preset::Preset;
+use model::routing::{Effect, Generator, Size, Trace};
+use model::{Plan, estimate};
+use proptest::prelude::*;
+
+use super::{legal_design, numbers, plan, with};
+
+fn paper(settings: &[(&str, &str)]) -> Design {
+    let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
+    settings.iter().fold(paper, |design, (knob, value)| with(&design, knob, value))
+}
+
+fn skewed(settings: &[(&str, &str)]) -> Design {
+    let skewed = with(&paper(settings), "balance", "skewed");
+    settings.iter().fold(skewed, |design, (knob, value)| with(&design, knob, value))
+}
+
+fn of(design: &Design) -> Estimate {
+    estimate(&plan(design))
+}
+
+fn step(design: &Design) -> f64 {
+    of(design).metrics.step_time.get()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn uneven_loads_never_make_a_step_faster_or_smaller(design in legal_design(), skew in 0.0..3.0_f64) {
+        prop_assume!(design.transformer.num_moe_experts.is_some());
+        prop_assume!(design.training.moe_expert_capacity_factor.is_none());
+        let even = of(&with(&with(&design, "balance", "uniform"), "planner", "none"));
+        let uneven = with(&with(&design, "balance", "skewed"), "skew", &skew.to_string());
+        if let Ok(plan) = Plan::new(&with(&uneven, "redundant_experts", "0")) {
+            let uneven = estimate(&plan).metrics;
+            prop_assert!(uneven.step_time >= even.metrics.step_time);
+            prop_assert!(uneven.memory_peak >= even.metrics.memory_peak);
+            prop_assert!(uneven.imbalance_ratio >= 1.0 - 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_effect_of_a_sample_is_that_of_a_long_run(skew in 0.05..0.5_f64) {
+        let design = skewed(&[("skew", &skew.to_string())]);
+        let sample = Effect::of(&design);
+        let size = Size { steps: 1, stride: 1, layers: 58, experts: 256, tokens: 1 << 20, topk: 8 };
+        let trace = Generator { seed: 77, skew, ..Generator::default() }.trace(&size).unwrap();
+        let long = Effect::traced(&design, &trace);
+        let (found, expected) = (sample.imbalance - 1.0, long.imbalance - 1.0);
+        prop_assert!((found / expected - 1.0).abs() < 0.25, "{found} {expected}");
+    }
+}
+
+#[test]
+fn no_skew_has_the_numbers_of_even_loads() {
+    let even = of(&paper(&[]));
+    assert_eq!(numbers(&of(&skewed(&[("skew", "0")]))), numbers(&even));
+    assert!(even.step.part(StepPart::Imbalance).get().abs() < 1e-15);
+    assert!((even.metrics.imbalance_ratio - 1.0).abs() < 1e-15);
+    assert_eq!(*plan(&paper(&[("planner", "ema")])).effect(), Effect::UNIFORM);
+}
+
+#[test]
+fn a_more_skewed_load_is_never_faster() {
+    let steps: Vec<f64> = ["0", "0.02", "0.05", "0.1", "0.2", "0.4", "0.8", "1.6"]
+        .into_iter()
+        .map(|skew| step(&skewed(&[("skew", skew)])))
+        .collect();
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+}
+
+#[test]
+fn balanced_groups_on_ranks_have_no_imbalance() {
+    let groups = [
+        ("moe_router_num_groups", "32"),
+        ("moe_router_topk", "32"),
+        ("moe_router_group_topk", "none"),
+        ("moe_router_group_balanced", "true"),
+        ("skew", "1"),
+    ];
+    let found = plan(&skewed(&groups));
+    assert_eq!(found.effect().imbalance.to_bits(), 1.0_f64.to_bits());
+    assert_eq!(found.effect().fullest.to_bits(), 1.0_f64.to_bits());
+    assert_eq!(numbers(&estimate(&found)), numbers(&of(&paper(&groups))));
+    // Groups that several ranks share leave some.
+    let shared = [("moe_router_num_groups", "8"), ("moe_router_topk", "8")];
+    let mut all = groups.to_vec();
+    all.extend(shared);
+    assert!(plan(&skewed(&all)).effect().imbalance > 1.0);
+}
+
+#[test]
+fn a_planner_takes_most_of_the_imbalance_away_and_its_moves_cost_time() {
+    let without = of(&skewed(&[]));
+    for planner in ["sliding_window", "ema"] {
+        let with = skewed(&[("planner", planner), ("planner_trigger", "on_increase")]);
+        let with = of(&with);
+        assert!(with.metrics.step_time < without.metrics.step_time, "{planner}");
+        let [before, after] =
+            [&without, &with].map(|estimate| estimate.metrics.imbalance_ratio - 1.0);
+        assert!(after < 0.3 * before, "{planner}: {before} to {after}");
+        assert!(with.step.part(StepPart::Migration).get() > 0.0, "{planner}");
+    }
+    // Loads that hardly change are planned once, and then nothing moves.
+    let still = of(&skewed(&[("planner", "ema")]));
+    assert!(still.step.part(StepPart::Migration).get().abs() < 1e-15);
+}
+
+#[test]
+fn memory_holds_the_fullest_rank() {
+    let (even, uneven) = (of(&paper(&[])), of(&skewed(&[("skew", "0.5")])));
+    let activations = |estimate: &Estimate| estimate.stages[3].memory.activations.get();
+    let weights = |estimate: &Estimate| estimate.stages[3].memory.weights.get();
+    assert!(
+        activations(&uneven) > activations(&even)
+            || uneven.stages[3].memory.buffers > even.stages[3].memory.buffers
+    );
+    assert_eq!(weights(&uneven).to_bits(), weights(&even).to_bits());
+}
+
+#[test]
+fn a_capacity_drops_what_is_uneven_and_padding_fixes_the_time() {
+    let capped = [("moe_expert_capacity_factor", "1.2"), ("skew", "0.4")];
+    let (even, uneven) = (of(&paper(&capped)), of(&skewed(&capped)));
+    assert!(even.metrics.token_drop_ratio.abs() < 1e-15);
+    assert!((0.02..0.5).contains(&uneven.metrics.token_drop_ratio));
+    let free = of(&skewed(&[("skew", "0.4")]));
+    assert!(uneven.metrics.imbalance_ratio < free.metrics.imbalance_ratio);
+    assert!(uneven.metrics.step_time < free.metrics.step_time);
+    let mut padded = capped.to_vec();
+    padded.push(("moe_pad_expert_input_to_capacity", "true"));
+    let (even, uneven) = (of(&paper(&padded)), of(&skewed(&padded)));
+    assert_eq!(even.metrics.step_time, uneven.metrics.step_time);
+    assert!(uneven.metrics.token_drop_ratio > 0.02);
+}
+
+#[test]
+fn copies_of_busy_experts_cost_memory() {
+    let planned = [("planner", "ema"), ("skew", "1")];
+    let mut copied = planned.to_vec();
+    copied.push(("redundant_experts", "32"));
+    let (without, with) = (of(&skewed(&planned)), of(&skewed(&copied)));
+    assert!(with.stages[3].memory.weights > without.stages[3].memory.weights);
+    assert!(with.metrics.imbalance_ratio < without.metrics.imbalance_ratio);
+}
+
+#[test]
+fn an_auxiliary_loss_costs_its_exchange() {
+    let even = of(&paper(&[]));
+    for loss in ["sequence", "micro_batch", "ep_group", "dp_group"] {
+        let design = paper(&[("aux_loss", loss)]);
+        let found = of(&design);
+        assert!(found.metrics.step_time > even.metrics.step_time, "{loss}");
+        assert!(plan(&design).aux_loss_scope().tokens >= 8_192.0, "{loss}");
+    }
+}
+
+fn recorded() -> Trace {
+    let size = Size { steps: 3, stride: 1, layers: 58, experts: 256, tokens: 1 << 20, topk: 8 };
+    Generator::default().trace(&size).unwrap()
+}
+
+#[test]
+fn traced_loads_need_their_trace() {
+    let traced = paper(&[("balance", "trace")]);
+    let violations = Plan::new(&traced).unwrap_err();
+    assert_eq!(violations.len(), 1);
+    assert_eq!(violations[0].rule, "trace_is_at_hand");
+    let trace = recorded();
+    let found = Plan::with_trace(&traced, &trace).unwrap();
+    assert!(found.effect().imbalance > 1.0);
+    assert!(estimate(&found).metrics.step_time > of(&paper(&[])).metrics.step_time);
+    let named = with(&traced, "trace", &trace.content_hash());
+    assert_eq!(Plan::with_trace(&named, &trace).unwrap().effect(), found.effect());
+    let other = with(&traced, "trace", "0123456789abcdef0123456789abcdef");
+    assert_eq!(Plan::with_trace(&other, &trace).unwrap_err()[0].rule, "trace_is_at_hand");
+    let fewer = Trace::new([1, 1, 8], vec![1; 8]).unwrap();
+    let message = &Plan::with_trace(&traced, &fewer).unwrap_err()[0].message;
+    assert!(message.contains("8 experts"), "{message}");
+    let illegal = with(&traced, "pp", "12");
+    assert!(Plan::with_trace(&illegal, &trace).is_err());
+}
+
+#[test]
+fn a_variant_keeps_the_loads_that_it_does_not_change() {
+    let traced = Plan::with_trace(&paper(&[("balance", "trace")]), &recorded()).unwrap();
+    let variant = traced.variant(&with(traced.design(), "mbs", "1")).unwrap();
+    assert_eq!(variant.effect(), traced.effect());
+    assert!(traced.variant(&with(traced.design(), "ep", "16")).is_err());
+    let skewed = plan(&skewed(&[]));
+    assert_eq!(
+        skewed.variant(&with(skewed.design(), "mbs", "1")).unwrap().effect(),
+        skewed.effect()
+    );
+    let other = skewed.variant(&with(skewed.design(), "ep", "16")).unwrap();
+    assert_ne!(other.effect(), skewed.effect());
+}
