@@ -6,9 +6,10 @@
 
 use app::trust::Served;
 use app::{Page, RawQuery, ThemeCookie};
+use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use leptos::config::LeptosOptions;
 use leptos::nonce::use_nonce;
 use leptos::prelude::{expect_context, provide_context};
@@ -84,7 +85,38 @@ async fn render(
     let options = LeptosOptions::builder().output_name("app").build();
     let render =
         leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone()));
-    render(request).await
+    let runtime = tokio::runtime::Handle::current();
+    let whole = off_thread(move || runtime.block_on(whole(render(request))));
+    whole.await.flatten().unwrap_or_else(Problem::into_response)
+}
+
+/// A page that is written to its end: what it was made of has to go on the thread that it came
+/// from, so nothing of it may wait for the client.
+async fn whole(page: impl Future<Output = Response>) -> Result<Response, Problem> {
+    let (parts, body) = page.await.into_parts();
+    match to_bytes(body, usize::MAX).await {
+        Ok(bytes) => Ok(Response::from_parts(parts, Body::from(bytes))),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be written");
+            let detail = "the page could not be written; the log says more";
+            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail))
+        }
+    }
+}
+
+/// Does what takes a while, such as simulating a large schedule, off the threads that answer
+/// requests.
+///
+/// A panic goes on here; there is a problem only when the server stops before the work began.
+pub(super) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let span = tracing::Span::current();
+    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    done.map_err(|error| match error.try_into_panic() {
+        Ok(cause) => std::panic::resume_unwind(cause),
+        Err(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
+    })
 }
 
 /// The page's own headers; scripts run only with this response's nonce or from this server.
@@ -112,12 +144,32 @@ fn theme(headers: &HeaderMap) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+    use crate::Site;
 
     fn chosen(cookie: &'static str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert(header::COOKIE, HeaderValue::from_static(cookie));
         theme(&headers)
+    }
+
+    /// A runtime with one thread: whoever keeps it, keeps it from all others.
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_large_schedule_holds_up_no_other_request() {
+        prepare();
+        let state = AppState::new(Site::none(), std::path::PathBuf::new());
+        let query = "/schedule?method=v_min&stages=256&micro_batches=16";
+        let request = Request::get(query).body(Body::empty()).unwrap();
+        let answered = Cell::new(false);
+        let page = async {
+            let page = schedule(State(state), request).await;
+            assert!(answered.get(), "the page had the thread until it was done");
+            page
+        };
+        let (page, ()) = tokio::join!(page, async { answered.set(true) });
+        assert_eq!(page.status(), StatusCode::OK);
     }
 
     #[test]

@@ -3,24 +3,19 @@
 
 use app::schedule_page::{of_design, query};
 use axum::extract::Request;
-use axum::http::StatusCode;
 use axum::response::Redirect;
 use model::link;
 
+use super::page::off_thread;
 use crate::problem::Problem;
 
 /// A design that breaks a rule, or that isn't understood, leads to the page that says so.
 pub(super) async fn of(request: Request) -> Result<Redirect, Problem> {
     let raw = request.uri().query().unwrap_or_default().to_owned();
-    // Simulating a large design takes a while.
-    let address = tokio::task::spawn_blocking(move || {
+    let address = off_thread(move || {
         let input = link::decode(&raw).ok().and_then(|design| of_design(&design));
         input.map_or_else(|| format!("/?{raw}"), |input| query::address(&input))
     });
-    let address = address.await.map_err(|error| {
-        tracing::error!(%error, "a design's schedule could not be computed");
-        let detail = "the design's schedule could not be computed; the log says more";
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
-    })?;
+    let address = address.await?;
     Ok(Redirect::to(&address))
 }
