@@ -52,20 +52,20 @@ pub fn make_it_fit(plan: &Plan) -> Fit {
     let mut found: Vec<(f64, Design)> = Vec::new();
     let mut tried = 0;
     for candidate in candidates(plan) {
-        let Some((quick, estimate)) = screened(&candidate) else { continue };
+        let Some((quick, estimate)) = screened(plan, &candidate) else { continue };
         tried += 1;
         if pressure(&quick, &estimate) <= MARGIN {
             found.push((estimate.metrics.tokens_per_second, candidate));
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    Fit { tried, best: fastest(found.into_iter().map(|(_, design)| design)) }
+    Fit { tried, best: fastest(plan, found.into_iter().map(|(_, design)| design)) }
 }
 
 /// The fastest of the first designs that fit as they are timed.
-fn fastest(designs: impl Iterator<Item = Design>) -> Option<Fitted> {
+fn fastest(plan: &Plan, designs: impl Iterator<Item = Design>) -> Option<Fitted> {
     let fits = |design: Design| {
-        let estimate = estimate(&Plan::new(&design).ok()?);
+        let estimate = estimate(&plan.variant(&design).ok()?);
         estimate.metrics.fits.then_some(Fitted { design, estimate })
     };
     let speed = |fitted: &Fitted| fitted.estimate.metrics.tokens_per_second;
@@ -94,7 +94,7 @@ fn candidates(plan: &Plan) -> Vec<Design> {
             all.push(design.clone());
         }
         let whole = whole_layers(&design, None);
-        let fewest = whole_layers::fewest(&whole);
+        let fewest = whole_layers::fewest(plan, &whole);
         all.extend(fewest.map(|layers| whole_layers(&design, Some(layers))));
         all.push(whole);
     }

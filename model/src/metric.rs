@@ -129,6 +129,6 @@ metrics! {
         "max / mean tokens per rank, behind planner and capacity", PANGU_ULTRA_MOE;
     token_drop_ratio: "Dropped tokens", "",
         "Share of token copies over their expert's capacity",
-        "sum of max(0, load - capacity) / sum of loads; max(0, 1 - capacity factor) with even loads",
+        "sum of max(0, load - capacity) / sum of loads; max(0, 1 - capacity factor) of even ones",
         MEGATRON;
 }

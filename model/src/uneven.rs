@@ -30,11 +30,13 @@ impl Plan {
     /// # Errors
     /// Every rule that the design breaks, but not that its trace isn't at hand.
     pub fn with_effect(design: &Design, effect: Effect) -> Result<Self, Vec<Violation>> {
-        let mut untraced = design.clone();
-        if design.routing.balance == Balance::Trace {
+        let violations = if design.routing.balance == Balance::Trace {
+            let mut untraced = design.clone();
             untraced.routing.balance = Balance::Uniform;
-        }
-        let violations = rules::violations(&untraced);
+            rules::violations(&untraced)
+        } else {
+            rules::violations(design)
+        };
         if violations.is_empty() { Ok(Self::checked(design, effect)) } else { Err(violations) }
     }
 
@@ -157,11 +159,15 @@ pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     metrics.tokens_per_second *= share;
     metrics.tokens_per_second_per_device *= share;
     metrics.model_tflops_per_device *= share;
-    metrics.memory_peak = own.metrics.memory_peak;
-    metrics.fits = own.metrics.fits;
+    metrics.memory_peak = metrics.memory_peak.max(own.metrics.memory_peak);
+    metrics.fits = metrics.fits && own.metrics.fits;
     metrics.imbalance_ratio = own.metrics.imbalance_ratio;
     metrics.token_drop_ratio = own.metrics.token_drop_ratio;
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
+        // Longer tasks may come to be simulated in an order that holds a little less.
+        if fullest.memory.peak() < stage.memory.peak() {
+            continue;
+        }
         stage.memory = fullest.memory;
         stage.host_memory = fullest.host_memory;
         stage.peak_in_flight = fullest.peak_in_flight;

@@ -161,7 +161,13 @@ proptest! {
     fn parameters_of_all_ranks_count_each_split_one_once(design in legal_design()) {
         // With TP 1 and EP 1 nothing is replicated or split within a stage.
         let mut whole = design;
-        let undivided = [("tp", "1"), ("sequence_parallel", "false"), ("ep", "1"), ("etp", "1")];
+        let undivided = [
+            ("tp", "1"),
+            ("sequence_parallel", "false"),
+            ("ep", "1"),
+            ("etp", "1"),
+            ("redundant_experts", "0"),
+        ];
         for (knob, value) in undivided {
             whole = with(&whole, knob, value);
         }

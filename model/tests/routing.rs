@@ -9,6 +9,8 @@ mod generator;
 mod placement;
 #[path = "routing/planner.rs"]
 mod planner;
+#[path = "routing/published.rs"]
+mod published;
 #[path = "routing/text.rs"]
 mod text;
 #[path = "routing/trace.rs"]

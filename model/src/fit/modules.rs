@@ -48,7 +48,7 @@ fn legal(plan: &Plan, change: impl Fn(&mut Design)) -> bool {
     design.memory.recompute_modules = Set::EMPTY;
     design.memory.swap_modules = Set::EMPTY;
     change(&mut design);
-    Plan::new(&design).is_ok()
+    plan.variant(&design).is_ok()
 }
 
 /// Every set of these values, the empty one first.

@@ -11,12 +11,12 @@ use crate::units::Bytes;
 /// simulated step holds may differ a little from the formula.
 pub(crate) const MARGIN: f64 = 1.05;
 
-/// The design by the closed form; one whose schedule has none as it is timed. Nothing when it is
+/// A variant of the plan's design by the closed form; one whose schedule has none as it is timed. Nothing when it is
 /// illegal.
-pub(crate) fn screened(design: &Design) -> Option<(Plan, Estimate)> {
+pub(crate) fn screened(plan: &Plan, design: &Design) -> Option<(Plan, Estimate)> {
     let mut quick = design.clone();
     quick.schedule.timing = Timing::ClosedForm;
-    let plan = Plan::new(&quick).or_else(|_| Plan::new(design)).ok()?;
+    let plan = plan.variant(&quick).or_else(|_| plan.variant(design)).ok()?;
     let estimate = estimate(&plan);
     Some((plan, estimate))
 }

@@ -15,8 +15,8 @@ use crate::step::estimate;
 /// What a stage holds at its fullest moment grows with what a micro-batch keeps there, and other
 /// stages don't matter to it: one simulated step tells for all numbers of layers. A stage's time
 /// grows with them too, so that no other numbers are faster.
-pub(crate) fn fewest(design: &Design) -> Option<PerStage> {
-    let of = |count: u64| Plan::new(&whole_layers(design, Some(PerStage::Same(count)))).ok();
+pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
+    let of = |count: u64| plan.variant(&whole_layers(design, Some(PerStage::Same(count)))).ok();
     let none = of(0)?;
     let full = estimate(&none);
     let kept = none.per_micro_batch(&LayerMemory::new(&none));

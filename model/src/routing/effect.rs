@@ -61,31 +61,22 @@ impl Effect {
         inputs.measure(trace, &planner, from)
     }
 
-    /// The effect of the generator's loads, from a small sample: up to six layers over the depth,
-    /// and three intervals of the planner in about five points each, of which the first, before
-    /// any plan, counts only for memory. Without a planner one point of up to sixteen layers.
+    /// The effect of the generator's loads, from a small sample: up to [`LAYERS`] layers over the
+    /// depth, and [`INTERVALS`] intervals of the planner in up to [`POINTS`] points each, of which
+    /// the first, before any plan, counts only for memory. Without a planner one point.
     fn generated(inputs: &Inputs) -> Self {
         let experts = inputs.experts.max(1) as usize;
-        let generator = Generator {
-            skew: inputs.skew,
-            groups: inputs.groups.max(1) as usize,
-            ..Generator::default()
-        };
+        let groups = inputs.groups.max(1) as usize;
+        let generator = Generator { skew: inputs.skew, groups, ..Generator::default() };
+        let room = |rows: usize, most: usize| (DRAWS / (experts * rows)).clamp(1, most);
+        let layers = room(INTERVALS, LAYERS).min(inputs.layers.max(1) as usize);
         let planned = inputs.predictor != choice::Planner::None;
         let interval = inputs.interval.max(1) as usize;
-        let stride = (interval / POINTS).max(1);
+        let stride = interval.div_ceil(room(INTERVALS * layers, POINTS));
         let points = if planned { interval / stride } else { 1 };
         let steps = if planned { points * INTERVALS } else { 1 };
-        let most = if planned { PLANNED_LAYERS } else { LAYERS };
-        let layers = (DRAWS / (experts * steps)).clamp(1, most).min(inputs.layers.max(1) as usize);
-        let size = Size {
-            steps,
-            stride,
-            layers,
-            experts,
-            tokens: SAMPLED_TOKENS,
-            topk: inputs.topk.max(1),
-        };
+        let (tokens, topk) = (SAMPLED_TOKENS, inputs.topk.max(1));
+        let size = Size { steps, stride, layers, experts, tokens, topk };
         let planner = Planner { interval: points, ..inputs.planner(stride as u64) };
         match generator.trace(&size) {
             Ok(trace) => inputs.measure(&trace, &planner, if planned { points } else { 0 }),
@@ -100,14 +91,12 @@ impl Effect {
     }
 }
 
-/// Points of an interval that are sampled, about.
+/// Points of an interval that are sampled, at most.
 const POINTS: usize = 5;
 /// Intervals that are sampled.
 const INTERVALS: usize = 3;
-/// Layers that are sampled with a planner.
-const PLANNED_LAYERS: usize = 6;
-/// Layers that are sampled without.
-const LAYERS: usize = 16;
+/// Layers that are sampled, at most.
+const LAYERS: usize = 8;
 /// Random numbers that a sample draws at most, where it has more than one layer.
 const DRAWS: usize = 24_576;
 /// Tokens of a sampled step: so many that whole tokens don't show.

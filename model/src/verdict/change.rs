@@ -46,7 +46,7 @@ struct Screened {
 
 /// One change for each knob that has one; see [`super::Verdict::changes`].
 pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
-    let Some((quick, as_it_is)) = screened(plan.design()) else { return Vec::new() };
+    let Some((quick, as_it_is)) = screened(plan, plan.design()) else { return Vec::new() };
     let now = Screened {
         candidate: Candidate { design: plan.design().clone(), distance: 0.0 },
         pressure: pressure(&quick, &as_it_is),
@@ -72,9 +72,9 @@ pub(super) fn changes(plan: &Plan, present: &Estimate) -> Vec<Change> {
     changes.into_iter().map(|(_, change)| change).collect()
 }
 
-fn screen(candidates: Vec<Candidate>) -> Vec<Screened> {
+fn screen(plan: &Plan, candidates: Vec<Candidate>) -> Vec<Screened> {
     let screen = |candidate: Candidate| {
-        let (plan, estimate) = screened(&candidate.design)?;
+        let (plan, estimate) = screened(plan, &candidate.design)?;
         let (pressure, mfu) = (pressure(&plan, &estimate), estimate.metrics.mfu);
         Some(Screened { candidate, pressure, mfu })
     };
@@ -89,7 +89,7 @@ fn smallest(
     now: &Screened,
     knob: &Tried,
 ) -> Option<(f64, Change)> {
-    let mut found = screen((knob.freeing)(plan, knob.id));
+    let mut found = screen(plan, (knob.freeing)(plan, knob.id));
     found.retain(|screened| screened.pressure < now.pressure);
     found.sort_by(|one, other| {
         let nearer = one.candidate.distance.total_cmp(&other.candidate.distance);
@@ -109,7 +109,7 @@ fn smallest(
 
 /// The fastest value that needs more memory and fits.
 fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Option<(f64, Change)> {
-    let mut found = screen((knob.giving_back)(plan, knob.id));
+    let mut found = screen(plan, (knob.giving_back)(plan, knob.id));
     found.retain(|screened| screened.mfu > now.mfu && screened.pressure <= MARGIN);
     found.sort_by(|one, other| other.mfu.total_cmp(&one.mfu));
     let used = pressure(plan, present);
@@ -122,7 +122,7 @@ fn faster(plan: &Plan, present: &Estimate, now: &Screened, knob: &Tried) -> Opti
 
 /// What a design does as it is timed, told as a change of the plan's one.
 fn timed(plan: &Plan, id: KnobId, design: &Design) -> Option<(f64, Change)> {
-    let changed = Plan::new(design).ok()?;
+    let changed = plan.variant(design).ok()?;
     let estimate = estimate(&changed);
     let before = plan.design();
     let moved = |other: &&KnobId| **other != id && before.get(**other) != design.get(**other);

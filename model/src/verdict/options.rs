@@ -47,8 +47,8 @@ pub(super) const KNOBS: &[Tried] = &[
     },
     Tried {
         id: KnobId::recompute_num_layers,
-        freeing: |plan, _| more_layers(plan.design()),
-        giving_back: |plan, _| fewer_layers(plan.design()),
+        freeing: |plan, _| more_layers(plan),
+        giving_back: |plan, _| fewer_layers(plan),
     },
     legal(KnobId::moe_zero_memory),
     Tried {
@@ -215,13 +215,14 @@ fn layouts(plan: &Plan) -> Vec<Candidate> {
 
 /// On each stage the fewest whole layers with which it fits; where all are recomputed already,
 /// more layers to a checkpoint.
-fn more_layers(design: &Design) -> Vec<Candidate> {
+fn more_layers(plan: &Plan) -> Vec<Candidate> {
+    let design = plan.design();
     let memory = &design.memory;
     let all = memory.recompute_granularity == RecomputeGranularity::Full
         && (memory.recompute_method == RecomputeMethod::Uniform
             || memory.recompute_num_layers.is_none());
     if !all {
-        return fewest_layers(design);
+        return fewest_layers(plan);
     }
     let present = match memory.recompute_num_layers {
         Some(PerStage::Same(count)) => count,
@@ -237,13 +238,15 @@ fn more_layers(design: &Design) -> Vec<Candidate> {
         .collect()
 }
 
-fn fewer_layers(design: &Design) -> Vec<Candidate> {
+fn fewer_layers(plan: &Plan) -> Vec<Candidate> {
+    let design = plan.design();
     let whole = design.memory.recompute_granularity == RecomputeGranularity::Full;
-    if whole { fewest_layers(design) } else { Vec::new() }
+    if whole { fewest_layers(plan) } else { Vec::new() }
 }
 
-fn fewest_layers(design: &Design) -> Vec<Candidate> {
-    let Some(layers) = whole_layers::fewest(design) else { return Vec::new() };
+fn fewest_layers(plan: &Plan) -> Vec<Candidate> {
+    let design = plan.design();
+    let Some(layers) = whole_layers::fewest(plan, design) else { return Vec::new() };
     one(design, |changed| {
         let memory = &mut changed.memory;
         memory.recompute_granularity = RecomputeGranularity::Full;
