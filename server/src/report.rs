@@ -13,6 +13,7 @@ use model::estimate::{
 use model::file::{self, Extent, Tree};
 use model::metric::{MetricId, MetricValue};
 use model::schedule::Task;
+use model::verdict::{Change, Verdict};
 use model::violation::Violation;
 use model::{Breakdown, MODEL_VERSION, Plan, conventions, estimate};
 
@@ -55,6 +56,43 @@ pub fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
         ("violations", Tree::List(vec![])),
         ("warnings", Tree::list(estimate.warnings.iter().map(String::as_str))),
         ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// The verdict on a design's memory: what fills it, and what one change of a knob does.
+#[must_use]
+pub fn verdict(verdict: &Verdict) -> Tree {
+    let contents = verdict.contents.iter().map(|part| {
+        let content = part.content.label();
+        Tree::map([("content", content.into()), ("bytes", number(part.bytes.get()))])
+    });
+    Tree::map([
+        ("fits", Tree::Flag(verdict.fits)),
+        ("place", verdict.place.name().into()),
+        ("stage", Tree::Unsigned(verdict.stage.into())),
+        ("peak_bytes", number(verdict.peak.get())),
+        ("limit_bytes", number(verdict.limit.get())),
+        ("over_bytes", number(verdict.over().get())),
+        ("headroom_bytes", number(verdict.headroom().get())),
+        ("fullest_at", verdict.fullest.as_ref().map_or(Tree::Null, task)),
+        ("in_flight", number(verdict.in_flight)),
+        ("contents", Tree::List(contents.collect())),
+        ("mfu", number(verdict.mfu)),
+        ("changes", Tree::List(verdict.changes.iter().map(change).collect())),
+    ])
+}
+
+fn change(change: &Change) -> Tree {
+    let along = change.with.iter().map(|(knob, value)| {
+        Tree::map([("knob", Tree::from(knob.id())), ("value", Tree::from(value))])
+    });
+    Tree::map([
+        ("knob", Tree::from(change.knob.id())),
+        ("value", Tree::from(&change.value)),
+        ("with", Tree::List(along.collect())),
+        ("fits", Tree::Flag(change.fits)),
+        ("mfu", number(change.mfu)),
+        ("memory_peak_bytes", number(change.memory_peak.get())),
     ])
 }
 

@@ -15,6 +15,8 @@ mod schedule;
 mod serve;
 #[path = "cli/validate.rs"]
 mod validate;
+#[path = "cli/verdict.rs"]
+mod verdict;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -3,6 +3,7 @@
 mod ledger;
 mod summary;
 mod tree;
+mod verdict;
 
 use clap::builder::PossibleValuesParser;
 use model::file::{Tree, json};
@@ -42,7 +43,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(plan) => plan,
         Err(violations) => {
             if arguments.json && arguments.explain.is_none() {
-                output::result(&json::print(&report::illegal(&design, &violations)))?;
+                let mut report = report::illegal(&design, &violations);
+                if let Tree::Map(entries) = &mut report {
+                    entries.push(("verdict".into(), Tree::Null));
+                }
+                output::result(&json::print(&report))?;
             }
             return Err(Failure::User(violations.iter().map(message).collect()));
         }
@@ -51,19 +56,37 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = match (explained, arguments.json) {
         (Some(id), true) => json::print(&report::breakdown(&explain(&plan, id))),
         (Some(id), false) => tree::text(id, &explain(&plan, id)),
-        (None, true) => {
-            let mut report = report::legal(&plan, &estimate(&plan));
-            if let (true, Tree::Map(entries)) = (arguments.ledger, &mut report) {
-                entries.push(("ledger".into(), ledger::json(&plan)));
-            }
-            json::print(&report)
-        }
-        (None, false) => {
-            let text = summary::text(&plan, &estimate(&plan));
-            if arguments.ledger { format!("{text}\n{}", ledger::text(&plan)) } else { text }
-        }
+        (None, true) => json::print(&data(&plan, arguments.ledger)),
+        (None, false) => summary(&plan, arguments.ledger),
     };
     output::result(&text)
+}
+
+/// The prediction as data, with the verdict on its memory.
+fn data(plan: &Plan, with_ledger: bool) -> Tree {
+    let estimate = estimate(plan);
+    let mut report = report::legal(plan, &estimate);
+    if let Tree::Map(entries) = &mut report {
+        let verdict = report::verdict(&model::verdict(plan, &estimate));
+        entries.push(("verdict".into(), verdict));
+        if with_ledger {
+            entries.push(("ledger".into(), ledger::json(plan)));
+        }
+    }
+    report
+}
+
+/// The prediction for people; with the verdict when it doesn't fit.
+fn summary(plan: &Plan, with_ledger: bool) -> String {
+    let estimate = estimate(plan);
+    let mut parts = vec![summary::text(plan, &estimate)];
+    if !estimate.metrics.fits {
+        parts.push(verdict::text(&model::verdict(plan, &estimate)));
+    }
+    if with_ledger {
+        parts.push(ledger::text(plan));
+    }
+    parts.join("\n")
 }
 
 /// A broken rule in a line, with its way out.

@@ -1,0 +1,101 @@
+//! Why a design doesn't fit, and which change of a single knob helps.
+
+use app::format;
+use model::schedule::{Task, TaskKind};
+use model::verdict::{Change, Place, Verdict};
+
+use crate::cli::output::{Align, table};
+
+/// The verdict on a design that doesn't fit, for people.
+pub(super) fn text(verdict: &Verdict) -> String {
+    let mut text = format!("What doesn't fit\n{}", cause(verdict));
+    let [fitting, others] = [true, false].map(|fits| -> Vec<&Change> {
+        verdict.changes.iter().filter(|change| change.fits == fits).collect()
+    });
+    if fitting.is_empty() {
+        text.push_str("  no change of a single knob makes it fit\n");
+    } else {
+        text.push_str(&changes("Makes it fit, alone", verdict, &fitting));
+    }
+    if !others.is_empty() {
+        text.push_str(&changes("Helps, but not enough alone", verdict, &others));
+    }
+    text
+}
+
+/// Which stage needs how much too much, when, and for what.
+fn cause(verdict: &Verdict) -> String {
+    let place = match verdict.place {
+        Place::Device => "device memory",
+        Place::Host => "host memory per device",
+    };
+    let mut text = format!(
+        "  stage {} needs {} of {place}, {} more than the {} that there are\n",
+        verdict.stage,
+        format::memory(verdict.peak),
+        format::memory(verdict.over()),
+        format::memory(verdict.limit)
+    );
+    let held = format::decimals(verdict.in_flight, 1);
+    if let Some(moment) = &verdict.fullest {
+        text.push_str(&format!(
+            "  it is fullest at {}, with {held} micro-batches in flight\n",
+            task(moment)
+        ));
+    } else {
+        text.push_str(&format!("  at its fullest it has {held} micro-batches in flight\n"));
+    }
+    if let Some(largest) = verdict.largest() {
+        let share = if verdict.peak.get() > 0.0 { largest.bytes / verdict.peak } else { 0.0 };
+        text.push_str(&format!(
+            "  the largest part is {}: {}, {} of it\n",
+            largest.content.label(),
+            format::memory(largest.bytes),
+            format::percent(share, 0)
+        ));
+    }
+    text.push_str(&format!(
+        "  with more memory its MFU would be {}\n",
+        format::percent(verdict.mfu, 1)
+    ));
+    text
+}
+
+/// A task in words.
+fn task(task: &Task) -> String {
+    let pass = |name: &str, (chunk, micro_batch): (u16, u32)| {
+        format!("the {name} of micro-batch {micro_batch} on chunk {chunk}")
+    };
+    let back = (task.backward_chunk, task.backward_micro_batch);
+    let ahead = (task.chunk, task.micro_batch);
+    match task.kind {
+        TaskKind::Forward => pass("forward", ahead),
+        TaskKind::Backward => pass("backward", back),
+        TaskKind::InputGrad => pass("input gradients", back),
+        TaskKind::WeightGrad => pass("weight gradients", back),
+        TaskKind::Pair => format!("{} beside {}", pass("forward", ahead), pass("backward", back)),
+    }
+}
+
+fn changes(head: &str, verdict: &Verdict, changes: &[&Change]) -> String {
+    let mut rows = vec![[head, "MFU", "change", "peak"].map(String::from).to_vec()];
+    rows.extend(changes.iter().map(|change| {
+        vec![
+            settings(change),
+            format::percent(change.mfu, 1).to_string(),
+            format::points(change.mfu, verdict.mfu),
+            format::memory(change.memory_peak).to_string(),
+        ]
+    }));
+    table(&[Align::Left, Align::Right, Align::Right, Align::Right], &rows)
+}
+
+/// The change as `--set` takes it.
+fn settings(change: &Change) -> String {
+    let own = (change.knob, &change.value);
+    let along = change.with.iter().map(|(knob, value)| (*knob, value));
+    let all = std::iter::once(own).chain(along);
+    let all: Vec<String> =
+        all.map(|(knob, value)| format!("{}={value}", knob.knob().name)).collect();
+    all.join(" ")
+}
