@@ -32,7 +32,7 @@ const LINKS: [LinkLevel; 2] = [LinkLevel::IntraNode, LinkLevel::InterNode];
 fn without_recomputation(design: &Design) -> Design {
     let mut design = with(design, "recompute_modules", "none");
     design.memory.recompute_granularity = RecomputeGranularity::None;
-    design
+    with(&design, "moe_zero_memory", "disable")
 }
 
 /// The same design with every dispatcher that its rules allow.
