@@ -244,7 +244,7 @@ fn bars_of_a_step_are_as_long_as_their_share() {
     let rows = bars(&charts::waterfall(&parts(7.0, 0.5), 640));
     let lengths: Vec<f64> = rows.iter().map(|bars| f64::from(bars[0][2] - bars[0][0])).collect();
     let whole = lengths[lengths.len() - 1];
-    let total = 10.0 + 7.0 + 12.0 * 0.5;
+    let total = 10.0 + 7.0 + 14.0 * 0.5;
     assert!((lengths[0] / whole - 10.0 / total).abs() < 0.01, "{lengths:?}");
     assert!((lengths[1] / whole - 7.0 / total).abs() < 0.01, "{lengths:?}");
     assert_eq!(rows[0][0][2], rows[1][0][0], "each starts where the one before ends");

@@ -89,7 +89,22 @@ fn main() {
             let _ = black_box(Plan::new(black_box(&illegal)));
         })
     );
+    uneven(&design, calls.min(20));
     routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
+}
+
+/// Checking a design with generated loads and a planner.
+fn uneven(design: &Design, calls: u32) {
+    let mut design = design.clone();
+    for (id, value) in [(KnobId::balance, "skewed"), (KnobId::planner, "sliding_window")] {
+        design.set_text(id, value).expect("a choice");
+    }
+    println!(
+        "Plan::new, uneven       {:8.2} µs",
+        micros(calls, || {
+            let _ = black_box(Plan::new(black_box(&design)));
+        })
+    );
 }
 
 /// A planner over a trace of this size, and what comes before it.
