@@ -24,12 +24,15 @@ mod memory;
 mod scatter;
 mod step;
 mod text;
+mod tradeoff;
+mod treemap;
 
 use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
 use model::{Plan, StageLoad};
 
-pub(crate) use backend::escape_into;
+use crate::memory_view::{Composition, Price};
+
 pub use ladder::Rung;
 pub use scatter::{Point, Scatter};
 pub use text::{bold_width, text_width};
@@ -119,4 +122,28 @@ pub fn bubble_by_microbatches_table(plan: &Plan, estimate: &Estimate) -> Vec<Vec
 #[must_use]
 pub fn ladder(rungs: &[Rung], width: u32) -> String {
     ladder::draw(rungs, width)
+}
+
+/// What fills the fullest stage, in areas.
+#[must_use]
+pub fn memory_composition(composition: &Composition, width: u32) -> String {
+    treemap::draw(composition, width)
+}
+
+/// The numbers of [`memory_composition`], the header first.
+#[must_use]
+pub fn memory_composition_table(composition: &Composition) -> Vec<Vec<String>> {
+    treemap::table(composition)
+}
+
+/// Memory that each module frees against the MFU that it costs.
+#[must_use]
+pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
+    tradeoff::draw(prices, width)
+}
+
+/// The numbers of [`memory_tradeoff`], the header first.
+#[must_use]
+pub fn memory_tradeoff_table(prices: &[Price]) -> Vec<Vec<String>> {
+    tradeoff::table(prices)
 }

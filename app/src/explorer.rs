@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::{Design, KnobId};
-use model::estimate::Estimate;
 use model::knob::{Kind, KnobError, Value};
 use model::metric::MetricId;
 use model::preset::Preset;
 use model::violation::{Nearest, Violation};
-use model::{Plan, estimate, legal_values};
+use model::{Plan, legal_values};
 
-use crate::advice::{Advice, advice};
 use crate::history::History;
+use crate::numbers::Numbers;
 
 /// Whose numbers the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,22 +26,6 @@ pub enum Shown {
     LastLegal,
     /// The preset's: there has been no legal design since the page was opened.
     Preset,
-}
-
-/// A plan with its estimate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Numbers {
-    /// What was estimated.
-    pub plan: Plan,
-    /// The numbers.
-    pub estimate: Estimate,
-}
-
-impl Numbers {
-    fn new(plan: Plan) -> Arc<Self> {
-        let estimate = estimate(&plan);
-        Arc::new(Self { plan, estimate })
-    }
 }
 
 /// The numbers on the page and whose they are.
@@ -67,7 +50,6 @@ pub struct Explorer {
     on_page: Memo<OnPage>,
     /// The design as it was when the knobs last rested: what takes long follows it.
     resting: RwSignal<Design>,
-    advice: Memo<Option<Vec<Advice>>>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
     /// What the search box over the knobs holds, in lower case.
@@ -92,12 +74,15 @@ impl Explorer {
             let _ = preset.get();
             design.with_untracked(|design| design.preset.design())
         });
-        let preset_numbers =
-            Memo::new(move |_| preset_design.with(|design| Numbers::new(legal_plan(design))));
+        let preset_numbers = Memo::new(move |_| {
+            preset_design.with(|design| Arc::new(Numbers::new(legal_plan(design))))
+        });
         let changed = Memo::new(move |_| {
             design.with(|design| preset_design.with(|preset| differences(design, preset)))
         });
-        let checked = Memo::new(move |_| design.with(|design| Plan::new(design).map(Numbers::new)));
+        let checked = Memo::new(move |_| {
+            design.with(|design| Plan::new(design).map(|plan| Arc::new(Numbers::new(plan))))
+        });
         let violations = Memo::new(move |_| {
             checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
         });
@@ -123,7 +108,6 @@ impl Explorer {
             violations,
             on_page,
             resting,
-            advice: Memo::new(move |_| resting.with(advice_for)),
             explained: RwSignal::new(None),
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
@@ -169,15 +153,10 @@ impl Explorer {
         self.violations.with(|violations| read(violations))
     }
 
-    /// Single changes that would help the design as it last rested; none while it breaks a rule.
+    /// Have the knobs rested since the last change?
     #[must_use]
-    pub fn advice(self) -> Option<Vec<Advice>> {
-        self.advice.get()
-    }
-
-    /// Reads the design as it was when the knobs last rested.
-    pub fn with_resting<T>(self, read: impl FnOnce(&Design) -> T) -> T {
-        self.resting.with(read)
+    pub fn rests(self) -> bool {
+        self.resting.with(|resting| self.design.with(|design| resting == design))
     }
 
     /// Tells that the knobs rest.
@@ -356,11 +335,6 @@ impl Explorer {
     }
 }
 
-fn advice_for(design: &Design) -> Option<Vec<Advice>> {
-    let plan = Plan::new(design).ok()?;
-    Some(advice(design, &estimate(&plan)))
-}
-
 fn differences(design: &Design, preset: &Design) -> Vec<KnobId> {
     KnobId::ALL.iter().copied().filter(|id| design.get(*id) != preset.get(*id)).collect()
 }
@@ -457,13 +431,13 @@ mod tests {
     }
 
     #[test]
-    fn advice_follows_when_the_knobs_rest() {
+    fn what_takes_long_follows_when_the_knobs_rest() {
         check("", |explorer| {
-            let before = explorer.advice();
+            assert!(explorer.rests());
             explorer.set(KnobId::micro_batch_size, &Value::Integer(4)).expect("in bounds");
-            assert_eq!(explorer.advice(), before);
+            assert!(!explorer.rests());
             explorer.rest();
-            assert_ne!(explorer.advice(), before);
+            assert!(explorer.rests());
         });
     }
 

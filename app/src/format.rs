@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use model::design::KnobId;
+use model::knob::Value;
 use model::metric::{MetricId, MetricValue};
 use model::units::{Bytes, Seconds};
 
@@ -224,6 +226,26 @@ fn group(digits: &str) -> String {
     grouped
 }
 
+/// A value in words: flags are on or off.
+#[must_use]
+pub fn spelled(value: &Value) -> String {
+    match value {
+        Value::Flag(true) => "on".to_owned(),
+        Value::Flag(false) => "off".to_owned(),
+        Value::None | Value::Integer(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
+            value.to_string()
+        }
+    }
+}
+
+/// The axis word in a label's brackets, or the label: `PP`, `No-op layers`.
+#[must_use]
+pub fn short_label(knob: KnobId) -> &'static str {
+    let label = knob.knob().label;
+    let inner = label.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    inner.map_or(label, |(short, _)| short)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,5 +313,11 @@ mod tests {
         assert_eq!(list(&words[..1]), "a");
         assert_eq!(counted(1, "knob", "knobs"), "1 knob");
         assert_eq!(counted(0, "knob", "knobs"), "0 knobs");
+    }
+
+    #[test]
+    fn short_labels_are_the_axis_words() {
+        assert_eq!(short_label(KnobId::pipeline_model_parallel_size), "PP");
+        assert_eq!(short_label(KnobId::noop_layers), "No-op layers");
     }
 }

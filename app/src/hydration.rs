@@ -6,6 +6,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::{App, Page, RawQuery, parity};
 
 /// Takes over the page that the server rendered.
+#[cfg(not(feature = "studies"))]
 #[wasm_bindgen]
 pub fn hydrate() {
     std::panic::set_hook(Box::new(|panic| {
@@ -30,6 +31,17 @@ fn mark(name: &str) {
         // A fixed, valid attribute name can always be set.
         let _ = root.set_attribute(name, "true");
     }
+}
+
+/// A study of the design in a link, for a chart of that width in pixels, as HTML.
+///
+/// Called by the worker that makes studies; a panic says in its console where it happened.
+#[cfg(feature = "studies")]
+#[wasm_bindgen]
+#[must_use]
+pub fn study(name: &str, query: &str, width: u32) -> Option<String> {
+    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
+    crate::study::answer::of_link(name, query, width)
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.

@@ -12,18 +12,22 @@ pub mod balance;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;
+pub mod desk;
 pub mod error_band;
 pub mod explorer;
 pub mod format;
 pub mod history;
+mod html;
 pub mod ladder;
 pub mod memory_view;
+pub mod numbers;
 pub mod panels;
 pub mod parity;
 pub mod published;
 pub mod schedule_page;
 pub mod schedules;
 mod shell;
+pub mod study;
 pub mod timeline;
 pub mod trust;
 pub mod widgets;
@@ -80,6 +84,8 @@ pub struct SiteFiles {
     pub explorer: ModuleFiles,
     /// The module of the other pages.
     pub pages: ModuleFiles,
+    /// The script of the worker that makes the explorer's studies.
+    pub worker: String,
     /// The style sheet.
     pub css: String,
 }

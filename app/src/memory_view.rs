@@ -2,138 +2,73 @@
 
 use model::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule, Timing};
 use model::design::Design;
-use model::estimate::{Estimate, Metrics, StageEstimate, StageMemory};
+use model::estimate::{Estimate, Metrics, StageEstimate};
 use model::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
+use model::schedule::Task;
 use model::units::Bytes;
-use model::{Plan, estimate, layout_loads, ledger};
+use model::{Content, Filling, Plan, contents, estimate, ledger};
 
 use crate::bottleneck::fullest_stage;
 use crate::format;
-
-/// Where the activations stand among a stage's parts.
-pub const ACTIVATIONS: usize = 3;
-
-/// A share of a stage's memory.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Share {
-    /// The part of the stage that it belongs to, by its place in [`StageMemory::LABELS`].
-    pub part: usize,
-    /// What it is.
-    pub label: String,
-    /// Its size on the stage at its fullest moment.
-    pub bytes: Bytes,
-}
-
-/// A tensor of a kind of layer, on the fullest stage.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// Of a MoE layer, or of a dense one.
-    pub is_moe: bool,
-    /// The tensor as one layer saves it for one micro-batch.
-    pub saved: SavedTensor,
-    /// What all of them take of the stage's memory.
-    pub on_stage: Bytes,
-}
 
 /// What fills the fullest stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composition {
     /// The stage.
     pub stage: StageEstimate,
-    /// Its memory in shares, in the order of [`StageMemory::LABELS`]; they add up to its peak.
-    pub shares: Vec<Share>,
-    /// Every tensor that its layers save.
-    pub rows: Vec<Row>,
-    /// Are whole layers computed again? Then a layer keeps its input alone.
-    pub whole_layers: bool,
+    /// What fills it at its fullest moment, the largest first; the parts add up to its peak.
+    pub contents: Vec<Filling>,
+    /// What each kind of layer saves for one micro-batch.
+    pub ledgers: Vec<LayerLedger>,
 }
 
 /// What fills the fullest stage of a plan; `None` without stages.
-///
-/// Activations = bytes of the ledger x layers of the stage x micro-batches in flight, scaled so
-/// that they add up to the stage's activations: micro-batches in flight hold unlike chunks.
 #[must_use]
 pub fn composition(plan: &Plan, estimate: &Estimate) -> Option<Composition> {
     let stage = *fullest_stage(estimate)?;
-    let design = plan.design();
-    let whole_layers = design.memory.recompute_granularity == RecomputeGranularity::Full;
-    let ledgers = ledger(plan);
-    let counts = Counts::of(plan, stage.stage as usize, &ledgers);
-    let mut rows: Vec<Row> = Vec::new();
-    for layer in &ledgers {
-        let layers = if layer.is_moe { counts.moe } else { counts.dense };
-        for saved in layer.tensors.iter().filter(|_| layers > 0.0) {
-            let kept = saved.fate == Fate::Kept && !whole_layers;
-            let on_stage = if kept { saved.bytes * layers } else { Bytes::ZERO };
-            rows.push(Row { is_moe: layer.is_moe, saved: *saved, on_stage });
-        }
-    }
-    let head = layer_input(design, &ledgers) * (2.0 * counts.heads);
-    let head = if whole_layers { Bytes::ZERO } else { head };
-    let sum = rows.iter().map(|row| row.on_stage.get()).sum::<f64>() + head.get();
-    let scale = if sum > 0.0 { stage.memory.activations.get() / sum } else { 0.0 };
-    for row in &mut rows {
-        row.on_stage = row.on_stage * scale;
-    }
-    let shares = shares(&stage, &rows, head * scale);
-    Some(Composition { stage, shares, rows, whole_layers })
-}
-
-fn shares(stage: &StageEstimate, rows: &[Row], head: Bytes) -> Vec<Share> {
-    let mut shares = Vec::new();
-    for (part, bytes) in stage.memory.parts().into_iter().enumerate() {
-        let split = part == ACTIVATIONS && rows.iter().any(|row| row.on_stage.get() > 0.0);
-        if !split {
-            let label = StageMemory::LABELS[part].to_owned();
-            shares.push(Share { part, label, bytes });
-            continue;
-        }
-        let tensors =
-            rows.iter().map(|row| Share { part, label: row.label(), bytes: row.on_stage });
-        shares.extend(tensors);
-        shares.push(Share { part, label: "LM head: input".to_owned(), bytes: head });
-    }
-    shares.retain(|share| share.bytes.get() > 0.0);
-    shares
-}
-
-impl Row {
-    /// The layer's kind and the tensor: `MoE: queries`.
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!("{}: {}", kind(self.is_moe), self.saved.tensor.label())
-    }
-
-    /// What becomes of the tensor.
-    #[must_use]
-    pub const fn fate(&self) -> &'static str {
-        fate(self.saved.fate)
-    }
+    Some(Composition { stage, contents: contents(plan, &stage), ledgers: ledger(plan) })
 }
 
 impl Composition {
-    /// The largest tensor of the activations.
+    /// The tensors that layers save, in the order of a forward, each once.
     #[must_use]
-    pub fn largest(&self) -> Option<&Row> {
-        let kept = self.rows.iter().filter(|row| row.on_stage.get() > 0.0);
-        kept.max_by(|a, b| a.on_stage.get().total_cmp(&b.on_stage.get()))
+    pub fn tensors(&self) -> Vec<Tensor> {
+        let all = self.ledgers.iter().flat_map(|layer| &layer.tensors);
+        let mut tensors = Vec::new();
+        for saved in all {
+            if !tensors.contains(&saved.tensor) {
+                tensors.push(saved.tensor);
+            }
+        }
+        tensors
     }
 
-    /// When the stage is fullest, where that was simulated.
+    /// A tensor as a MoE or a dense layer saves it; `None` where that layer hasn't got it.
     #[must_use]
-    pub fn moment(&self) -> Option<String> {
-        let task = self.stage.fullest?;
-        Some(format!(
-            "when the forward of micro-batch {} starts on chunk {}",
-            task.micro_batch, task.chunk
-        ))
+    pub fn saved(&self, tensor: Tensor, is_moe: bool) -> Option<SavedTensor> {
+        let layers = self.ledgers.iter().filter(|layer| layer.is_moe == is_moe);
+        let mut all = layers.flat_map(|layer| &layer.tensors);
+        all.find(|saved| saved.tensor == tensor).copied()
     }
+
+    /// Bytes of a part on the stage.
+    #[must_use]
+    pub fn on_stage(&self, content: Content) -> Bytes {
+        let part = self.contents.iter().find(|part| part.content == content);
+        part.map_or(Bytes::ZERO, |part| part.bytes)
+    }
+}
+
+/// The moment at which a stage is fullest, in words.
+#[must_use]
+pub fn moment(task: Task) -> String {
+    format!("when the forward of micro-batch {} starts on chunk {}", task.micro_batch, task.chunk)
 }
 
 /// A kind of layer in a word.
 #[must_use]
 pub const fn kind(is_moe: bool) -> &'static str {
-    if is_moe { "MoE" } else { "Dense" }
+    if is_moe { "MoE" } else { "dense" }
 }
 
 /// What becomes of a tensor, in a word.
@@ -155,42 +90,6 @@ pub fn freed_by(tensor: Tensor, is_moe: bool) -> String {
     let swap = tensor.swapped_by(is_moe).map(|module| format!("swap {}", module.name()));
     let ways: Vec<String> = recompute.into_iter().chain(swap).collect();
     if ways.is_empty() { "whole-layer recomputation only".to_owned() } else { ways.join("; ") }
-}
-
-/// Layers of each kind on a stage, MTP layers counted, and heads.
-struct Counts {
-    dense: f64,
-    moe: f64,
-    heads: f64,
-}
-
-impl Counts {
-    /// By the stage's share in what all layers of a kind compute: these are alike.
-    fn of(plan: &Plan, stage: usize, ledgers: &[LayerLedger]) -> Self {
-        let loads = layout_loads(plan);
-        let share = |part: usize| {
-            let all: f64 = loads.iter().map(|load| load.parts()[part]).sum();
-            let own = loads.get(stage).map_or(0.0, |load| load.parts()[part]);
-            if all > 0.0 { own / all } else { 0.0 }
-        };
-        let mtp = plan.design().transformer.mtp_num_layers as f64;
-        let has_moe = ledgers.iter().any(|layer| layer.is_moe);
-        let layers = |is_moe: bool| {
-            let all = ledgers.iter().find(|layer| layer.is_moe == is_moe);
-            let own_mtp = if has_moe == is_moe { mtp } else { 0.0 };
-            let all = all.map_or(0.0, |layer| layer.num_layers as f64);
-            (all - own_mtp) * share(if is_moe { 2 } else { 1 }) + own_mtp * share(4)
-        };
-        Self { dense: layers(false), moe: layers(true), heads: share(3) + mtp * share(5) }
-    }
-}
-
-/// The input of one layer for one micro-batch: of the norms' inputs one.
-fn layer_input(design: &Design, ledgers: &[LayerLedger]) -> Bytes {
-    let norms = if design.transformer.sandwich_norm { 4.0 } else { 2.0 };
-    let mut tensors = ledgers.iter().flat_map(|layer| &layer.tensors);
-    let inputs = tensors.find(|saved| saved.tensor == Tensor::NormInputs);
-    inputs.map_or(Bytes::ZERO, |saved| saved.bytes * (1.0 / norms))
 }
 
 /// What can be freed by a knob of its own.

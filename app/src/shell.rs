@@ -6,6 +6,7 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
+use crate::desk::WORKER_FIELD;
 use crate::trust::Served;
 use crate::{
     App, ModuleFiles, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, schedule_page,
@@ -25,7 +26,11 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
         }
     };
     let page = use_context::<Page>().unwrap_or_default();
-    let (style, script) = use_context::<SiteFiles>().map(|files| links(files, page)).unzip();
+    let files = use_context::<SiteFiles>();
+    let worker = files.clone().filter(|_| page == Page::Explorer).map(|files| {
+        view! { <meta name=WORKER_FIELD content=files.worker/> }
+    });
+    let (style, script) = files.map(|files| links(files, page)).unzip();
     view! {
         <!DOCTYPE html>
         <html lang="en" data-theme=theme>
@@ -39,6 +44,7 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 {open_graph("og:description", description)}
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
                 {style}
+                {worker}
                 {script}
             </head>
             <body>
@@ -55,7 +61,7 @@ fn open_graph(property: &'static str, content: String) -> impl IntoView {
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, css } = files;
+    let SiteFiles { explorer, pages, css, worker: _ } = files;
     let ModuleFiles { js, wasm } = if page == Page::Explorer { explorer } else { pages };
     let loader = format!(
         "import init, {{ hydrate }} from \"{js}\"; \

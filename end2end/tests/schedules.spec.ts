@@ -8,7 +8,7 @@ import { expect, gotoHydrated, test } from "./helper";
 const UNEVEN = "/?parallel.noop_layers=62,63";
 
 async function compare(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Compare schedules" }).click();
+  await page.locator('[data-study="schedules"]').scrollIntoViewIfNeeded();
   await expect(page.getByRole("table", { name: "Schedules compared" })).toBeVisible();
 }
 
@@ -16,28 +16,42 @@ test("one click balances the stages, and one undo takes it back", async ({ page 
   await gotoHydrated(page, UNEVEN);
   const caption = page.locator("#balance figcaption p");
   const before = await caption.innerText();
-  await page.getByRole("button", { name: "Balance the stages" }).click();
+  await page.getByRole("link", { name: "Balance the stages" }).click();
   await expect(caption).not.toHaveText(before);
   await expect(page).toHaveURL(/pipeline_model_parallel_layout=.*noop_layers=none/);
-  await expect(page.getByRole("button", { name: "Balance the stages" })).toBeHidden();
+  await expect(page.getByRole("link", { name: "Balance the stages" })).toHaveCount(0);
 
   await page.keyboard.press("Control+z");
   await expect(caption).toHaveText(before);
   await expect(page).toHaveURL(/noop_layers=62,63/);
 });
 
-test("schedules are compared when asked for, and one click takes one", async ({ page }) => {
+test("schedules are compared when looked at, and one click takes one", async ({ page }) => {
   await gotoHydrated(page);
   await expect(page.getByRole("table", { name: "Schedules compared" })).toHaveCount(0);
   await compare(page);
   await expect(page.locator("tr[data-schedule]")).toHaveCount(11);
   await expect(page.getByRole("row", { name: /This design/ })).toContainText("1f1b_overlap");
 
-  await page.getByRole("button", { name: "zb_h1", exact: true }).click();
+  const link = page.getByRole("link", { name: "zb_h1", exact: true });
+  await link.focus();
+  await page.keyboard.press("Enter");
   await expect(page.getByRole("row", { name: /This design/ })).toContainText("zb_h1");
+  await expect(link).toBeFocused();
   await expect(page).toHaveURL(/method=zb_h1/);
   await page.keyboard.press("Control+z");
   await expect(page.getByRole("row", { name: /This design/ })).toContainText("1f1b_overlap");
+});
+
+test("a schedule opens as a page of its own with the control key", async ({ page, context }) => {
+  await gotoHydrated(page);
+  await compare(page);
+  const opened = context.waitForEvent("page");
+  const link = page.getByRole("link", { name: "zb_h1", exact: true });
+  await link.click({ modifiers: ["ControlOrMeta"] });
+  const other = await opened;
+  await other.waitForURL(/method=zb_h1/);
+  await expect(page).not.toHaveURL(/zb_h1/);
 });
 
 test("a schedule that can't run says why, and its fix makes it run", async ({ page }) => {
@@ -45,7 +59,7 @@ test("a schedule that can't run says why, and its fix makes it run", async ({ pa
   await compare(page);
   const row = page.locator('tr[data-schedule="dualpipe"]');
   await expect(row).toContainText("Can't run: dualpipe needs 32 micro-batches");
-  await row.getByRole("button", { name: "Use with GBS 3072" }).click();
+  await row.getByRole("link", { name: "Use with GBS 3072" }).click();
   await expect(page).toHaveURL(/global_batch_size=3072.*method=dualpipe|method=dualpipe.*3072/);
   await expect(page.getByRole("region", { name: "Broken rules" })).toHaveCount(0);
 });
@@ -66,7 +80,7 @@ for (const width of [1440, 1000, 390]) {
       await compare(page);
       const inner = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(inner).toBeLessThanOrEqual(width);
-      const axe = new AxeBuilder({ page }).include(".schedules").include(".balance");
+      const axe = new AxeBuilder({ page }).include(".schedules").include("#balance");
       const { violations } = await axe.analyze();
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
     });

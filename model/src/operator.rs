@@ -176,9 +176,9 @@ impl Device {
     fn shape_efficiency(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
         let mut best = 0.0_f64;
         for (tile_m, tile_n, rate) in TILES {
-            let (across, along) = (libm::ceil(m / tile_m), libm::ceil(n / tile_n));
+            let (across, along) = (ceil(m / tile_m), ceil(n / tile_n));
             let tiles = across * along * count;
-            let waves = libm::ceil(tiles / self.cores);
+            let waves = ceil(tiles / self.cores);
             let filled = m * n * count / (tile_m * tile_n);
             // Whole waves, or tiles cut along the depth so that every core works to the end.
             let used = filled / (waves * self.cores);
@@ -333,12 +333,18 @@ impl Device {
     }
 }
 
+/// The next whole number of a count: the same as `libm::ceil` below 2^63, in fewer instructions.
+fn ceil(count: f64) -> f64 {
+    let whole = count as i64 as f64;
+    if whole < count { whole + 1.0 } else { whole }
+}
+
 /// Share of the rate that edges leave which the cube can't load.
 const UNALIGNED_RATE: f64 = 0.15;
 
 /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
 fn aligned(length: f64) -> f64 {
-    let fractals = libm::ceil(length / 16.0) * 16.0;
+    let fractals = ceil(length / 16.0) * 16.0;
     let multiple = |of: f64| length - libm::floor(length / of) * of < 0.5;
     let lines = if multiple(128.0) {
         1.0

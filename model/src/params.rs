@@ -41,7 +41,32 @@ pub(crate) struct RankParams {
     pub(crate) expert: f64,
 }
 
+/// What one device holds of one layer of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerParams {
+    dense: RankParams,
+    moe: RankParams,
+    mtp: RankParams,
+}
+
 impl Plan {
+    /// What one device holds of one layer of each kind: experts are split over EP x ETP, split
+    /// matrices over TP, the rest is replicated.
+    pub(crate) fn layer_params_of_rank(&self) -> LayerParams {
+        let redundant = self.design().routing.redundant_experts;
+        let copies = 1.0 + redundant as f64 / self.shape.experts.max(1) as f64;
+        let of = |params: Params| RankParams {
+            dense: params.replicated as f64 + params.tensor as f64 / self.sizes.tp as f64,
+            expert: params.expert as f64 / (self.sizes.ep * self.sizes.etp) as f64 * copies,
+        };
+        let mtp = self.shape.mtp_layers > 0;
+        LayerParams {
+            dense: of(self.dense_layer_params()),
+            moe: of(self.moe_layer_params()),
+            mtp: if mtp { of(self.mtp_layer_params()) } else { RankParams::default() },
+        }
+    }
+
     /// Attention of one layer, its norms not counted.
     ///
     /// GQA: q h a d, k and v h g d each, o a d h. MLA: q h r_q + r_q a (n + r),
@@ -191,18 +216,7 @@ impl Plan {
     /// replicated. DualPipe holds both directions. Tied embeddings stand on the first and on the
     /// last stage.
     pub(crate) fn stage_params(&self, stage: &Stage) -> RankParams {
-        let redundant = self.design().routing.redundant_experts;
-        let copies = 1.0 + redundant as f64 / self.shape.experts.max(1) as f64;
-        let of = |params: Params| RankParams {
-            dense: params.replicated as f64 + params.tensor as f64 / self.sizes.tp as f64,
-            expert: params.expert as f64 / (self.sizes.ep * self.sizes.etp) as f64 * copies,
-        };
-        let (dense, moe) = (of(self.dense_layer_params()), of(self.moe_layer_params()));
-        let mtp = if self.shape.mtp_layers > 0 {
-            of(self.mtp_layer_params())
-        } else {
-            RankParams::default()
-        };
+        let LayerParams { dense, moe, mtp } = self.layer_params;
         let tables = self.table_params() as f64 * (stage.embedding + self.head_tables(stage));
         // Megatron keeps learned positions whole on every rank.
         let positions = (self.embedding_params() - self.table_params()) as f64 * stage.embedding;

@@ -7,6 +7,7 @@ use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
 use crate::design::{Design, PerStage};
 use crate::layout::{self, Stage};
+use crate::params::LayerParams;
 use crate::routing::Effect;
 use crate::rules;
 use crate::topology::Machine;
@@ -23,6 +24,7 @@ pub struct Plan {
     pub(crate) sizes: Sizes,
     pub(crate) machine: Machine,
     pub(crate) stages: Vec<Stage>,
+    pub(crate) layer_params: LayerParams,
     pub(crate) effect: Effect,
 }
 
@@ -116,16 +118,19 @@ impl Plan {
     /// The plan of a design that breaks no rule.
     pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
         let accelerator = *design.cluster.accelerator.row();
-        Self {
+        let mut plan = Self {
             accelerator,
             host: host(design.kernel.framework),
             shape: Shape::new(design),
             sizes: Sizes::new(design),
             machine: Machine::new(design, &accelerator),
             stages: layout::stages(design),
+            layer_params: LayerParams::default(),
             effect,
             design: design.clone(),
-        }
+        };
+        plan.layer_params = plan.layer_params_of_rank();
+        plan
     }
 
     /// The same plan on an accelerator and a host with other constants: how a calibration tries

@@ -154,7 +154,7 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     };
     let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
     let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
-    Ok(SiteFiles { explorer, pages, css: name("css")? })
+    Ok(SiteFiles { explorer, pages, worker: name("worker")?, css: name("css")? })
 }
 
 fn content_type(path: &str) -> String {
@@ -183,6 +183,7 @@ mod tests {
             ("pkg/app.1.js", "js"),
             ("pkg/app.1.js.br", "compressed js"),
             ("pkg/app_bg.1.wasm", "wasm"),
+            ("pkg/worker.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
@@ -193,7 +194,7 @@ mod tests {
 
     const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
-        "css":"/pkg/app.1.css"}"#;
+        "worker":"/pkg/worker.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

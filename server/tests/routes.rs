@@ -51,13 +51,14 @@ impl TestApp {
         write("pkg/app_bg.4567.wasm", "wasm");
         write("pkg/app.89ab.css", "css");
         write("pkg/pages.0123.js", "js");
+        write("pkg/worker.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
         write(
             "site.json",
             r#"{"js":"/pkg/app.0123.js","wasm":"/pkg/app_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
-                "css":"/pkg/app.89ab.css"}"#,
+                "worker":"/pkg/worker.0123.js","css":"/pkg/app.89ab.css"}"#,
         );
         Self { data: tempfile::tempdir().unwrap(), site }
     }

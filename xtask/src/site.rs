@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, shown};
 
 use wasm::Module;
 
-/// What a module may weigh on the wire: the explorer's, and that of the other pages.
+/// What a module may weigh on the wire.
 const WASM_BUDGET_BYTES: u64 = 400_000;
 
 /// How much effort goes into size.
@@ -44,8 +44,8 @@ pub(crate) struct Site {
     directory: PathBuf,
     js: String,
     wasm: String,
-    pages_js: String,
-    pages_wasm: String,
+    /// The modules and scripts that come beside the explorer's.
+    others: Vec<String>,
     css: String,
 }
 
@@ -61,8 +61,10 @@ impl Site {
             directory: directory.to_owned(),
             js: name("js")?,
             wasm: name("wasm")?,
-            pages_js: name("pages_js")?,
-            pages_wasm: name("pages_wasm")?,
+            others: ["studies_wasm", "studies_js", "worker", "pages_wasm", "pages_js"]
+                .into_iter()
+                .map(name)
+                .collect::<Result<_>>()?,
             css: name("css")?,
         })
     }
@@ -84,7 +86,8 @@ impl Site {
 
     /// Fails when a module is too heavy to download.
     pub(crate) fn check_budget(&self) -> Result<()> {
-        for module in [&self.wasm, &self.pages_wasm] {
+        let modules = std::iter::once(&self.wasm).chain(&self.others);
+        for module in modules.filter(|name| name.ends_with(".wasm")) {
             let bytes = size(&files::compressed(&self.file(module)))?;
             ensure!(
                 bytes <= WASM_BUDGET_BYTES,
@@ -101,7 +104,7 @@ impl Site {
     }
 
     fn print_sizes(&self) -> Result<()> {
-        for url in [&self.wasm, &self.js, &self.pages_wasm, &self.pages_js, &self.css] {
+        for url in [&self.wasm, &self.js].into_iter().chain(&self.others).chain([&self.css]) {
             let path = self.file(url);
             let (raw, brotli) = (size(&path)?, size(&files::compressed(&path))?);
             println!("{url}: {} raw, {} with brotli", kilobytes(raw), kilobytes(brotli));
@@ -116,11 +119,12 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         .into_iter()
         .map(|module| Ok((module, wasm::compile(workspace, module)?)))
         .collect::<Result<Vec<_>>>()?;
+    let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;
     let directory = workspace.site();
 
-    let stamp = stamp(workspace, quality, &modules, &style, &public)?;
+    let stamp = stamp(workspace, quality, &modules, &[&worker, &style], &public)?;
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
         && let Ok(site) = Site::open(&directory)
@@ -137,7 +141,7 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         }
         parts.push(bound);
     }
-    files::assemble(workspace, quality, &parts, &style, &public)?;
+    files::assemble(workspace, quality, &parts, &worker, &style, &public)?;
     fs::write(stamp_file, stamp)?;
     let site = Site::open(&directory)?;
     site.print_sizes()?;
@@ -149,7 +153,7 @@ fn stamp(
     workspace: &Workspace,
     quality: Quality,
     modules: &[(Module, PathBuf)],
-    style: &str,
+    texts: &[&str],
     public: &[files::File],
 ) -> Result<String> {
     let program = fs::metadata(std::env::current_exe()?)?;
@@ -159,9 +163,9 @@ fn stamp(
     };
     let mut parts = vec![
         format!("{quality:?} {} {:?}", program.len(), program.modified()?),
-        files::hash(style.as_bytes()),
         files::hash(&tools),
     ];
+    parts.extend(texts.iter().map(|text| files::hash(text.as_bytes())));
     for (_, module) in modules {
         parts.push(files::hash(&fs::read(module)?));
     }

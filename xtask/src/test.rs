@@ -81,6 +81,8 @@ fn sources(workspace: &Workspace, steps: &mut Steps) {
              --no-default-features --features hydrate -- --deny warnings")?;
         run("clippy --package app --lib --target wasm32-unknown-unknown \
              --no-default-features --features pages -- --deny warnings")?;
+        run("clippy --package app --lib --target wasm32-unknown-unknown \
+             --no-default-features --features studies -- --deny warnings")?;
         // What the page needs of it: the report's types, without the runs.
         run("clippy --package validation --lib --target wasm32-unknown-unknown -- --deny warnings")
     });

@@ -17,6 +17,7 @@ use plotters_backend::{
 
 use super::ink::Ink;
 use super::text::{bold_width, text_width};
+use crate::html::escape_into;
 
 /// Distance between two lines of a hatch, in pixels.
 const HATCH_PITCH: i32 = 5;
@@ -35,9 +36,16 @@ impl<'a> SvgBackend<'a> {
         Self { svg, size }
     }
 
-    /// Starts a group whose title shows while the pointer is over it.
-    pub(super) fn open(&mut self, title: &str) {
-        self.svg.push_str("<g><title>");
+    /// Starts a group whose title shows while the pointer is over it, and which stands for a link
+    /// beside the chart, if for any.
+    pub(super) fn open(&mut self, title: &str, opens: &str) {
+        self.svg.push_str("<g");
+        if !opens.is_empty() {
+            self.svg.push_str(" data-opens=\"");
+            escape_into(self.svg, opens);
+            self.svg.push('"');
+        }
+        self.svg.push_str("><title>");
         escape_into(self.svg, title);
         self.svg.push_str("</title>");
     }
@@ -213,17 +221,4 @@ impl DrawingBackend for SvgBackend<'_> {
 
 fn is_bold(style: &impl BackendTextStyle) -> bool {
     matches!(style.style(), FontStyle::Bold)
-}
-
-/// Appends text so that it is only text, inside an element or an attribute.
-pub(crate) fn escape_into(svg: &mut String, text: &str) {
-    for character in text.chars() {
-        match character {
-            '&' => svg.push_str("&amp;"),
-            '<' => svg.push_str("&lt;"),
-            '>' => svg.push_str("&gt;"),
-            '"' => svg.push_str("&quot;"),
-            _ => svg.push(character),
-        }
-    }
 }

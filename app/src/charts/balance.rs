@@ -182,7 +182,7 @@ impl Bars<'_> {
                 let corners = [(left, top), (left + bar, bottom)];
                 marks.push(Mark { corners, ink: *ink, fill: Fill::Solid });
             }
-            put(canvas, &Titled { title, marks });
+            put(canvas, &Titled { title, opens: String::new(), marks });
         }
     }
 }

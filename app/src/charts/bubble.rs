@@ -78,7 +78,14 @@ pub(super) fn draw(plan: &Plan, estimate: &Estimate, width: u32) -> String {
                 let bubble = percent(point.bubbles[index]);
                 let title =
                     format!("{} micro-batches: {bubble}\n{words}", whole(point.num_microbatches));
-                put(canvas, &Titled { title, marks: vec![Mark { corners, ink, fill }] });
+                put(
+                    canvas,
+                    &Titled {
+                        title,
+                        opens: String::new(),
+                        marks: vec![Mark { corners, ink, fill }],
+                    },
+                );
             }
         }
     })

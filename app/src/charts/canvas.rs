@@ -11,9 +11,10 @@ use plotters::style::{Color, FontDesc, FontFamily, FontStyle, TextStyle};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
 
-use super::backend::{SvgBackend, escape_into};
+use super::backend::SvgBackend;
 use super::ink::Ink;
 use super::text::TEXT_SIZE;
+use crate::html::escape_into;
 
 /// Height of a line of text with its distance to the next, in pixels.
 pub(super) const LINE: i32 = 18;
@@ -110,6 +111,8 @@ pub(super) struct Mark {
 /// Marks that share a title, or have none where it is empty.
 pub(super) struct Titled {
     pub(super) title: String,
+    /// The step of the link beside the chart that a press stands for; empty for none.
+    pub(super) opens: String,
     pub(super) marks: Vec<Mark>,
 }
 
@@ -130,7 +133,7 @@ impl Drawable<SvgBackend<'_>> for Titled {
         _: (u32, u32),
     ) -> Result<(), DrawingErrorKind<Infallible>> {
         if !self.title.is_empty() {
-            backend.open(&self.title);
+            backend.open(&self.title, &self.opens);
         }
         for mark in &self.marks {
             let (Some(from), Some(to)) = (corners.next(), corners.next()) else { break };

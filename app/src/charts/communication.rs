@@ -244,6 +244,6 @@ impl Layout {
         );
         let marks = vec![span(left, hidden, Fill::Solid), span(hidden, right, Fill::Hatched)];
         let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
-        put(canvas, &Titled { title, marks: marks.collect() });
+        put(canvas, &Titled { title, opens: String::new(), marks: marks.collect() });
     }
 }

@@ -76,7 +76,11 @@ fn draw_swatch(canvas: &Canvas<'_>, key: &Key, (x, middle): (i32, i32)) {
         let corners = [(center - half.0, middle - half.1), (center + half.0, middle + half.1)];
         put(
             canvas,
-            &Titled { title: String::new(), marks: vec![Mark { corners, ink: key.ink, fill }] },
+            &Titled {
+                title: String::new(),
+                opens: String::new(),
+                marks: vec![Mark { corners, ink: key.ink, fill }],
+            },
         );
     };
     match key.swatch {

@@ -98,7 +98,10 @@ fn draw_rung(
             let (left, right) = (at(bar.from.min(bar.to)), at(bar.from.max(bar.to)));
             let corners = [(left, head), (right.max(left + 2), head + BAR)];
             let mark = Mark { corners, ink: bar.ink, fill: bar.fill };
-            put(canvas, &Titled { title: bar.title.clone(), marks: vec![mark] });
+            put(
+                canvas,
+                &Titled { title: bar.title.clone(), opens: String::new(), marks: vec![mark] },
+            );
         }
     }
 }

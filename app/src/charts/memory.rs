@@ -212,7 +212,7 @@ impl Bars<'_> {
                 let corners = [(left, top), (right, limit_y.max(top + 1))];
                 marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Struck });
             }
-            put(canvas, &Titled { title: self.title(stage), marks });
+            put(canvas, &Titled { title: self.title(stage), opens: String::new(), marks });
         }
     }
 

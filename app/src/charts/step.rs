@@ -220,7 +220,14 @@ fn draw_bars(canvas: &Canvas<'_>, plot: &Plot<'_>, rows: &[Row], values: &[[Stri
         let (left, right) = (at(row.from.min(row.to)), at(row.from.max(row.to)));
         let corners = [(left, top), (right.max(left + 2), foot)];
         let title = format!("{}: {time}, {share} of the step\n{}", row.label, row.meaning);
-        put(canvas, &Titled { title, marks: vec![Mark { corners, ink: row.ink, fill: row.fill }] });
+        put(
+            canvas,
+            &Titled {
+                title,
+                opens: String::new(),
+                marks: vec![Mark { corners, ink: row.ink, fill: row.fill }],
+            },
+        );
         if index + 1 < rows.len() {
             // From the end of this bar to the start of the next.
             let x = at(row.to);

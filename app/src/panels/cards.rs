@@ -8,8 +8,9 @@ use model::units::Bytes;
 
 use crate::bottleneck::fullest_stage;
 use crate::error_band::{Expected, expected};
-use crate::explorer::{Explorer, Numbers};
+use crate::explorer::Explorer;
 use crate::format::{self, Quantity};
+use crate::numbers::Numbers;
 
 /// Which direction of a metric is the better one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

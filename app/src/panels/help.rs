@@ -7,7 +7,7 @@ use crate::explorer::Explorer;
 use crate::widgets::dialog::{Modal, modal};
 
 /// Keys and what they do.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 13] = [
     ("/", "Find a knob"),
     ("?", "This help"),
     ("t", "Switch between dark and light"),
@@ -17,6 +17,10 @@ const KEYS: [(&str, &str); 9] = [
     ("← →", "On a slider: the next legal value"),
     ("Shift ← →", "On a slider: ten legal values further"),
     ("↑ ↓", "In a number box: the next legal value"),
+    ("W S", "On a timeline: nearer, farther"),
+    ("A D", "On a timeline: to the left, to the right"),
+    ("F", "On a timeline: fit what is selected, or all"),
+    ("← → ↑ ↓", "On a timeline: the next task, the next stage"),
 ];
 
 /// The help on keys.

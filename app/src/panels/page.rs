@@ -3,12 +3,11 @@
 use leptos::prelude::*;
 use model::design::Design;
 
-use super::{
-    cards, conventions, explanation, figures, header, help, knobs, layout, schedules, timeline,
-    verdict,
-};
+use super::studies::{Studies, press};
+use super::{cards, conventions, explanation, header, help, knobs, timeline, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
+use crate::study::Study;
 
 /// What a visitor reads when the page has failed; the style sheet shows it then.
 fn stopped() -> impl IntoView {
@@ -28,21 +27,41 @@ pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let announcement = browser::install(explorer);
     let is_stale = move || explorer.shown() != Shown::Design;
+    let studies = Studies::new(explorer);
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>
             {header::header(explorer)}
             {knobs::knobs(explorer)}
-            <main id="results" class="results" class:stale=is_stale>
+            <main
+                id="results"
+                class="results"
+                class:stale=is_stale
+                on:click=move |event| press(explorer, &event)
+            >
                 <h1 class="visually-hidden">
                     {move || format!("Estimate of {}", explorer.preset().title)}
                 </h1>
                 {cards::cards(explorer)}
-                {verdict::verdict(explorer)}
-                {figures::figures(explorer)}
+                <div class="verdict-box">
+                    {verdict::verdict(explorer)}
+                    <div hidden=is_stale>{studies.place(Study::Advice)}</div>
+                </div>
+                <section class="figures" aria-label="Charts">
+                    <div class="column">
+                        {studies.place(Study::Memory)} {studies.place(Study::Communication)}
+                    </div>
+                    <div class="column">
+                        {studies.place(Study::Step)} {studies.place(Study::Bubble)}
+                        {cards::facts(explorer)}
+                    </div>
+                </section>
+                <section class="memory" aria-label="Memory">
+                    {studies.place(Study::Composition)} {studies.place(Study::Tradeoff)}
+                </section>
                 {timeline::timeline(explorer)}
-                {layout::layout(explorer)}
-                {schedules::schedules(explorer)}
+                {studies.place(Study::Balance)}
+                {studies.place(Study::Schedules)}
                 {verdict::notes(explorer)}
             </main>
             {explanation::explanation(explorer)}

@@ -7,8 +7,9 @@ use model::Plan;
 use model::design::KnobId;
 use model::knob::Value;
 
-use crate::explorer::{Explorer, Numbers, Shown};
+use crate::explorer::{Explorer, Shown};
 use crate::format;
+use crate::numbers::Numbers;
 use crate::schedule_page::open_alone;
 use crate::timeline::{Scene, TimelineFigure, timeline as figure};
 

@@ -2,14 +2,11 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::design::KnobId;
-use model::knob::Value;
 use model::violation::{Nearest, Violation};
 
-use crate::advice::Advice;
 use crate::bottleneck::bottleneck;
 use crate::explorer::{Explorer, Shown};
-use crate::format;
+use crate::format::{self, short_label, spelled};
 use crate::published::published;
 
 /// The bottleneck, or the broken rules.
@@ -34,40 +31,7 @@ fn bounds(explorer: Explorer) -> impl IntoView {
                 {move || said.with(|said| said.detail.clone())}
             </p>
             <p class="muted">{move || beside_published(explorer)}</p>
-            {advice(explorer)}
         </section>
-    }
-}
-
-/// Single changes that would help, as buttons.
-fn advice(explorer: Explorer) -> impl IntoView {
-    let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
-    let lead = move || match (fits.get(), explorer.advice().is_none_or(|all| all.is_empty())) {
-        (true, false) => "Would help (throughput, peak memory)",
-        (true, true) => "No single change of the strategy makes it faster",
-        (false, false) => "Would make it fit (throughput, peak memory)",
-        (false, true) => "No single change of the strategy makes it fit",
-    };
-    let buttons = move || {
-        let all = explorer.advice().unwrap_or_default();
-        all.into_iter().map(|advice| advised(explorer, advice)).collect::<Vec<_>>()
-    };
-    view! {
-        <div class="advice">
-            <p>{lead}</p>
-            <div class="ways">{buttons}</div>
-        </div>
-    }
-}
-
-fn advised(explorer: Explorer, advice: Advice) -> impl IntoView {
-    let label = format!("{} → {}", short_label(advice.change.knob), spelled(&advice.change.value));
-    let effect = advice.effect();
-    view! {
-        <button type="button" class="button way" on:click=move |_| explorer.mend(&advice.change)>
-            {label}
-            <span class="muted">{effect}</span>
-        </button>
     }
 }
 
@@ -133,26 +97,6 @@ pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use
         .collect()
 }
 
-/// A value in words: flags are on or off.
-#[must_use]
-pub fn spelled(value: &Value) -> String {
-    match value {
-        Value::Flag(true) => "on".to_owned(),
-        Value::Flag(false) => "off".to_owned(),
-        Value::None | Value::Integer(_) | Value::Real(_) | Value::Text(_) | Value::List(_) => {
-            value.to_string()
-        }
-    }
-}
-
-/// The axis word in a label's brackets, or the label: `PP`, `No-op layers`.
-#[must_use]
-pub fn short_label(knob: KnobId) -> &'static str {
-    let label = knob.knob().label;
-    let inner = label.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
-    inner.map_or(label, |(short, _)| short)
-}
-
 /// What the reader should know about the estimate.
 pub fn notes(explorer: Explorer) -> impl IntoView {
     let warnings =
@@ -177,16 +121,5 @@ pub fn notes(explorer: Explorer) -> impl IntoView {
                 </li>
             </ul>
         </section>
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_labels_are_the_axis_words() {
-        assert_eq!(short_label(KnobId::pipeline_model_parallel_size), "PP");
-        assert_eq!(short_label(KnobId::noop_layers), "No-op layers");
     }
 }

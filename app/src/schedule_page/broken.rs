@@ -2,8 +2,8 @@
 
 use super::PATH;
 use super::query::{LinkError, address, encode, salvage};
-use super::words::element;
-use crate::charts::escape_into;
+use crate::html::element;
+use crate::html::escape_into;
 
 /// The page's main part as HTML text.
 pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {

@@ -8,9 +8,10 @@ use super::input::Input;
 use super::methods::about;
 use super::query::address;
 use super::run::run;
-use super::words::{element, seconds};
-use crate::charts::escape_into;
+use super::words::seconds;
 use crate::format;
+use crate::html::element;
+use crate::html::escape_into;
 
 /// Methods of the example with their chunks; none is the usual number.
 const EXAMPLE: [(Method, Option<u64>); 9] = [
@@ -38,7 +39,7 @@ fn write() -> String {
     );
     let about_it = "p = 8, m = 32, F = dX = dW = 1 s, no time to send: the simulation's step. The \
                     closed forms give the same; V-Half has none.";
-    element(&mut html, "p", " class=\"muted\"", about_it);
+    element(&mut html, "p", "class=\"muted\"", about_it);
     html.push_str("<ul class=\"schedule-examples\">");
     for (method, chunks) in EXAMPLE {
         let input = Input { method, chunks, ..Input::default() };

@@ -6,8 +6,8 @@ use super::input::{Field, Input};
 use super::methods::{self, about};
 use super::query::address;
 use super::run::{Ran, Refusal, Row};
-use crate::charts::escape_into;
 use crate::format;
+use crate::html::{element, escape_into};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "Device time with no task resident, over all device time between the first \
@@ -15,13 +15,6 @@ const BUBBLE: &str = "Device time with no task resident, over all device time be
 /// The same for ZB-2P.
 const BUBBLE_OF_SPANS: &str = "Device time with no task resident, over all device time in the \
                                longest span of a stage, as each begins its next step at once.";
-
-/// Appends an element with text in it.
-pub(super) fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
-    html.push_str(&format!("<{tag}{attributes}>"));
-    escape_into(html, text);
-    html.push_str(&format!("</{tag}>"));
-}
 
 /// A number to six digits, without zeros at its end.
 pub(super) fn plain(number: f64) -> String {
@@ -87,13 +80,13 @@ pub(super) fn cards(ran: &Ran) -> String {
     let mut card = |id: &str, title: &str, value: &str, unit: &str, line: &str| {
         html.push_str("<article class=\"card metric\" aria-labelledby=\"");
         html.push_str(&format!("{id}-title\"><div class=\"card-head\">"));
-        element(&mut html, "h2", &format!(" id=\"{id}-title\""), title);
+        element(&mut html, "h2", &format!("id=\"{id}-title\""), title);
         html.push_str("</div><p class=\"card-value\">");
         escape_into(&mut html, value);
         html.push(' ');
-        element(&mut html, "span", " class=\"unit\"", unit);
+        element(&mut html, "span", "class=\"unit\"", unit);
         html.push_str("</p>");
-        element(&mut html, "p", " class=\"card-line\"", line);
+        element(&mut html, "p", "class=\"card-line\"", line);
         html.push_str("</article>");
     };
     let formula = |number: Option<String>| match number {
@@ -227,7 +220,7 @@ pub(super) fn problems(refusal: &Refusal, input: &Input, shown: &Input) -> Strin
 
 /// A link from one input to another.
 fn way(html: &mut String, id: &str, from: &Input, to: &Input) {
-    let attributes = format!(" id=\"{id}\" class=\"button way\"{}", href(to));
+    let attributes = format!("id=\"{id}\" class=\"button way\"{}", href(to));
     element(html, "a", &attributes, &format!("Use {}", changes(from, to)));
 }
 
@@ -266,10 +259,10 @@ fn bar(html: &mut String, share: f64) {
 
 fn head(html: &mut String, caption: &str, columns: &[&str]) {
     html.push_str("<table>");
-    element(html, "caption", " class=\"visually-hidden\"", caption);
+    element(html, "caption", "class=\"visually-hidden\"", caption);
     html.push_str("<thead><tr>");
     for column in columns {
-        element(html, "th", " scope=\"col\"", column);
+        element(html, "th", "scope=\"col\"", column);
     }
     html.push_str("</tr></thead><tbody>");
 }
@@ -282,7 +275,7 @@ pub(super) fn stages(ran: &Ran) -> String {
     let most = stages.iter().map(|row| row.peak).fold(0.0, f64::max);
     for (stage, row) in stages.iter().enumerate() {
         html.push_str("<tr>");
-        element(&mut html, "th", " scope=\"row\"", &stage.to_string());
+        element(&mut html, "th", "scope=\"row\"", &stage.to_string());
         let cells = [
             (seconds(row.busy), Some(row.busy / ran.seconds())),
             (bubble(row.bubble), None),
@@ -325,10 +318,10 @@ fn comparison_row(html: &mut String, row: &Row, is_own: bool, now: Option<f64>, 
     let class = if is_own { " class=\"own\"" } else { "" };
     html.push_str(&format!("<tr data-schedule=\"{name}\"{class}><th scope=\"row\">"));
     let current = if is_own { " aria-current=\"true\"" } else { "" };
-    let attributes = format!(" id=\"use-{name}\" class=\"explain\"{}{current}", href(&row.input));
+    let attributes = format!("id=\"use-{name}\" class=\"explain\"{}{current}", href(&row.input));
     element(html, "a", &attributes, about(method).name);
     let chunks = format::counted(row.input.chunks(), "chunk", "chunks");
-    element(html, "span", " class=\"schedule-beside muted\"", &chunks);
+    element(html, "span", "class=\"schedule-beside muted\"", &chunks);
     html.push_str("</th>");
     let numbers = match &row.outcome {
         Ok(numbers) => numbers,
@@ -349,7 +342,7 @@ fn comparison_row(html: &mut String, row: &Row, is_own: bool, now: Option<f64>, 
     let mark = |html: &mut String, text: &str, mark: Option<&str>| {
         html.push_str("<td>");
         if let Some(mark) = mark {
-            element(html, "span", " class=\"own-mark\"", mark);
+            element(html, "span", "class=\"own-mark\"", mark);
             html.push(' ');
         }
         escape_into(html, text);

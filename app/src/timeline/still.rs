@@ -1,8 +1,9 @@
 //! The figure as the server writes it: it reads well before anything runs, and nothing moves when
 //! the picture is filled.
 
-use super::words::{self, element};
+use super::words;
 use super::{Scene, tasks};
+use crate::html::{self, element};
 
 /// Keys of a picture and what they do.
 const KEYS: [(&str, &str); 6] = [
@@ -42,7 +43,7 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
     picture(&mut html, "stages", title, &format!("{id}-keys"));
     html.push_str("<p class=\"timeline-nothing\"");
     html.push_str(if scene.is_ok() { " hidden>" } else { ">" });
-    html.push_str(&words::escaped(scene.err().map_or("", String::as_str)));
+    html.push_str(&html::escaped(scene.err().map_or("", String::as_str)));
     html.push_str("</p></div>");
     keys(&mut html, id);
     html.push_str("<p class=\"timeline-summary muted\">");
@@ -54,7 +55,7 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
     table(&mut html, "rows", title, &of(&|scene| tasks::table_html(title, scene.timeline())));
     html.push_str("<div class=\"timeline-files\"><span class=\"muted\">Save</span>");
     for (act, text) in FILES {
-        let attributes = format!(" type=\"button\" class=\"button way\" data-act=\"{act}\"");
+        let attributes = format!("type=\"button\" class=\"button way\" data-act=\"{act}\"");
         element(&mut html, "button", &attributes, text);
     }
     html.push_str("</div>");
@@ -66,14 +67,14 @@ fn buttons(html: &mut String, label: &str, of: &str, all: &[(&str, &str, &str)],
     html.push_str(&format!("{label}\">"));
     for (act, text, meaning) in all {
         let attributes = format!(
-            " type=\"button\" class=\"button\" data-act=\"{of}{act}\" aria-label=\"{meaning}\" \
+            "type=\"button\" class=\"button\" data-act=\"{of}{act}\" aria-label=\"{meaning}\" \
              title=\"{meaning}\""
         );
         element(html, "button", &attributes, text);
     }
     if tall {
         let attributes =
-            " type=\"button\" class=\"button\" data-act=\"tall\" aria-pressed=\"false\"";
+            "type=\"button\" class=\"button\" data-act=\"tall\" aria-pressed=\"false\"";
         element(html, "button", attributes, "Taller");
     }
     html.push_str("</div>");

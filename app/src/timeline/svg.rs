@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::look::{Hatch, Look};
 use super::palette::{Color, Ink, Palette};
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
-use crate::charts::escape_into;
+use crate::html::escape_into;
 
 /// An SVG file while it is drawn.
 pub(super) struct Svg<'p> {

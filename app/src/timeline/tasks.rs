@@ -7,8 +7,7 @@ use model::units::Seconds;
 use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
-use super::words;
-use crate::format;
+use crate::{format, html};
 
 /// A scene's stages as lanes.
 pub(super) struct Stages(pub(super) Scene);
@@ -165,7 +164,7 @@ fn find(timeline: &Timeline, stage: usize, is_it: impl Fn(&Task) -> bool) -> Opt
 
 /// Each stage's numbers as a table in HTML.
 pub(super) fn table_html(title: &str, timeline: &Timeline) -> String {
-    words::table(title, &table(timeline))
+    html::table(title, &table(timeline))
 }
 
 /// Each stage's numbers, the header first.

@@ -29,6 +29,7 @@ use super::picture::Picture;
 use super::tasks::{self, Stages};
 use super::watch::Watch;
 use super::{Held, Scene, Track, files, words};
+use crate::html;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
 const QUICK: f64 = 5.0;
@@ -428,7 +429,7 @@ impl Widget {
         if let Some((operators, (forward, backward))) = operators.as_ref().zip(chunks) {
             let name = tasks::pair_name(scene.timeline(), self.lane, forward, backward);
             self.write(".timeline-pair-words", &format!("{name}: {}", operators.summary()));
-            let table = words::table("Operators of the pair", &operators.table());
+            let table = html::table("Operators of the pair", &operators.table());
             self.write(".timeline-operators", &table);
         }
         self.show_pair(operators);
@@ -446,7 +447,7 @@ impl Widget {
     fn say_operator(&self) {
         let operator = self.pair.as_ref().zip(self.resources.board.selected());
         let words = operator.and_then(|(pair, spot)| pair.at(spot).map(operators::words));
-        self.write(".timeline-said", &words::escaped(&words.unwrap_or_default()));
+        self.write(".timeline-said", &html::escaped(&words.unwrap_or_default()));
     }
 }
 

@@ -7,8 +7,8 @@ use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
 use super::tasks::{moment, name, seconds, task_at, waited};
-use crate::charts::escape_into;
 use crate::format;
+use crate::html::{element, table};
 
 /// What stands where the details will be.
 const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \
@@ -21,43 +21,6 @@ const MANY: usize = 150;
 pub(super) fn hint() -> String {
     let mut html = String::new();
     element(&mut html, "p", "", HINT);
-    html
-}
-
-/// Text as HTML.
-pub(super) fn escaped(text: &str) -> String {
-    let mut html = String::new();
-    escape_into(&mut html, text);
-    html
-}
-
-/// Appends an element with text in it.
-pub(super) fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
-    html.push_str(&format!("<{tag}{attributes}>"));
-    escape_into(html, text);
-    html.push_str(&format!("</{tag}>"));
-}
-
-/// A table; its first row is the header, its first column names each row.
-pub(super) fn table(caption: &str, rows: &[Vec<String>]) -> String {
-    let mut html = String::from("<table>");
-    element(&mut html, "caption", " class=\"visually-hidden\"", caption);
-    for (index, row) in rows.iter().enumerate() {
-        html.push_str(match index {
-            0 => "<thead><tr>",
-            1 => "<tbody><tr>",
-            _ => "<tr>",
-        });
-        for (column, cell) in row.iter().enumerate() {
-            match (index, column) {
-                (0, _) => element(&mut html, "th", " scope=\"col\"", cell),
-                (_, 0) => element(&mut html, "th", " scope=\"row\"", cell),
-                _ => element(&mut html, "td", "", cell),
-            }
-        }
-        html.push_str(if index == 0 { "</tr></thead>" } else { "</tr>" });
-    }
-    html.push_str(if rows.len() > 1 { "</tbody></table>" } else { "</table>" });
     html
 }
 

@@ -11,9 +11,10 @@ use super::family::Family;
 use super::filter::{Filter, Sort};
 use super::runs::Runs;
 use super::score::score;
-use super::words::{self, NOTHING, element, escaped};
+use super::words::{self, NOTHING};
 use crate::charts::{self, Point, Scatter};
 use crate::format;
+use crate::html::{element, escaped};
 use crate::widgets::figure::{Draw, Figure, figure};
 
 /// The chart with a slider that goes through its points.

@@ -5,9 +5,10 @@ use validation::report::Row;
 
 use super::filter::{Facet, Filter, Show};
 use super::score::score;
-use super::words::{self, element, escaped};
+use super::words;
 use super::{Rows, table};
 use crate::format;
+use crate::html::{element, escaped};
 
 /// What of the page can change.
 #[derive(Clone, Copy)]

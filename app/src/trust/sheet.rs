@@ -1,6 +1,6 @@
 //! Cards and tables as HTML text.
 
-use super::words::{element, escaped};
+use crate::html::{element, escaped};
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default)]

@@ -7,9 +7,10 @@ use validation::report::{Group, Pair, Summary, Target, Validation};
 use super::constants;
 use super::filter::{Facet, Filter};
 use super::sheet::{Cell, card, table};
-use super::words::{self, element};
+use super::words;
 use super::{CSV_PATH, JSON_PATH};
 use crate::format;
+use crate::html::element;
 
 /// The parts of the page that no filter changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};
-use super::words::{self, NOTHING, element, escaped};
+use super::words::{self, NOTHING};
 use crate::format;
+use crate::html::{element, escaped};
 
 /// The columns: what orders by them, or the heading of one that doesn't order.
 const COLUMNS: [(Sort, &str); 7] = [

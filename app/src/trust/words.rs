@@ -5,7 +5,6 @@ use model::choice::Choice;
 use model::metric::{MetricId, MetricValue};
 use validation::report::{Row, Score, Target};
 
-use crate::charts::escape_into;
 use crate::format;
 
 /// What stands where there is no number.
@@ -117,22 +116,6 @@ fn goal_value(target: &Target, value: f64) -> String {
     }
 }
 
-/// Appends an element with text in it. Tag and attributes are our own; the text may be anything.
-pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
-    let gap = if attributes.is_empty() { "" } else { " " };
-    html.push_str(&format!("<{tag}{gap}{attributes}>"));
-    escape_into(html, text);
-    html.push_str(&format!("</{tag}>"));
-}
-
-/// Text inside HTML or one of its quoted attributes.
-#[must_use]
-pub fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    escape_into(&mut html, text);
-    html
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,12 +140,5 @@ mod tests {
         assert_eq!(target(0.5, 0.9, false), "at least 0.90");
         assert_eq!(target(0.05, 0.08, true), "at most 0.08");
         assert_eq!(target(0.1, 0.08, false), "at most 0.08");
-    }
-
-    #[test]
-    fn text_in_an_element_is_never_markup() {
-        let mut html = String::new();
-        element(&mut html, "td", "class=\"x\"", "<b> & \"c\"");
-        assert_eq!(html, "<td class=\"x\">&lt;b&gt; &amp; &quot;c&quot;</td>");
     }
 }

@@ -6,8 +6,10 @@
 
 use std::sync::Arc;
 
-use leptos::html;
+use leptos::html::{Details, Div};
 use leptos::prelude::*;
+
+use crate::html;
 
 /// Charts are drawn no narrower and no wider.
 const BOUNDS: (u32, u32) = (280, 1_200);
@@ -40,9 +42,9 @@ pub struct Figure {
 /// Draws a figure.
 pub fn figure(spec: Figure) -> impl IntoView {
     let Figure { id, title, caption, first, draw, rows, changes, room } = spec;
-    let (chart, table) = (NodeRef::<html::Div>::new(), NodeRef::<html::Div>::new());
-    let details = NodeRef::<html::Details>::new();
-    let first_rows = untrack(|| table_html(title, &rows()));
+    let (chart, table) = (NodeRef::<Div>::new(), NodeRef::<Div>::new());
+    let details = NodeRef::<Details>::new();
+    let first_rows = untrack(|| html::table(title, &rows()));
     let waiting = StoredValue::new(false);
     // Zero while unknown. It isn't asked for at each drawing, since that makes the browser lay the
     // page out once more.
@@ -58,7 +60,7 @@ pub fn figure(spec: Figure) -> impl IntoView {
         if details.get_untracked().is_some_and(|details| details.has_attribute("open"))
             && let Some(table) = table.get_untracked()
         {
-            table.set_inner_html(&untrack(|| table_html(title, &rows())));
+            table.set_inner_html(&untrack(|| html::table(title, &rows())));
         }
     });
     let later = Callback::new(move |()| {
@@ -109,53 +111,5 @@ pub fn figure(spec: Figure) -> impl IntoView {
                 ></div>
             </details>
         </figure>
-    }
-}
-
-/// A table as HTML text; its first row is the header, its first column names each row.
-fn table_html(caption: &str, rows: &[Vec<String>]) -> String {
-    let mut html = String::from("<table><caption class=\"visually-hidden\">");
-    escape(caption, &mut html);
-    html.push_str("</caption>");
-    for (index, row) in rows.iter().enumerate() {
-        html.push_str(if index == 0 { "<thead><tr>" } else { "<tr>" });
-        for (column, cell) in row.iter().enumerate() {
-            let (open, close) = match (index, column) {
-                (0, _) => ("<th scope=\"col\">", "</th>"),
-                (_, 0) => ("<th scope=\"row\">", "</th>"),
-                _ => ("<td>", "</td>"),
-            };
-            html.push_str(open);
-            escape(cell, &mut html);
-            html.push_str(close);
-        }
-        html.push_str(if index == 0 { "</tr></thead><tbody>" } else { "</tr>" });
-    }
-    html.push_str(if rows.is_empty() { "</table>" } else { "</tbody></table>" });
-    html
-}
-
-fn escape(text: &str, html: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            other => html.push(other),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_has_a_header_row_and_row_names_and_escapes_its_cells() {
-        let rows = [["Stage", "GiB"], ["0", "<1 & 2>"]].map(|row| row.map(String::from).to_vec());
-        let html = table_html("Memory", &rows);
-        assert!(html.contains("<th scope=\"col\">Stage</th>"), "{html}");
-        assert!(html.contains("<th scope=\"row\">0</th><td>&lt;1 &amp; 2&gt;</td>"), "{html}");
-        assert!(html.ends_with("</tbody></table>"), "{html}");
     }
 }

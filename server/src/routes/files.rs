@@ -34,6 +34,13 @@ fn send(file: &File, brotli: bool, cache: &'static str) -> Response {
     };
     put(header::CACHE_CONTROL, cache);
     put(header::VARY, "accept-encoding");
+    if file.content_type.starts_with("text/javascript") {
+        // A worker runs under its script's policy, not under that of the page.
+        put(
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
+        );
+    }
     let bytes = match &file.brotli {
         Some(compressed) if brotli => {
             put(header::CONTENT_ENCODING, "br");

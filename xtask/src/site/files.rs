@@ -45,6 +45,7 @@ pub(crate) fn assemble(
     workspace: &Workspace,
     quality: Quality,
     modules: &[Parts],
+    worker: &str,
     style: &str,
     public: &[File],
 ) -> Result<()> {
@@ -74,6 +75,12 @@ pub(crate) fn assemble(
             compress(&path, &snippet.bytes, quality)?;
         }
     }
+    let named = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
+    let worker = worker
+        .replace("/pkg/studies.js", &named("studies_js"))
+        .replace("/pkg/studies_bg.wasm", &named("studies_wasm"));
+    let worker = package.add("worker", "js", worker.as_bytes())?;
+    names["worker"] = format!("/pkg/{worker}").into();
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
 
     remove(&site)?;

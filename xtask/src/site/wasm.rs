@@ -30,20 +30,22 @@ pub(crate) struct Parts {
     pub(crate) snippets: PathBuf,
 }
 
-/// What a module is of: the explorer, or the pages beside it.
+/// What a module is of: the explorer, its studies, or the pages beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
+    Studies,
     Pages,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 2] = [Self::Explorer, Self::Pages];
+    pub(crate) const ALL: [Self; 3] = [Self::Explorer, Self::Studies, Self::Pages];
 
     /// The stem of its files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Explorer => "app",
+            Self::Studies => "studies",
             Self::Pages => "pages",
         }
     }
@@ -51,6 +53,7 @@ impl Module {
     fn feature(self) -> &'static str {
         match self {
             Self::Explorer => "hydrate",
+            Self::Studies => "studies",
             Self::Pages => "pages",
         }
     }

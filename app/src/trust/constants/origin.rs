@@ -6,8 +6,8 @@ use model::link;
 use validation::report::Row;
 
 use crate::format;
+use crate::html::escaped;
 use crate::trust::sheet::Cell;
-use crate::trust::words::escaped;
 
 /// Constants are written with three places, so that is how exactly one stands at a limit.
 const HALF_A_PLACE: f64 = 0.0005;

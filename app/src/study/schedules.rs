@@ -1,20 +1,14 @@
-//! The design under every schedule, in a table that is computed when somebody asks for it.
-//!
-//! The table is HTML text, as tables of charts are: a view of its many cells would be a large part
-//! of the page's module. One listener hears all of its buttons.
+//! The design under every schedule.
 
 use std::fmt::Write as _;
 
-use leptos::html;
-use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
 use model::choice::Choice;
 use model::estimate::Metrics;
 
-use super::verdict::{short_label, spelled};
-use crate::charts::escape_into;
-use crate::explorer::Explorer;
-use crate::format;
+use super::Width;
+use crate::format::{self, short_label, spelled};
+use crate::html::{design_link, escaped};
+use crate::numbers::Numbers;
 use crate::schedules::{Comparison, Outcome, Refusal, Row, compare};
 
 /// A column of numbers.
@@ -61,66 +55,19 @@ const MEMORY: usize = 1;
 const STEP: usize = 3;
 const CHANGE: &str = "Step against now";
 
-/// The section: a button, then the table.
-pub fn schedules(explorer: Explorer) -> impl IntoView {
-    let asked = RwSignal::new(false);
-    let found = Memo::new(move |_| asked.get().then(|| explorer.with_resting(compare)));
-    let table = NodeRef::<html::Div>::new();
-    // The schedule whose button was pressed: a new table gives its button the focus back.
-    let pressed = StoredValue::new(None::<String>);
-    let press = move |event: leptos::ev::MouseEvent| {
-        let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-        let button = element.and_then(|element| element.closest("button").ok().flatten());
-        let Some(name) = button.and_then(|button| button.get_attribute("data-use")) else { return };
-        let target = found.with_untracked(|found| {
-            let rows = &found.as_ref()?.rows;
-            rows.iter().find(|row| row.method.name() == name)?.target().cloned()
-        });
-        if let Some(design) = target {
-            pressed.set_value(Some(name.clone()));
-            explorer.replace(format!("schedule {name}"), design);
-        }
-    };
-    Effect::new(move || {
-        found.track();
-        request_animation_frame(move || {
-            let Some(Some(name)) = pressed.try_get_value() else { return };
-            let _ = pressed.try_set_value(None);
-            let Some(table) = table.get_untracked() else { return };
-            let selector = format!("button[data-use={name:?}]");
-            if let Ok(Some(button)) = table.query_selector(&selector)
-                && let Ok(button) = button.dyn_into::<web_sys::HtmlElement>()
-            {
-                let _ = button.focus();
-            }
-        });
-    });
-    let html = move || found.with(|found| found.as_ref().map_or_else(String::new, table_html));
-    view! {
-        <section class="card schedules" aria-labelledby="schedules-title">
-            <h2 id="schedules-title">"This design under every schedule"</h2>
-            <p class="muted">
-                "Each with the chunks per stage that it needs; all else as it is, unless the row \
-                 says what had to follow."
-            </p>
-            <button
-                type="button"
-                class="button"
-                hidden=move || asked.get()
-                on:click=move |_| asked.set(true)
-            >
-                "Compare schedules"
-            </button>
-            <div class="schedules-table" node_ref=table on:click=press inner_html=html></div>
-        </section>
-    }
-}
+/// The heading.
+pub(super) const TITLE: &str = "This design under every schedule";
 
-/// A text as HTML shows it.
-fn escaped(text: &str) -> String {
-    let mut html = String::new();
-    escape_into(&mut html, text);
-    html
+/// The section: what is compared, then the table.
+pub(super) fn html(numbers: &Numbers, _: Width) -> String {
+    let table = table_html(&compare(numbers.plan.design()));
+    format!(
+        "<section class=\"card schedules\" aria-labelledby=\"schedules-title\">\
+         <h2 id=\"schedules-title\">{TITLE}</h2>\
+         <p class=\"muted\">Each with the chunks per stage that it needs; all else as it is, unless \
+         the row says what had to follow.</p>\
+         <div class=\"schedules-table\">{table}</div></section>"
+    )
 }
 
 /// The table as HTML. The roles stay when a narrow screen lays rows out as blocks.
@@ -167,20 +114,17 @@ fn longest_bars(comparison: &Comparison) -> [f64; COLUMNS.len()] {
 fn row_head(html: &mut String, row: &Row) {
     let name = row.method.name();
     html.push_str("<th scope=\"row\" role=\"rowheader\">");
-    let _ = match (row.metrics().is_some(), row.is_own) {
-        (true, true) => write!(
-            html,
-            "<button type=\"button\" class=\"explain\" data-use=\"{name}\" \
-             aria-current=\"true\">{name}</button> <span class=\"own-mark\">This design</span>"
-        ),
-        (true, false) => write!(
-            html,
-            "<button type=\"button\" class=\"explain\" data-use=\"{name}\" \
-             title=\"Use this schedule\">{name}</button>"
-        ),
-        (false, true) => write!(html, "{name} <span class=\"own-mark\">This design</span>"),
-        (false, false) => write!(html, "{name}"),
-    };
+    match row.target().filter(|_| row.metrics().is_some()) {
+        Some(design) => {
+            design_link(html, design, &format!("schedule {name}"));
+            let current = if row.is_own { " aria-current=\"true\"" } else { "" };
+            let _ = write!(html, " class=\"explain\"{current}>{name}</a>");
+        }
+        None => html.push_str(name),
+    }
+    if row.is_own {
+        html.push_str(" <span class=\"own-mark\">This design</span>");
+    }
     let mut beside = format::counted(row.chunks, "chunk", "chunks");
     if let Some(target) = row.target() {
         for id in &row.followed {
@@ -248,13 +192,11 @@ fn refused(html: &mut String, name: &str, refusal: &Refusal) {
         let _ = write!(html, " (and {})", more_rules(refusal.more));
     }
     if let Some(fix) = &refusal.fix {
-        let (_, way) = fix.as_ref();
+        let (design, way) = fix.as_ref();
         let change = escaped(&format!("{} {}", short_label(way.knob), spelled(&way.value)));
-        let _ = write!(
-            html,
-            " <button type=\"button\" class=\"button way\" data-use=\"{name}\">\
-             Use with {change}</button>"
-        );
+        html.push(' ');
+        design_link(html, design, &format!("schedule {name}"));
+        let _ = write!(html, " class=\"button way\">Use with {change}</a>");
     }
     html.push_str("</td>");
 }

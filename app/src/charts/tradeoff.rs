@@ -1,0 +1,161 @@
+//! What each module frees at the peak, against the MFU that it costs.
+
+use plotters::element::PathElement;
+use plotters::style::Color as _;
+use plotters_backend::text_anchor::HPos;
+
+use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text};
+use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use super::ink::Ink;
+use super::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::memory_view::{Module, Price, pareto};
+
+/// Height of the plot, in pixels.
+const PLOT_HEIGHT: i32 = 200;
+
+/// Half the size of a mark, in pixels.
+const RADIUS: i32 = 5;
+
+/// Draws it.
+pub(super) fn draw(prices: &[Price], width: u32) -> String {
+    let width = drawn_width(width);
+    if prices.is_empty() {
+        return empty(width, "No module frees memory of this design");
+    }
+    let far = |at: fn(&Price) -> f64, least: f64| prices.iter().map(at).fold(least, f64::max);
+    let low = |at: fn(&Price) -> f64| prices.iter().map(at).fold(0.0, f64::min);
+    let legend = Legend::new(width, keys());
+    let top = legend.height() + 2 * LINE;
+    let bottom = top + PLOT_HEIGHT;
+    let y_most = far(points, 0.1);
+    let y_least = low(points).min(-0.06 * y_most);
+    let y = Axis::linear(y_least, y_most * 1.08, 4, "MFU lost (points)");
+    let x_most = far(gib, 0.1);
+    let x_least = low(gib).min(-0.04 * x_most);
+    let x = Axis::linear(x_least, x_most * 1.06, 5, "Freed at the peak (GiB)");
+    let left = y.label_width() + TEXT_GAP;
+    let frame = Frame { left, right: width - RADIUS, top, bottom, x, y };
+    svg(width, bottom + Frame::BELOW, &label(prices), &|canvas| {
+        legend.draw(canvas);
+        let plot = frame.draw(canvas, width);
+        let line: Vec<_> = pareto(prices).into_iter().map(|price| place(&plot, price)).collect();
+        put(canvas, &PathElement::new(line, Ink::Kept.stroke_width(2)));
+        draw_points(canvas, &plot, &frame, prices);
+    })
+}
+
+/// The same numbers as rows, the header first.
+pub(super) fn table(prices: &[Price]) -> Vec<Vec<String>> {
+    let header = ["Module", "Frees (GiB)", "MFU lost (points)", "Now", "On the Pareto line"];
+    let best = pareto(prices);
+    let rows = prices.iter().map(|price| {
+        let yes = |is: bool, word: &str| if is { word.to_owned() } else { String::new() };
+        vec![
+            price.module.label(),
+            fixed(gib(price), 2),
+            fixed(points(price), 2),
+            if price.is_on { "on".to_owned() } else { "off".to_owned() },
+            yes(best.contains(&price), "yes"),
+        ]
+    });
+    std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
+}
+
+fn gib(price: &Price) -> f64 {
+    finite(price.frees.to_gib())
+}
+
+fn points(price: &Price) -> f64 {
+    finite(price.costs * 100.0)
+}
+
+fn ink(module: Module) -> Ink {
+    match module {
+        Module::Recompute(_) => Ink::Work,
+        Module::Swap(_) => Ink::Host,
+    }
+}
+
+fn keys() -> Vec<Key> {
+    let bar =
+        |ink, fill, text: &str| Key { ink, swatch: Swatch::Bar(fill, ""), text: text.to_owned() };
+    vec![
+        bar(Ink::Work, Fill::Hollow, "Recompute, off"),
+        bar(Ink::Work, Fill::Solid, "on"),
+        bar(Ink::Host, Fill::Hollow, "Swap, off"),
+        bar(Ink::Host, Fill::Solid, "on"),
+        Key { ink: Ink::Kept, swatch: Swatch::Line(None), text: String::from("Pareto line") },
+    ]
+}
+
+fn label(prices: &[Price]) -> String {
+    let best = pareto(prices);
+    let words = best.iter().map(|price| {
+        format!(
+            "{} frees {} GiB for {} points",
+            price.module.label(),
+            fixed(gib(price), 1),
+            fixed(points(price), 2)
+        )
+    });
+    let words: Vec<String> = words.collect();
+    format!(
+        "Memory freed at the peak against MFU lost, {} modules. The cheapest: {}.",
+        prices.len(),
+        if words.is_empty() { String::from("none") } else { words.join(", ") },
+    )
+}
+
+fn place(plot: &Plot<'_>, price: &Price) -> (i32, i32) {
+    plot.map_coordinate(&(gib(price), points(price)))
+}
+
+/// The points, and their names where there is room.
+fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Price]) {
+    // Left, top, right, bottom of what a name may not cover.
+    let boxed = |(x, y): (i32, i32)| (x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS);
+    let mut taken: Vec<(i32, i32, i32, i32)> =
+        prices.iter().map(|price| boxed(place(plot, price))).collect();
+    for price in prices {
+        let (x, y) = place(plot, price);
+        let fill = if price.is_on { Fill::Solid } else { Fill::Hollow };
+        let corners = [(x - RADIUS, y - RADIUS), (x + RADIUS, y + RADIUS)];
+        let mark = Mark { corners, ink: ink(price.module), fill };
+        let title = format!(
+            "{}: {} GiB freed, {} points of MFU lost\n{}",
+            price.module.label(),
+            fixed(gib(price), 2),
+            fixed(points(price), 2),
+            if price.is_on { "On; press to turn it off" } else { "Off; press to turn it on" },
+        );
+        let opens = price.module.label();
+        put(canvas, &Titled { title, opens, marks: vec![mark] });
+    }
+    for price in prices {
+        let (x, y) = place(plot, price);
+        let name = price.module.label();
+        let width = text_width(&name, TEXT_SIZE);
+        let beside = RADIUS + 4;
+        let places = [
+            (x + beside, y),
+            (x - beside - width, y),
+            (x - width / 2, y - LINE),
+            (x - width / 2, y + LINE),
+        ];
+        let free = places.into_iter().find_map(|(left, middle)| {
+            let own = (left, middle - LINE / 2, left + width, middle + LINE / 2);
+            let inside = own.0 >= frame.left
+                && own.2 <= frame.right
+                && own.1 >= frame.top
+                && own.3 <= frame.bottom;
+            let clear = taken.iter().all(|other| {
+                own.2 <= other.0 || other.2 <= own.0 || own.3 <= other.1 || other.3 <= own.1
+            });
+            (inside && clear).then_some((left, middle, own))
+        });
+        if let Some((left, middle, own)) = free {
+            taken.push(own);
+            text(canvas, &name, (left, middle), Ink::Text, HPos::Left);
+        }
+    }
+}

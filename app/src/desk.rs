@@ -1,0 +1,289 @@
+//! Keeps the page's studies up to date: asks the worker for one after the other, first for those
+//! that follow each change, and only for those in view.
+//!
+//! While the worker is at one study, changes only move the goal: what it is asked for next is
+//! always of the newest design. Nothing here runs on the server.
+
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::closure::Closure;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::js_sys::{Array, Function};
+use web_sys::{
+    Element, HtmlDetailsElement, HtmlElement, IntersectionObserver, IntersectionObserverEntry,
+    IntersectionObserverInit, MessageEvent, ResizeObserver, Worker, WorkerOptions, WorkerType,
+};
+
+use crate::study::{Pace, Study};
+
+/// The name of the document's field that holds the worker's address.
+pub const WORKER_FIELD: &str = "study-worker";
+
+/// How far from view a study already counts as seen.
+const MARGIN: &str = "300px";
+
+/// Charts are drawn no narrower and no wider, in pixels.
+const BOUNDS: (u32, u32) = (280, 1_200);
+
+/// What a study was made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Goal {
+    query: String,
+    width: u32,
+}
+
+/// A study's place on the page.
+struct Place {
+    study: Study,
+    host: HtmlElement,
+    in_view: bool,
+    /// Zero until the browser has told it.
+    width: u32,
+    shown: Option<Goal>,
+}
+
+/// The places, and the worker once something was asked of it.
+struct State {
+    places: Vec<Place>,
+    worker: Option<Worker>,
+    /// What the worker is at: the number of the place, and what for.
+    at: Option<(usize, Goal)>,
+    query: String,
+    rests: bool,
+}
+
+/// Keeps the studies up to date as long as it lives.
+pub struct Desk {
+    state: RefCell<State>,
+    handler: Closure<dyn FnMut(JsValue)>,
+    observers: RefCell<Option<(IntersectionObserver, ResizeObserver)>>,
+}
+
+impl Desk {
+    /// A desk for the studies whose place is on the page.
+    #[must_use]
+    pub fn new(hosts: impl Iterator<Item = (Study, NodeRef<Div>)>) -> Rc<Self> {
+        let places = hosts.filter_map(|(study, host)| {
+            let host = host.get_untracked()?.unchecked_into();
+            Some(Place { study, host, in_view: false, width: 0, shown: None })
+        });
+        let state = State {
+            places: places.collect(),
+            worker: None,
+            at: None,
+            query: String::new(),
+            rests: true,
+        };
+        let desk = Rc::new_cyclic(|desk: &Weak<Self>| {
+            let desk = desk.clone();
+            let handler = Closure::<dyn FnMut(JsValue)>::new(move |what: JsValue| {
+                if let Some(desk) = desk.upgrade() {
+                    desk.told(&what);
+                }
+            });
+            Self { state: RefCell::new(state), handler, observers: RefCell::new(None) }
+        });
+        desk.observers.replace(desk.observe().ok());
+        desk
+    }
+
+    fn callback(&self) -> &Function {
+        self.handler.as_ref().unchecked_ref()
+    }
+
+    fn observe(&self) -> Result<(IntersectionObserver, ResizeObserver), JsValue> {
+        let options = IntersectionObserverInit::new();
+        options.set_root_margin(MARGIN);
+        let sight = IntersectionObserver::new_with_options(self.callback(), &options)?;
+        let size = ResizeObserver::new(self.callback())?;
+        for place in &self.state.borrow().places {
+            sight.observe(&place.host);
+            size.observe(&place.host);
+        }
+        Ok((sight, size))
+    }
+
+    /// The design that the page shows, as a link, and whether its knobs rest.
+    pub fn follow(&self, query: String, rests: bool) {
+        {
+            let mut state = self.state.borrow_mut();
+            state.query = query;
+            state.rests = rests;
+        }
+        self.ask();
+    }
+
+    /// Hears the observers and the worker.
+    fn told(&self, what: &JsValue) {
+        if let Some(message) = what.dyn_ref::<MessageEvent>() {
+            self.answered(&message.data());
+        } else if let Some(entries) = what.dyn_ref::<Array>() {
+            let mut state = self.state.borrow_mut();
+            for entry in entries.iter() {
+                state.seen(&entry);
+            }
+        } else {
+            // The worker's script could not be loaded or run.
+            self.failed("the part of the page that makes it could not be loaded");
+        }
+        self.ask();
+    }
+
+    fn answered(&self, data: &JsValue) {
+        let data = data.unchecked_ref::<Array>();
+        let Some(html) = data.get(0).as_string() else {
+            if let Some(error) = data.get(1).as_string() {
+                return self.failed(&error);
+            }
+            // A design that the worker can't estimate: what is shown stays.
+            self.done();
+            return;
+        };
+        if let Some((host, _)) = self.done() {
+            write(&host, &html);
+        }
+    }
+
+    /// Takes what the worker was at as shown.
+    fn done(&self) -> Option<(HtmlElement, Goal)> {
+        let mut state = self.state.borrow_mut();
+        let (index, goal) = state.at.take()?;
+        let place = state.places.get_mut(index)?;
+        place.shown = Some(goal.clone());
+        // A fixed, valid attribute name can always be removed.
+        let _ = place.host.remove_attribute("aria-busy");
+        Some((place.host.clone(), goal))
+    }
+
+    /// Says where a study is missing that it is, and begins with a new worker at the next change.
+    fn failed(&self, why: &str) {
+        if let Some(worker) = self.state.borrow_mut().worker.take() {
+            worker.terminate();
+        }
+        let Some((host, _)) = self.done() else { return };
+        let problem = document().create_element("p");
+        if let Ok(problem) = problem {
+            problem.set_class_name("study-problem");
+            problem.set_text_content(Some(&format!("This can't be brought up to date: {why}.")));
+            let _ = host.prepend_with_node_1(&problem);
+        }
+    }
+
+    /// Asks for the next study that isn't up to date, unless the worker is at one.
+    fn ask(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.at.is_some() {
+            return;
+        }
+        let Some((index, goal)) = state.next() else { return };
+        let Some(worker) = state.worker.take().or_else(|| self.start()) else { return };
+        let place = &state.places[index];
+        let _ = place.host.set_attribute("aria-busy", "true");
+        let message = Array::of3(
+            &JsValue::from_str(place.study.id()),
+            &JsValue::from_str(&goal.query),
+            &JsValue::from_f64(f64::from(goal.width)),
+        );
+        // Strings and numbers can always be sent.
+        let _ = worker.post_message(&message);
+        state.worker = Some(worker);
+        state.at = Some((index, goal));
+    }
+
+    fn start(&self) -> Option<Worker> {
+        let field = document().query_selector(&format!("meta[name={WORKER_FIELD}]")).ok()??;
+        let address = field.get_attribute("content")?;
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        let worker = Worker::new_with_options(&address, &options).ok()?;
+        worker.set_onmessage(Some(self.callback()));
+        worker.set_onerror(Some(self.callback()));
+        Some(worker)
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if let Some((sight, size)) = self.observers.take() {
+            sight.disconnect();
+            size.disconnect();
+        }
+        if let Some(worker) = self.state.borrow_mut().worker.take() {
+            worker.terminate();
+        }
+    }
+}
+
+impl State {
+    /// The first place in view that shows something else than it should, and what it should.
+    fn next(&self) -> Option<(usize, Goal)> {
+        let due = |pace: Pace| {
+            self.places.iter().enumerate().find_map(|(index, place)| {
+                let is_due = place.study.pace() == pace && place.in_view && place.width > 0;
+                let goal = Goal { query: self.query.clone(), width: place.width };
+                (is_due && place.shown.as_ref() != Some(&goal)).then_some((index, goal))
+            })
+        };
+        due(Pace::Live).or_else(|| due(Pace::AtRest).filter(|_| self.rests))
+    }
+
+    /// An observer tells of a place that it is in view, or how wide it is.
+    fn seen(&mut self, entry: &JsValue) {
+        let sight = entry.dyn_ref::<IntersectionObserverEntry>();
+        let target: Option<Element> = match sight {
+            Some(sight) => Some(sight.target()),
+            None => entry.dyn_ref::<web_sys::ResizeObserverEntry>().map(|entry| entry.target()),
+        };
+        let Some(target) = target else { return };
+        let is_it = |place: &&mut Place| -> bool { *place.host == target };
+        let Some(place) = self.places.iter_mut().find(is_it) else { return };
+        if let Some(sight) = sight {
+            place.in_view = sight.is_intersecting();
+        } else {
+            let chart = target.query_selector(".chart").ok().flatten().unwrap_or(target);
+            let width = u32::try_from(chart.client_width()).unwrap_or(0);
+            place.width = if width == 0 { 0 } else { width.clamp(BOUNDS.0, BOUNDS.1) };
+        }
+    }
+}
+
+/// Puts a study in its place; what is open stays open, and what has the focus keeps it.
+fn write(host: &HtmlElement, html: &str) {
+    let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
+    let scrolled = each(host, ".scroll-x", |part: &HtmlElement| part.scroll_left());
+    let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
+    let step = focused.and_then(|focused| focused.get_attribute("data-step"));
+    host.set_inner_html(html);
+    let mut opened = opened.into_iter();
+    each(host, "details", |details: &HtmlDetailsElement| {
+        details.set_open(opened.next().unwrap_or(false));
+    });
+    let mut scrolled = scrolled.into_iter();
+    each(host, ".scroll-x", |part: &HtmlElement| {
+        if let Some(left) = scrolled.next().filter(|left| *left > 0) {
+            part.set_scroll_left(left);
+        }
+    });
+    if let Some(link) = step.and_then(|step| link_of(host, &step)) {
+        // Focus fails only on an element that is gone.
+        let _ = link.focus();
+    }
+}
+
+/// The link of that step of the history.
+pub fn link_of(host: &Element, step: &str) -> Option<HtmlElement> {
+    let links = host.query_selector_all("a[data-step]").ok()?;
+    let links = (0..links.length()).filter_map(|index| links.get(index)?.dyn_into().ok());
+    let is_it = |link: &HtmlElement| link.get_attribute("data-step").as_deref() == Some(step);
+    links.into_iter().find(is_it)
+}
+
+/// Something of each element that a selector finds.
+fn each<E: JsCast, T>(host: &Element, selector: &str, mut of: impl FnMut(&E) -> T) -> Vec<T> {
+    let Ok(found) = host.query_selector_all(selector) else { return Vec::new() };
+    let nodes = (0..found.length()).filter_map(|index| found.get(index));
+    nodes.map(|node| of(node.unchecked_ref())).collect()
+}

@@ -1,0 +1,29 @@
+//! A plan with its estimate: what panels and studies show.
+
+use model::design::Design;
+use model::estimate::Estimate;
+use model::{Plan, estimate};
+
+/// A plan with its estimate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// What was estimated.
+    pub plan: Plan,
+    /// The numbers.
+    pub estimate: Estimate,
+}
+
+impl Numbers {
+    /// Estimates a plan.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        let estimate = estimate(&plan);
+        Self { plan, estimate }
+    }
+
+    /// The numbers of a design; `None` while it breaks a rule.
+    #[must_use]
+    pub fn of(design: &Design) -> Option<Self> {
+        Plan::new(design).ok().map(Self::new)
+    }
+}

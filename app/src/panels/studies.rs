@@ -1,0 +1,83 @@
+//! The places of the studies on the page.
+
+use std::rc::Rc;
+
+use leptos::ev::MouseEvent;
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use model::link;
+use web_sys::Element;
+
+use crate::desk::{Desk, link_of};
+use crate::explorer::Explorer;
+use crate::study::{Study, answer};
+
+/// Where each study is on the page.
+#[derive(Clone, Copy)]
+pub struct Studies {
+    explorer: Explorer,
+    hosts: [NodeRef<Div>; Study::ALL.len()],
+}
+
+impl Studies {
+    /// Places that are kept up to date with the explorer.
+    #[must_use]
+    pub fn new(explorer: Explorer) -> Self {
+        let hosts = Study::ALL.map(|_| NodeRef::new());
+        Effect::new(move |desk: Option<Rc<Desk>>| {
+            let query = explorer.with_numbers(|numbers| link::encode(numbers.plan.design()));
+            let rests = explorer.rests();
+            let desk = desk.unwrap_or_else(|| Desk::new(Study::ALL.into_iter().zip(hosts)));
+            desk.follow(query, rests);
+            desk
+        });
+        Self { explorer, hosts }
+    }
+
+    /// The place of a study, with what the server writes there.
+    pub fn place(self, study: Study) -> impl IntoView {
+        view! {
+            <div
+                class="study"
+                data-study=study.id()
+                node_ref=self.hosts[study as usize]
+                inner_html=self.first(study)
+            ></div>
+        }
+    }
+
+    /// The study as the page is opened; in the browser it is there already.
+    fn first(self, study: Study) -> String {
+        if cfg!(feature = "hydrate") {
+            return String::new();
+        }
+        self.explorer.with_numbers_untracked(|numbers| answer::first(study, numbers))
+    }
+}
+
+/// Opens the design of a link in a study here instead of as a page; a mark of a chart stands for
+/// the link of its name.
+pub fn press(explorer: Explorer, event: &MouseEvent) {
+    let other_page = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
+    if other_page || event.default_prevented() {
+        return;
+    }
+    let Some(link) = pressed(event) else { return };
+    let (href, step) = (link.get_attribute("href"), link.get_attribute("data-step"));
+    let query = href.as_deref().and_then(|href| href.strip_prefix("/?"));
+    if let (Some(Ok(design)), Some(step)) = (query.map(link::decode), step) {
+        event.prevent_default();
+        explorer.replace(step, design);
+    }
+}
+
+fn pressed(event: &MouseEvent) -> Option<Element> {
+    let element = event.target()?.dyn_into::<Element>().ok()?;
+    if let Ok(Some(link)) = element.closest("a[data-step]") {
+        return Some(link);
+    }
+    let mark = element.closest("[data-opens]").ok()??;
+    let study = mark.closest(".study").ok()??;
+    link_of(&study, &mark.get_attribute("data-opens")?).map(JsCast::unchecked_into)
+}

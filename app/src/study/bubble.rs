@@ -1,0 +1,24 @@
+//! The bubble against the number of micro-batches.
+
+use super::Width;
+use super::figure::Figure;
+use crate::numbers::Numbers;
+use crate::{charts, format};
+
+/// By the published formula and with real stage times.
+pub(super) fn html(numbers: &Numbers, width: Width) -> String {
+    let Numbers { plan, estimate } = numbers;
+    Figure {
+        id: "bubble",
+        title: "Bubble against micro-batches",
+        caption: &format!(
+            "At {}: {} by the closed form, {} with real stage times",
+            format::counted(plan.num_microbatches(), "micro-batch", "micro-batches"),
+            format::percent(estimate.metrics.bubble_ratio_closed_form, 2),
+            format::percent(estimate.metrics.bubble_ratio, 2),
+        ),
+        chart: &width.chart(|width| charts::bubble_by_microbatches(plan, estimate, width)),
+        rows: &charts::bubble_by_microbatches_table(plan, estimate),
+    }
+    .html("")
+}

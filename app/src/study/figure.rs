@@ -1,0 +1,41 @@
+//! A chart with a caption sentence and its table, as HTML.
+
+use std::fmt::Write as _;
+
+use crate::html;
+
+/// A figure.
+pub(super) struct Figure<'a> {
+    /// The id of its heading and of itself.
+    pub(super) id: &'a str,
+    /// The heading.
+    pub(super) title: &'a str,
+    /// One sentence that says what the chart shows.
+    pub(super) caption: &'a str,
+    /// The chart, as SVG.
+    pub(super) chart: &'a str,
+    /// The same as a table; its first row is the header.
+    pub(super) rows: &'a [Vec<String>],
+}
+
+impl Figure<'_> {
+    /// The figure, with something of its own below the chart.
+    pub(super) fn html(&self, below: &str) -> String {
+        let Self { id, title, caption, chart, rows } = self;
+        let mut text = format!(
+            "<figure class=\"figure card\" id=\"{id}\" aria-labelledby=\"{id}-title\">\
+             <figcaption><h2 id=\"{id}-title\">{title}</h2>"
+        );
+        html::element(&mut text, "p", "", caption);
+        let table = html::table(title, rows);
+        // Writing to a string can't fail.
+        let _ = write!(
+            text,
+            "</figcaption><div class=\"chart\">{chart}</div>{below}\
+             <details class=\"figure-table\"><summary>Table</summary>\
+             <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">\
+             {table}</div></details></figure>"
+        );
+        text
+    }
+}

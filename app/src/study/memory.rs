@@ -1,0 +1,118 @@
+//! Memory: per stage, what fills the fullest one, and what each module frees at which price.
+
+use std::fmt::Write as _;
+
+use model::choice::Timing;
+use model::design::Design;
+
+use super::Width;
+use super::figure::Figure;
+use crate::bottleneck::fullest_stage;
+use crate::html::{design_link, escaped};
+use crate::memory_view::{self, Price, prices, toggled};
+use crate::numbers::Numbers;
+use crate::{charts, format};
+
+/// The heading of [`tradeoff`].
+pub(super) const TRADEOFF: &str = "Memory freed against MFU lost";
+
+/// Memory per device of each stage, under the limit.
+pub(super) fn by_stage(numbers: &Numbers, width: Width) -> String {
+    let estimate = &numbers.estimate;
+    Figure {
+        id: "memory",
+        title: "Memory per pipeline stage",
+        caption: &by_stage_caption(numbers),
+        chart: &width.chart(|width| charts::memory_by_stage(estimate, width)),
+        rows: &charts::memory_by_stage_table(estimate),
+    }
+    .html("")
+}
+
+fn by_stage_caption(numbers: &Numbers) -> String {
+    let limit = numbers.estimate.metrics.memory_limit;
+    let stages = numbers.estimate.stages.iter();
+    let over = stages.filter(|stage| stage.memory.peak() > limit).count();
+    let fullest = fullest_stage(&numbers.estimate).map_or_else(String::new, |stage| {
+        format!("Stage {} is the fullest, {}", stage.stage, format::memory(stage.memory.peak()))
+    });
+    let limit = format::memory(limit);
+    match over {
+        0 => format!("{fullest}; all are within the limit of {limit}"),
+        1 => format!("{fullest}; 1 stage is over the limit of {limit}"),
+        count => format!("{fullest}; {count} stages are over the limit of {limit}"),
+    }
+}
+
+/// What fills the fullest stage, down to tensors.
+pub(super) fn composition(numbers: &Numbers, width: Width) -> String {
+    let Some(found) = memory_view::composition(&numbers.plan, &numbers.estimate) else {
+        return String::new();
+    };
+    let mut caption = format!(
+        "Stage {}, {} of {}",
+        found.stage.stage,
+        format::memory(found.stage.memory.peak()),
+        format::memory(numbers.estimate.metrics.memory_limit),
+    );
+    if let Some(task) = found.stage.fullest {
+        let _ = write!(caption, " {}", memory_view::moment(task));
+    }
+    Figure {
+        id: "composition",
+        title: "What fills the fullest stage",
+        caption: &caption,
+        chart: &width.chart(|width| charts::memory_composition(&found, width)),
+        rows: &charts::memory_composition_table(&found),
+    }
+    .html("")
+}
+
+/// Memory that each module frees against the MFU that it costs; each is a link that turns it.
+pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> String {
+    let design = numbers.plan.design();
+    let prices = prices(design, false);
+    Figure {
+        id: "tradeoff",
+        title: TRADEOFF,
+        caption: match (prices.is_empty(), design.schedule.timing) {
+            (true, _) => "No module of recomputation or swapping can be turned alone",
+            (false, Timing::Simulated) => {
+                "Each module turned alone, simulated; press one to turn it"
+            }
+            (false, Timing::ClosedForm) => "Each module turned alone; press one to turn it",
+        },
+        chart: &width.chart(|width| charts::memory_tradeoff(&prices, width)),
+        rows: &charts::memory_tradeoff_table(&prices),
+    }
+    .html(&links(design, &prices))
+}
+
+fn links(design: &Design, prices: &[Price]) -> String {
+    if prices.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from("<ul class=\"ways\" aria-label=\"Modules to turn\">");
+    for price in prices {
+        let label = price.module.label();
+        let lost = format::signed(-price.costs * 100.0, 2);
+        html.push_str("<li>");
+        design_link(&mut html, &toggled(design, price.module), &label);
+        let (class, mark) = if price.is_on {
+            (
+                " on",
+                "<span aria-hidden=\"true\">✓ </span><span class=\"visually-hidden\">On: </span>",
+            )
+        } else {
+            ("", "")
+        };
+        let _ = write!(
+            html,
+            " class=\"button way{class}\">{mark}{} <span class=\"muted\">{}, {lost} pt</span></a></li>",
+            escaped(&label),
+            format::memory(price.frees),
+        );
+    }
+    html.push_str("</ul>");
+    html
+}

@@ -1,0 +1,57 @@
+// Figures that a worker makes: they follow the knobs, and the page says when they can't.
+
+import { expect, gotoHydrated, numberBox, test } from "./helper";
+
+test("charts follow a knob, and a table that is open stays open", async ({ page }) => {
+  await gotoHydrated(page);
+  const figure = page.locator("#memory");
+  await expect(figure.locator(".chart > svg")).toHaveCount(1);
+  await figure.locator("summary").click();
+  const cell = figure.getByRole("cell").first();
+  const before = await cell.innerText();
+  await numberBox(page, "Micro-batch size (MBS)").fill("1");
+  await numberBox(page, "Micro-batch size (MBS)").press("Enter");
+  await expect(cell).not.toHaveText(before);
+  await expect(figure.getByRole("table")).toBeVisible();
+});
+
+test("a chart is drawn for the width that it has", async ({ visit }) => {
+  const page = await visit({ viewport: { width: 1440, height: 900 } });
+  await gotoHydrated(page);
+  const chart = page.locator("#memory .chart > svg");
+  const wide = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(async () => {
+    const narrow = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
+    expect(narrow).toBeLessThan(wide);
+    expect(narrow).toBe(await page.locator("#memory .chart").evaluate((e) => e.clientWidth));
+  }).toPass();
+});
+
+test("what is out of view is not computed until it is looked at", async ({ page }) => {
+  await gotoHydrated(page);
+  const tradeoff = page.locator('[data-study="schedules"]');
+  await expect(page.locator("#memory .chart > svg")).toHaveCount(1);
+  await expect(tradeoff).toContainText("as soon as it is in view");
+  await tradeoff.scrollIntoViewIfNeeded();
+  await expect(tradeoff.getByRole("table")).toBeVisible();
+});
+
+test.describe("without its worker", () => {
+  test.use({ expectedConsole: /worker|Failed to load resource/ });
+
+  test("the page keeps its numbers and says what can't be redrawn", async ({ page }) => {
+    await page.route(/\/pkg\/worker\./, (route) => route.abort());
+    await gotoHydrated(page);
+    await expect(page.locator(".study-problem").first()).toContainText("can't be brought up");
+    await expect(page.locator("#memory svg").first()).toBeAttached();
+  });
+});
+
+test.describe("with its worker broken", () => {
+  test("the page says so and goes on", async ({ page }) => {
+    await page.route(/\/pkg\/studies_bg\./, (route) => route.fulfill({ body: "junk" }));
+    await gotoHydrated(page);
+    await expect(page.locator(".study-problem").first()).toContainText("can't be brought up");
+  });
+});
