@@ -1,9 +1,12 @@
 //! The module's entries, called by the page's loader and by the parity test.
 
+#[cfg(not(feature = "studies"))]
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{App, Page, RawQuery, parity};
+use crate::parity;
+#[cfg(not(feature = "studies"))]
+use crate::{App, Page, RawQuery};
 
 /// Takes over the page that the server rendered.
 #[cfg(not(feature = "studies"))]
@@ -26,6 +29,7 @@ pub fn hydrate() {
 }
 
 /// Sets a mark on the document that style sheet and tests look for.
+#[cfg(not(feature = "studies"))]
 fn mark(name: &str) {
     if let Some(root) = document().document_element() {
         // A fixed, valid attribute name can always be set.

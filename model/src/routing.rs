@@ -19,6 +19,7 @@ pub mod measure;
 mod placement;
 mod planner;
 mod random;
+mod report;
 #[cfg(feature = "text")]
 pub mod text;
 mod trace;
@@ -28,4 +29,5 @@ pub(crate) use effect::Inputs;
 pub use generator::{Generator, Size};
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};
+pub use report::{Cadence, Report, cadences};
 pub use trace::{Pair, Trace, TraceFault};

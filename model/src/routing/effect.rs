@@ -66,11 +66,9 @@ impl Effect {
     /// the first, before any plan, counts only for memory. Without a planner one point.
     fn generated(inputs: &Inputs) -> Self {
         let experts = inputs.experts.max(1) as usize;
-        let groups = inputs.groups.max(1) as usize;
-        let generator = Generator { skew: inputs.skew, groups, ..Generator::default() };
         let room = |rows: usize, most: usize| (DRAWS / (experts * rows)).clamp(1, most);
         let layers = room(INTERVALS, LAYERS).min(inputs.layers.max(1) as usize);
-        let planned = inputs.predictor != choice::Planner::None;
+        let planned = inputs.plans();
         let interval = inputs.interval.max(1) as usize;
         let stride = interval.div_ceil(room(INTERVALS * layers, POINTS));
         let points = if planned { interval / stride } else { 1 };
@@ -78,7 +76,7 @@ impl Effect {
         let (tokens, topk) = (SAMPLED_TOKENS, inputs.topk.max(1));
         let size = Size { steps, stride, layers, experts, tokens, topk };
         let planner = Planner { interval: points, ..inputs.planner(stride as u64) };
-        match generator.trace(&size) {
+        match inputs.generator().trace(&size) {
             Ok(trace) => inputs.measure(&trace, &planner, if planned { points } else { 0 }),
             Err(_) => Self::UNIFORM,
         }
@@ -110,14 +108,14 @@ pub(crate) struct Inputs {
     predictor: choice::Planner,
     trigger: PlannerTrigger,
     window: u64,
-    interval: u64,
+    pub(super) interval: u64,
     threshold: f64,
     redundant: u64,
     devices: u64,
-    experts: u64,
-    topk: u64,
+    pub(super) experts: u64,
+    pub(super) topk: u64,
     groups: u64,
-    layers: u64,
+    pub(super) layers: u64,
     capacity: Option<f64>,
     pads: bool,
 }
@@ -145,8 +143,19 @@ impl Inputs {
         }
     }
 
+    /// Is there a planner, and something to plan?
+    pub(super) fn plans(&self) -> bool {
+        self.predictor != choice::Planner::None
+    }
+
+    /// The generator of these loads.
+    pub(super) fn generator(&self) -> Generator {
+        let groups = self.groups.max(1) as usize;
+        Generator { skew: self.skew, groups, ..Generator::default() }
+    }
+
     /// The planner, on steps that stand for `stride` steps of the run each.
-    fn planner(&self, stride: u64) -> Planner {
+    pub(super) fn planner(&self, stride: u64) -> Planner {
         let window = (self.window as f64 / stride as f64 + 0.5) as usize;
         Planner {
             predictor: match self.predictor {

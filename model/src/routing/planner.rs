@@ -79,6 +79,8 @@ pub struct Outcome {
     pub migrations: Vec<Migration>,
     /// Layers of a step.
     pub layers: usize,
+    /// Where each layer's experts are in the end.
+    pub placements: Vec<Placement>,
 }
 
 impl Outcome {
@@ -176,6 +178,7 @@ impl Planner {
                 forecast.see(self, step, at, row);
             }
         }
+        outcome.placements = layers.into_iter().map(|layer| layer.placement).collect();
         outcome
     }
 

@@ -1,0 +1,210 @@
+//! A run of a plan's loads, as views and tables show it.
+
+use alloc::vec::Vec;
+
+use super::effect::Inputs;
+use super::generator::Size;
+use super::measure::imbalance;
+use super::placement::{Placement, lower_bound};
+use super::planner::{MoveCost, Outcome, Predictor};
+use super::trace::Trace;
+use crate::choice::{Balance, PlannerTrigger};
+use crate::design::Design;
+use crate::plan::Plan;
+use crate::step::estimate;
+use crate::units::{Bytes, Seconds};
+
+/// Intervals of the planner that a generated run shows.
+const INTERVALS: usize = 4;
+/// Points of each of them, at most.
+const POINTS: usize = 8;
+/// Points of a run without a planner.
+const UNPLANNED: usize = 16;
+/// So many bytes that a move's set-up time doesn't show.
+const MANY_BYTES: f64 = 1e9;
+/// Tokens of a generated step: so many that whole tokens don't show.
+const TOKENS: u64 = 1 << 20;
+
+/// A run of a plan's loads: what was routed where, and what the planner made of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The loads: generated, or recorded.
+    pub trace: Trace,
+    /// Steps of the run from one step of [`Self::trace`] to the next.
+    pub stride: usize,
+    /// Where the experts are before any plan.
+    pub first: Placement,
+    /// What the planner did.
+    pub outcome: Outcome,
+    /// The step of [`Self::trace`] before which the first plan is made.
+    pub from: usize,
+    /// Slots for experts on a device.
+    slots: usize,
+}
+
+/// A planner's interval and trigger, and what a step costs with them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cadence {
+    /// Steps from one plan to the next.
+    pub interval: u64,
+    /// The fall of the coefficient of variation from which on experts are moved; none to move them
+    /// whenever the imbalance has risen.
+    pub threshold: Option<f64>,
+    /// Mean imbalance of the step's layers with it.
+    pub imbalance: f64,
+    /// The step, moves included.
+    pub step_time: Seconds,
+    /// Of that the moves.
+    pub migration: Seconds,
+}
+
+impl Report {
+    /// The run of a plan: of its trace where it has one at hand, else of the generator.
+    ///
+    /// `None` where every expert gets the same, where there are no experts, and where the loads
+    /// are recorded and aren't at hand.
+    #[must_use]
+    pub fn of(plan: &Plan, trace: Option<&Trace>) -> Option<Self> {
+        let inputs = Inputs::new(plan.design());
+        let (trace, stride) = match (plan.design().routing.balance, trace) {
+            (Balance::Uniform, _) | (Balance::Trace, None) => return None,
+            (Balance::Trace, Some(trace)) => (trace.clone(), 1),
+            (Balance::Skewed, _) => generated(&inputs)?,
+        };
+        let planner = inputs.planner(stride as u64);
+        let cost = MoveCost {
+            bytes_per_expert: plan.moved_expert_bytes().get(),
+            bytes_per_second: MANY_BYTES / plan.expert_exchange_seconds(MANY_BYTES),
+        };
+        let first = Placement::contiguous(trace.experts(), planner.devices, planner.redundant);
+        let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
+        let from = if planned { planner.interval } else { 0 };
+        let outcome = planner.run(&trace, &cost);
+        let slots = first.slots_per_device();
+        Some(Self { trace, stride, first, outcome, from, slots })
+    }
+
+    /// Tokens of each device over their mean, by layer, from the first plan on; with the experts
+    /// where they are in the end, or in their first places.
+    #[must_use]
+    pub fn device_loads(&self, planned: bool) -> Vec<Vec<f64>> {
+        let layers = 0..self.trace.layers();
+        let mut loads = Vec::new();
+        layers
+            .map(|layer| {
+                let total = self.tokens(layer);
+                let placement = if planned { &self.outcome.placements[layer] } else { &self.first };
+                placement.device_loads(&total, &mut loads);
+                let mean = loads.iter().sum::<f64>() / loads.len().max(1) as f64;
+                loads.iter().map(|load| load / mean.max(f64::MIN_POSITIVE)).collect()
+            })
+            .collect()
+    }
+
+    /// Tokens of each expert of a layer over their mean, by step.
+    #[must_use]
+    pub fn expert_loads(&self, layer: usize) -> Vec<Vec<f64>> {
+        let row = |step: usize| {
+            let row = self.trace.row(step, layer);
+            let sum: f64 = row.iter().map(|count| f64::from(*count)).sum();
+            let mean = (sum / row.len().max(1) as f64).max(f64::MIN_POSITIVE);
+            row.iter().map(|count| f64::from(*count) / mean).collect()
+        };
+        (0..self.trace.steps()).map(row).collect()
+    }
+
+    /// The imbalance below which no placement of whole experts comes, by layer.
+    #[must_use]
+    pub fn bounds(&self) -> Vec<f64> {
+        let devices = self.first.devices();
+        let bound = |layer: usize| {
+            let loads = self.tokens(layer);
+            let mean = loads.iter().sum::<f64>() / devices.max(1) as f64;
+            lower_bound(&loads, devices, self.slots) / mean.max(f64::MIN_POSITIVE)
+        };
+        (0..self.trace.layers()).map(bound).collect()
+    }
+
+    /// The layer whose experts' loads differ most.
+    #[must_use]
+    pub fn most_uneven_layer(&self) -> usize {
+        let layers = (0..self.trace.layers()).map(|layer| (layer, imbalance(&self.tokens(layer))));
+        layers.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(layer, _)| layer)
+    }
+
+    /// Bytes that the busiest device moves in the run, of all layers.
+    #[must_use]
+    pub fn moved(&self) -> Bytes {
+        Bytes::new(self.outcome.migrations.iter().map(|migration| migration.bytes).sum())
+    }
+
+    /// Tokens of a layer's experts from the first plan on.
+    fn tokens(&self, layer: usize) -> Vec<f64> {
+        let mut sums = Vec::new();
+        sums.resize(self.trace.experts(), 0.0);
+        for step in self.from..self.trace.steps() {
+            for (sum, count) in sums.iter_mut().zip(self.trace.row(step, layer)) {
+                *sum += f64::from(*count);
+            }
+        }
+        sums
+    }
+}
+
+/// The generator's loads for a design, and the steps between two of them.
+fn generated(inputs: &Inputs) -> Option<(Trace, usize)> {
+    let interval = inputs.interval.max(1) as usize;
+    let stride = if inputs.plans() { interval.div_ceil(POINTS) } else { 1 };
+    let steps = if inputs.plans() { interval / stride * INTERVALS } else { UNPLANNED };
+    let size = Size {
+        steps: steps.max(1),
+        stride,
+        layers: inputs.layers.max(1) as usize,
+        experts: inputs.experts.max(1) as usize,
+        tokens: TOKENS,
+        topk: inputs.topk.max(1),
+    };
+    let trace = inputs.generator().trace(&size).ok()?;
+    Some((trace, stride))
+}
+
+/// Steps between plans that are compared.
+const COMPARED: [u64; 8] = [1, 5, 10, 20, 50, 100, 200, 500];
+/// Thresholds that are compared.
+const THRESHOLDS: [f64; 3] = [0.02, 0.05, 0.08];
+
+/// What a step of a plan costs for each interval and trigger of its planner: the first of each
+/// trigger that moves less often than it pays is where it breaks even.
+///
+/// Empty where there is nothing to plan.
+#[must_use]
+pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
+    let design = plan.design();
+    if !Inputs::new(design).plans() || design.routing.balance == Balance::Uniform {
+        return Vec::new();
+    }
+    let triggers = THRESHOLDS.into_iter().map(Some).chain([None]);
+    let all = triggers.flat_map(|trigger| COMPARED.map(|interval| (trigger, interval)));
+    all.filter_map(|(threshold, interval)| {
+        let mut design: Design = design.clone();
+        design.routing.planner_interval = interval;
+        design.routing.planner_trigger = match threshold {
+            Some(_) => PlannerTrigger::Threshold,
+            None => PlannerTrigger::OnIncrease,
+        };
+        design.routing.planner_threshold = threshold.unwrap_or(design.routing.planner_threshold);
+        let plan = match trace {
+            Some(trace) => Plan::with_trace(&design, trace),
+            None => Plan::new(&design),
+        };
+        let plan = plan.ok()?;
+        Some(Cadence {
+            interval,
+            threshold,
+            imbalance: plan.effect().imbalance,
+            step_time: estimate(&plan).metrics.step_time,
+            migration: plan.migration_time(),
+        })
+    })
+    .collect()
+}
