@@ -16,6 +16,7 @@ mod effect;
 mod generator;
 pub mod group;
 pub mod measure;
+mod noise;
 mod placement;
 mod planner;
 mod random;
@@ -24,8 +25,8 @@ mod report;
 pub mod text;
 mod trace;
 
-pub use effect::Effect;
 pub(crate) use effect::Inputs;
+pub use effect::{Effect, StepLoads};
 pub use generator::{Generator, Size};
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};

@@ -24,8 +24,9 @@ use crate::violation::Violation;
 const TRACE_RULE: &str = "trace_is_at_hand";
 
 impl Plan {
-    /// The plan of a design whose routing has this effect, computed before: by [`Effect::of`], by
-    /// [`Effect::traced`], or for another design with the same routing, experts and EP.
+    /// The plan of a design whose routing has these step loads, computed before: by
+    /// [`Effect::of`], by [`Effect::traced`], or for another design with the same routing, experts
+    /// and EP. What its own micro-batches add is computed here.
     ///
     /// # Errors
     /// Every rule that the design breaks, but not that its trace isn't at hand.
@@ -37,7 +38,10 @@ impl Plan {
         } else {
             rules::violations(design)
         };
-        if violations.is_empty() { Ok(Self::checked(design, effect)) } else { Err(violations) }
+        if !violations.is_empty() {
+            return Err(violations);
+        }
+        Ok(Self::checked(design, effect.in_micro_batches(design)))
     }
 
     /// The plan of a design with recorded loads.
@@ -196,10 +200,12 @@ pub(crate) fn warning(plan: &Plan) -> Option<String> {
         )),
         Balance::Uniform => Some(String::from("every expert is taken to get the same load")),
         Balance::Skewed => Some(String::from(
-            "loads are generated, and each micro-batch is taken to have the loads of its step",
+            "loads are generated; how micro-batches vary around their step rests on one measured \
+             run",
         )),
         Balance::Trace => Some(String::from(
-            "each micro-batch is taken to have the loads that the trace gives its step",
+            "how micro-batches vary around the loads that the trace gives their step rests on one \
+             measured run",
         )),
     }
 }

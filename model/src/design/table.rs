@@ -357,7 +357,7 @@ Routing routing {
         knob("Trace", Hash, "The hash of the trace of loads; none takes any");
     aux_loss: AuxLoss = AuxLoss::None,
         knob("Auxiliary loss", Choice(AuxLoss::NAMES),
-            "Over which tokens load is balanced: what ranks exchange for it; loads stay as given")
+            "Over which tokens load is balanced: the fewer, the less micro-batches vary")
             .source(PANGU_ULTRA_MOE);
     planner: Planner = Planner::None,
         knob("Planner", Choice(Planner::NAMES), "Who moves experts between devices")

@@ -41,7 +41,8 @@ pub struct Scope {
 /// | DP group | s b DP | all that hold tokens of the layer |
 ///
 /// The fewer the tokens, the stricter the loss: each set of tokens must be even by itself, see
-/// [`strictness`]. How much more even loads become is **not modelled**: no source gives it, so that
+/// [`strictness`]. What it does to loads is modelled for micro-batches: tokens that a loss evens out
+/// by themselves vary less among each other. No source gives what it does to a step's loads, so that
 /// the generator's skew stays what the design says.
 ///
 /// # Source

@@ -4,28 +4,65 @@ use alloc::vec::Vec;
 
 use super::capacity::{capacity, mean_drop_ratio};
 use super::generator::{Generator, Size};
+use super::noise::Exchange;
 use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger};
 use super::trace::{Trace, sum};
 use crate::choice::{self, Balance, PlannerTrigger};
 use crate::design::Design;
 use crate::layout;
 
-/// What uneven loads do to a design. It depends on the routing knobs, the experts, the router, the
-/// capacity and EP alone, so that a sweep over anything else computes it once.
+/// What uneven loads do to a design.
+///
+/// The loads of a step depend on the routing knobs, the experts, the router, the capacity and EP
+/// alone, so that a sweep over anything else computes them once. Those of its micro-batches vary
+/// around them, by a formula of a few sizes: no planner foresees that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
     /// Tokens of the fullest expert-parallel rank over the mean, with the planner and what a
-    /// capacity drops: mean over steps and layers.
+    /// capacity drops: mean over steps, layers and micro-batches.
     pub imbalance: f64,
     /// The same without the planner.
     pub imbalance_unplanned: f64,
-    /// The imbalance that [`Self::FULLEST_SHARE`] of all steps and layers is not above, those
-    /// before the first plan among them: memory must hold it.
+    /// The imbalance that memory must hold: that of the fullest steps and layers, with the mean of
+    /// their micro-batches. A stage holds many micro-batches and layers at once, which don't all
+    /// fill the same rank.
     pub fullest: f64,
-    /// Share of token copies that a capacity drops.
+    /// Share of token copies that a capacity drops of the loads of steps.
     pub drop_ratio: f64,
     /// Experts that the busiest rank sends or receives for one layer in one step, in the mean.
     pub moved: f64,
+    /// What a planner can take away: the imbalance of the steps' own loads.
+    pub steps: StepLoads,
+    /// What it can't: the imbalance beyond 1 that micro-batches would have if their steps were
+    /// even.
+    pub noise: f64,
+}
+
+/// The imbalance of loads that are summed over a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepLoads {
+    /// Tokens of the fullest rank over the mean, with the planner: mean over steps and layers.
+    pub imbalance: f64,
+    /// The same without the planner.
+    pub imbalance_unplanned: f64,
+    /// The imbalance that [`Effect::FULLEST_SHARE`] of all steps and layers is not above, those
+    /// before the first plan among them.
+    pub fullest: f64,
+}
+
+impl StepLoads {
+    const EVEN: Self = Self { imbalance: 1.0, imbalance_unplanned: 1.0, fullest: 1.0 };
+
+    /// Share of the imbalance beyond 1 that the planner takes away; 0 where there is none.
+    #[must_use]
+    pub fn removed(&self) -> f64 {
+        removed(self.imbalance_unplanned, self.imbalance)
+    }
+}
+
+/// 1 - (after - 1) / (before - 1); 0 where there is nothing to take away.
+fn removed(before: f64, after: f64) -> f64 {
+    if before > 1.0 { 1.0 - (after - 1.0) / (before - 1.0) } else { 0.0 }
 }
 
 impl Effect {
@@ -36,9 +73,11 @@ impl Effect {
         fullest: 1.0,
         drop_ratio: 0.0,
         moved: 0.0,
+        steps: StepLoads::EVEN,
+        noise: 0.0,
     };
 
-    /// Memory holds the loads of this share of steps and layers.
+    /// Memory holds the step loads of this share of steps and layers.
     pub const FULLEST_SHARE: f64 = 0.99;
 
     /// The effect of a design's own loads: none where they are even, the generator's where they
@@ -47,7 +86,7 @@ impl Effect {
     pub fn of(design: &Design) -> Self {
         match design.routing.balance {
             Balance::Uniform | Balance::Trace => Self::UNIFORM,
-            Balance::Skewed => Self::generated(&Inputs::new(design)),
+            Balance::Skewed => Self::generated(&Inputs::new(design)).in_micro_batches(design),
         }
     }
 
@@ -58,7 +97,7 @@ impl Effect {
         let planner = inputs.planner(1);
         let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
         let from = if planned { planner.interval } else { 0 };
-        inputs.measure(trace, &planner, from)
+        inputs.measure(trace, &planner, from).in_micro_batches(design)
     }
 
     /// The effect of the generator's loads, from a small sample: up to [`LAYERS`] layers over the
@@ -80,6 +119,37 @@ impl Effect {
             Ok(trace) => inputs.measure(&trace, &planner, if planned { points } else { 0 }),
             Err(_) => Self::UNIFORM,
         }
+    }
+
+    /// The same step loads in the micro-batches of this design, whose routing they are of.
+    ///
+    /// Of independent normal loads of devices the excess of the largest over the mean adds up like
+    /// spreads do: as the square root of the sum of squares.
+    #[must_use]
+    pub fn in_micro_batches(self, design: &Design) -> Self {
+        let exchange = Exchange::of(design);
+        let noise = exchange.as_ref().map_or(0.0, Exchange::noise);
+        let capacity = design.training.moe_expert_capacity_factor;
+        let most = capacity.map_or(f64::INFINITY, |factor| factor / (1.0 - self.drop_ratio));
+        let most = exchange.map_or(most, |exchange| most.min(exchange.most()));
+        let both = |steps: f64| {
+            let excess = steps - 1.0;
+            let both = libm::sqrt(excess * excess + noise * noise);
+            if noise > 0.0 { (1.0 + both).min(most).max(steps) } else { steps }
+        };
+        Self {
+            imbalance: both(self.steps.imbalance),
+            imbalance_unplanned: both(self.steps.imbalance_unplanned),
+            fullest: both(self.steps.fullest),
+            noise,
+            ..self
+        }
+    }
+
+    /// Share of the imbalance beyond 1 that the planner takes away, of the micro-batches' loads.
+    #[must_use]
+    pub fn removed(&self) -> f64 {
+        removed(self.imbalance_unplanned, self.imbalance)
     }
 
     /// As it would be if every rank got the same of what a capacity lets through.
@@ -187,12 +257,13 @@ impl Inputs {
         if self.pads && self.capacity.is_some() {
             return even;
         }
-        Effect {
+        let steps = StepLoads {
             imbalance: outcome.mean_after(from),
             imbalance_unplanned: outcome.mean_before(from),
             fullest: outcome.quantile_after(Effect::FULLEST_SHARE, 0),
-            ..even
-        }
+        };
+        let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
+        Effect { imbalance, imbalance_unplanned, fullest, steps, ..even }
     }
 }
 

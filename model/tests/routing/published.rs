@@ -3,7 +3,9 @@
 
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
-use model::routing::{Generator, MoveCost, Planner, Predictor, Trigger};
+use model::routing::capacity::{drop_curve, factor_for_drop_ratio};
+use model::routing::measure::imbalance;
+use model::routing::{Generator, MoveCost, Placement, Planner, Predictor, Size, Trigger};
 use model::{Plan, estimate};
 
 use super::{generated, size};
@@ -16,7 +18,8 @@ fn with(design: &Design, settings: &[(&str, &str)]) -> Design {
     design
 }
 
-/// Qwen3-235B-A22B on 256 H100, natural and force-balanced routing at four sequence lengths.
+/// Qwen3-235B-A22B on 256 H100, natural and force-balanced routing at four sequence lengths. The
+/// variation of micro-batches is fitted on the first; the others are checks.
 ///
 /// Source: Megatron-MoE-ModelZoo, `best_practice/qwen3/readme.md`.
 const NATURAL: [(&str, &str, f64, f64); 4] = [
@@ -62,9 +65,9 @@ fn natural_routing_costs_more_the_shorter_sequences_are() {
             natural / balanced
         );
         ratios.push(ratio);
+        assert!((ratio - natural / balanced).abs() < 0.01, "{seq}: {ratio}");
     }
     assert!(ratios.windows(2).all(|pair| pair[0] < pair[1]), "{ratios:?}");
-    assert!(ratios.iter().all(|ratio| (0.8..1.0).contains(ratio)), "{ratios:?}");
 }
 
 const COST: MoveCost = MoveCost { bytes_per_expert: 1.0, bytes_per_second: 1.0 };
@@ -121,30 +124,66 @@ fn a_longer_interval_or_window_removes_less() {
     assert!(windows[0] > windows[1] && windows[1] > windows[2], "{windows:?}");
 }
 
-/// Published is +10 % MFU.
+/// Published are 80 to 90 % of the imbalance removed and 10 % more MFU.
 ///
 /// Source: Pangu Ultra MoE, arXiv 2505.04519.
 #[test]
 fn a_planner_pays_for_its_moves() {
-    let paper = Design::from_preset("pangu-ultra-moe-6k").unwrap();
-    let skewed = |skew: &str| with(&paper, &[("balance", "skewed"), ("skew", skew)]);
+    let paper = with(&Design::from_preset("pangu-ultra-moe-6k").unwrap(), &[("planner", "none")]);
     for skew in ["0.1", "0.21", "0.43"] {
-        let none = skewed(skew);
-        let before = estimate(&Plan::new(&none).unwrap()).metrics;
-        for trigger in ["threshold", "on_increase"] {
-            let planned =
-                with(&none, &[("planner", "sliding_window"), ("planner_trigger", trigger)]);
-            let after = estimate(&Plan::new(&planned).unwrap());
-            let moves = after.step.part(StepPart::Migration).get();
-            let gain = after.metrics.mfu / before.mfu - 1.0;
+        for loss in ["ep_group", "dp_group", "none"] {
+            let none = with(&paper, &[("skew", skew), ("aux_loss", loss)]);
+            let before = estimate(&Plan::new(&none).unwrap()).metrics;
+            for trigger in ["threshold", "on_increase"] {
+                let planned =
+                    with(&none, &[("planner", "sliding_window"), ("planner_trigger", trigger)]);
+                let plan = Plan::new(&planned).unwrap();
+                let (effect, after) = (plan.effect(), estimate(&plan));
+                let moves = after.step.part(StepPart::Migration).get();
+                let gain = after.metrics.mfu / before.mfu - 1.0;
+                println!(
+                    "skew {skew}, loss {loss}, {trigger}: imbalance {:.3} to {:.3}, removed {:.2} \
+                     of steps and {:.2} of micro-batches, MFU {:+.1} %, moves {:.1} ms",
+                    before.imbalance_ratio,
+                    after.metrics.imbalance_ratio,
+                    effect.steps.removed(),
+                    effect.removed(),
+                    100.0 * gain,
+                    1e3 * moves
+                );
+                assert!(gain > -0.001, "{skew} {trigger}: {gain}");
+            }
+        }
+    }
+}
+
+/// Published are 6 % dropped at 20B and 8 % at 718B under drop-and-pad, at an unpublished capacity
+/// factor; the 20B model's experts aren't published, 64 of which a token visits 8 are assumed. Beside
+/// it what the fullest rank costs without a capacity.
+///
+/// Source: Pangu Ultra MoE, arXiv 2505.04519.
+#[test]
+fn the_published_drops_ask_for_these_capacity_factors() {
+    for (experts, layers, share, skews) in
+        [(64, 26, 0.06, [0.21, 0.43]), (256, 58, 0.08, [0.21, 0.43])]
+    {
+        for skew in skews {
+            let sized = Size { experts, ..size(1, layers) };
+            let trace = generated(&Generator { skew, ..Generator::default() }, &sized);
+            let factor = factor_for_drop_ratio(&trace, share);
+            let rows = trace.rows().map(|(_, row)| {
+                let mut loads = Vec::new();
+                Placement::contiguous(experts, 32, 0).device_tokens(row, &mut loads);
+                imbalance(&loads)
+            });
+            let dropless = rows.sum::<f64>() / layers as f64;
             println!(
-                "skew {skew}, {trigger}: imbalance {:.3} to {:.3}, MFU {:+.1} %, moves {:.1} ms",
-                before.imbalance_ratio,
-                after.metrics.imbalance_ratio,
-                100.0 * gain,
-                1e3 * moves
+                "{experts} experts, skew {skew}: {share} dropped at capacity factor {factor:.3}; \
+                 dropless costs {dropless:.3} of the mean rank at EP 32"
             );
-            assert!(gain > -0.001, "{skew} {trigger}: {gain}");
+            assert!((0.5..2.0).contains(&factor), "{factor}");
+            let without_loss = drop_curve(&trace, 3.0, 3).last().unwrap().1;
+            assert!(without_loss < share);
         }
     }
 }
