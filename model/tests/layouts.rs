@@ -95,7 +95,12 @@ fn a_balanced_layout_has_no_better_one() {
 #[test]
 fn parts_add_up_to_what_the_estimate_computes() {
     for method in ["1f1b_overlap", "interleaved"] {
-        let plan = plan(&recipe(&[("method", method), ("delay_wgrad_compute", "false")]));
+        let plan = plan(&recipe(&[
+            ("method", method),
+            ("delay_wgrad_compute", "false"),
+            ("balance", "uniform"),
+            ("planner", "none"),
+        ]));
         let loads = layout_loads(&plan);
         let all: f64 = loads.iter().map(StageLoad::seconds).sum();
         let m = plan.num_microbatches() as f64;

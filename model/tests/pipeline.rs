@@ -257,6 +257,9 @@ fn a_long_step_is_extended_to_what_all_its_tasks_give() {
                 ("virtual_pipeline_model_parallel_size", chunks),
                 ("delay_wgrad_compute", "false"),
                 ("global_batch_size", "393216"),
+                // The timeline is of the fullest rank, the estimate's stages are of the mean one.
+                ("balance", "uniform"),
+                ("planner", "none"),
             ],
         );
         let plan = plan(&design);

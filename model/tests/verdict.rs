@@ -8,8 +8,15 @@ use model::verdict::{Change, Place, Verdict};
 use model::{Content, Plan, contents, estimate, legal_values, verdict};
 
 const RECIPE: &str = "pangu-ultra-moe-6k";
-const PLAIN: [(&str, &str); 3] =
-    [("recompute_granularity", "none"), ("recompute_modules", "none"), ("swap_modules", "none")];
+/// Nothing is freed, and every expert gets the same.
+const PLAIN: [(&str, &str); 6] = [
+    ("recompute_granularity", "none"),
+    ("recompute_modules", "none"),
+    ("swap_modules", "none"),
+    ("balance", "uniform"),
+    ("planner", "none"),
+    ("aux_loss", "none"),
+];
 
 fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
     let mut design = Design::from_preset(preset).unwrap();
@@ -118,14 +125,10 @@ fn of_each_knob_no_nearer_value_fits() {
     let modules = change(&verdict, KnobId::recompute_modules);
     assert_eq!(modules.value.to_string().split(',').count(), 2);
     for module in modules.value.to_string().split(',') {
-        let one = with(
-            RECIPE,
-            &[
-                ("recompute_granularity", "selective"),
-                ("recompute_modules", module),
-                ("swap_modules", "none"),
-            ],
-        );
+        let mut one = PLAIN;
+        one[0].1 = "selective";
+        one[1].1 = module;
+        let one = with(RECIPE, &one);
         assert!(!run(&one).1.metrics.fits, "{module}");
     }
 }
