@@ -24,7 +24,11 @@ fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    let simulated = Design::from_preset("pangu-ultra-moe-6k").expect("the first preset opens");
+    let recipe = Design::from_preset("pangu-ultra-moe-6k").expect("the first preset opens");
+    // Even loads: what they cost when they aren't has lines of its own.
+    let mut simulated = recipe.clone();
+    simulated.set_text(KnobId::balance, "uniform").expect("a balance");
+    simulated.set_text(KnobId::planner, "none").expect("a planner");
     let mut design = simulated.clone();
     design.set_text(KnobId::timing, "closed_form").expect("a timing");
     let plan = Plan::new(&design).expect("a preset is legal");
@@ -89,20 +93,26 @@ fn main() {
             let _ = black_box(Plan::new(black_box(&illegal)));
         })
     );
-    uneven(&design, calls.min(20));
+    uneven(&recipe, calls.min(20));
     routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
 }
 
-/// Checking a design with generated loads and a planner.
-fn uneven(design: &Design, calls: u32) {
-    let mut design = design.clone();
-    for (id, value) in [(KnobId::balance, "skewed"), (KnobId::planner, "sliding_window")] {
-        design.set_text(id, value).expect("a choice");
-    }
+/// The recipe as it was run, with uneven loads and a planner; and a design that keeps its loads.
+fn uneven(recipe: &Design, calls: u32) {
+    let mut design = recipe.clone();
+    design.set_text(KnobId::timing, "closed_form").expect("a timing");
     println!(
         "Plan::new, uneven       {:8.2} µs",
         micros(calls, || {
             let _ = black_box(Plan::new(black_box(&design)));
+        })
+    );
+    let plan = Plan::new(&design).expect("a preset is legal");
+    println!(
+        "variant and estimate    {:8.2} µs",
+        micros(calls, || {
+            let variant = plan.variant(black_box(&design)).expect("legal");
+            black_box(estimate(&variant));
         })
     );
 }

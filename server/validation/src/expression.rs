@@ -69,6 +69,9 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     batch::set(&mut draft)?;
     schedule::set(&mut draft, architecture.short_ends)?;
     set_kernel(&mut draft)?;
+    if draft.facts.routes_naturally && draft.has_experts() {
+        draft.assume(KnobId::balance, Item::ExpertLoad)?;
+    }
     convention::set(&mut draft)?;
     let plan = recompute::set(&mut draft)?;
     Ok(Expressed { plan, assumed: draft.into_assumed() })

@@ -58,6 +58,8 @@ pub(crate) enum Item {
     GradientDtype,
     /// The loss as one kernel.
     LossFusion,
+    /// How tokens are spread over experts.
+    ExpertLoad,
 }
 
 /// What the table looks at.
@@ -71,6 +73,8 @@ pub(crate) struct Facts {
     pub(crate) is_rack_scale: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
+    /// The row says that tokens went where the router sent them, not evenly by force.
+    pub(crate) routes_naturally: bool,
 }
 
 impl Facts {
@@ -158,6 +162,10 @@ static TABLE: &[Entry] = &[
     entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
     entry(Item::LossFusion, always, "false", "loss in several kernels"),
+    // Tables are of routing balanced by force unless they say otherwise.
+    entry(Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
+        "natural routing as generated loads of the default skew"),
+    entry(Item::ExpertLoad, always, "uniform", "every expert gets the same"),
     entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
     entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
@@ -177,6 +185,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        routes_naturally: run.notes.to_lowercase().contains("natural routing"),
     }
 }
 
@@ -228,7 +237,13 @@ mod tests {
     fn every_item_has_an_answer_for_every_family() {
         for entry in TABLE.iter().filter(|entry| entry.item != Item::ModelParallel) {
             for family in FAMILIES {
-                let facts = Facts { family, release: None, is_rack_scale: false, is_recipe: false };
+                let facts = Facts {
+                    family,
+                    release: None,
+                    is_rack_scale: false,
+                    is_recipe: false,
+                    routes_naturally: false,
+                };
                 assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
             }
         }

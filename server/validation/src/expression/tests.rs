@@ -115,3 +115,12 @@ fn a_rule_that_a_layout_breaks_is_the_reason() {
     run.tensor_parallel = Some(1 << 40);
     assert_eq!(of(&run).err().unwrap().reason, "a value is out of a knob's range");
 }
+
+#[test]
+fn natural_routing_is_uneven_and_says_so() {
+    let balance = |id: &str| expressed(id).plan.design().routing.balance;
+    assert_eq!(balance("moe_modelzoo-008"), model::choice::Balance::Skewed);
+    assert_eq!(balance("moe_modelzoo-007"), model::choice::Balance::Uniform);
+    let assumed = expressed("moe_modelzoo-008").assumed;
+    assert!(assumed.iter().any(|words| words.contains("natural routing")), "{assumed:?}");
+}
