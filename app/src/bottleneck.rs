@@ -24,7 +24,8 @@ pub fn bottleneck(estimate: &Estimate) -> Bottleneck {
     let verdict = losses.first().map_or("At the peak", |(part, _)| verdict(*part));
     let memory = estimate.stages.iter().max_by(|a, b| fuller(a, b)).map(memory_sentence);
     let mut detail = time_sentence(estimate, &losses);
-    if let Some(memory) = memory {
+    // Of a design that doesn't fit more is said beside it.
+    if let Some(memory) = memory.filter(|_| estimate.metrics.fits) {
         detail.push(' ');
         detail.push_str(&memory);
     }

@@ -18,8 +18,10 @@ mod bubble;
 mod canvas;
 mod communication;
 mod frame;
+mod heatmap;
 mod ink;
 mod ladder;
+mod lines;
 mod memory;
 mod scatter;
 mod step;
@@ -33,7 +35,9 @@ use model::{Plan, StageLoad};
 
 use crate::memory_view::{Composition, Price};
 
+pub use heatmap::HeatMap;
 pub use ladder::Rung;
+pub use lines::{Line, Lines};
 pub use scatter::{Point, Scatter};
 pub use text::{bold_width, text_width};
 
@@ -146,4 +150,28 @@ pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
 #[must_use]
 pub fn memory_tradeoff_table(prices: &[Price]) -> Vec<Vec<String>> {
     tradeoff::table(prices)
+}
+
+/// Lines over a common axis.
+#[must_use]
+pub fn lines(chart: &Lines, width: u32) -> String {
+    lines::draw(chart, width)
+}
+
+/// The numbers of [`lines()`], the header first.
+#[must_use]
+pub fn lines_table(chart: &Lines) -> Vec<Vec<String>> {
+    lines::table(chart)
+}
+
+/// A field of numbers around 1.
+#[must_use]
+pub fn heat_map(chart: &HeatMap, width: u32) -> String {
+    heatmap::draw(chart, width)
+}
+
+/// The numbers of [`heat_map`], the header first; `row` and `column` name what is counted.
+#[must_use]
+pub fn heat_map_table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
+    heatmap::table(chart, row, column)
 }

@@ -13,6 +13,7 @@ pub mod bottleneck;
 pub mod browser;
 pub mod charts;
 pub mod desk;
+mod download;
 pub mod error_band;
 pub mod explorer;
 pub mod format;

@@ -111,6 +111,15 @@ impl Module {
         }
     }
 
+    /// Its name alone: `moe_act`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recompute(module) => module.name(),
+            Self::Swap(module) => module.name(),
+        }
+    }
+
     /// Every module, in the order of the knobs.
     pub fn all() -> impl Iterator<Item = Self> {
         let recompute = RecomputeModule::ALL.iter().map(|module| Self::Recompute(*module));

@@ -11,6 +11,7 @@ mod balance;
 mod bubble;
 mod communication;
 mod figure;
+mod loads;
 mod memory;
 mod schedules;
 mod step;
@@ -38,6 +39,8 @@ pub enum Study {
     Balance,
     /// The design under every schedule.
     Schedules,
+    /// The load of experts, and what a planner makes of it.
+    Loads,
 }
 
 /// When a study follows the knobs.
@@ -51,7 +54,7 @@ pub enum Pace {
 
 impl Study {
     /// Every study.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Advice,
         Self::Memory,
         Self::Step,
@@ -61,6 +64,7 @@ impl Study {
         Self::Tradeoff,
         Self::Balance,
         Self::Schedules,
+        Self::Loads,
     ];
 
     /// Its name in a page and in what is said to the worker.
@@ -76,6 +80,7 @@ impl Study {
             Self::Tradeoff => "tradeoff",
             Self::Balance => "balance",
             Self::Schedules => "schedules",
+            Self::Loads => "loads",
         }
     }
 
@@ -92,7 +97,9 @@ impl Study {
             Self::Memory | Self::Step | Self::Communication | Self::Bubble | Self::Composition => {
                 Pace::Live
             }
-            Self::Advice | Self::Tradeoff | Self::Balance | Self::Schedules => Pace::AtRest,
+            Self::Advice | Self::Tradeoff | Self::Balance | Self::Schedules | Self::Loads => {
+                Pace::AtRest
+            }
         }
     }
 }

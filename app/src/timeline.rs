@@ -15,7 +15,6 @@
 mod axis;
 mod board;
 mod canvas;
-mod download;
 mod figure;
 mod files;
 mod gesture;

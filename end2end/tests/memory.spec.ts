@@ -10,7 +10,7 @@ const PLAIN =
 test("a module is turned by Enter and by its point, each one step", async ({ page }) => {
   await gotoHydrated(page, PLAIN);
   await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
-  const link = page.getByRole("link", { name: /^(On: )?recompute moe_act\b/ });
+  const link = page.getByRole("link", { name: /^(On: )?moe_act\b/ });
   await expect(link).not.toHaveAccessibleName(/^On/);
   await link.focus();
   await page.keyboard.press("Enter");
@@ -31,7 +31,7 @@ test("both charts have their table", async ({ page }) => {
   await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
   await expect(page.locator("#tradeoff svg")).toBeVisible();
   for (const [id, words] of [
-    ["composition", "MoE: router probabilities"],
+    ["composition", "Router probabilities"],
     ["tradeoff", "recompute moe_act"],
   ]) {
     const figure = page.locator(`#${id}`);

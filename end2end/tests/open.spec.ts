@@ -30,12 +30,11 @@ test("reads the same without JavaScript", async ({ page, visit }) => {
   await expect.poll(() => numbers(page)).toEqual(rendered);
 });
 
-test("draws five charts, each with its table", async ({ page }) => {
+test("draws its charts, each with its table", async ({ page }) => {
   await gotoHydrated(page);
   // The timeline is a figure too, on a canvas; it has tests of its own.
-  const figures = page.getByRole("figure").filter({ has: page.getByRole("img") });
-  await expect(figures).toHaveCount(5);
-  for (const figure of await figures.all()) {
+  for (const id of ["memory", "step", "communication", "bubble", "composition", "balance"]) {
+    const figure = page.locator(`#${id}`);
     await expect(figure.getByRole("img").first()).toBeVisible();
     const table = figure.getByRole("table");
     if (!(await table.isVisible())) await figure.getByText("Table", { exact: true }).click();

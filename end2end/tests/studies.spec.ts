@@ -9,8 +9,8 @@ test("charts follow a knob, and a table that is open stays open", async ({ page 
   await figure.locator("summary").click();
   const cell = figure.getByRole("cell").first();
   const before = await cell.innerText();
-  await numberBox(page, "Micro-batch size (MBS)").fill("1");
-  await numberBox(page, "Micro-batch size (MBS)").press("Enter");
+  await numberBox(page, "Micro-batch (MBS)").fill("1");
+  await numberBox(page, "Micro-batch (MBS)").press("Enter");
   await expect(cell).not.toHaveText(before);
   await expect(figure.getByRole("table")).toBeVisible();
 });
@@ -24,7 +24,7 @@ test("a chart is drawn for the width that it has", async ({ visit }) => {
   await expect(async () => {
     const narrow = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
     expect(narrow).toBeLessThan(wide);
-    expect(narrow).toBe(await page.locator("#memory .chart").evaluate((e) => e.clientWidth));
+    expect(narrow).toBe(await page.locator("#memory div.chart").evaluate((e) => e.clientWidth));
   }).toPass();
 });
 
@@ -49,9 +49,25 @@ test.describe("without its worker", () => {
 });
 
 test.describe("with its worker broken", () => {
+  test.use({ expectedConsole: /instantiateStreaming/ });
+
   test("the page says so and goes on", async ({ page }) => {
     await page.route(/\/pkg\/studies_bg\./, (route) => route.fulfill({ body: "junk" }));
     await gotoHydrated(page);
     await expect(page.locator(".study-problem").first()).toContainText("can't be brought up");
   });
+});
+
+test("a table is saved as CSV", async ({ page }) => {
+  await gotoHydrated(page);
+  const figure = page.locator("#step");
+  await figure.locator("summary").click();
+  const saved = page.waitForEvent("download");
+  await figure.getByRole("button", { name: "Save as CSV" }).click();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe("moescape-step.csv");
+  const { readFileSync } = await import("node:fs");
+  const text = readFileSync(await download.path(), "utf8");
+  expect(text.split("\r\n").length).toBeGreaterThan(5);
+  expect(text).toContain("Ideal");
 });

@@ -184,7 +184,7 @@ test("the trace has every task once and none overlaps on its stage", async ({ pa
   const tasks: Event[] = trace.traceEvents.filter((event: Event) => event.ph === "X");
   const stages = tasks.filter(({ pid }) => pid === 1);
   for (let stage = 0; stage < 16; stage += 1) {
-    const lane = stages.filter(({ tid }) => tid === stage);
+    const lane = stages.filter(({ tid }) => tid === stage + 1);
     expect(lane.length).toBeGreaterThan(128);
     expect(lane.every(({ args }) => "micro_batch" in args)).toBe(true);
     lane.forEach(({ ts }, index) => {

@@ -78,6 +78,11 @@ impl<'a> SvgBackend<'a> {
         self.svg.push_str("\"/>");
     }
 
+    /// Cells of a field that have the same step of color, as one path.
+    pub(super) fn cells(&mut self, step: usize, path: &str) {
+        let _ = write!(self.svg, "<path class=\"chart-fill chart-heat-{step}\" d=\"{path}\"/>");
+    }
+
     fn mark(&mut self, shape: std::fmt::Arguments<'_>, color: BackendColor, width: Option<u32>) {
         let kind = if width.is_some() { "chart-stroke" } else { "chart-fill" };
         // Writing to a string can't fail.

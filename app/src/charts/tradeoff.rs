@@ -137,9 +137,9 @@ fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Pr
         let width = text_width(&name, TEXT_SIZE);
         let beside = RADIUS + 4;
         let places = [
+            (x - width / 2, y - LINE),
             (x + beside, y),
             (x - beside - width, y),
-            (x - width / 2, y - LINE),
             (x - width / 2, y + LINE),
         ];
         let free = places.into_iter().find_map(|(left, middle)| {

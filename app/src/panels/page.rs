@@ -50,18 +50,17 @@ pub fn page(design: Design) -> impl IntoView {
                 <section class="figures" aria-label="Charts">
                     <div class="column">
                         {studies.place(Study::Memory)} {studies.place(Study::Communication)}
+                        {studies.place(Study::Composition)}
                     </div>
                     <div class="column">
                         {studies.place(Study::Step)} {studies.place(Study::Bubble)}
-                        {cards::facts(explorer)}
+                        {cards::facts(explorer)} {studies.place(Study::Tradeoff)}
                     </div>
-                </section>
-                <section class="memory" aria-label="Memory">
-                    {studies.place(Study::Composition)} {studies.place(Study::Tradeoff)}
                 </section>
                 {timeline::timeline(explorer)}
                 {studies.place(Study::Balance)}
                 {studies.place(Study::Schedules)}
+                {studies.place(Study::Loads)}
                 {verdict::notes(explorer)}
             </main>
             {explanation::explanation(explorer)}

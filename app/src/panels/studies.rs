@@ -10,6 +10,7 @@ use model::link;
 use web_sys::Element;
 
 use crate::desk::{Desk, link_of};
+use crate::download::download;
 use crate::explorer::Explorer;
 use crate::study::{Study, answer};
 
@@ -63,6 +64,9 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     if other_page || event.default_prevented() {
         return;
     }
+    if let Some(button) = closest(event, "[data-save]") {
+        return save(&button);
+    }
     let Some(link) = pressed(event) else { return };
     let (href, step) = (link.get_attribute("href"), link.get_attribute("data-step"));
     let query = href.as_deref().and_then(|href| href.strip_prefix("/?"));
@@ -72,12 +76,47 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     }
 }
 
-fn pressed(event: &MouseEvent) -> Option<Element> {
+fn closest(event: &MouseEvent, selector: &str) -> Option<Element> {
     let element = event.target()?.dyn_into::<Element>().ok()?;
-    if let Ok(Some(link)) = element.closest("a[data-step]") {
+    element.closest(selector).ok().flatten()
+}
+
+/// Saves the table beside a button as a file.
+fn save(button: &Element) {
+    let table = button.closest("details").ok().flatten();
+    let table = table.and_then(|details| details.query_selector("table").ok().flatten());
+    let (Some(table), Some(name)) = (table, button.get_attribute("data-save")) else { return };
+    let mut csv = String::new();
+    for row in elements(&table, "tr") {
+        let cells: Vec<String> = elements(&row, "th, td")
+            .map(|cell| quoted(&cell.text_content().unwrap_or_default()))
+            .collect();
+        csv.push_str(&cells.join(","));
+        csv.push_str("\r\n");
+    }
+    download(&format!("moescape-{name}.csv"), "text/csv;charset=utf-8", &csv);
+}
+
+fn elements(of: &Element, selector: &str) -> impl Iterator<Item = Element> + use<> {
+    let found = of.query_selector_all(selector).ok();
+    let count = found.as_ref().map_or(0, web_sys::NodeList::length);
+    (0..count).filter_map(move |index| found.as_ref()?.get(index)?.dyn_into().ok())
+}
+
+/// A cell of a CSV file (RFC 4180).
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+fn pressed(event: &MouseEvent) -> Option<Element> {
+    if let Some(link) = closest(event, "a[data-step]") {
         return Some(link);
     }
-    let mark = element.closest("[data-opens]").ok()??;
+    let mark = closest(event, "[data-opens]")?;
     let study = mark.closest(".study").ok()??;
     link_of(&study, &mark.get_attribute("data-opens")?).map(JsCast::unchecked_into)
 }

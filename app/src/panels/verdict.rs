@@ -111,9 +111,8 @@ pub fn notes(explorer: Explorer) -> impl IntoView {
             <ul>
                 {items}
                 <li>
-                    "Expert load is taken as uniform. How far predictions are off on published \
-                     runs stands below each number: compare designs rather than trusting the last \
-                     digit."
+                    "How far predictions are off on published runs stands below each number: \
+                     compare designs rather than trusting the last digit."
                 </li>
                 <li>
                     "Model version " {model::MODEL_VERSION}

@@ -92,7 +92,12 @@ fn fitting(numbers: &Numbers) -> String {
         let words = format!("Make it fit: {}", freed_in_words(&best.design));
         let effect = effect(metrics.mfu, &verdict, metrics.memory_peak);
         let effect = format!("{effect}; the fastest of {tried}");
-        way(&mut html, &best.design, &words, "making it fit", &effect);
+        design_link(&mut html, &best.design, "making it fit");
+        let (words, effect) = (escaped(&words), escaped(&effect));
+        let _ = write!(
+            html,
+            " class=\"button way best\">{words} <span class=\"muted\">{effect}</span></a>"
+        );
     }
     let design = numbers.plan.design();
     let (fits, short): (Vec<&Change>, Vec<&Change>) =

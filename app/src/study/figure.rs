@@ -34,7 +34,8 @@ impl Figure<'_> {
             "</figcaption><div class=\"chart\">{chart}</div>{below}\
              <details class=\"figure-table\"><summary>Table</summary>\
              <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">\
-             {table}</div></details></figure>"
+             {table}</div><button type=\"button\" class=\"text-button\" data-save=\"{id}\">\
+             Save as CSV</button></details></figure>"
         );
         text
     }

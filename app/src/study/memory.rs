@@ -9,7 +9,7 @@ use super::Width;
 use super::figure::Figure;
 use crate::bottleneck::fullest_stage;
 use crate::html::{design_link, escaped};
-use crate::memory_view::{self, Price, prices, toggled};
+use crate::memory_view::{self, Module, Price, prices, toggled};
 use crate::numbers::Numbers;
 use crate::{charts, format};
 
@@ -88,31 +88,40 @@ pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> String {
     .html(&links(design, &prices))
 }
 
+/// The modules as links, recomputation and swapping apart.
 fn links(design: &Design, prices: &[Price]) -> String {
-    if prices.is_empty() {
-        return String::new();
+    let mut html = String::new();
+    let is_recompute = |price: &&Price| matches!(price.module, Module::Recompute(_));
+    let (recompute, swap): (Vec<&Price>, Vec<&Price>) = prices.iter().partition(is_recompute);
+    for (kind, prices) in [("Recompute", recompute), ("Swap", swap)] {
+        if prices.is_empty() {
+            continue;
+        }
+        let _ =
+            write!(html, "<p class=\"turn\">{kind}</p><ul class=\"ways\" aria-label=\"{kind}\">");
+        for price in prices {
+            html.push_str("<li>");
+            turning(&mut html, design, price);
+            html.push_str("</li>");
+        }
+        html.push_str("</ul>");
     }
-    let mut html = String::from("<ul class=\"ways\" aria-label=\"Modules to turn\">");
-    for price in prices {
-        let label = price.module.label();
-        let lost = format::signed(-price.costs * 100.0, 2);
-        html.push_str("<li>");
-        design_link(&mut html, &toggled(design, price.module), &label);
-        let (class, mark) = if price.is_on {
-            (
-                " on",
-                "<span aria-hidden=\"true\">✓ </span><span class=\"visually-hidden\">On: </span>",
-            )
-        } else {
-            ("", "")
-        };
-        let _ = write!(
-            html,
-            " class=\"button way{class}\">{mark}{} <span class=\"muted\">{}, {lost} pt</span></a></li>",
-            escaped(&label),
-            format::memory(price.frees),
-        );
-    }
-    html.push_str("</ul>");
     html
+}
+
+/// The link that turns a module, with what it frees and costs.
+fn turning(html: &mut String, design: &Design, price: &Price) {
+    design_link(html, &toggled(design, price.module), &price.module.label());
+    let (class, mark) = if price.is_on {
+        (" on", "<span aria-hidden=\"true\">✓ </span><span class=\"visually-hidden\">On: </span>")
+    } else {
+        ("", "")
+    };
+    let _ = write!(
+        html,
+        " class=\"button way{class}\">{mark}{} <span class=\"muted\">{}, {} pt</span></a>",
+        escaped(price.module.name()),
+        format::memory(price.frees),
+        format::signed(-price.costs * 100.0, 2),
+    );
 }

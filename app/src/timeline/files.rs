@@ -3,12 +3,12 @@
 use model::trace::{Event, Trace};
 
 use super::board::Board;
-use super::download::download;
 use super::operators::{Operators, pass_words};
 use super::palette::Palette;
 use super::svg::Svg;
 use super::window::Window;
 use super::{Scene, tasks};
+use crate::download::download;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MOST_DETAILED: usize = 100_000;

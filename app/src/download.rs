@@ -6,7 +6,7 @@ use web_sys::js_sys::Array;
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 
 /// Saves a text under a name, as the browser saves what is downloaded.
-pub(super) fn download(name: &str, media_type: &str, text: &str) {
+pub(crate) fn download(name: &str, media_type: &str, text: &str) {
     // A browser that can't make a file of it does nothing; there is nothing to mend.
     let _ = try_download(name, media_type, text);
 }

@@ -1,0 +1,191 @@
+//! Many numbers around 1 as a field of cells, in steps of color that the style sheet chooses.
+//!
+//! Cells of one color are one path: thousands of cells take as little as the field's outline.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+
+use plotters::element::{Drawable, PointCollection};
+use plotters_backend::text_anchor::HPos;
+use plotters_backend::{BackendCoord, DrawingErrorKind};
+
+use super::backend::SvgBackend;
+use super::canvas::{LINE, drawn_width, empty, put, svg, text};
+use super::ink::Ink;
+use super::text::{TEXT_SIZE, finite, fixed, text_width};
+
+/// The upper ends of the steps of color; the last step has none.
+const STEPS: [f64; 7] = [0.5, 0.8, 0.95, 1.05, 1.25, 1.6, 2.5];
+
+/// Height of the field in pixels, about; a row is a whole number of pixels high where it can be.
+const HEIGHT: i32 = 220;
+
+/// Side of a swatch of the legend, in pixels.
+const SWATCH: i32 = 12;
+
+/// A field of numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What the chart says, in words.
+    pub label: String,
+    /// What lies along the chart.
+    pub x_title: String,
+    /// What goes down.
+    pub y_title: String,
+    /// The numbers, 1 in the middle; every row is as long.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// Draws it.
+pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
+    let width = drawn_width(width);
+    let columns = chart.rows.first().map_or(0, Vec::len);
+    if columns == 0 {
+        return empty(width, "There is nothing to show");
+    }
+    let rows = chart.rows.len() as i32;
+    let height = if rows > 2 * HEIGHT { HEIGHT } else { rows * (HEIGHT / rows).max(1) };
+    let legend = legend_rows(width);
+    let top = legend * LINE + LINE + 4;
+    svg(width, top + height + LINE, &chart.label, &|canvas| {
+        draw_legend(canvas, width);
+        text(canvas, &chart.y_title, (0, top - LINE / 2 - 2), Ink::Quiet, HPos::Left);
+        for step in 0..=STEPS.len() {
+            let path = cells(chart, step, columns, (width, height), top);
+            if !path.is_empty() {
+                put(canvas, &Cells { step, path });
+            }
+        }
+        let below = (width / 2, top + height + LINE / 2 + 2);
+        text(canvas, &chart.x_title, below, Ink::Quiet, HPos::Center);
+    })
+}
+
+/// The same numbers as rows, the header first; `row` and `column` name the first of each.
+pub(super) fn table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
+    let columns = chart.rows.first().map_or(0, Vec::len);
+    let mut header = vec![row.to_owned()];
+    header.extend((0..columns).map(|index| format!("{column} {index}")));
+    let rows = chart.rows.iter().enumerate().map(|(index, numbers)| {
+        let mut cells = vec![index.to_string()];
+        cells.extend(numbers.iter().map(|number| fixed(finite(*number), 2)));
+        cells
+    });
+    std::iter::once(header).chain(rows).collect()
+}
+
+fn step_of(number: f64) -> usize {
+    STEPS.iter().position(|end| finite(number) < *end).unwrap_or(STEPS.len())
+}
+
+/// The cells of a step of color; neighbours in a row are one piece.
+fn cells(chart: &HeatMap, step: usize, columns: usize, size: (i32, i32), top: i32) -> String {
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
+    let x = |column: usize| (width * column as f64 / columns as f64).round() as i32;
+    let count = chart.rows.len().max(1);
+    let y = |row: usize| top + (height * row as f64 / count as f64).round() as i32;
+    let mut path = String::new();
+    for (index, row) in chart.rows.iter().enumerate() {
+        let mut column = 0;
+        while column < row.len() {
+            let start = column;
+            while column < row.len() && step_of(row[column]) == step {
+                column += 1;
+            }
+            if column > start {
+                let (left, right) = (x(start), x(column));
+                let (from, to) = (y(index), y(index + 1));
+                let _ = write!(path, "M{left} {from}H{right}V{to}H{left}z");
+            }
+            column += 1;
+        }
+    }
+    path
+}
+
+/// The words of a step of color.
+fn words(step: usize) -> String {
+    match step {
+        0 => format!("< {}", fixed(STEPS[0], 1)),
+        step if step == STEPS.len() => format!("> {}", fixed(STEPS[step - 1], 1)),
+        step => format!("to {}", fixed(STEPS[step], 2).trim_end_matches('0')),
+    }
+}
+
+/// Where each swatch stands: row, distance from the left.
+fn legend_places(width: i32) -> Vec<(i32, i32)> {
+    let (mut row, mut x) = (0, 0);
+    (0..=STEPS.len())
+        .map(|step| {
+            let own = SWATCH + 6 + text_width(&words(step), TEXT_SIZE) + 10;
+            if x + own > width && x > 0 {
+                (row, x) = (row + 1, 0);
+            }
+            let place = (row, x);
+            x += own;
+            place
+        })
+        .collect()
+}
+
+fn legend_rows(width: i32) -> i32 {
+    legend_places(width).last().map_or(1, |(row, _)| row + 1)
+}
+
+fn draw_legend(canvas: &super::canvas::Canvas<'_>, width: i32) {
+    for (step, (row, x)) in legend_places(width).into_iter().enumerate() {
+        let top = row * LINE + (LINE - SWATCH) / 2;
+        let path = format!("M{x} {top}h{SWATCH}v{SWATCH}h-{SWATCH}z");
+        put(canvas, &Cells { step, path });
+        let at = (x + SWATCH + 6, row * LINE + LINE / 2);
+        text(canvas, &words(step), at, Ink::Quiet, HPos::Left);
+    }
+}
+
+/// Cells of a step of color.
+struct Cells {
+    step: usize,
+    path: String,
+}
+
+impl<'e> PointCollection<'e, (i32, i32)> for &'e Cells {
+    type Point = (i32, i32);
+    type IntoIter = std::iter::Empty<(i32, i32)>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        std::iter::empty()
+    }
+}
+
+impl Drawable<SvgBackend<'_>> for Cells {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        _: I,
+        backend: &mut SvgBackend<'_>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        backend.cells(self.step, &self.path);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_is_drawn_once_and_neighbours_are_one_piece() {
+        let rows = vec![vec![1.0, 1.0, 3.0], vec![0.1, 1.0, 1.0]];
+        let chart = HeatMap {
+            label: String::from("x"),
+            x_title: String::from("x"),
+            y_title: String::from("y"),
+            rows,
+        };
+        let all: String =
+            (0..=STEPS.len()).map(|step| cells(&chart, step, 3, (300, 100), 0)).collect();
+        assert_eq!(all.matches('z').count(), 4);
+        assert!(draw(&chart, 320).contains("chart-heat-3"));
+        assert!(!draw(&HeatMap { rows: Vec::new(), ..chart }, 320).contains("chart-heat"));
+    }
+}

@@ -1,0 +1,397 @@
+//! Expert load: how uneven it is, what the planner makes of it, what a capacity drops.
+
+use std::fmt::Write as _;
+
+use model::choice::{Balance, Planner, PlannerTrigger};
+use model::design::{Design, KnobId};
+use model::estimate::StepPart;
+use model::knob::Value;
+use model::routing::{Cadence, Report, cadences, capacity, measure};
+
+use super::Width;
+use super::figure::Figure;
+use crate::charts::{self, HeatMap, Line, Lines};
+use crate::numbers::Numbers;
+use crate::{format, html};
+
+/// The heading.
+pub(super) const TITLE: &str = "Expert load";
+
+/// Factors of the drop curve: so many from 1 to this one.
+const FACTORS: (usize, f64) = (21, 3.0);
+
+/// Drop ratios that Pangu's models are published to have with drop and pad, 20B and 718B.
+const PUBLISHED_DROPS: [(f64, &str); 2] = [(0.06, "6 %"), (0.08, "8 %")];
+
+/// The section with all its figures; a sentence where there is nothing to draw.
+pub(super) fn html(numbers: &Numbers, report: Option<&Report>, width: Width) -> String {
+    let mut body = String::new();
+    match report {
+        None => even(&mut body, numbers),
+        Some(report) => {
+            summary(&mut body, numbers, report);
+            body.push_str("<div class=\"loads-figures\">");
+            body.push_str(&steps(numbers, report, width));
+            body.push_str(&cadence(numbers, report, width));
+            for planned in [false, true] {
+                if !planned || !report.outcome.migrations.is_empty() {
+                    body.push_str(&devices(report, planned, width));
+                }
+            }
+            body.push_str(&experts(report, width));
+            body.push_str(&drops(numbers, report, width));
+            if !report.trace.pairs().is_empty() {
+                body.push_str(&together(report, width));
+            }
+            body.push_str("</div>");
+        }
+    }
+    format!("<section class=\"loads\" aria-labelledby=\"loads-title\">{body}</section>")
+}
+
+/// What stands there until it is looked at.
+pub(super) fn waiting() -> String {
+    format!(
+        "<section class=\"loads\" aria-labelledby=\"loads-title\">\
+         <div class=\"card loads-head\"><h2 id=\"loads-title\">{TITLE}</h2>\
+         <p>Computed in the browser as soon as it is in view</p></div>\
+         <div class=\"loads-figures\"><div class=\"chart\"></div></div></section>"
+    )
+}
+
+fn head(body: &mut String, said: &[String], links: &str) {
+    let _ = write!(body, "<div class=\"card loads-head\"><h2 id=\"loads-title\">{TITLE}</h2>");
+    for sentence in said {
+        html::element(body, "p", "", sentence);
+    }
+    let _ = write!(body, "<p class=\"ways\">{links}</p></div>");
+}
+
+/// A link to the design with other routing.
+fn link(numbers: &Numbers, words: &str, set: impl FnOnce(&mut Design)) -> String {
+    let mut design = numbers.plan.design().clone();
+    set(&mut design);
+    let mut html = String::new();
+    html::design_link(&mut html, &design, words);
+    let _ = write!(html, " class=\"button way\">{}</a>", html::escaped(words));
+    html
+}
+
+/// No loads to draw: no experts, even loads, or a trace that isn't here.
+fn even(body: &mut String, numbers: &Numbers) {
+    let design = numbers.plan.design();
+    if design.transformer.num_moe_experts.is_none() {
+        return head(body, &["The model has no experts.".to_owned()], "");
+    }
+    if design.routing.balance == Balance::Trace {
+        let said = "The loads are those of a trace that isn't here.";
+        return head(body, &[said.to_owned()], "");
+    }
+    let said = "Every expert is taken to get the same load. Real routers don't send tokens \
+                evenly: the fullest rank makes the others wait.";
+    let skewed = |planner: Planner| {
+        move |design: &mut Design| {
+            design.routing.balance = Balance::Skewed;
+            design.routing.planner = planner;
+            design.routing.planner_trigger = PlannerTrigger::OnIncrease;
+        }
+    };
+    let mut links = link(numbers, "Skewed loads", skewed(Planner::None));
+    links += &link(numbers, "Skewed loads and a planner", skewed(Planner::SlidingWindow));
+    head(body, &[said.to_owned()], &links);
+}
+
+fn summary(body: &mut String, numbers: &Numbers, report: &Report) {
+    let design = numbers.plan.design();
+    let outcome = &report.outcome;
+    let (before, after) = (outcome.mean_before(report.from), outcome.mean_after(report.from));
+    let step = &numbers.estimate.step;
+    let cost =
+        format::percent(step.part(StepPart::Imbalance) / numbers.estimate.metrics.step_time, 1);
+    let bounds = report.bounds();
+    let bound = bounds.iter().sum::<f64>() / bounds.len().max(1) as f64;
+    let mut said = vec![format!(
+        "The fullest of {} ranks gets {} times the mean without a planner; waiting for it takes \
+         {cost} of the step.",
+        report.first.devices(),
+        format::decimals(before, 3),
+    )];
+    let planned = design.routing.planner != Planner::None;
+    if planned {
+        said.push(format!(
+            "The planner brings it to {} and removes {} of the imbalance; whole experts allow {} \
+             at best. It moves experts {} times in {} steps, which takes {} of a step on average.",
+            format::decimals(after, 3),
+            format::percent(outcome.removed(report.from), 0),
+            format::decimals(bound, 3),
+            format::whole(outcome.migrations.len() as u64),
+            format::whole((report.trace.steps() * report.stride) as u64),
+            format::duration(step.part(StepPart::Migration)),
+        ));
+    }
+    if design.training.moe_expert_capacity_factor.is_some() {
+        said.push(format!(
+            "The capacity drops {} of the token copies. Dropped tokens skip their expert: quality \
+             can suffer, which no number here shows.",
+            format::percent(numbers.estimate.metrics.token_drop_ratio, 2),
+        ));
+    }
+    if design.transformer.moe_router_group_balanced {
+        said.push(
+            "The router is grouped: every group of experts gets as many copies of each token, so \
+             ranks that hold whole groups are even by construction."
+                .to_owned(),
+        );
+    }
+    let mut links = String::new();
+    if !planned {
+        links += &link(numbers, "With a planner", |design| {
+            design.routing.planner = Planner::SlidingWindow;
+            design.routing.planner_trigger = PlannerTrigger::OnIncrease;
+        });
+    } else {
+        links += &link(numbers, "Without the planner", |design| {
+            // The knob takes that value.
+            let none = Value::Text("none".to_owned());
+            let _ = design.set(KnobId::planner, &none);
+            design.routing.redundant_experts = 0;
+        });
+    }
+    links += &link(numbers, "Even loads", |design| {
+        design.routing.balance = Balance::Uniform;
+        design.routing.planner = Planner::None;
+        design.routing.redundant_experts = 0;
+    });
+    head(body, &said, &links);
+}
+
+/// A figure of lines.
+fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Width) -> String {
+    Figure {
+        id,
+        title,
+        caption,
+        chart: &width.chart(|width| charts::lines(chart, width)),
+        rows: &charts::lines_table(chart),
+    }
+    .html("")
+}
+
+/// The imbalance over steps.
+fn steps(numbers: &Numbers, report: &Report, width: Width) -> String {
+    let outcome = &report.outcome;
+    let steps = 0..report.trace.steps();
+    let at = |step: usize| (step * report.stride) as f64;
+    let line = |name: &str, of: usize| Line {
+        name: name.to_owned(),
+        points: steps.clone().map(|step| (at(step), outcome.step(step)[of])).collect(),
+    };
+    let mut lines = vec![line("Experts in their first places", 0)];
+    let planned = numbers.plan.design().routing.planner != Planner::None;
+    if planned {
+        lines.push(line("With the planner", 1));
+    }
+    let mut moves: Vec<usize> = outcome.migrations.iter().map(|one| one.step).collect();
+    moves.dedup();
+    let chart = Lines {
+        label: format!(
+            "Imbalance over steps, mean of the layers. {} of steps with moves.",
+            moves.len()
+        ),
+        x_title: "Step".to_owned(),
+        y_title: "Fullest rank over the mean".to_owned(),
+        lines,
+        ticks: None,
+        places: moves.iter().map(|step| (at(*step), format::decimals(at(*step), 0))).collect(),
+        from: 1.0,
+        decimals: 3,
+    };
+    let caption = if planned {
+        "Mean over the layers; a dotted line is a step at which experts move"
+    } else {
+        "Mean over the layers"
+    };
+    lines_figure("load-steps", "Imbalance over steps", caption, &chart, width)
+}
+
+/// The step against the planner's interval, for each trigger.
+fn cadence(numbers: &Numbers, report: &Report, width: Width) -> String {
+    let traced = numbers.plan.design().routing.balance == Balance::Trace;
+    let all = cadences(&numbers.plan, traced.then_some(&report.trace));
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut triggers: Vec<Option<f64>> = Vec::new();
+    for one in &all {
+        if !triggers.contains(&one.threshold) {
+            triggers.push(one.threshold);
+        }
+    }
+    let name = |threshold: &Option<f64>| match threshold {
+        Some(threshold) => format!("CoV falls by {}", format::decimals(*threshold, 2)),
+        None => "imbalance has risen".to_owned(),
+    };
+    let own = |threshold: &Option<f64>| {
+        let of: Vec<&Cadence> = all.iter().filter(|one| one.threshold == *threshold).collect();
+        Line {
+            name: name(threshold),
+            points: of.iter().map(|one| (place(one.interval), one.step_time.get())).collect(),
+        }
+    };
+    let best = all.iter().min_by(|a, b| a.step_time.get().total_cmp(&b.step_time.get()));
+    let caption = best.map_or_else(String::new, |best| {
+        format!(
+            "A step takes least, {}, with a plan every {}, when {}",
+            format::duration(best.step_time),
+            format::counted(best.interval, "step", "steps"),
+            name(&best.threshold),
+        )
+    });
+    let intervals = all.iter().filter(|one| one.threshold == all[0].threshold);
+    let chart = Lines {
+        label: format!("Step time over the planner's interval. {caption}."),
+        x_title: "Steps between plans".to_owned(),
+        y_title: "Step, s, moves included".to_owned(),
+        lines: triggers.iter().map(own).collect(),
+        ticks: Some(
+            intervals.map(|one| (place(one.interval), format::whole(one.interval))).collect(),
+        ),
+        places: Vec::new(),
+        from: f64::MAX,
+        decimals: 3,
+    };
+    lines_figure("load-cadence", "When moving experts pays", &caption, &chart, width)
+}
+
+/// Places of an axis on which each doubling is as wide as the next.
+fn place(interval: u64) -> f64 {
+    let whole = interval.max(1).ilog2();
+    f64::from(whole) + interval.max(1) as f64 / (1_u64 << whole) as f64 - 1.0
+}
+
+/// Tokens of each rank over the mean, by layer.
+fn devices(report: &Report, planned: bool, width: Width) -> String {
+    let rows = report.device_loads(planned);
+    let worst = rows.iter().map(|row| measure::imbalance(row)).fold(1.0, f64::max);
+    let (id, title) = if planned {
+        ("load-after", "Ranks and layers, with the planner")
+    } else {
+        ("load-before", "Ranks and layers, without a planner")
+    };
+    let caption =
+        format!("Tokens over the mean; the fullest rank gets {}", format::decimals(worst, 2));
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: "Expert-parallel rank".to_owned(),
+        y_title: "MoE layer, from the first down".to_owned(),
+        rows,
+    };
+    Figure {
+        id,
+        title,
+        caption: &caption,
+        chart: &width.chart(|width| charts::heat_map(&chart, width)),
+        rows: &charts::heat_map_table(&chart, "Layer", "rank"),
+    }
+    .html("")
+}
+
+/// Tokens of each expert over the mean, by step, of the most uneven layer.
+fn experts(report: &Report, width: Width) -> String {
+    let layer = report.most_uneven_layer();
+    let steps = report.expert_loads(layer);
+    let every = steps.len().div_ceil(MOST_STEPS).max(1);
+    let shown: Vec<&Vec<f64>> = steps.iter().step_by(every).collect();
+    let rows: Vec<Vec<f64>> = (0..report.trace.experts())
+        .map(|expert| shown.iter().map(|step| step[expert]).collect())
+        .collect();
+    let worst = rows.iter().flatten().copied().fold(1.0, f64::max);
+    let title = "Experts over steps";
+    let caption = format!(
+        "MoE layer {layer}, the most uneven; its fullest expert gets {} times the mean",
+        format::decimals(worst, 2)
+    );
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: format!("Step, every {}", every * report.stride),
+        y_title: "Expert, from the first down".to_owned(),
+        rows,
+    };
+    Figure {
+        id: "load-experts",
+        title,
+        caption: &caption,
+        chart: &width.chart(|width| charts::heat_map(&chart, width)),
+        rows: &charts::heat_map_table(&chart, "Expert", "point"),
+    }
+    .html("")
+}
+
+/// Steps of a trace that are drawn, at most.
+const MOST_STEPS: usize = 64;
+
+/// What a capacity drops.
+fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
+    let (points, most) = FACTORS;
+    let curve = capacity::drop_curve(&report.trace, most, points);
+    let own = numbers.plan.design().training.moe_expert_capacity_factor;
+    let found = PUBLISHED_DROPS.map(|(share, words)| {
+        let factor = capacity::factor_for_drop_ratio(&report.trace, share);
+        format!("{words} at {}", format::decimals(factor, 2))
+    });
+    let dropless = format::percent(
+        numbers.estimate.step.part(StepPart::Imbalance) / numbers.estimate.metrics.step_time,
+        1,
+    );
+    let kept = match own {
+        Some(factor) => format!("this design has {}", format::decimals(factor, 2)),
+        None => format!("without one, waiting takes {dropless} of the step"),
+    };
+    let caption = format!("Drops {}; {kept}", found.join(", "));
+    let chart = Lines {
+        label: format!("Share of token copies that a capacity drops. {caption}."),
+        x_title: "Capacity factor".to_owned(),
+        y_title: "Dropped copies, %".to_owned(),
+        lines: vec![Line {
+            name: "Dropped".to_owned(),
+            points: curve.map(|(factor, ratio)| (factor, ratio * 100.0)).collect(),
+        }],
+        ticks: None,
+        places: own.map(|factor| (factor, "this design".to_owned())).into_iter().collect(),
+        from: 0.0,
+        decimals: 2,
+    };
+    lines_figure("load-drops", "What a capacity drops", &caption, &chart, width)
+}
+
+/// How often experts of a layer are chosen together, over what chance would make it.
+fn together(report: &Report, width: Width) -> String {
+    let layer = report.trace.pairs().first().map_or(0, |pair| pair.layer);
+    let experts = report.trace.experts();
+    let mut rows = vec![vec![0.0; experts]; experts];
+    for pair in report.trace.pairs().iter().filter(|pair| pair.layer == layer) {
+        let (a, b) = (pair.expert_a as usize, pair.expert_b as usize);
+        rows[a][b] = pair.tokens as f64;
+        rows[b][a] = pair.tokens as f64;
+    }
+    let mean = rows.iter().flatten().sum::<f64>() / (experts * experts).max(1) as f64;
+    for number in rows.iter_mut().flatten() {
+        *number /= mean.max(f64::MIN_POSITIVE);
+    }
+    let title = "Experts chosen together";
+    let caption = format!("MoE layer {layer}; tokens of each pair over the mean of all pairs");
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: "Expert".to_owned(),
+        y_title: "Expert, from the first down".to_owned(),
+        rows,
+    };
+    Figure {
+        id: "load-together",
+        title,
+        caption: &caption,
+        chart: &width.chart(|width| charts::heat_map(&chart, width)),
+        rows: &charts::heat_map_table(&chart, "Expert", "with"),
+    }
+    .html("")
+}
