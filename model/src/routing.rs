@@ -17,6 +17,7 @@ mod generator;
 pub mod group;
 pub mod measure;
 mod noise;
+pub mod packed;
 mod placement;
 mod planner;
 mod random;

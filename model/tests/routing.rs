@@ -5,6 +5,8 @@
 mod capacity;
 #[path = "routing/generator.rs"]
 mod generator;
+#[path = "routing/packed.rs"]
+mod packed;
 #[path = "routing/placement.rs"]
 mod placement;
 #[path = "routing/planner.rs"]

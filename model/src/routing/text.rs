@@ -26,6 +26,8 @@ use core::fmt;
 
 use super::trace::{Pair, Trace, TraceFault};
 
+pub use rows::{Row, from_rows};
+
 /// The largest file that is read.
 pub const MOST_BYTES: usize = 256 << 20;
 

@@ -4,6 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::packed;
+
 /// How often two experts of a layer were chosen by the same token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
@@ -262,28 +264,14 @@ impl Trace {
 
     /// The hash by which a design names this trace: 32 hexadecimal digits.
     ///
-    /// FNV-1a with 128 bits over, in this order and little-endian: the bytes
-    /// `moescape-trace-1`, the numbers of steps, layers, experts and pairs (8 bytes each), every
-    /// count (4 bytes), and of each pair layer, both experts (4 bytes each) and tokens (8 bytes).
+    /// FNV-1a with 128 bits over the bytes of the [packed](super::packed) trace.
     ///
     /// # Source
     /// Fowler, Noll and Vo, RFC 9923.
     #[must_use]
     pub fn content_hash(&self) -> String {
         let mut hash = Fnv::new();
-        hash.add(b"moescape-trace-1");
-        for number in [self.steps, self.layers, self.experts, self.pairs.len()] {
-            hash.add(&(number as u64).to_le_bytes());
-        }
-        for count in &self.tokens {
-            hash.add(&count.to_le_bytes());
-        }
-        for pair in &self.pairs {
-            for number in [pair.layer, pair.expert_a, pair.expert_b] {
-                hash.add(&number.to_le_bytes());
-            }
-            hash.add(&pair.tokens.to_le_bytes());
-        }
+        packed::pieces(self, |piece| hash.add(piece));
         alloc::format!("{:032x}", hash.state)
     }
 }

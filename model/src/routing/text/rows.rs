@@ -8,12 +8,44 @@ use super::{Errors, TextError};
 use crate::routing::trace::Trace;
 
 /// A row of a file: one expert's tokens in a step and layer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Row {
-    pub(super) step: u32,
-    pub(super) layer: u32,
-    pub(super) expert: u32,
-    pub(super) tokens: u32,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The step, as the file counts them.
+    pub step: u32,
+    /// The layer, as the file counts them.
+    pub layer: u32,
+    /// The expert, from 0 on.
+    pub expert: u32,
+    /// Its tokens.
+    pub tokens: u32,
+}
+
+/// The trace of a table's rows, which may come in any order: `pass` gives its argument every row,
+/// and is called twice.
+///
+/// # Errors
+/// The outer error is that of `pass`. The inner ones name rows, counted from 1, that are there
+/// twice, and what is missing, up to [`super::MOST_ERRORS`]; or say that the trace is too large.
+pub fn from_rows<E>(
+    mut pass: impl FnMut(&mut dyn FnMut(Row)) -> Result<(), E>,
+) -> Result<Result<Trace, Vec<TextError>>, E> {
+    let mut sizes = Sizes::default();
+    pass(&mut |row| sizes.see(&row))?;
+    let mut counts = match sizes.counts() {
+        Ok(counts) => counts,
+        Err(error) => return Ok(Err(vec![error])),
+    };
+    let (mut errors, mut number) = (Errors::default(), 0_u64);
+    pass(&mut |row| {
+        number += 1;
+        if let Err(words) = counts.fill(&row) {
+            errors.push(TextError::whole(format!("row {number}: {words}")));
+        }
+    })?;
+    Ok(match counts.trace(&mut errors) {
+        Some(trace) => Ok(trace),
+        None => Err(errors.into_list()),
+    })
 }
 
 /// The different values of a column, in order.
