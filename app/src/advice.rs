@@ -67,9 +67,10 @@ impl Advice {
 /// The changes that help most: for a design that doesn't fit those that make it fit, for another
 /// one those that make it faster and still fit.
 #[must_use]
-pub fn advice(design: &Design, now: &Estimate) -> Vec<Advice> {
-    let quick = timed(design, Timing::ClosedForm).unwrap_or_else(|| design.clone());
-    let base = Plan::new(&quick).map_or(now.metrics, |plan| estimate(&plan).metrics);
+pub fn advice(plan: &Plan, now: &Estimate) -> Vec<Advice> {
+    let design = plan.design();
+    let quick = timed(plan, Timing::ClosedForm).unwrap_or_else(|| plan.clone());
+    let base = estimate(&quick).metrics;
     let screened = KNOBS
         .iter()
         .flat_map(|knob| neighbours(design, *knob).into_iter().map(move |value| (*knob, value)))
@@ -77,17 +78,17 @@ pub fn advice(design: &Design, now: &Estimate) -> Vec<Advice> {
     let mut found = best(screened.collect(), CANDIDATES);
     found = found
         .into_iter()
-        .filter_map(|advice| effect_of(design, &now.metrics, advice.change))
+        .filter_map(|advice| effect_of(plan, &now.metrics, advice.change))
         .filter(|advice| !now.metrics.fits || advice.gain > LEAST_GAIN)
         .collect();
     best(found, MOST)
 }
 
-/// The design with its pipeline timed so, where that is legal.
-fn timed(design: &Design, timing: Timing) -> Option<Design> {
-    let mut design = design.clone();
+/// The plan with its pipeline timed so, where that is legal.
+fn timed(plan: &Plan, timing: Timing) -> Option<Plan> {
+    let mut design = plan.design().clone();
     design.schedule.timing = timing;
-    Plan::new(&design).is_ok().then_some(design)
+    plan.variant(&design).ok()
 }
 
 /// The changes that gain most; one change of a knob is enough.
@@ -104,10 +105,10 @@ fn best(mut found: Vec<Advice>, most: usize) -> Vec<Advice> {
 }
 
 /// The effect of a change after which the design is legal and fits.
-fn effect_of(design: &Design, now: &Metrics, change: Nearest) -> Option<Advice> {
-    let mut trial = design.clone();
+fn effect_of(plan: &Plan, now: &Metrics, change: Nearest) -> Option<Advice> {
+    let mut trial = plan.design().clone();
     trial.set(change.knob, &change.value).ok()?;
-    let after = estimate(&Plan::new(&trial).ok()?).metrics;
+    let after = estimate(&plan.variant(&trial).ok()?).metrics;
     let gain = after.tokens_per_second / now.tokens_per_second - 1.0;
     after.fits.then_some(Advice { change, gain, memory: after.memory_peak })
 }
@@ -135,8 +136,9 @@ mod tests {
     #[track_caller]
     fn check(query: &str, check: impl Fn(&Estimate, &Estimate)) {
         let design = model::link::decode(query).expect("a link that decodes");
-        let now = estimate(&Plan::new(&design).expect("a legal design"));
-        let all = advice(&design, &now);
+        let plan = Plan::new(&design).expect("a legal design");
+        let now = estimate(&plan);
+        let all = advice(&plan, &now);
         assert!(!all.is_empty(), "{query}: nothing helps");
         for advice in all {
             let mut changed = design.clone();
@@ -166,11 +168,12 @@ mod tests {
     #[test]
     fn each_knob_is_told_once() {
         let design = model::link::decode("?training.micro_batch_size=4").expect("a link");
-        let now = estimate(&Plan::new(&design).expect("a legal design"));
+        let plan = Plan::new(&design).expect("a legal design");
+        let now = estimate(&plan);
         let mut knobs: Vec<_> =
-            advice(&design, &now).iter().map(|advice| advice.change.knob).collect();
+            advice(&plan, &now).iter().map(|advice| advice.change.knob).collect();
         knobs.dedup();
         assert!(knobs.len() <= MOST);
-        assert_eq!(knobs.len(), advice(&design, &now).len());
+        assert_eq!(knobs.len(), advice(&plan, &now).len());
     }
 }

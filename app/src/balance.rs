@@ -42,7 +42,7 @@ pub fn balance(plan: &Plan, now: &Estimate) -> Option<Balance> {
     }
     let proposals = layout_proposals(plan);
     let proven = proposals.first().is_some_and(|proposal| proposal.proven);
-    let others = proposals.into_iter().filter_map(|proposal| other(plan.design(), proposal, now));
+    let others = proposals.into_iter().filter_map(|proposal| other(plan, proposal, now));
     // One that fits before one that doesn't, then the faster one.
     let key = |other: &Other| (!other.after.fits, other.after.step_time.get());
     let other = others.min_by(|a, b| {
@@ -52,12 +52,12 @@ pub fn balance(plan: &Plan, now: &Estimate) -> Option<Balance> {
     Some(Balance { overflow: layout_overflow(plan), other, proven })
 }
 
-fn other(design: &Design, proposal: Proposal, now: &Estimate) -> Option<Other> {
-    let mut design = design.clone();
+fn other(plan: &Plan, proposal: Proposal, now: &Estimate) -> Option<Other> {
+    let mut design = plan.design().clone();
     let layout = Value::Text(proposal.layout.clone());
     design.set(KnobId::pipeline_model_parallel_layout, &layout).ok()?;
     design.set(KnobId::noop_layers, &Value::List(Vec::new())).ok()?;
-    let after = estimate(&Plan::new(&design).ok()?).metrics;
+    let after = estimate(&plan.variant(&design).ok()?).metrics;
     let other = Other { proposal, design, before: now.metrics, after };
     (other.balances() || other.helps()).then_some(other)
 }

@@ -1,6 +1,6 @@
 //! What fills the fullest stage, tensor by tensor, and what freeing each module brings and costs.
 
-use model::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule, Timing};
+use model::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
 use model::design::Design;
 use model::estimate::{Estimate, Metrics, StageEstimate};
 use model::ledger::{Fate, LayerLedger, SavedTensor, Tensor};
@@ -140,47 +140,25 @@ pub struct Price {
     pub costs: f64,
 }
 
-/// What prices are taken against: a design as it is timed, or with the closed form.
-pub struct Pricing {
-    design: Design,
-    now: Metrics,
-}
-
-impl Pricing {
-    /// Estimates the design; `None` while it breaks a rule.
-    #[must_use]
-    pub fn new(design: &Design, closed_form: bool) -> Option<Self> {
-        let mut quick = design.clone();
-        quick.schedule.timing = Timing::ClosedForm;
-        // A schedule without a closed form is simulated at once.
-        let plan = if closed_form { Plan::new(&quick).ok() } else { None };
-        let plan = plan.or_else(|| Plan::new(design).ok())?;
-        Some(Self { design: plan.design().clone(), now: estimate(&plan).metrics })
-    }
-
-    /// The price of a module turned alone; `None` for one that brings nothing or can't be turned.
-    #[must_use]
-    pub fn price(&self, module: Module) -> Option<Price> {
-        let full = self.design.memory.recompute_granularity == RecomputeGranularity::Full;
-        if full && matches!(module, Module::Recompute(_)) {
-            return None;
-        }
-        let other = estimate(&Plan::new(&toggled(&self.design, module)).ok()?).metrics;
-        let is_on = is_on(&self.design, module);
-        let (with, without) = if is_on { (self.now, other) } else { (other, self.now) };
-        let frees = Bytes::new(without.memory_peak.get() - with.memory_peak.get());
-        let price = Price { module, is_on, frees, costs: without.mfu - with.mfu };
-        (is_on || frees.get() > 0.0).then_some(price)
-    }
-}
-
-/// The price of every module, with the closed form or as the design is timed.
+/// The price of every module that can be turned alone and brings something.
 #[must_use]
-pub fn prices(design: &Design, closed_form: bool) -> Vec<Price> {
-    let pricing = Pricing::new(design, closed_form);
-    pricing.map_or_else(Vec::new, |pricing| {
-        Module::all().filter_map(|module| pricing.price(module)).collect()
-    })
+pub fn prices(plan: &Plan) -> Vec<Price> {
+    let now = estimate(plan).metrics;
+    Module::all().filter_map(|module| price(plan, &now, module)).collect()
+}
+
+fn price(plan: &Plan, now: &Metrics, module: Module) -> Option<Price> {
+    let design = plan.design();
+    let full = design.memory.recompute_granularity == RecomputeGranularity::Full;
+    if full && matches!(module, Module::Recompute(_)) {
+        return None;
+    }
+    let other = estimate(&plan.variant(&toggled(design, module)).ok()?).metrics;
+    let is_on = is_on(design, module);
+    let (with, without) = if is_on { (now, &other) } else { (&other, now) };
+    let frees = Bytes::new(without.memory_peak.get() - with.memory_peak.get());
+    let price = Price { module, is_on, frees, costs: without.mfu - with.mfu };
+    (is_on || frees.get() > 0.0).then_some(price)
 }
 
 /// Those that no other one beats in both what it frees and what it costs, by what they free.

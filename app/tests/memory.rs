@@ -61,7 +61,7 @@ fn prices_are_the_differences_that_the_model_says() {
     for query in ["", PLAIN] {
         let design = design(query);
         let now = estimate(&plan(&design)).metrics;
-        let prices = prices(&design, false);
+        let prices = prices(&plan(&design));
         assert!(prices.len() > 3, "{prices:?}");
         for price in &prices {
             let other = toggled(&design, price.module);
@@ -87,13 +87,13 @@ fn the_last_module_turned_off_leaves_no_recomputation() {
 
 #[test]
 fn whole_layers_leave_only_swaps_to_turn() {
-    let prices = prices(&design(FULL), true);
+    let prices = prices(&plan(&design(FULL)));
     assert!(prices.iter().all(|price| matches!(price.module, Module::Swap(_))), "{prices:?}");
 }
 
 #[test]
 fn nothing_on_the_pareto_line_is_beaten() {
-    let prices = prices(&design(""), true);
+    let prices = prices(&plan(&design("")));
     let line = pareto(&prices);
     assert!(!line.is_empty());
     for best in &line {
@@ -157,7 +157,7 @@ fn both_charts_are_readable_at_any_width() {
     for query in
         ["", PLAIN, FULL, "?v=1&preset=deepseek-v3-2k-h800", "?training.micro_batch_size=4"]
     {
-        let (found, prices) = (of(query), prices(&design(query), true));
+        let (found, prices) = (of(query), prices(&plan(&design(query))));
         for width in [288, 320, 480, 680, 1200] {
             check(&charts::memory_composition(&found, width));
             check(&charts::memory_tradeoff(&prices, width));
@@ -180,7 +180,7 @@ fn odd_prices_draw_a_chart_all_the_same() {
 
 #[test]
 fn tables_have_a_cell_for_every_column() {
-    let (found, prices) = (of(""), prices(&design(""), true));
+    let (found, prices) = (of(""), prices(&plan(&design(""))));
     for rows in [charts::memory_composition_table(&found), charts::memory_tradeoff_table(&prices)] {
         assert!(rows.len() > 3);
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{rows:?}");

@@ -122,7 +122,7 @@ fn points(plan: &Plan, estimate: &Estimate) -> Vec<Point> {
         if design.set(KnobId::global_batch_size, &Value::Integer(global_batch)).is_err() {
             continue;
         }
-        if let Ok(plan) = Plan::new(&design) {
+        if let Ok(plan) = plan.variant(&design) {
             let place = points.partition_point(|point| point.num_microbatches < count);
             points.insert(place, Point::new(count, &predict(&plan)));
         }

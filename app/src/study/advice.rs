@@ -32,7 +32,7 @@ pub(super) fn first(numbers: &Numbers) -> String {
 
 /// Single changes with which a design that fits is faster.
 fn helpful(numbers: &Numbers) -> String {
-    let found = advice(numbers.plan.design(), &numbers.estimate);
+    let found = advice(&numbers.plan, &numbers.estimate);
     let lead = if found.is_empty() {
         "No single change of the strategy makes it faster"
     } else {

@@ -71,7 +71,7 @@ pub(super) fn composition(numbers: &Numbers, width: Width) -> String {
 /// Memory that each module frees against the MFU that it costs; each is a link that turns it.
 pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> String {
     let design = numbers.plan.design();
-    let prices = prices(design, false);
+    let prices = prices(&numbers.plan);
     Figure {
         id: "tradeoff",
         title: TRADEOFF,

@@ -60,7 +60,7 @@ pub(super) const TITLE: &str = "This design under every schedule";
 
 /// The section: what is compared, then the table.
 pub(super) fn html(numbers: &Numbers, _: Width) -> String {
-    let table = table_html(&compare(numbers.plan.design()));
+    let table = table_html(&compare(&numbers.plan));
     format!(
         "<section class=\"card schedules\" aria-labelledby=\"schedules-title\">\
          <h2 id=\"schedules-title\">{TITLE}</h2>\
@@ -212,7 +212,8 @@ mod tests {
     use super::*;
 
     fn table_of(query: &str) -> String {
-        table_html(&compare(&model::link::decode(query).expect("a link that decodes")))
+        let design = model::link::decode(query).expect("a link that decodes");
+        table_html(&compare(&model::Plan::new(&design).expect("a legal design")))
     }
 
     #[test]
