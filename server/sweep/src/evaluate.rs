@@ -1,0 +1,133 @@
+//! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::choice::Balance;
+use model::metric::MetricValue;
+use model::violation::Violation;
+use model::{Plan, estimate};
+
+use crate::space::{Point, Space};
+use crate::spec::{Constraint, Subject};
+use crate::summary::Summary;
+
+/// Plans that are kept for their generated loads.
+const MOST_LOADS: usize = 256;
+
+/// What became of designs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome<'a> {
+    /// They have no estimate.
+    RuledOut {
+        /// How many.
+        points: u64,
+        /// The rule or constraint that they break; of several the one that is asked first.
+        reason: &'a str,
+    },
+    /// One that has an estimate.
+    Legal {
+        /// Its index.
+        index: u64,
+        /// Its digits, one for each axis of the space.
+        digits: &'a [usize],
+        /// The metrics of the spec's columns.
+        values: &'a [f64],
+        /// The constraint that it doesn't keep; a feasible design keeps all.
+        broken: Option<&'a str>,
+    },
+}
+
+/// Evaluates the places of a range; none when told to stop before its end.
+#[must_use]
+pub fn evaluate(space: &Space, places: Range<u64>, stop: &AtomicBool) -> Option<Summary> {
+    let mut summary = Summary::new(space);
+    let ended = outcomes(space, places, stop, |outcome| summary.add(space, &outcome));
+    ended.then(|| summary.settled(space))
+}
+
+/// Hears of every design of a range of places, in order; false when told to stop before its end.
+pub fn outcomes(
+    space: &Space,
+    places: Range<u64>,
+    stop: &AtomicBool,
+    mut hear: impl FnMut(Outcome<'_>),
+) -> bool {
+    let mut point = Point::new(space);
+    let mut planner = Planner { loads: HashMap::new() };
+    let names = constraint_names(space);
+    let mut values = vec![0.0; space.spec().columns.len()];
+    let blocks = space.is_grid();
+    let mut place = places.start;
+    while place < places.end {
+        if stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let index = space.index(place);
+        point.go_to(index);
+        if let Some(check) = point.failed() {
+            // A block ends where the digits that the check reads change.
+            let beyond = if blocks { (index / check.block + 1) * check.block } else { place + 1 };
+            let points = beyond.min(places.end) - place;
+            hear(Outcome::RuledOut { points, reason: &check.name });
+            place += points;
+            continue;
+        }
+        match planner.plan(space, &point) {
+            Err(violations) => {
+                let rule = violations.first().map_or("unknown", |violation| violation.rule);
+                hear(Outcome::RuledOut { points: 1, reason: rule });
+            }
+            Ok(plan) => {
+                let metrics = estimate(&plan).metrics;
+                let number = |id| match metrics.get(id) {
+                    MetricValue::Number(value) => value,
+                    MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+                };
+                for (value, id) in values.iter_mut().zip(&space.spec().columns) {
+                    *value = number(*id);
+                }
+                let broken = names.iter().find(|(_, constraint)| match constraint.subject {
+                    Subject::Metric(id) => !constraint.holds(number(id)),
+                    Subject::Knob(_) => false,
+                });
+                let broken = broken.map(|(name, _)| name.as_str());
+                hear(Outcome::Legal { index, digits: &point.digits, values: &values, broken });
+            }
+        }
+        place += 1;
+    }
+    true
+}
+
+/// The constraints, with what is counted where one is broken.
+fn constraint_names(space: &Space) -> Vec<(String, &Constraint)> {
+    let constraints = space.spec().constraints.iter();
+    constraints.map(|constraint| (format!("constraint: {}", constraint.text), constraint)).collect()
+}
+
+/// Makes plans, and generates uneven loads once for each setting of what they depend on.
+struct Planner {
+    loads: HashMap<Vec<usize>, Plan>,
+}
+
+impl Planner {
+    fn plan(&mut self, space: &Space, point: &Point<'_>) -> Result<Plan, Vec<Violation>> {
+        let design = &point.design;
+        let Some(axes) = space.loads().filter(|_| design.routing.balance != Balance::Uniform)
+        else {
+            return Plan::new(design);
+        };
+        let key: Vec<usize> = axes.iter().map(|axis| point.digits[*axis]).collect();
+        if let Some(known) = self.loads.get(&key) {
+            return known.variant(design);
+        }
+        let plan = Plan::new(design)?;
+        if self.loads.len() >= MOST_LOADS {
+            self.loads.clear();
+        }
+        self.loads.insert(key, plan.clone());
+        Ok(plan)
+    }
+}

@@ -1,0 +1,35 @@
+//! Sweeps: a space of designs, its evaluation in any order on any number of machines, and what is
+//! kept of millions of estimates.
+//!
+//! A [`Spec`] says which knobs vary and how, what a design must keep to, and what is best. A
+//! [`Space`] gives every design of it by a number, its index; nothing else of a design is stored.
+//! [`evaluate`] turns a range of indices into a [`Summary`]: counts, what rules out how many, the
+//! best designs, the Pareto front. Summaries merge in any order and to the same bits, so that a
+//! range that is cut elsewhere, lost, or evaluated again changes nothing.
+//!
+//! [`run`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
+//! [`result()`] its result as data. No clock, file or socket is in here.
+
+mod check;
+mod digest;
+mod evaluate;
+mod order;
+mod progress;
+mod published;
+mod result;
+mod run;
+mod space;
+mod spec;
+mod summary;
+
+pub use digest::digest;
+pub use evaluate::{Outcome, evaluate, outcomes};
+pub use progress::{Overlap, Progress};
+pub use published::{PublishedSpec, published};
+pub use result::{Part, knobs, part, result};
+pub use run::{chunks, run};
+pub use space::{Space, SpaceError};
+pub use spec::{
+    Axis, Constraint, Goal, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
+};
+pub use summary::{Best, Marginal, Row, Summary};

@@ -1,0 +1,25 @@
+//! Sweeps that anyone may want to run again, by name.
+
+/// A sweep that comes with the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PublishedSpec {
+    /// The public name.
+    pub name: &'static str,
+    /// The spec, TOML.
+    pub text: &'static str,
+}
+
+/// Every sweep that comes with the program.
+#[must_use]
+pub fn published() -> &'static [PublishedSpec] {
+    &[
+        PublishedSpec {
+            name: "pangu-architecture",
+            text: include_str!("../specs/pangu-architecture.toml"),
+        },
+        PublishedSpec {
+            name: "pangu-strategy",
+            text: include_str!("../specs/pangu-strategy.toml"),
+        },
+    ]
+}

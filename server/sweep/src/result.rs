@@ -1,0 +1,205 @@
+//! The result of a sweep as data: for people and programs, and for other parts to be added to it.
+
+use model::design::KnobId;
+use model::file::{Tree, json};
+use model::metric::MetricId;
+use model::{MODEL_VERSION, link};
+use serde::{Deserialize, Serialize};
+
+use crate::digest::digest;
+use crate::progress::Progress;
+use crate::space::Space;
+use crate::spec::Spec;
+use crate::summary::{Marginal, Row, Summary};
+
+/// Share of the feasible designs that a quantile tells of.
+const QUANTILES: [(&str, f64); 5] =
+    [("p5", 0.05), ("p25", 0.25), ("p50", 0.5), ("p75", 0.75), ("p95", 0.95)];
+
+/// A part of a sweep: what was asked, and what is done of it.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The space.
+    pub space: Space,
+    /// What is done.
+    pub progress: Progress,
+}
+
+/// The result of what is done so far.
+///
+/// The key `part` holds what [`part`] reads; all else is for whoever reads it.
+#[must_use]
+pub fn result(space: &Space, progress: &Progress) -> Tree {
+    let (spec, summary) = (space.spec(), progress.summary());
+    let row = |row: &Row| design(space, row);
+    let ruled_out = ruled_out(summary).into_iter().map(|(reason, designs)| {
+        Tree::map([("reason", Tree::from(reason)), ("designs", Tree::Unsigned(designs))])
+    });
+    let objectives = spec.objectives.iter().zip(summary.top()).enumerate();
+    let objectives = objectives.map(|(place, (objective, top))| {
+        let quantiles =
+            QUANTILES.map(|(name, share)| (name, summary.quantile(place, share).into()));
+        Tree::map([
+            ("metric", objective.metric.metric().name.into()),
+            ("goal", objective.goal.name().into()),
+            ("best", Tree::List(top.iter().map(row).collect())),
+            ("quantiles", Tree::map(quantiles)),
+        ])
+    });
+    let part = PartFile {
+        model_version: MODEL_VERSION.to_owned(),
+        spec: spec.source().clone(),
+        progress: progress.clone(),
+    };
+    Tree::map([
+        ("name", spec.name.as_str().into()),
+        ("sweep", spec.digest().into()),
+        ("model_version", MODEL_VERSION.into()),
+        ("complete", (progress.places() == space.places()).into()),
+        ("designs", space.size().into()),
+        ("asked", space.places().into()),
+        ("done", progress.places().into()),
+        ("legal", summary.legal.into()),
+        ("feasible", summary.feasible.into()),
+        ("ruled_out", Tree::List(ruled_out.collect())),
+        ("objectives", Tree::List(objectives.collect())),
+        ("front", Tree::List(summary.front().iter().map(row).collect())),
+        ("axes", Tree::List(axes(space, summary))),
+        ("sample", sample(space, summary)),
+        ("digest", summary_digest(summary).into()),
+        ("part", tree_of(&part)),
+    ])
+}
+
+/// What ruled out how many designs, the most first.
+fn ruled_out(summary: &Summary) -> Vec<(&str, u64)> {
+    let reasons = summary.reasons.iter();
+    let mut reasons: Vec<_> = reasons.map(|(reason, count)| (reason.as_str(), *count)).collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    reasons
+}
+
+/// The knobs of a design that vary or follow, by their ids.
+#[must_use]
+pub fn knobs(space: &Space, index: u64) -> Tree {
+    let design = space.design(index);
+    Tree::map(varying(space).map(|knob| (knob.id(), Tree::from(&design.get(knob)))))
+}
+
+/// The knobs that differ between designs of the space.
+fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
+    let axes = space.axes().iter().map(|axis| axis.knob);
+    axes.chain(space.spec().ties.iter().map(|tie| tie.knob))
+}
+
+/// A design that was kept.
+fn design(space: &Space, row: &Row) -> Tree {
+    let columns = space.spec().columns.iter().zip(&row.values);
+    Tree::map([
+        ("index", row.index.into()),
+        ("knobs", knobs(space, row.index)),
+        ("metrics", Tree::map(columns.map(|(id, value)| (name(*id), Tree::Real(*value))))),
+        ("link", link::encode(&space.design(row.index)).into()),
+    ])
+}
+
+fn name(id: MetricId) -> &'static str {
+    id.metric().name
+}
+
+/// Each knob that varies, with what is known of its values.
+fn axes(space: &Space, summary: &Summary) -> Vec<Tree> {
+    let axes = space.axes().iter().zip(&summary.marginals);
+    axes.map(|(axis, marginals)| {
+        let values = axis.values.iter().zip(marginals).map(|(value, marginal)| {
+            Tree::map([
+                ("value", Tree::from(value)),
+                ("legal", marginal.legal.into()),
+                ("feasible", marginal.feasible.into()),
+                ("mean", marginal.mean().into()),
+                ("best", marginal.best.map(|best| best.value).into()),
+                ("best_index", marginal.best.map(|best| best.index).into()),
+            ])
+        });
+        Tree::map([
+            ("knob", axis.knob.id().into()),
+            ("importance", importance(marginals).into()),
+            ("values", Tree::List(values.collect())),
+        ])
+    })
+    .collect()
+}
+
+/// How far the choice of a knob's value moves the first objective: the span of its values' means
+/// over the largest mean.
+fn importance(marginals: &[Marginal]) -> Option<f64> {
+    let means = || marginals.iter().filter_map(Marginal::mean);
+    let most = means().max_by(f64::total_cmp)?;
+    let least = means().min_by(f64::total_cmp)?;
+    let scale = most.abs().max(least.abs());
+    Some(if scale > 0.0 { (most - least) / scale } else { 0.0 })
+}
+
+/// The random sample as a table.
+fn sample(space: &Space, summary: &Summary) -> Tree {
+    let knobs: Vec<KnobId> = varying(space).collect();
+    let rows = summary.sample().iter().map(|row| {
+        let design = space.design(row.index);
+        let knobs = knobs.iter().map(|knob| Tree::from(&design.get(*knob)));
+        let values = row.values.iter().map(|value| Tree::Real(*value));
+        Tree::List(std::iter::once(row.index.into()).chain(knobs).chain(values).collect())
+    });
+    let rows = rows.collect();
+    let index = std::iter::once("index".to_owned());
+    let names = index.chain(knobs.iter().map(|knob| knob.id()));
+    let names = names.chain(space.spec().columns.iter().map(|id| name(*id).to_owned()));
+    Tree::map([("columns", Tree::list(names)), ("rows", Tree::List(rows))])
+}
+
+/// A name for what is kept: equal for equal sweeps, however they were run.
+fn summary_digest(summary: &Summary) -> String {
+    digest(serde_json::to_string(summary).unwrap_or_default().as_bytes())
+}
+
+/// What another part needs.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartFile {
+    model_version: String,
+    spec: Tree,
+    progress: Progress,
+}
+
+#[derive(Deserialize)]
+struct ResultFile {
+    part: PartFile,
+}
+
+fn tree_of(part: &PartFile) -> Tree {
+    let text = serde_json::to_string(part).unwrap_or_default();
+    json::parse(&text).unwrap_or(Tree::Null)
+}
+
+/// Reads the part that a result holds.
+///
+/// # Errors
+/// In a sentence: the text is no result, or one of another version of the model.
+pub fn part(text: &str) -> Result<Part, String> {
+    let file: ResultFile = serde_json::from_str(text)
+        .map_err(|error| format!("it is no result of a sweep: {error}"))?;
+    let PartFile { model_version, spec, progress } = file.part;
+    if model_version != MODEL_VERSION {
+        return Err(format!(
+            "it is a result of version {model_version} of the model, this is version \
+             {MODEL_VERSION}"
+        ));
+    }
+    let wrong = |error: String| format!("its spec can't be read: {error}");
+    let spec = Spec::from_tree(&spec)
+        .map_err(|errors| wrong(errors.first().map(ToString::to_string).unwrap_or_default()))?;
+    let space = Space::new(spec).map_err(|error| wrong(error.to_string()))?;
+    if !progress.suits(&space) {
+        return Err("what it has done doesn't fit its spec".to_owned());
+    }
+    Ok(Part { space, progress })
+}

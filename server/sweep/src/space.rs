@@ -1,0 +1,331 @@
+//! A space of designs: every design of a spec by a number.
+//!
+//! An index is a number of mixed radix, one digit for each knob that varies. Knobs that rules tie
+//! together have the leading digits, so that one broken rule skips a whole block of indices. Which
+//! designs are taken, and in which order, is a function of the place alone: places are what a
+//! sweep is cut into.
+
+use model::choice::Balance;
+use model::design::{Design, KnobId, LayerFreq};
+use model::knob::{KnobError, Value};
+
+use crate::check::{RULES, Rule};
+use crate::digest::mix;
+use crate::order::{permuted, stratum};
+use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
+
+/// A space could not be numbered.
+pub type SpaceError = KnobError;
+
+/// The knobs that uneven loads depend on: their digits lead, as the loads take long to generate.
+const LOADS: &[KnobId] = &[
+    KnobId::balance,
+    KnobId::skew,
+    KnobId::planner,
+    KnobId::planner_trigger,
+    KnobId::planner_window,
+    KnobId::planner_interval,
+    KnobId::planner_threshold,
+    KnobId::redundant_experts,
+    KnobId::expert_model_parallel_size,
+    KnobId::num_moe_experts,
+    KnobId::moe_router_topk,
+    KnobId::moe_router_num_groups,
+    KnobId::moe_router_group_balanced,
+    KnobId::num_layers,
+    KnobId::moe_layer_freq,
+    KnobId::moe_expert_capacity_factor,
+    KnobId::moe_pad_expert_input_to_capacity,
+];
+
+/// A spec whose designs are numbered.
+#[derive(Clone, Debug)]
+pub struct Space {
+    spec: Spec,
+    axes: Vec<Axis>,
+    /// Indices that share the digits up to and with an axis.
+    blocks: Vec<u64>,
+    size: u64,
+    checks: Vec<Check>,
+    /// Axes that generated loads depend on; none where all loads are even.
+    loads: Option<Vec<usize>>,
+}
+
+/// Something that is asked of a point before the model is.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    /// What is counted when it fails.
+    pub(crate) name: String,
+    /// Indices that fail with a point that does, its block: all whose leading digits are the same.
+    pub(crate) block: u64,
+    test: Test,
+}
+
+#[derive(Clone, Debug)]
+enum Test {
+    /// A tie has a value.
+    Tie(usize),
+    /// A divisor divides the knob that it is one of.
+    Divides(KnobId, KnobId),
+    /// A constraint on a knob.
+    Constraint(Constraint),
+    /// One of the model's rules.
+    Rule(fn(&Design) -> bool),
+}
+
+impl Space {
+    /// Numbers the designs of a spec.
+    ///
+    /// # Errors
+    /// More designs than a sweep can have.
+    pub fn new(spec: Spec) -> Result<Self, SpaceError> {
+        let raw = spec.axes.iter().try_fold(1_u128, |product, axis| {
+            product.checked_mul(axis.values.len() as u128).filter(|product| *product < 1 << 100)
+        });
+        let size = raw.and_then(|raw| u64::try_from(raw).ok()).filter(|size| *size < 1 << 62);
+        let size = size.ok_or_else(|| too_many(&spec, "2^62"))?;
+        if spec.sampling == Sampling::Grid && size > Spec::MOST_POINTS {
+            return Err(too_many(&spec, &Spec::MOST_POINTS.to_string()));
+        }
+        let mut axes = spec.axes.clone();
+        let uneven = can_be_uneven(&spec);
+        axes.sort_by_key(|axis| rank(axis.knob, uneven));
+        let mut blocks = vec![1; axes.len()];
+        for place in (1..axes.len()).rev() {
+            blocks[place - 1] = blocks[place] * axes[place].values.len() as u64;
+        }
+        let places = |(place, axis): (usize, &Axis)| LOADS.contains(&axis.knob).then_some(place);
+        let loads = uneven.then(|| axes.iter().enumerate().filter_map(places).collect());
+        let mut space = Self { spec, axes, blocks, size, checks: vec![], loads };
+        space.checks = space.all_checks();
+        Ok(space)
+    }
+
+    /// The spec.
+    #[must_use]
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The knobs that vary, those with the leading digits first.
+    #[must_use]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Designs of the space, taken or not, legal or not.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Designs that are taken: places run from 0 to this.
+    #[must_use]
+    pub fn places(&self) -> u64 {
+        match self.spec.sampling {
+            Sampling::Grid => self.size,
+            Sampling::Random { count, .. } => count.min(self.size),
+            Sampling::LatinHypercube { count, .. } => count,
+        }
+    }
+
+    /// The index of the design at a place.
+    #[must_use]
+    pub fn index(&self, place: u64) -> u64 {
+        match self.spec.sampling {
+            Sampling::Grid => place,
+            Sampling::Random { seed, .. } => permuted(place, self.size, seed),
+            Sampling::LatinHypercube { count, seed } => {
+                let digits = self.axes.iter().zip(&self.blocks).enumerate();
+                digits
+                    .map(|(axis, (values, block))| {
+                        let radix = values.axis_radix();
+                        stratum(place, count, radix, mix(seed ^ mix(axis as u64))) * block
+                    })
+                    .sum()
+            }
+        }
+    }
+
+    /// The design of an index, legal or not.
+    #[must_use]
+    pub fn design(&self, index: u64) -> Design {
+        let mut point = Point::new(self);
+        point.go_to(index);
+        point.design
+    }
+
+    /// Is every design taken, in the order of indices?
+    pub(crate) fn is_grid(&self) -> bool {
+        self.spec.sampling == Sampling::Grid
+    }
+
+    /// Axes that generated loads depend on, where loads can be generated.
+    pub(crate) fn loads(&self) -> Option<&[usize]> {
+        self.loads.as_deref()
+    }
+
+    /// The digits of an index.
+    pub(crate) fn digits(&self, index: u64) -> impl Iterator<Item = usize> + '_ {
+        let radices = self.axes.iter().zip(&self.blocks);
+        radices.map(move |(axis, block)| (index / block % axis.axis_radix()) as usize)
+    }
+
+    /// Every check, with how far it reaches. Of those that reach as far, ties are asked first: what
+    /// reads a tied knob finds its value there.
+    fn all_checks(&self) -> Vec<Check> {
+        let ties = self.spec.ties.iter().enumerate().map(|(place, tie)| {
+            self.check("tie_has_a_value".into(), &sources(tie), Test::Tie(place))
+        });
+        let divisors = self.axes.iter().filter_map(|axis| {
+            let test = Test::Divides(axis.knob, axis.divides?);
+            let name = "value_is_a_divisor".into();
+            Some(self.check(name, &[axis.knob, axis.divides?], test))
+        });
+        let constraints = self.spec.constraints.iter().filter_map(|constraint| {
+            let Subject::Knob(knob) = constraint.subject else { return None };
+            let name = format!("constraint: {}", constraint.text);
+            Some(self.check(name, &[knob], Test::Constraint(constraint.clone())))
+        });
+        let rule =
+            |rule: &Rule| self.check(rule.name.to_owned(), rule.reads, Test::Rule(rule.is_broken));
+        let all = ties.chain(divisors).chain(constraints).chain(RULES.iter().map(rule));
+        let mut all: Vec<Check> = all.collect();
+        all.sort_by_key(|check| std::cmp::Reverse(check.block));
+        all
+    }
+
+    fn check(&self, name: String, reads: &[KnobId], test: Test) -> Check {
+        let deepest = reads.iter().filter_map(|knob| self.depth(*knob)).max();
+        let block = deepest.map_or(self.size, |depth| self.blocks[depth]);
+        Check { name, block, test }
+    }
+
+    /// The last axis that a knob's value depends on.
+    fn depth(&self, knob: KnobId) -> Option<usize> {
+        match self.spec.ties.iter().find(|tie| tie.knob == knob) {
+            Some(tie) => sources(tie).iter().filter_map(|of| self.depth(*of)).max(),
+            None => self.axes.iter().position(|axis| axis.knob == knob),
+        }
+    }
+}
+
+impl Axis {
+    /// How many values it takes.
+    fn axis_radix(&self) -> u64 {
+        self.values.len() as u64
+    }
+}
+
+/// Where a knob's digit stands: generated loads first, then what rules read, then the rest.
+fn rank(knob: KnobId, uneven: bool) -> u8 {
+    if uneven && LOADS.contains(&knob) {
+        return 0;
+    }
+    if RULES.iter().any(|rule| rule.reads.contains(&knob)) { 1 } else { 2 }
+}
+
+/// Can loads be generated for any design of the space?
+fn can_be_uneven(spec: &Spec) -> bool {
+    spec.axes.iter().any(|axis| axis.knob == KnobId::balance)
+        || spec.base.routing.balance != Balance::Uniform
+}
+
+fn too_many(spec: &Spec, most: &str) -> KnobError {
+    let lengths: Vec<String> = spec.axes.iter().map(|axis| axis.values.len().to_string()).collect();
+    KnobError {
+        rule: "too_many_points",
+        knob: "space".into(),
+        detail: format!(
+            "{} designs are more than {most}: take fewer values, or a sample by `sampling`",
+            lengths.join(" x ")
+        ),
+        nearest: vec![],
+    }
+}
+
+/// A design that moves through a space.
+pub(crate) struct Point<'a> {
+    space: &'a Space,
+    pub(crate) design: Design,
+    pub(crate) digits: Vec<usize>,
+    /// Which ties have a value here.
+    tied: Vec<bool>,
+}
+
+impl<'a> Point<'a> {
+    pub(crate) fn new(space: &'a Space) -> Self {
+        let design = space.spec.base.clone();
+        // No digit is set yet: the first move sets them all.
+        let digits = vec![usize::MAX; space.axes.len()];
+        Self { space, design, digits, tied: vec![true; space.spec.ties.len()] }
+    }
+
+    /// Moves to an index: sets what differs.
+    pub(crate) fn go_to(&mut self, index: u64) {
+        let mut moved = false;
+        for (place, digit) in self.space.digits(index).enumerate() {
+            if self.digits[place] != digit {
+                self.digits[place] = digit;
+                let axis = &self.space.axes[place];
+                // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
+                let _ = self.design.set(axis.knob, &axis.values[digit]);
+                moved = true;
+            }
+        }
+        if moved {
+            for (place, tie) in self.space.spec.ties.iter().enumerate() {
+                self.tied[place] = follow(&mut self.design, tie);
+            }
+        }
+    }
+
+    /// The first check that the design fails.
+    pub(crate) fn failed(&self) -> Option<&'a Check> {
+        self.space.checks.iter().find(|check| match &check.test {
+            Test::Tie(place) => !self.tied[*place],
+            Test::Divides(knob, of) => match (self.design.get(*knob), self.design.get(*of)) {
+                (Value::Integer(part), Value::Integer(whole)) => !whole.is_multiple_of(part.max(1)),
+                _ => true,
+            },
+            Test::Constraint(constraint) => {
+                let Subject::Knob(knob) = constraint.subject else { return false };
+                !number(&self.design.get(knob)).is_some_and(|value| constraint.holds(value))
+            }
+            Test::Rule(is_broken) => is_broken(&self.design),
+        })
+    }
+}
+
+/// Gives a tied knob its value; false where it has none.
+fn follow(design: &mut Design, tie: &Tie) -> bool {
+    match tie.rule {
+        TieRule::Ratio { of, times, over } => {
+            let Value::Integer(number) = design.get(of) else { return false };
+            let product = number.saturating_mul(times);
+            product.is_multiple_of(over)
+                && design.set(tie.knob, &Value::Integer(product / over)).is_ok()
+        }
+        TieRule::DenseLayers(dense) => {
+            let Some(moe) = design.transformer.num_layers.checked_sub(dense) else { return false };
+            let runs = [(false, dense), (true, moe)];
+            let runs = runs.into_iter().filter(|(_, count)| *count > 0).collect();
+            design.transformer.moe_layer_freq = LayerFreq::Runs(runs);
+            true
+        }
+        TieRule::FillChunks => {
+            let layers = design.transformer.num_layers + design.transformer.mtp_num_layers;
+            let parallel = &mut design.parallel;
+            let chunks = (parallel.pipeline_model_parallel_size
+                * parallel.virtual_pipeline_model_parallel_size)
+                .max(1);
+            let slots = layers.next_multiple_of(chunks);
+            let per_chunk = slots / chunks;
+            let positions = &mut parallel.noop_layers.0;
+            positions.clear();
+            let added = slots - layers;
+            positions.extend((chunks - added..chunks).map(|chunk| (chunk + 1) * per_chunk - 1));
+            true
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What is kept of designs: it merges in any order, in any grouping, to the same bits.
+//!
+//! Counts and sums are whole numbers, the best of several is the better one and of equals the one
+//! with the lower index, and the random sample takes the designs whose index has the smallest hash.
+//! So it doesn't matter who evaluated which range, in what order, or how often it was tried.
+
+mod front;
+mod rows;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evaluate::Outcome;
+use crate::space::Space;
+use crate::spec::Goal;
+use front::Front;
+use rows::{Sample, Top};
+
+/// A design that is kept, with the metrics of the spec's columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its index.
+    pub index: u64,
+    /// The columns.
+    pub values: Vec<f64>,
+}
+
+/// The best value of the first objective.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// The value.
+    pub value: f64,
+    /// The index of the design that has it.
+    pub index: u64,
+}
+
+/// What is known of one value of one axis, over all designs that have it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marginal {
+    /// Designs that the model has an estimate for.
+    pub legal: u64,
+    /// Designs that keep all constraints.
+    pub feasible: u64,
+    /// Sum of the first objective over the feasible ones, in units of 2^-32.
+    #[serde(with = "digits")]
+    sum: i128,
+    /// The best of the feasible ones.
+    pub best: Option<Best>,
+}
+
+impl Marginal {
+    /// Mean of the first objective over the feasible designs.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.feasible > 0).then(|| self.sum as f64 / UNIT / self.feasible as f64)
+    }
+}
+
+/// A whole number as text: JSON's numbers end at 64 bits in most readers.
+mod digits {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(number: &i128, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(number)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<i128, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// Sums are whole numbers of this fraction: additions in any order give the same.
+const UNIT: f64 = 4_294_967_296.0;
+
+/// A number as a whole number of units; what is too large for 2^40 such sums counts as less.
+fn units(value: f64) -> i128 {
+    const MOST: f64 = 36_028_797_018_963_968.0;
+    (value.clamp(-MOST, MOST) * UNIT).round() as i128
+}
+
+/// What is kept of a range of places.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Places.
+    pub points: u64,
+    /// Designs that the model has an estimate for.
+    pub legal: u64,
+    /// Designs that keep all constraints, too.
+    pub feasible: u64,
+    /// What rules out how many of the others.
+    pub reasons: BTreeMap<String, u64>,
+    /// For each objective the best designs, best first.
+    top: Vec<Top>,
+    /// Designs that none is better than in every objective.
+    front: Front,
+    /// A random sample of the feasible designs.
+    sample: Sample,
+    /// For each axis and each of its values what is known of it.
+    pub marginals: Vec<Vec<Marginal>>,
+    /// For each objective how many feasible designs have a value in a bin; 16 bins to a power of
+    /// two.
+    bins: Vec<BTreeMap<u16, u64>>,
+}
+
+impl Summary {
+    /// Nothing is kept yet.
+    #[must_use]
+    pub fn new(space: &Space) -> Self {
+        let objectives = space.spec().objectives.len();
+        let axes = space.axes().iter();
+        Self {
+            points: 0,
+            legal: 0,
+            feasible: 0,
+            reasons: BTreeMap::new(),
+            top: vec![Top::default(); objectives],
+            front: Front::default(),
+            sample: Sample::default(),
+            marginals: axes.map(|axis| vec![Marginal::default(); axis.values.len()]).collect(),
+            bins: vec![BTreeMap::new(); objectives],
+        }
+    }
+
+    /// For each objective the best designs, best first.
+    pub fn top(&self) -> impl Iterator<Item = &[Row]> {
+        self.top.iter().map(|top| top.rows.as_slice())
+    }
+
+    /// Designs that none is better than in every objective, by index.
+    #[must_use]
+    pub fn front(&self) -> &[Row] {
+        &self.front.rows
+    }
+
+    /// A random sample of the feasible designs, by index.
+    #[must_use]
+    pub fn sample(&self) -> &[Row] {
+        &self.sample.rows
+    }
+
+    /// The value that this share of the feasible designs is not above in an objective, to 6 %: the
+    /// lower end of its bin.
+    #[must_use]
+    pub fn quantile(&self, objective: usize, share: f64) -> Option<f64> {
+        let bins = self.bins.get(objective)?;
+        let total: u64 = bins.values().sum();
+        let rank = (share * total as f64).ceil().max(1.0) as u64;
+        let mut passed = 0;
+        let bin = bins.iter().find(|(_, count)| {
+            passed += **count;
+            passed >= rank
+        });
+        bin.map(|(bin, _)| front::value_of(u64::from(*bin) << BIN_SHIFT))
+    }
+
+    /// Adds what became of designs.
+    pub(crate) fn add(&mut self, space: &Space, outcome: &Outcome<'_>) {
+        match *outcome {
+            Outcome::RuledOut { points, reason } => {
+                self.points += points;
+                self.count(reason, points);
+            }
+            Outcome::Legal { index, digits, values, broken } => {
+                self.points += 1;
+                self.legal += 1;
+                for (values, digit) in self.marginals.iter_mut().zip(digits) {
+                    values[*digit].legal += 1;
+                }
+                match broken {
+                    Some(reason) => self.count(reason, 1),
+                    None => self.keep(space, index, digits, values),
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, reason: &str, points: u64) {
+        match self.reasons.get_mut(reason) {
+            Some(count) => *count += points,
+            None => {
+                self.reasons.insert(reason.to_owned(), points);
+            }
+        }
+    }
+
+    /// Adds a feasible design.
+    fn keep(&mut self, space: &Space, index: u64, digits: &[usize], values: &[f64]) {
+        let spec = space.spec();
+        self.feasible += 1;
+        let best = Best { value: values[0], index };
+        let sum = units(values[0]);
+        let goal = spec.objectives[0].goal;
+        for (marginals, digit) in self.marginals.iter_mut().zip(digits) {
+            let marginal = &mut marginals[*digit];
+            marginal.feasible += 1;
+            marginal.sum += sum;
+            marginal.best = better(goal, marginal.best, Some(best));
+        }
+        for (objective, one) in spec.objectives.iter().enumerate() {
+            *self.bins[objective].entry(bin(values[objective])).or_default() += 1;
+            self.top[objective].add(objective, one.goal, spec.top as usize, index, values);
+        }
+        self.front.add(spec, index, values);
+        self.sample.add(spec.sample as usize, index, values);
+    }
+
+    /// The same with rows in their final order.
+    pub(crate) fn settled(mut self, space: &Space) -> Self {
+        self.front.settle();
+        self.sample.settle(space.spec().sample as usize);
+        self
+    }
+
+    /// Adds what is kept of other places.
+    pub fn merge(&mut self, space: &Space, other: Self) {
+        let spec = space.spec();
+        self.points += other.points;
+        self.legal += other.legal;
+        self.feasible += other.feasible;
+        other.reasons.iter().for_each(|(reason, points)| self.count(reason, *points));
+        let goal = spec.objectives[0].goal;
+        for (ours, theirs) in
+            self.marginals.iter_mut().flatten().zip(other.marginals.iter().flatten())
+        {
+            ours.legal += theirs.legal;
+            ours.feasible += theirs.feasible;
+            ours.sum += theirs.sum;
+            ours.best = better(goal, ours.best, theirs.best);
+        }
+        for (ours, theirs) in self.bins.iter_mut().zip(other.bins) {
+            theirs.into_iter().for_each(|(bin, count)| *ours.entry(bin).or_default() += count);
+        }
+        for (objective, (ours, theirs)) in self.top.iter_mut().zip(other.top).enumerate() {
+            let goal = spec.objectives[objective].goal;
+            for row in theirs.rows {
+                ours.add(objective, goal, spec.top as usize, row.index, &row.values);
+            }
+        }
+        for row in other.front.rows {
+            self.front.add(spec, row.index, &row.values);
+        }
+        self.front.settle();
+        for row in other.sample.rows {
+            self.sample.add(spec.sample as usize, row.index, &row.values);
+        }
+        self.sample.settle(spec.sample as usize);
+    }
+
+    /// Has it the shape of that space's summaries?
+    pub(crate) fn suits(&self, space: &Space) -> bool {
+        let spec = space.spec();
+        let columns = spec.columns.len();
+        let tops = self.top.iter().flat_map(|top| &top.rows);
+        let mut rows = tops.chain(&self.front.rows).chain(&self.sample.rows);
+        let axes = space.axes();
+        self.top.len() == spec.objectives.len()
+            && self.bins.len() == spec.objectives.len()
+            && self.marginals.len() == axes.len()
+            && self.marginals.iter().zip(axes).all(|(ours, axis)| ours.len() == axis.values.len())
+            && rows.all(|row| row.index < space.size() && row.values.len() == columns)
+            && self.legal.checked_add(self.feasible).is_some()
+    }
+}
+
+/// Bits of a number that a bin leaves out: sign, exponent and four bits of the fraction stay.
+const BIN_SHIFT: u32 = 48;
+
+fn bin(value: f64) -> u16 {
+    (front::ordered(value) >> BIN_SHIFT) as u16
+}
+
+/// The better of two; of equals the one with the lower index.
+fn better(goal: Goal, one: Option<Best>, other: Option<Best>) -> Option<Best> {
+    match (one, other) {
+        (Some(a), Some(b)) => {
+            Some(if front::precedes(goal, (b.value, b.index), (a.value, a.index)) { b } else { a })
+        }
+        (one, None) => one,
+        (None, other) => other,
+    }
+}

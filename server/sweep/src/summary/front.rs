@@ -1,0 +1,138 @@
+//! The Pareto front: designs that none is better than in every objective.
+//!
+//! With a resolution above zero a front of millions stays small: numbers are compared by their
+//! leading bits, and of the designs with the same leading bits in every objective one stays, the
+//! best by the first objective, then by the next, then by index. Which boxes of leading bits are
+//! on the front, and which design stays in each, doesn't depend on the order.
+
+use serde::{Deserialize, Serialize};
+
+use super::Row;
+use crate::spec::{Goal, Spec};
+
+/// Leading bits of every objective, more is better.
+type Place = [u64; Spec::MOST_OBJECTIVES];
+
+/// The front so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Front {
+    pub(super) rows: Vec<Row>,
+    /// Where the rows are; empty when it has to be computed again.
+    #[serde(skip)]
+    places: Vec<Place>,
+}
+
+impl Front {
+    /// Adds a design, unless one on the front is at least as good in everything.
+    pub(super) fn add(&mut self, spec: &Spec, index: u64, values: &[f64]) {
+        if self.places.len() != self.rows.len() {
+            self.places = self.rows.iter().map(|row| place(spec, &row.values)).collect();
+        }
+        let place = place(spec, values);
+        let reaches = |one: &Place, other: &Place| one.iter().zip(other).all(|(a, b)| a >= b);
+        if let Some(known) = self.places.iter().position(|known| reaches(known, &place)) {
+            if self.places[known] == place && is_better(spec, values, index, &self.rows[known]) {
+                self.rows[known] = Row { index, values: values.to_vec() };
+            }
+            // What rules out one design tends to rule out the next: it is asked first.
+            self.places.swap(0, known);
+            self.rows.swap(0, known);
+            return;
+        }
+        let mut kept = 0;
+        for at in 0..self.rows.len() {
+            if !reaches(&place, &self.places[at]) {
+                self.rows.swap(kept, at);
+                self.places.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.rows.truncate(kept);
+        self.places.truncate(kept);
+        self.rows.push(Row { index, values: values.to_vec() });
+        self.places.push(place);
+    }
+
+    /// Sorts the rows by index.
+    pub(super) fn settle(&mut self) {
+        self.rows.sort_unstable_by_key(|row| row.index);
+        self.places.clear();
+    }
+}
+
+/// Of two designs at one place: is this one better by the first objective that differs?
+fn is_better(spec: &Spec, values: &[f64], index: u64, other: &Row) -> bool {
+    let pairs = spec.objectives.iter().zip(values.iter().zip(&other.values));
+    for (objective, (ours, theirs)) in pairs {
+        let (ours, theirs) = (directed(objective.goal, *ours), directed(objective.goal, *theirs));
+        if ours != theirs {
+            return ours > theirs;
+        }
+    }
+    index < other.index
+}
+
+fn place(spec: &Spec, values: &[f64]) -> Place {
+    let bits = dropped_bits(spec.resolution);
+    let mut place = [0; Spec::MOST_OBJECTIVES];
+    for ((place, objective), value) in place.iter_mut().zip(&spec.objectives).zip(values) {
+        *place = directed(objective.goal, *value) >> bits;
+    }
+    place
+}
+
+/// Bits of a fraction that are less than this share of a number.
+fn dropped_bits(resolution: f64) -> u32 {
+    const FRACTION: u32 = 52;
+    (0..FRACTION)
+        .rev()
+        .find(|bits| resolution * (1_u64 << (FRACTION - bits)) as f64 >= 1.0)
+        .unwrap_or(0)
+}
+
+/// A number's bits in the order of numbers.
+pub(super) fn ordered(value: f64) -> u64 {
+    // Both zeros are one number.
+    let bits = (value + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+/// The number of these bits.
+pub(super) fn value_of(ordered: u64) -> f64 {
+    f64::from_bits(if ordered >> 63 == 1 { ordered & !(1 << 63) } else { !ordered })
+}
+
+/// The same with more for what is better.
+fn directed(goal: Goal, value: f64) -> u64 {
+    match goal {
+        Goal::Max => ordered(value),
+        Goal::Min => !ordered(value),
+    }
+}
+
+/// Is the first of two (value, index) better, or as good with a lower index?
+pub(super) fn precedes(goal: Goal, one: (f64, u64), other: (f64, u64)) -> bool {
+    let (a, b) = (directed(goal, one.0), directed(goal, other.0));
+    a > b || (a == b && one.1 < other.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_in_the_order_of_numbers() {
+        let numbers = [f64::MIN, -2.5, -1e-300, 0.0, 1e-300, 0.3, 0.30000000000000004, 7e12];
+        assert!(numbers.windows(2).all(|pair| ordered(pair[0]) < ordered(pair[1])));
+        assert_eq!(ordered(-0.0), ordered(0.0));
+        assert!(numbers.iter().all(|number| value_of(ordered(*number)).total_cmp(number).is_eq()));
+    }
+
+    #[test]
+    fn a_resolution_keeps_the_bits_that_it_needs() {
+        assert_eq!(dropped_bits(0.0), 0);
+        assert_eq!(dropped_bits(0.001), 52 - 10);
+        assert_eq!(dropped_bits(0.5), 51);
+    }
+}
