@@ -5,13 +5,14 @@
 //! always of the newest design. Nothing here runs on the server.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use web_sys::js_sys::{Array, Function};
+use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
 use web_sys::{
     Element, HtmlDetailsElement, HtmlElement, IntersectionObserver, IntersectionObserverEntry,
     IntersectionObserverInit, MessageEvent, ResizeObserver, Worker, WorkerOptions, WorkerType,
@@ -45,27 +46,61 @@ struct Place {
     shown: Option<Goal>,
 }
 
+/// Something to do for the page before studies.
+pub enum Errand {
+    /// To read a trace from a file's bytes.
+    Read(Uint8Array),
+    /// To say what the trace does to the design in a link.
+    Effect(String),
+}
+
+/// What came of an errand.
+pub enum Done {
+    /// The trace's hash, or what is wrong with it.
+    Read(Result<String, Vec<String>>),
+    /// The design in the link, and what the trace does to it; nothing where they don't fit.
+    Effect(String, Option<Vec<f64>>),
+}
+
+/// What the worker is at.
+enum Task {
+    /// The study of that place.
+    Study(usize, Goal),
+    Read,
+    Effect(String),
+}
+
 /// The places, and the worker once something was asked of it.
 struct State {
     places: Vec<Place>,
     worker: Option<Worker>,
-    /// What the worker is at: the number of the place, and what for.
-    at: Option<(usize, Goal)>,
+    at: Option<Task>,
+    errands: VecDeque<Errand>,
     query: String,
     rests: bool,
+}
+
+thread_local! {
+    /// A page has one desk; it can't be in a signal, as it belongs to one thread.
+    static CURRENT: RefCell<Weak<Desk>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Keeps the studies up to date as long as it lives.
 pub struct Desk {
     state: RefCell<State>,
     handler: Closure<dyn FnMut(JsValue)>,
+    /// Told what came of errands.
+    hear: Box<dyn Fn(Done)>,
     observers: RefCell<Option<(IntersectionObserver, ResizeObserver)>>,
 }
 
 impl Desk {
     /// A desk for the studies whose place is on the page.
     #[must_use]
-    pub fn new(hosts: impl Iterator<Item = (Study, NodeRef<Div>)>) -> Rc<Self> {
+    pub fn new(
+        hosts: impl Iterator<Item = (Study, NodeRef<Div>)>,
+        hear: impl Fn(Done) + 'static,
+    ) -> Rc<Self> {
         let places = hosts.filter_map(|(study, host)| {
             let host = host.get_untracked()?.unchecked_into();
             Some(Place { study, host, in_view: false, width: 0, shown: None })
@@ -74,6 +109,7 @@ impl Desk {
             places: places.collect(),
             worker: None,
             at: None,
+            errands: VecDeque::new(),
             query: String::new(),
             rests: true,
         };
@@ -84,10 +120,18 @@ impl Desk {
                     desk.told(&what);
                 }
             });
-            Self { state: RefCell::new(state), handler, observers: RefCell::new(None) }
+            let hear = Box::new(hear);
+            Self { state: RefCell::new(state), handler, hear, observers: RefCell::new(None) }
         });
         desk.observers.replace(desk.observe().ok());
+        CURRENT.set(Rc::downgrade(&desk));
         desk
+    }
+
+    /// The page's desk, once it is there.
+    #[must_use]
+    pub fn current() -> Option<Rc<Self>> {
+        CURRENT.with_borrow(Weak::upgrade)
     }
 
     fn callback(&self) -> &Function {
@@ -134,63 +178,76 @@ impl Desk {
 
     fn answered(&self, data: &JsValue) {
         let data = data.unchecked_ref::<Array>();
-        let Some(html) = data.get(0).as_string() else {
-            if let Some(error) = data.get(1).as_string() {
-                return self.failed(&error);
+        if let Some(error) = data.get(1).as_string() {
+            return self.failed(&error);
+        }
+        let (answer, at) = (data.get(0), self.state.borrow_mut().at.take());
+        match at {
+            Some(Task::Study(index, goal)) => {
+                let host = self.state.borrow_mut().shows(index, goal);
+                // Without an answer, of a design that can't be estimated, what is shown stays.
+                if let (Some(host), Some(html)) = (host, answer.as_string()) {
+                    write(&host, &html);
+                }
             }
-            // A design that the worker can't estimate: what is shown stays.
-            self.done();
-            return;
-        };
-        if let Some((host, _)) = self.done() {
-            write(&host, &html);
+            Some(Task::Read) => {
+                let mut texts =
+                    answer.unchecked_ref::<Array>().iter().filter_map(|it| it.as_string());
+                let hash = texts.next().filter(|hash| !hash.is_empty());
+                (self.hear)(Done::Read(hash.ok_or_else(|| texts.collect())));
+            }
+            Some(Task::Effect(query)) => {
+                let numbers = answer.dyn_ref::<Float64Array>().map(Float64Array::to_vec);
+                (self.hear)(Done::Effect(query, numbers));
+            }
+            None => {}
         }
     }
 
-    /// Takes what the worker was at as shown.
-    fn done(&self) -> Option<(HtmlElement, Goal)> {
-        let mut state = self.state.borrow_mut();
-        let (index, goal) = state.at.take()?;
-        let place = state.places.get_mut(index)?;
-        place.shown = Some(goal.clone());
-        // A fixed, valid attribute name can always be removed.
-        let _ = place.host.remove_attribute("aria-busy");
-        Some((place.host.clone(), goal))
+    /// Does something for the page as soon as the worker is free.
+    pub fn send(&self, errand: Errand) {
+        self.state.borrow_mut().errands.push_back(errand);
+        self.ask();
     }
 
     /// Says where a study is missing that it is, and begins with a new worker at the next change.
     fn failed(&self, why: &str) {
-        if let Some(worker) = self.state.borrow_mut().worker.take() {
+        let (worker, at) = {
+            let mut state = self.state.borrow_mut();
+            (state.worker.take(), state.at.take())
+        };
+        if let Some(worker) = worker {
             worker.terminate();
         }
-        let Some((host, _)) = self.done() else { return };
-        let problem = document().create_element("p");
-        if let Ok(problem) = problem {
-            problem.set_class_name("study-problem");
-            problem.set_text_content(Some(&format!("This can't be brought up to date: {why}.")));
-            let _ = host.prepend_with_node_1(&problem);
+        let why = format!("This can't be brought up to date: {why}.");
+        match at {
+            Some(Task::Study(index, goal)) => {
+                let host = self.state.borrow_mut().shows(index, goal);
+                let problem = document().create_element("p");
+                if let (Some(host), Ok(problem)) = (host, problem) {
+                    problem.set_class_name("study-problem");
+                    problem.set_text_content(Some(&why));
+                    let _ = host.prepend_with_node_1(&problem);
+                }
+            }
+            Some(Task::Read) => (self.hear)(Done::Read(Err(vec![why]))),
+            Some(Task::Effect(query)) => (self.hear)(Done::Effect(query, None)),
+            None => {}
         }
     }
 
-    /// Asks for the next study that isn't up to date, unless the worker is at one.
+    /// Gives the worker what is next, unless it is at something.
     fn ask(&self) {
         let mut state = self.state.borrow_mut();
         if state.at.is_some() {
             return;
         }
-        let Some((index, goal)) = state.next() else { return };
+        let Some((task, message)) = state.next() else { return };
         let Some(worker) = state.worker.take().or_else(|| self.start()) else { return };
-        let place = &state.places[index];
-        let _ = place.host.set_attribute("aria-busy", "true");
-        let message = Array::of3(
-            &JsValue::from_str(place.study.id()),
-            &JsValue::from_str(&goal.query),
-            &JsValue::from_f64(f64::from(goal.width)),
-        );
-        // Strings and numbers can always be sent.
+        // Strings, numbers and bytes can always be sent.
         let _ = worker.post_message(&message);
         state.worker = Some(worker);
-        state.at = Some((index, goal));
+        state.at = Some(task);
     }
 
     fn start(&self) -> Option<Worker> {
@@ -218,8 +275,27 @@ impl Drop for Desk {
 }
 
 impl State {
+    /// What is to be done next, and the message that asks for it.
+    fn next(&mut self) -> Option<(Task, Array)> {
+        match self.errands.pop_front() {
+            Some(Errand::Read(bytes)) => Some((Task::Read, Array::of2(&"trace".into(), &bytes))),
+            Some(Errand::Effect(query)) => {
+                let message = Array::of2(&"effect".into(), &query.as_str().into());
+                Some((Task::Effect(query), message))
+            }
+            None => {
+                let (index, goal) = self.due()?;
+                let place = &self.places[index];
+                let _ = place.host.set_attribute("aria-busy", "true");
+                let [study, query] = [place.study.id(), &goal.query].map(JsValue::from_str);
+                let message = Array::of4(&"study".into(), &study, &query, &goal.width.into());
+                Some((Task::Study(index, goal), message))
+            }
+        }
+    }
+
     /// The first place in view that shows something else than it should, and what it should.
-    fn next(&self) -> Option<(usize, Goal)> {
+    fn due(&self) -> Option<(usize, Goal)> {
         let due = |pace: Pace| {
             self.places.iter().enumerate().find_map(|(index, place)| {
                 let is_due = place.study.pace() == pace && place.in_view && place.width > 0;
@@ -228,6 +304,15 @@ impl State {
             })
         };
         due(Pace::Live).or_else(|| due(Pace::AtRest).filter(|_| self.rests))
+    }
+
+    /// Notes what a place shows.
+    fn shows(&mut self, index: usize, goal: Goal) -> Option<HtmlElement> {
+        let place = self.places.get_mut(index)?;
+        place.shown = Some(goal);
+        // A fixed, valid attribute name can always be removed.
+        let _ = place.host.remove_attribute("aria-busy");
+        Some(place.host.clone())
     }
 
     /// An observer tells of a place that it is in view, or how wide it is.

@@ -7,15 +7,18 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use model::choice::Balance;
 use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
 use model::metric::MetricId;
 use model::preset::Preset;
+use model::routing::Effect;
 use model::violation::{Nearest, Violation};
 use model::{Plan, legal_values};
 
 use crate::history::History;
 use crate::numbers::Numbers;
+use crate::recorded::{self, Recorded};
 
 /// Whose numbers the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,10 @@ pub struct Explorer {
     on_page: Memo<OnPage>,
     /// The design as it was when the knobs last rested: what takes long follows it.
     resting: RwSignal<Design>,
+    /// A plan with the loads of the trace at hand.
+    traced: RwSignal<Option<Arc<Plan>>>,
+    /// The trace that the visitor opened.
+    pub recorded: RwSignal<Recorded>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
     /// What the search box over the knobs holds, in lower case.
@@ -80,8 +87,9 @@ impl Explorer {
         let changed = Memo::new(move |_| {
             design.with(|design| preset_design.with(|preset| differences(design, preset)))
         });
-        let checked = Memo::new(move |_| {
-            design.with(|design| Plan::new(design).map(|plan| Arc::new(Numbers::new(plan))))
+        let traced = RwSignal::new(None::<Arc<Plan>>);
+        let checked = Memo::new(move |before: Option<&Checked>| {
+            traced.with(|traced| design.with(|design| check(design, before, traced.as_deref())))
         });
         let violations = Memo::new(move |_| {
             checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
@@ -108,6 +116,8 @@ impl Explorer {
             violations,
             on_page,
             resting,
+            traced,
+            recorded: RwSignal::default(),
             explained: RwSignal::new(None),
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
@@ -141,6 +151,25 @@ impl Explorer {
     #[must_use]
     pub fn shown(self) -> Shown {
         self.on_page.with(|on_page| on_page.of)
+    }
+
+    /// The design, while nothing but its trace's loads is missing.
+    #[must_use]
+    pub fn lacks_loads(self) -> Option<Design> {
+        let design = self.design.get();
+        let is_traced = design.routing.balance == Balance::Trace;
+        let is_broken = self.violations.with(|violations| !violations.is_empty());
+        let lacks = || Plan::with_effect(&design, Effect::UNIFORM).is_ok();
+        (is_traced && is_broken && lacks()).then_some(design)
+    }
+
+    /// Takes what the trace at hand does to a design.
+    pub fn take_loads(self, design: &Design, numbers: &[f64]) {
+        let effect = recorded::effect(numbers, design);
+        let plan = effect.and_then(|effect| Plan::with_effect(design, effect).ok());
+        if let Some(plan) = plan {
+            self.traced.set(Some(Arc::new(plan)));
+        }
     }
 
     /// Reads the unchanged preset's numbers.
@@ -337,6 +366,22 @@ impl Explorer {
 
 fn differences(design: &Design, preset: &Design) -> Vec<KnobId> {
     KnobId::ALL.iter().copied().filter(|id| design.get(*id) != preset.get(*id)).collect()
+}
+
+/// A design's numbers, or the rules that it breaks.
+type Checked = Result<Arc<Numbers>, Vec<Violation>>;
+
+/// Checks a design. Uneven loads are taken over from the design before, where they are the same,
+/// and recorded ones from a plan of the same trace.
+fn check(design: &Design, before: Option<&Checked>, traced: Option<&Plan>) -> Checked {
+    let before = before.and_then(|before| before.as_ref().ok());
+    let before = before.filter(|_| design.routing.balance == Balance::Skewed);
+    let base = recorded::same_trace(design, traced).or(before.map(|numbers| &numbers.plan));
+    let plan = match base {
+        Some(base) => base.variant(design),
+        None => Plan::new(design),
+    };
+    plan.map(|plan| Arc::new(Numbers::new(plan)))
 }
 
 /// A preset's plan, or that of the preset that a visitor meets first.

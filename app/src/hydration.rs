@@ -48,6 +48,26 @@ pub fn study(name: &str, query: &str, width: u32) -> Option<String> {
     crate::study::answer::of_link(name, query, width)
 }
 
+/// Takes a trace of expert loads from a file's bytes: its hash, or an empty text and what is wrong
+/// with it.
+#[cfg(feature = "studies")]
+#[wasm_bindgen]
+#[must_use]
+pub fn trace(bytes: &[u8]) -> Vec<String> {
+    match crate::study::answer::take_trace(bytes) {
+        Ok(hash) => vec![hash],
+        Err(errors) => std::iter::once(String::new()).chain(errors).collect(),
+    }
+}
+
+/// What the trace's loads do to the design in a link; nothing while they aren't of one another.
+#[cfg(feature = "studies")]
+#[wasm_bindgen]
+#[must_use]
+pub fn effect(query: &str) -> Option<Vec<f64>> {
+    crate::study::answer::effect(query).map(|effect| crate::recorded::numbers(&effect).to_vec())
+}
+
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.
 #[wasm_bindgen]
 #[must_use]

@@ -25,6 +25,7 @@ pub mod numbers;
 pub mod panels;
 pub mod parity;
 pub mod published;
+pub mod recorded;
 pub mod schedule_page;
 pub mod schedules;
 mod shell;

@@ -13,4 +13,5 @@ pub mod page;
 pub mod presets;
 pub mod studies;
 pub mod timeline;
+pub mod trace;
 pub mod verdict;

@@ -55,3 +55,80 @@ for (const width of [1440, 390, 320]) {
     });
   }
 }
+
+/** A trace of the default model's experts: 4 steps, 2 layers, 256 experts, the first one hot. */
+function csv(experts = 256): string {
+  const rows = ["step,layer,expert,tokens"];
+  for (let step = 0; step < 4; step += 1) {
+    for (let layer = 0; layer < 2; layer += 1) {
+      for (let expert = 0; expert < experts; expert += 1) {
+        rows.push([step, layer, expert, expert === 0 ? 9000 : 1000 + expert].join(","));
+      }
+    }
+  }
+  return rows.join("\n");
+}
+
+async function open(page: Page, name: string, text: string): Promise<void> {
+  const buffer = Buffer.from(text);
+  await page.getByLabel("Open a trace of expert loads").setInputFiles({
+    name,
+    mimeType: "text/csv",
+    buffer,
+  });
+}
+
+test("a trace from a file decides the loads, and changes follow", async ({ page }) => {
+  await gotoHydrated(page, EVEN);
+  await open(page, "loads.csv", csv());
+  const trace = page.getByRole("region", { name: "Trace of expert loads" });
+  await expect(trace).toContainText(/Trace [0-9a-f]{32} is at hand/);
+  await expect(page).toHaveURL(/balance=trace/);
+  await expect(page.getByRole("region", { name: "Broken rules" })).toHaveCount(0);
+  await look(page);
+  await expect(page.locator("#load-before svg")).toBeVisible();
+  const loads = page.getByRole("region", { name: "Expert load" });
+  const before = await loads.locator("p").first().innerText();
+  // Another EP spreads the hot expert over other ranks: the worker says how.
+  await page.getByRole("spinbutton", { name: "Expert parallel (EP)", exact: true }).fill("64");
+  await expect(loads.locator("p").first()).not.toHaveText(before);
+  await page.keyboard.press("Escape");
+});
+
+test("a bad trace is refused with its line, and nothing changes", async ({ page }) => {
+  await gotoHydrated(page, EVEN);
+  await open(page, "bad.csv", "step,layer,expert,tokens\n0,0,0,5\n0,0,1,-3\n");
+  const trace = page.getByRole("region", { name: "Trace of expert loads" });
+  await expect(trace).toContainText(/line 3/i);
+  await expect(page).not.toHaveURL(/trace/);
+  await open(page, "junk.csv", "\u0000\u0001PAR1 junk");
+  await expect(trace).not.toContainText(/line 3/i);
+  await open(page, "loads.csv", csv(8));
+  await expect(trace).toContainText(/other experts/);
+});
+
+test("a trace that is kept opens with its link in another browser", async ({ page, visit }) => {
+  await gotoHydrated(page, EVEN);
+  await open(page, "loads.csv", csv());
+  await expect(page).toHaveURL(/balance=trace/);
+  await page.getByRole("button", { name: "Keep it on this server, for links" }).click();
+  await expect(page.getByText("Kept: whoever opens a link")).toBeVisible();
+  const mfu = page.getByRole("article", { name: "MFU", exact: true }).locator("[data-metric]");
+  const value = await mfu.first().innerText();
+  const other = await visit();
+  await gotoHydrated(other, page.url());
+  const region = other.getByRole("region", { name: "Trace of expert loads" });
+  await expect(region).toContainText("is at hand");
+  const shown = other.getByRole("article", { name: "MFU", exact: true }).locator("[data-metric]");
+  await expect(shown.first()).toHaveText(value.trim());
+});
+
+test.describe("a link to a trace that isn't kept", () => {
+  test.use({ expectedConsole: /404/ });
+
+  test("says that its file is needed", async ({ page }) => {
+    await gotoHydrated(page, `/?routing.balance=trace&routing.trace=${"0".repeat(32)}`);
+    const region = page.getByRole("region", { name: "Trace of expert loads" });
+    await expect(region).toContainText("isn't kept on this server");
+  });
+});

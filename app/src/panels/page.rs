@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use model::design::Design;
 
 use super::studies::{Studies, press};
-use super::{cards, conventions, explanation, header, help, knobs, timeline, verdict};
+use super::{cards, conventions, explanation, header, help, knobs, timeline, trace, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
 use crate::study::Study;
@@ -61,6 +61,7 @@ pub fn page(design: Design) -> impl IntoView {
                 {studies.place(Study::Balance)}
                 {studies.place(Study::Schedules)}
                 {studies.place(Study::Loads)}
+                {trace::trace(explorer)}
                 {verdict::notes(explorer)}
             </main>
             {explanation::explanation(explorer)}

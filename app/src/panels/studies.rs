@@ -9,6 +9,7 @@ use leptos::wasm_bindgen::JsCast;
 use model::link;
 use web_sys::Element;
 
+use super::trace;
 use crate::desk::{Desk, link_of};
 use crate::download::download;
 use crate::explorer::Explorer;
@@ -29,7 +30,10 @@ impl Studies {
         Effect::new(move |desk: Option<Rc<Desk>>| {
             let query = explorer.with_numbers(|numbers| link::encode(numbers.plan.design()));
             let rests = explorer.rests();
-            let desk = desk.unwrap_or_else(|| Desk::new(Study::ALL.into_iter().zip(hosts)));
+            let desk = desk.unwrap_or_else(|| {
+                let hosts = Study::ALL.into_iter().zip(hosts);
+                Desk::new(hosts, move |done| trace::hear(explorer, done))
+            });
             desk.follow(query, rests);
             desk
         });

@@ -2,11 +2,14 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use model::link;
-use model::routing::Report;
+use model::choice::Balance;
+use model::routing::packed::{self, PackedFault};
+use model::routing::{Effect, Report, Trace, text};
+use model::{Plan, link};
 
 use super::{Study, Width, advice, balance, bubble, communication, loads, memory, schedules, step};
 use crate::numbers::Numbers;
+use crate::recorded;
 
 /// What studies are made of: a design's numbers, and what several of them need beside.
 struct Subject {
@@ -63,28 +66,82 @@ fn waiting(study: Study, title: &str) -> String {
     )
 }
 
+/// What the worker keeps from one question to the next.
+#[derive(Default)]
+struct Kept {
+    trace: Option<Trace>,
+    /// A plan with the trace's loads: others with the same routing take them over.
+    traced: Option<Plan>,
+    subject: Option<Subject>,
+}
+
+thread_local! {
+    static KEPT: RefCell<Kept> = RefCell::default();
+}
+
+impl Kept {
+    /// The plan of the design in a link; `None` where it isn't one or breaks a rule, its trace not
+    /// being at hand among them.
+    fn plan(&mut self, query: &str) -> Option<Plan> {
+        let design = link::decode(query).ok()?;
+        if design.routing.balance != Balance::Trace {
+            return Plan::new(&design).ok();
+        }
+        let base = recorded::same_trace(&design, self.traced.as_ref());
+        let plan = base.and_then(|base| base.variant(&design).ok());
+        let plan = plan.or_else(|| Plan::with_trace(&design, self.trace.as_ref()?).ok())?;
+        self.traced = Some(plan.clone());
+        Some(plan)
+    }
+
+    /// The subject of a link. Studies of one design are asked for one after the other.
+    fn subject(&mut self, query: &str) -> Option<&Subject> {
+        if self.subject.as_ref().is_none_or(|subject| subject.query != query) {
+            let numbers = Numbers::new(self.plan(query)?);
+            let loads = OnceCell::new();
+            self.subject = Some(Subject { query: query.to_owned(), numbers, loads });
+        }
+        self.subject.as_ref()
+    }
+}
+
 /// A study of the design in a link; `None` for a name or a link that isn't one, and for a design
 /// that breaks a rule.
-///
-/// Studies of one design are asked for one after the other, so what they share is kept.
 #[must_use]
 pub fn of_link(study: &str, query: &str, width: u32) -> Option<String> {
-    thread_local! {
-        static LAST: RefCell<Option<Subject>> = const { RefCell::new(None) };
-    }
     let study = Study::of_id(study)?;
     let width = Width::Of(width);
-    LAST.with_borrow_mut(|last| {
-        if last.as_ref().is_none_or(|last| last.query != query) {
-            let numbers = Numbers::of(&link::decode(query).ok()?)?;
-            let loads = OnceCell::new();
-            *last = Some(Subject { query: query.to_owned(), numbers, loads });
-        }
-        let subject = last.as_ref()?;
+    KEPT.with_borrow_mut(|kept| {
+        kept.subject(query)?;
+        let subject = kept.subject.as_ref()?;
         if study != Study::Loads {
             return Some(html(study, &subject.numbers, width));
         }
-        let report = subject.loads.get_or_init(|| Report::of(&subject.numbers.plan, None));
+        let trace = kept.trace.as_ref();
+        let report = subject.loads.get_or_init(|| Report::of(&subject.numbers.plan, trace));
         Some(loads::html(&subject.numbers, report.as_ref(), width))
     })
+}
+
+/// Takes a trace from a file's bytes and gives its hash.
+///
+/// # Errors
+/// What is wrong with the file, by line.
+pub fn take_trace(bytes: &[u8]) -> Result<String, Vec<String>> {
+    let trace = match packed::read(bytes) {
+        // A file that isn't packed is a text.
+        Err(PackedFault::Magic) => {
+            text::read(bytes).map_err(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
+        }
+        packed => packed.map_err(|fault| vec![fault.to_string()]),
+    }?;
+    let hash = trace.content_hash();
+    KEPT.set(Kept { trace: Some(trace), ..Kept::default() });
+    Ok(hash)
+}
+
+/// What the trace's loads do to the design in a link; `None` while they aren't of one another.
+#[must_use]
+pub fn effect(query: &str) -> Option<Effect> {
+    KEPT.with_borrow_mut(|kept| kept.plan(query).map(|plan| *plan.effect()))
 }

@@ -1,5 +1,5 @@
 // The worker that makes studies beside the page. The build puts the names of the module's files in.
-import init, { study } from "/pkg/studies.js";
+import init, * as module from "/pkg/studies.js";
 
 // Why the module can't be used, or nothing.
 const failure = init({ module_or_path: "/pkg/studies_bg.wasm" }).then(
@@ -7,11 +7,12 @@ const failure = init({ module_or_path: "/pkg/studies_bg.wasm" }).then(
   (error) => error,
 );
 
-onmessage = async ({ data: [name, query, width] }) => {
+// A message is the name of one of the module's functions and what it is given.
+onmessage = async ({ data: [name, ...given] }) => {
   try {
     const error = await failure;
     if (error !== undefined) throw error;
-    postMessage([study(name, query, width)]);
+    postMessage([module[name](...given)]);
   } catch (error) {
     postMessage([undefined, String(error)]);
   }
