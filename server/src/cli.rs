@@ -6,11 +6,13 @@
 mod export;
 mod input;
 mod knobs;
+mod merge;
 mod output;
 mod predict;
 mod presets;
 mod schedule;
 mod serve;
+mod sweep;
 mod validate;
 
 use std::io;
@@ -38,6 +40,10 @@ enum Command {
     Export(export::Arguments),
     /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
     Schedule(schedule::Arguments),
+    /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
+    Sweep(sweep::Arguments),
+    /// Put the results of a sweep's shards together
+    Merge(merge::Arguments),
     /// Compare published runs with what the model predicts for them
     Validate(validate::Arguments),
     /// Serve the explorer and its API
@@ -80,6 +86,8 @@ pub fn main() -> ExitCode {
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Schedule(arguments) => schedule::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
     };

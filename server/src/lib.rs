@@ -12,6 +12,7 @@ pub mod registry;
 pub mod report;
 pub mod routes;
 mod site;
+mod sweeps;
 mod validated;
 
 pub use routes::router;

@@ -42,8 +42,22 @@ pub enum Outcome<'a> {
 /// Evaluates the places of a range; none when told to stop before its end.
 #[must_use]
 pub fn evaluate(space: &Space, places: Range<u64>, stop: &AtomicBool) -> Option<Summary> {
+    evaluate_with(space, places, stop, |_| ())
+}
+
+/// The same, and hears of every design in order.
+#[must_use]
+pub fn evaluate_with(
+    space: &Space,
+    places: Range<u64>,
+    stop: &AtomicBool,
+    mut hear: impl FnMut(&Outcome<'_>),
+) -> Option<Summary> {
     let mut summary = Summary::new(space);
-    let ended = outcomes(space, places, stop, |outcome| summary.add(space, &outcome));
+    let ended = outcomes(space, places, stop, |outcome| {
+        hear(&outcome);
+        summary.add(space, &outcome);
+    });
     ended.then(|| summary.settled(space))
 }
 

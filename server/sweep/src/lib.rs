@@ -23,10 +23,10 @@ mod spec;
 mod summary;
 
 pub use digest::digest;
-pub use evaluate::{Outcome, evaluate, outcomes};
+pub use evaluate::{Outcome, evaluate, evaluate_with, outcomes};
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
-pub use result::{Part, knobs, part, result};
+pub use result::{Part, knobs, part, result, varying};
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{

@@ -86,8 +86,8 @@ pub fn knobs(space: &Space, index: u64) -> Tree {
     Tree::map(varying(space).map(|knob| (knob.id(), Tree::from(&design.get(knob)))))
 }
 
-/// The knobs that differ between designs of the space.
-fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
+/// The knobs that differ between designs of the space: those that vary, then those that follow.
+pub fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
     let axes = space.axes().iter().map(|axis| axis.knob);
     axes.chain(space.spec().ties.iter().map(|tie| tie.knob))
 }

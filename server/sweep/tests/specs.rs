@@ -1,5 +1,4 @@
 //! Specs: what is read, and what is refused before anything runs.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use model::design::KnobId;
 use model::knob::Value;

@@ -1,0 +1,173 @@
+//! `moescape sweep`: every design of a space on this machine's cores.
+
+mod output;
+mod progress;
+mod spec;
+mod stop;
+
+use std::num::NonZeroUsize;
+use std::ops::{ControlFlow, Range};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use model::file::json;
+use sweep::{Space, Summary};
+
+use super::Failure;
+pub(super) use output::LONGEST_RESULT;
+use output::{Output, Target};
+use progress::Meter;
+
+/// Places of a chunk, at least.
+const LEAST_CHUNK: u64 = 4_096;
+
+/// Places of a chunk, at most.
+const MOST_CHUNK: u64 = 1 << 20;
+
+/// Chunks that a sweep is cut into, about.
+const CHUNKS: u64 = 20_000;
+
+/// What to sweep and where to put it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Spec, JSON or TOML (`-` reads stdin), or the name of one that comes with the program:
+    /// pangu-strategy, pangu-architecture
+    #[arg(value_name = "SPEC")]
+    spec: String,
+    /// File for the feasible designs, one row each (.csv, .jsonl or .parquet), or for the result
+    /// (.json) in place of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Evaluate the K-th of N equal parts alone; `moescape merge` puts results together
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Go on where an interrupted sweep with the same --out ended
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Threads [default: one for each core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// A part of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shard {
+    part: u64,
+    parts: u64,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MOST: u64 = 1_000_000;
+        let numbers = text.split_once('/').and_then(|(part, parts)| {
+            Some((part.trim().parse().ok()?, parts.trim().parse().ok()?))
+        });
+        match numbers {
+            Some((part, parts)) if (1..=parts).contains(&part) && parts <= MOST => {
+                Ok(Self { part, parts })
+            }
+            _ => Err(format!("takes a part and their number, from 1/N to N/N, N at most {MOST}")),
+        }
+    }
+}
+
+impl Shard {
+    /// The places of this part of so many.
+    fn places(self, count: u64) -> Range<u64> {
+        let edge =
+            |part: u64| (u128::from(count) * u128::from(part) / u128::from(self.parts)) as u64;
+        edge(self.part - 1)..edge(self.part)
+    }
+}
+
+/// Runs the sweep and prints its result.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let space = spec::read(&arguments.spec)?;
+    let shard = arguments.shard.unwrap_or(Shard { part: 1, parts: 1 });
+    let places = shard.places(space.places());
+    let target = arguments.out.as_deref().map(Target::of).transpose()?;
+    let mut output = Output::open(target, &space, &places, arguments.resume)?;
+    let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
+    let stop = Arc::new(AtomicBool::new(false));
+    stop::on_signal(&stop);
+    sweep_places(&space, places.clone(), threads.unwrap_or(NonZeroUsize::MIN), &stop, &mut output)?;
+    let result = json::print(&sweep::result(&space, output.progress()));
+    if output.progress().first_open(&places).is_some() {
+        return Err(Failure::Internal(output.interrupted(&space, &places)?));
+    }
+    output.finish(&space, result)
+}
+
+/// Evaluates what is open of these places, chunk by chunk and in order.
+fn sweep_places(
+    space: &Space,
+    places: Range<u64>,
+    threads: NonZeroUsize,
+    stop: &AtomicBool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Some(open) = output.progress().first_open(&places) else { return Ok(()) };
+    let format = output.format();
+    let size = ((places.end - places.start) / CHUNKS).clamp(LEAST_CHUNK, MOST_CHUNK);
+    let mut meter = Meter::new(&places, open);
+    let mut failure = None;
+    let work = |chunk: Range<u64>| -> Option<(Summary, Vec<u8>)> {
+        let mut rows = Vec::new();
+        let summary = sweep::evaluate_with(space, chunk, stop, |outcome| {
+            if let Some(format) = format {
+                format.add(space, outcome, &mut rows);
+            }
+        });
+        summary.map(|summary| (summary, rows))
+    };
+    sweep::run(open..places.end, size, threads, stop, work, |chunk, (summary, rows)| {
+        meter.show(&chunk, output.progress());
+        match output.add(space, chunk, summary, &rows) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    meter.end(output.progress());
+    failure.map_or(Ok(()), Err)
+}
+
+/// Reads a file of at most `most` bytes; `-` is stdin.
+pub(super) fn read_text(path: &str, most: u64) -> Result<String, Failure> {
+    use std::io::Read;
+    let failed = |error: std::io::Error| Failure::user(format!("can't read {path}: {error}"));
+    let mut bytes = Vec::new();
+    if path == "-" {
+        std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        let file = std::fs::File::open(path).map_err(failed)?;
+        file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    }
+    if bytes.len() as u64 > most {
+        return Err(Failure::user(format!("{path} has more than {most} bytes")));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::user(format!("{path} is not UTF-8 text: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_parts_of_the_whole() {
+        let shard = |text: &str| text.parse::<Shard>().unwrap();
+        assert_eq!(shard("1/3").places(10), 0..3);
+        assert_eq!(shard("2/3").places(10), 3..6);
+        assert_eq!(shard("3/3").places(10), 6..10);
+        assert_eq!(shard("5/8").places(3), 1..1);
+        for text in ["", "3", "0/3", "4/3", "1/0", "a/b", "1/9999999"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! `moescape sweep` and `moescape merge`, run as a person or a scheduler runs them.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SPEC: &str = r#"
+schema = 1
+name = "small"
+sample = 50
+[design]
+preset = "pangu-ultra-moe-6k"
+[design.schedule]
+timing = "closed_form"
+[space.parallel]
+tp = { powers_of_two = [1, 16] }
+pp = [4, 8, 16]
+vpp = [1, 2]
+ep = { powers_of_two = [8, 64] }
+noop_layers = { fill = "chunks" }
+[space.memory]
+recompute_modules = ["none", ["moe_act", "mla_qkv"]]
+[space.training]
+mbs = [1, 2, 3]
+"#;
+
+/// A directory with the spec.
+fn directory() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("spec.toml"), SPEC).unwrap();
+    directory
+}
+
+fn moescape(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
+    command.current_dir(directory).args(arguments);
+    command
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    moescape(directory, arguments).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(directory: &Path, arguments: &[&str]) -> String {
+    let output = run(directory, arguments);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn refused(directory: &Path, arguments: &[&str]) -> String {
+    let output = run(directory, arguments);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn result(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_result_is_the_same_however_the_sweep_is_cut() {
+    let home = directory();
+    let whole = succeeds(home.path(), &["sweep", "spec.toml"]);
+    let one = succeeds(home.path(), &["sweep", "spec.toml", "--threads", "1"]);
+    assert_eq!(whole, one);
+    let read = result(&whole);
+    assert_eq!(read["complete"], true);
+    assert_eq!(read["done"], 720);
+    let ruled_out = read["ruled_out"].as_array().unwrap();
+    let ruled_out: u64 = ruled_out.iter().map(|row| row["designs"].as_u64().unwrap()).sum();
+    assert_eq!(ruled_out + read["feasible"].as_u64().unwrap(), 720);
+    let names: Vec<String> = (1..=3).map(|part| format!("part-{part}.json")).collect();
+    for (part, name) in (1..).zip(&names) {
+        let shard = format!("{part}/3");
+        let said = ["sweep", "spec.toml", "--shard", &shard, "--out", name];
+        assert_eq!(succeeds(home.path(), &said), "");
+    }
+    let merged = succeeds(home.path(), &["merge", &names[2], &names[0], &names[1]]);
+    assert_eq!(merged, whole);
+    let output = run(home.path(), &["merge", &names[0]]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("240 of 720"));
+    assert!(refused(home.path(), &["merge", &names[0], &names[0]]).contains("already"));
+}
+
+#[test]
+fn the_best_design_is_what_predict_says_of_it() {
+    let home = directory();
+    let read = result(&succeeds(home.path(), &["sweep", "spec.toml"]));
+    let best = &read["objectives"][0]["best"][0];
+    let knobs = best["knobs"].as_object().unwrap();
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| match item {
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                })
+                .collect();
+            items.join(",")
+        }
+        other => other.to_string(),
+    };
+    let mut settings: Vec<String> =
+        knobs.iter().map(|(knob, value)| format!("{knob}={}", text(value))).collect();
+    settings.push("schedule.timing=closed_form".to_owned());
+    let mut arguments = vec!["predict", "--json", "--preset", "pangu-ultra-moe-6k"];
+    settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+    let predicted = result(&succeeds(home.path(), &arguments));
+    for (metric, value) in best["metrics"].as_object().unwrap() {
+        let predicted = predicted["metrics"][metric].as_f64().unwrap();
+        assert_eq!(predicted.to_bits(), value.as_f64().unwrap().to_bits(), "{metric}");
+    }
+    assert!(best["link"].as_str().unwrap().contains("preset=pangu-ultra-moe-6k"));
+}
+
+#[test]
+fn rows_are_the_feasible_designs_in_every_format() {
+    let home = directory();
+    let path = |name: &str| home.path().join(name);
+    let whole = succeeds(home.path(), &["sweep", "spec.toml"]);
+    let feasible = result(&whole)["feasible"].as_u64().unwrap() as usize;
+    for name in ["rows.csv", "rows.jsonl", "rows.parquet"] {
+        assert_eq!(succeeds(home.path(), &["sweep", "spec.toml", "--out", name]), whole);
+        assert!(!path(&format!("{name}.checkpoint")).exists(), "{name}");
+    }
+    let csv = std::fs::read_to_string(path("rows.csv")).unwrap();
+    assert!(
+        csv.starts_with("index,parallel.tensor_model_parallel_size,") || csv.starts_with("index,")
+    );
+    assert_eq!(csv.lines().count(), feasible + 1);
+    let lines = std::fs::read_to_string(path("rows.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), feasible);
+    let first = result(lines.lines().next().unwrap());
+    let row = csv.lines().nth(1).unwrap();
+    assert!(row.starts_with(&format!("{},", first["index"])), "{row}");
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let file = std::fs::File::open(path("rows.parquet")).unwrap();
+    let table = SerializedFileReader::new(file).unwrap();
+    assert_eq!(table.metadata().file_metadata().num_rows() as usize, feasible);
+    let read: Vec<_> = table.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    let shown = read[0].to_string();
+    assert!(shown.contains(&format!("index: {}", first["index"])), "{shown}");
+    let mfu = first["metrics"]["mfu"].as_f64().unwrap();
+    assert!(shown.contains(&format!("mfu: {mfu}")), "{shown}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_interrupted_or_killed_goes_on() {
+    let home = directory();
+    // Long enough to be caught: each design is simulated.
+    let slow = SPEC
+        .replace("closed_form", "simulated")
+        .replace("mbs = [1, 2, 3]", "mbs = [1, 2]\ngbs = { from = 6144, to = 61440, step = 6144 }");
+    std::fs::write(home.path().join("spec.toml"), slow).unwrap();
+    let whole = succeeds(home.path(), &["sweep", "spec.toml", "--out", "whole.csv"]);
+    for signal in ["-INT", "-KILL"] {
+        let arguments = ["sweep", "spec.toml", "--out", "rows.csv", "--resume", "--threads", "1"];
+        let mut child = moescape(home.path(), &arguments)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let checkpoint = home.path().join("rows.csv.checkpoint");
+        while !checkpoint.exists() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let id = child.id().to_string();
+        let _ = Command::new("kill").args([signal, &id]).status().unwrap();
+        child.wait().unwrap();
+        if checkpoint.exists() {
+            let anew = refused(home.path(), &["sweep", "spec.toml", "--out", "rows.csv"]);
+            assert!(anew.contains("--resume"), "{anew}");
+            std::fs::write(home.path().join("other.toml"), SPEC).unwrap();
+            let arguments = ["sweep", "other.toml", "--out", "rows.csv", "--resume"];
+            assert!(refused(home.path(), &arguments).contains("another spec"));
+        }
+        let resumed =
+            succeeds(home.path(), &["sweep", "spec.toml", "--out", "rows.csv", "--resume"]);
+        assert_eq!(resumed, whole, "{signal}");
+        let rows = |name: &str| std::fs::read(home.path().join(name)).unwrap();
+        assert!(rows("rows.csv") == rows("whole.csv"), "{signal}");
+    }
+}
+
+#[test]
+fn what_cannot_be_swept_is_refused() {
+    let home = directory();
+    let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+    assert!(refused(home.path(), &["sweep", "nowhere.toml"]).contains("pangu-strategy"));
+    assert!(refused(home.path(), &["sweep", "spec.toml", "--out", "a.xlsx"]).contains(".parquet"));
+    assert!(refused(home.path(), &["sweep", "spec.toml", "--shard", "4/3"]).contains("1/N"));
+    assert!(refused(home.path(), &["sweep", "spec.toml", "--resume"]).contains("--out"));
+    write("bad.toml", "schema = 1\n[space]\ntpp = [1]\nvpp = []\n");
+    let bad = refused(home.path(), &["sweep", "bad.toml"]);
+    assert_eq!(bad.lines().count(), 2, "{bad}");
+    assert!(bad.contains("tpp") && bad.contains("virtual_pipeline"), "{bad}");
+    write("part.json", "{\"part\": 3}");
+    assert!(refused(home.path(), &["merge", "part.json"]).contains("part.json"));
+    write("old.csv.checkpoint", "{}");
+    let resumed = refused(home.path(), &["sweep", "spec.toml", "--out", "old.csv", "--resume"]);
+    assert!(resumed.contains("old.csv.checkpoint"), "{resumed}");
+}
