@@ -13,6 +13,7 @@ pub mod report;
 pub mod routes;
 mod site;
 mod sweeps;
+mod traces;
 mod validated;
 
 pub use routes::router;
@@ -28,12 +29,22 @@ pub struct AppState {
     site: Arc<Site>,
     /// Where the server keeps its data.
     data: Arc<PathBuf>,
+    /// Uploaded traces of expert loads.
+    traces: Arc<traces::Traces>,
 }
 
 impl AppState {
     /// The state of a server with this site and this existing data directory.
     #[must_use]
     pub fn new(site: Site, data: PathBuf) -> Self {
-        Self { site: Arc::new(site), data: Arc::new(data) }
+        let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
+        Self { site: Arc::new(site), data: Arc::new(data), traces }
+    }
+
+    /// The same with so much room for traces, in MiB.
+    #[must_use]
+    pub fn with_trace_store(mut self, mib: u64) -> Self {
+        self.traces = Arc::new(traces::Traces::new(&self.data, mib));
+        self
     }
 }

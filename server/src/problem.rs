@@ -4,13 +4,24 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::file::{Tree, json};
 use model::knob::KnobError;
+use model::routing::text::TextError;
 
 /// An answer that says what went wrong.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
-    errors: Vec<KnobError>,
+    errors: Vec<Entry>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Where in the request's body.
+    pointer: String,
+    rule: &'static str,
+    detail: String,
+    nearest: Vec<String>,
 }
 
 impl Problem {
@@ -23,13 +34,39 @@ impl Problem {
     pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
         let detail = app::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the design can't be read: {detail}");
+        let entry = |error: KnobError| Entry {
+            pointer: pointer(&error.knob),
+            rule: error.rule,
+            detail: error.detail,
+            nearest: error.nearest,
+        };
+        let errors = errors.into_iter().map(entry).collect();
+        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+    }
+
+    /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
+    /// that isn't a tree.
+    pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
+        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = format!("the trace can't be read: {detail}");
+        let entry = |error: TextError| Entry {
+            pointer: match (error.line, error.column) {
+                (0, _) => String::new(),
+                (line, 0) => format!("/line/{line}"),
+                (line, column) => format!("/line/{line}/column/{column}"),
+            },
+            rule: "unreadable_trace",
+            detail: error.message,
+            nearest: Vec::new(),
+        };
+        let errors = errors.into_iter().map(entry).collect();
         Self { status: StatusCode::BAD_REQUEST, detail, errors }
     }
 
     fn body(&self) -> Tree {
         let errors = self.errors.iter().map(|error| {
             Tree::map([
-                ("pointer", pointer(&error.knob).into()),
+                ("pointer", error.pointer.as_str().into()),
                 ("rule", error.rule.into()),
                 ("detail", error.detail.as_str().into()),
                 ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),

@@ -9,9 +9,11 @@ mod page;
 mod predict;
 mod presets;
 mod schedule;
+mod trace;
 mod validation;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -35,6 +37,8 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/presets", get(presets::presets))
         .route("/api/v1/knobs", get(knobs::knobs))
         .route("/api/v1/metrics", get(metrics::metrics))
+        .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MOST_BYTES)))
+        .route("/api/v1/traces/{hash}", get(trace::packed))
         .route(app::trust::JSON_PATH, get(validation::json))
         .route(app::trust::CSV_PATH, get(validation::csv))
         // For those who run the server

@@ -21,6 +21,9 @@ pub(super) struct Arguments {
     /// Built site to serve in place of the one in this binary
     #[arg(long, value_name = "DIR")]
     site: Option<PathBuf>,
+    /// Room for uploaded traces of expert loads, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 1_024)]
+    trace_store_mib: u64,
 }
 
 /// Serves until told to end.
@@ -39,7 +42,8 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let site = site.map_err(|error| Failure::user(error.to_string()))?;
     let listen = &arguments.listen;
     let mut said = Ok(());
-    let outcome = listen::serve(listen, router(AppState::new(site, data)), |address| {
+    let state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
+    let outcome = listen::serve(listen, router(state), |address| {
         said = output::result(&format!("listening on http://{address}\n"));
     });
     outcome.map_err(|error| explain(listen, &error))?;

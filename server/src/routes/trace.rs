@@ -1,0 +1,160 @@
+//! `POST /api/v1/traces`: a trace of expert loads in, its hash out; `GET /api/v1/traces/HASH`: the
+//! packed trace, as `model::routing::packed` describes it.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::file::Tree;
+use model::routing::{Trace, measure};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use tokio::task;
+
+use super::json_response;
+use crate::AppState;
+use crate::problem::Problem;
+use crate::traces::{self, StoreError, Traces};
+
+/// Bytes of an uploaded file, at most.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+
+/// Bytes of a packed trace, at most: counts and some pairs.
+const MOST_PACKED: u64 = 1 << 30;
+
+/// Keeps the trace of a CSV, JSON or Parquet body and says what it is.
+pub(super) async fn add(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let traces = Arc::clone(&state.traces);
+    let upload = permit(&traces.uploads).await?;
+    let body = Bytes::from_request(request, &state).await.map_err(|error| unread(&error))?;
+    let reader = permit(&traces.readers).await?;
+    let answer = task::spawn_blocking(move || {
+        // Held until the work is done, even when nobody waits for it any more.
+        let _permits = (upload, reader);
+        keep(&traces, &body)
+    });
+    let (hash, summary) = answer.await.map_err(|_| mistake())??;
+    let mut response = json_response(&summary);
+    *response.status_mut() = StatusCode::CREATED;
+    if let Ok(location) = HeaderValue::from_str(&format!("/api/v1/traces/{hash}")) {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// The packed trace with this hash.
+pub(super) async fn packed(
+    State(state): State<AppState>,
+    Path(hash): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let as_stored = accepts.is_some_and(accepts_gzip);
+    let traces = Arc::clone(&state.traces);
+    let reader = permit(&traces.readers).await?;
+    let answer = task::spawn_blocking(move || {
+        let _permit = reader;
+        let stored = traces.store.get(&hash)?;
+        stored
+            .map(
+                |stored| {
+                    if as_stored { Ok(stored) } else { traces::unpacked(&stored, MOST_PACKED) }
+                },
+            )
+            .transpose()
+    });
+    let bytes = answer.await.map_err(|_| mistake())?;
+    let bytes = bytes.map_err(|error| not_kept(&error.into()))?.ok_or_else(|| {
+        Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
+    })?;
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    // What a hash names never changes.
+    let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
+    headers.insert(header::CACHE_CONTROL, forever);
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if as_stored {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}
+
+/// Does a client take gzip?
+fn accepts_gzip(accepts: &str) -> bool {
+    accepts.split(',').any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let refused = |part: &str| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000");
+        parts.next() == Some("gzip") && !parts.any(refused)
+    })
+}
+
+async fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+    Arc::clone(semaphore).acquire_owned().await.map_err(|_: AcquireError| mistake())
+}
+
+/// Reads and stores a trace.
+fn keep(traces: &Traces, body: &Bytes) -> Result<(String, Tree), Problem> {
+    let trace = traces::read(body).map_err(Problem::unreadable_trace)?;
+    let hash = traces.store.put(&trace).map_err(|error| not_kept(&error))?;
+    let summary = summary(&hash, &trace);
+    Ok((hash, summary))
+}
+
+/// What a trace is: its imbalance is the mean of max / mean over the experts of each step and
+/// layer, as devices depend on the design.
+fn summary(hash: &str, trace: &Trace) -> Tree {
+    let mut loads = Vec::with_capacity(trace.experts());
+    let mut sum = 0.0;
+    for (_, row) in trace.rows() {
+        loads.clear();
+        loads.extend(row.iter().map(|count| f64::from(*count)));
+        sum += measure::imbalance(&loads);
+    }
+    let rows = (trace.steps() * trace.layers()).max(1) as f64;
+    Tree::map([
+        ("hash", hash.into()),
+        ("steps", (trace.steps() as u64).into()),
+        ("layers", (trace.layers() as u64).into()),
+        ("experts", (trace.experts() as u64).into()),
+        ("imbalance", (sum / rows).into()),
+    ])
+}
+
+fn unread(rejection: &BytesRejection) -> Problem {
+    match rejection.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            let mib = MOST_BYTES >> 20;
+            Problem::new(status, format!("a file has at most {mib} MiB; Parquet is the smallest"))
+        }
+        status => Problem::new(status, rejection.body_text()),
+    }
+}
+
+fn not_kept(error: &StoreError) -> Problem {
+    match error {
+        StoreError::Full { most } => Problem::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            format!(
+                "the server's room for traces, {} MiB, is full; who runs it can give more by \
+                 --trace-store-mib or remove old ones",
+                most >> 20
+            ),
+        ),
+        StoreError::Taken => {
+            Problem::new(StatusCode::CONFLICT, "another trace has the same hash already")
+        }
+        StoreError::Disk(error) => {
+            tracing::error!(%error, "a trace can't be read or written");
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store of traces doesn't work")
+        }
+    }
+}
+
+fn mistake() -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the server made a mistake")
+}

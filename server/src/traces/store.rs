@@ -1,0 +1,137 @@
+//! Where a server keeps traces: a file for each, named by its hash.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use model::routing::{Trace, packed};
+
+/// Hexadecimal digits of a hash.
+const HASH_DIGITS: usize = 32;
+/// What a stored file's name ends with.
+const EXTENSION: &str = "gz";
+
+/// Traces on disk: packed, compressed, each once.
+#[derive(Debug)]
+pub(crate) struct Store {
+    directory: PathBuf,
+    /// Bytes that all files may have together.
+    most: u64,
+    /// Bytes that they have; none before the first look. Held while a file is written.
+    used: Mutex<Option<u64>>,
+}
+
+/// Why a trace isn't stored or can't be given.
+#[derive(Debug)]
+pub(crate) enum StoreError {
+    /// There is no room for so many bytes more.
+    Full {
+        /// Bytes that all files may have together.
+        most: u64,
+    },
+    /// Another trace has the same hash.
+    Taken,
+    /// A file can't be read or written.
+    Disk(io::Error),
+}
+
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}
+
+impl Store {
+    /// The store in this directory, which need not exist.
+    pub(crate) fn new(directory: PathBuf, most: u64) -> Self {
+        Self { directory, most, used: Mutex::new(None) }
+    }
+
+    /// Keeps a trace; returns its hash. One that is there already is kept once.
+    pub(crate) fn put(&self, trace: &Trace) -> Result<String, StoreError> {
+        let hash = trace.content_hash();
+        let bytes = packed::write(trace);
+        if let Some(stored) = self.get(&hash)? {
+            // The hash is no secret's: two traces that share it can be made on purpose.
+            return if unpacked(&stored, bytes.len() as u64 + 1)? == bytes {
+                Ok(hash)
+            } else {
+                Err(StoreError::Taken)
+            };
+        }
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&bytes)?;
+        let stored = encoder.finish()?;
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        fs::create_dir_all(&self.directory)?;
+        let before = match *used {
+            Some(used) => used,
+            None => size_of(&self.directory)?,
+        };
+        let path = self.path(&hash);
+        // Another request may have stored it while this one compressed.
+        if path.exists() {
+            *used = Some(before);
+            return Ok(hash);
+        }
+        let after = before.saturating_add(stored.len() as u64);
+        if after > self.most {
+            *used = Some(before);
+            return Err(StoreError::Full { most: self.most });
+        }
+        write(&path, &stored)?;
+        *used = Some(after);
+        Ok(hash)
+    }
+
+    /// The compressed bytes of a packed trace, if there is one with this hash.
+    pub(crate) fn get(&self, hash: &str) -> io::Result<Option<Vec<u8>>> {
+        if !is_hash(hash) {
+            return Ok(None);
+        }
+        match fs::read(self.path(hash)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn path(&self, hash: &str) -> PathBuf {
+        self.directory.join(hash).with_extension(EXTENSION)
+    }
+}
+
+/// Only digits of a hash become a file's name.
+fn is_hash(hash: &str) -> bool {
+    let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    hash.len() == HASH_DIGITS && hash.bytes().all(digit)
+}
+
+/// The bytes of a stored file, up to so many.
+pub(crate) fn unpacked(stored: &[u8], most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(stored).take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("part");
+    let mut file = File::create(&part)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(part, path)
+}
+
+/// Bytes of the files in a directory.
+fn size_of(directory: &Path) -> io::Result<u64> {
+    let mut size = 0_u64;
+    for entry in fs::read_dir(directory)? {
+        size = size.saturating_add(entry?.metadata()?.len());
+    }
+    Ok(size)
+}
