@@ -170,7 +170,7 @@ pub fn heat_map(chart: &HeatMap, width: u32) -> String {
     heatmap::draw(chart, width)
 }
 
-/// The numbers of [`heat_map`], the header first; `row` and `column` name what is counted.
+/// The ends of each row of [`heat_map`], the header first; `row` and `column` name what is counted.
 #[must_use]
 pub fn heat_map_table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
     heatmap::table(chart, row, column)

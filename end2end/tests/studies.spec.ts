@@ -9,8 +9,7 @@ test("charts follow a knob, and a table that is open stays open", async ({ page 
   await figure.locator("summary").click();
   const cell = figure.getByRole("cell").first();
   const before = await cell.innerText();
-  await numberBox(page, "Micro-batch (MBS)").fill("1");
-  await numberBox(page, "Micro-batch (MBS)").press("Enter");
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
   await expect(cell).not.toHaveText(before);
   await expect(figure.getByRole("table")).toBeVisible();
 });

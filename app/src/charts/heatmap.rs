@@ -61,15 +61,23 @@ pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first; `row` and `column` name the first of each.
+/// The ends of every row, the header first; `row` and `column` name what is counted.
+///
+/// Thousands of cells would be read by nobody.
 pub(super) fn table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
-    let columns = chart.rows.first().map_or(0, Vec::len);
-    let mut header = vec![row.to_owned()];
-    header.extend((0..columns).map(|index| format!("{column} {index}")));
+    let header =
+        [row.to_owned(), "Least".to_owned(), "Most".to_owned(), format!("Most, {column}")].to_vec();
     let rows = chart.rows.iter().enumerate().map(|(index, numbers)| {
-        let mut cells = vec![index.to_string()];
-        cells.extend(numbers.iter().map(|number| fixed(finite(*number), 2)));
-        cells
+        let ends = numbers.iter().copied().map(finite).enumerate();
+        let least = ends.clone().fold(f64::MAX, |least, (_, number)| least.min(number));
+        let (at, most) =
+            ends.fold(
+                (0, f64::MIN),
+                |most, (at, number)| {
+                    if number > most.1 { (at, number) } else { most }
+                },
+            );
+        vec![index.to_string(), fixed(least, 2), fixed(most, 2), at.to_string()]
     });
     std::iter::once(header).chain(rows).collect()
 }

@@ -1,0 +1,101 @@
+//! Studies are text made of a design's link: well-formed, finite, and every link in them opens.
+
+use app::numbers::Numbers;
+use app::recorded;
+use app::study::{Study, Width, answer};
+use model::preset::Preset;
+use model::{Plan, link};
+use roxmltree::Document;
+
+const SKEWED: &str = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
+const PLAIN: &str =
+    "?memory.recompute_granularity=none&memory.recompute_modules=none&memory.swap_modules=none";
+
+fn study(study: Study, query: &str) -> String {
+    answer::of_link(study.id(), query, 480).expect("a study of a legal design")
+}
+
+/// The links of a study to other designs.
+fn links(html: &str) -> Vec<String> {
+    let starts = html.match_indices("<a href=\"/?").map(|(at, start)| at + start.len());
+    let queries = starts.map(|at| html[at..].split('"').next().unwrap_or_default());
+    queries.map(|query| query.replace("&amp;", "&")).collect()
+}
+
+#[test]
+fn every_study_of_every_preset_is_well_formed_and_finite() {
+    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+        let query = format!("?v=1&preset={}", preset.id);
+        for one in Study::ALL {
+            let html = study(one, &query);
+            for banned in ["NaN", "style=", ">inf<", "-0<"] {
+                assert!(!html.contains(banned), "`{banned}` in {one:?} of {}", preset.id);
+            }
+            let wrapped = format!("<div>{html}</div>");
+            let parsed = Document::parse(&wrapped);
+            assert!(parsed.is_ok(), "{one:?} of {}: {:?}", preset.id, parsed.err());
+        }
+    }
+}
+
+#[test]
+fn every_link_in_a_study_opens_a_design() {
+    let mut count = 0;
+    for query in ["", SKEWED, PLAIN, "?training.global_batch_size=1536"] {
+        for one in Study::ALL {
+            for link in links(&study(one, query)) {
+                let design = link::decode(&link).unwrap_or_else(|_| panic!("{one:?}: {link}"));
+                // A comparison's rows are of schedules that run, advice's of changes that help.
+                assert!(Plan::new(&design).is_ok(), "{one:?}: {link}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 40, "{count}");
+}
+
+#[test]
+fn a_worker_says_what_the_server_does() {
+    let design = link::decode(SKEWED).expect("a link");
+    let numbers = Numbers::of(&design).expect("a legal design");
+    for one in Study::ALL {
+        assert_eq!(study(one, SKEWED), answer::html(one, &numbers, Width::Of(480)), "{one:?}");
+    }
+}
+
+#[test]
+fn what_is_no_study_has_no_answer() {
+    assert_eq!(answer::of_link("x", "", 480), None);
+    assert_eq!(answer::of_link("memory", "?v=1&no_such_knob=1", 480), None);
+    assert_eq!(answer::of_link("memory", "?parallel.pipeline_model_parallel_size=12", 480), None);
+}
+
+#[test]
+fn a_design_that_does_not_fit_is_told_why_and_what_helps() {
+    let html = study(Study::Advice, PLAIN);
+    for part in ["over the limit", "Make it fit: recompute", "Every knob, one at a time"] {
+        assert!(html.contains(part), "`{part}` in {html}");
+    }
+}
+
+#[test]
+fn a_trace_at_hand_decides_loads_and_goes_through_the_page_unchanged() {
+    let mut csv = String::from("step,layer,expert,tokens\n");
+    for expert in 0..256 {
+        let tokens = if expert == 0 { 9_000 } else { 1_000 };
+        csv.push_str(&format!("0,0,{expert},{tokens}\n"));
+    }
+    let hash = answer::take_trace(csv.as_bytes()).expect("a trace");
+    let query = format!("?routing.balance=trace&routing.planner=none&routing.trace={hash}");
+    let effect = answer::effect(&query).expect("an effect");
+    assert!(effect.imbalance > 1.5, "{effect:?}");
+    // The page gets the numbers, and makes the same of them.
+    let design = link::decode(&query).expect("a link");
+    let again = recorded::effect(&recorded::numbers(&effect), &design);
+    assert_eq!(again, Some(effect));
+    assert!(study(Study::Loads, &query).contains("chart-heat"));
+    // Another hash, other experts: nothing.
+    let other = query.replace(&hash, &"0".repeat(hash.len()));
+    assert_eq!(answer::effect(&other), None);
+    assert!(answer::take_trace(b"step,layer,expert,tokens\n0,0,0,-1\n").is_err());
+}
