@@ -36,7 +36,7 @@ test("draws its charts, each with its table", async ({ page }) => {
   for (const id of ["memory", "step", "communication", "bubble", "composition", "balance"]) {
     const figure = page.locator(`#${id}`);
     await expect(figure.getByRole("img").first()).toBeVisible();
-    const table = figure.getByRole("table");
+    const table = figure.locator("details").getByRole("table");
     if (!(await table.isVisible())) await figure.getByText("Table", { exact: true }).click();
     await expect(table).toBeVisible();
     expect(await table.getByRole("row").count()).toBeGreaterThan(1);

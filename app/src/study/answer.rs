@@ -1,6 +1,7 @@
 //! The study that is asked for, as HTML.
 
 use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
 
 use model::choice::Balance;
 use model::routing::packed::{self, PackedFault};
@@ -69,7 +70,7 @@ fn waiting(study: Study, title: &str) -> String {
 /// What the worker keeps from one question to the next.
 #[derive(Default)]
 struct Kept {
-    trace: Option<Trace>,
+    trace: Option<Arc<Trace>>,
     /// A plan with the trace's loads: others with the same routing take them over.
     traced: Option<Plan>,
     subject: Option<Subject>,
@@ -136,7 +137,7 @@ pub fn take_trace(bytes: &[u8]) -> Result<String, Vec<String>> {
         packed => packed.map_err(|fault| vec![fault.to_string()]),
     }?;
     let hash = trace.content_hash();
-    KEPT.set(Kept { trace: Some(trace), ..Kept::default() });
+    KEPT.set(Kept { trace: Some(Arc::new(trace)), ..Kept::default() });
     Ok(hash)
 }
 

@@ -333,10 +333,10 @@ const MOST_STEPS: usize = 64;
 /// What a capacity drops.
 fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
     let (points, most) = FACTORS;
-    let curve = capacity::drop_curve(&report.trace, most, points);
+    let curve = capacity::drop_curve(&report.sample, most, points);
     let own = numbers.plan.design().training.moe_expert_capacity_factor;
     let found = PUBLISHED_DROPS.map(|(share, words)| {
-        let factor = capacity::factor_for_drop_ratio(&report.trace, share);
+        let factor = capacity::factor_for_drop_ratio(&report.sample, share);
         format!("{words} at {}", format::decimals(factor, 2))
     });
     let dropless = format::percent(

@@ -1,8 +1,9 @@
 //! A run of a plan's loads, as views and tables show it.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::effect::Inputs;
+use super::effect::{Effect, Inputs};
 use super::generator::Size;
 use super::measure::imbalance;
 use super::placement::{Placement, lower_bound};
@@ -29,7 +30,9 @@ const TOKENS: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The loads: generated, or recorded.
-    pub trace: Trace,
+    pub trace: Arc<Trace>,
+    /// The same of a few of its layers and steps, for what asks again and again.
+    pub sample: Trace,
     /// Steps of the run from one step of [`Self::trace`] to the next.
     pub stride: usize,
     /// Where the experts are before any plan.
@@ -64,12 +67,15 @@ impl Report {
     /// `None` where every expert gets the same, where there are no experts, and where the loads
     /// are recorded and aren't at hand.
     #[must_use]
-    pub fn of(plan: &Plan, trace: Option<&Trace>) -> Option<Self> {
+    pub fn of(plan: &Plan, trace: Option<&Arc<Trace>>) -> Option<Self> {
         let inputs = Inputs::new(plan.design());
         let (trace, stride) = match (plan.design().routing.balance, trace) {
             (Balance::Uniform, _) | (Balance::Trace, None) => return None,
-            (Balance::Trace, Some(trace)) => (trace.clone(), 1),
-            (Balance::Skewed, _) => generated(&inputs)?,
+            (Balance::Trace, Some(trace)) => (Arc::clone(trace), 1),
+            (Balance::Skewed, _) => {
+                let (trace, stride) = generated(&inputs)?;
+                (Arc::new(trace), stride)
+            }
         };
         let planner = inputs.planner(stride as u64);
         let cost = MoveCost {
@@ -81,7 +87,8 @@ impl Report {
         let from = if planned { planner.interval } else { 0 };
         let outcome = planner.run(&trace, &cost);
         let slots = first.slots_per_device();
-        Some(Self { trace, stride, first, outcome, from, slots })
+        let sample = sample(&trace, SAMPLED_STEPS)?;
+        Some(Self { trace, sample, stride, first, outcome, from, slots })
     }
 
     /// Tokens of each device over their mean, by layer, from the first plan on; with the experts
@@ -151,6 +158,21 @@ impl Report {
     }
 }
 
+/// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and so many.
+fn sample(trace: &Trace, steps: usize) -> Option<Trace> {
+    let every_layer = trace.layers().div_ceil(SAMPLED_LAYERS).max(1);
+    let every_step = trace.steps().div_ceil(steps).max(1);
+    let mut counts = Vec::new();
+    for step in (0..trace.steps()).step_by(every_step) {
+        for layer in (0..trace.layers()).step_by(every_layer) {
+            counts.extend_from_slice(trace.row(step, layer));
+        }
+    }
+    let layers = trace.layers().div_ceil(every_layer);
+    let steps = trace.steps().div_ceil(every_step);
+    Trace::new([steps, layers, trace.experts()], counts).ok()
+}
+
 /// The generator's loads for a design, and the steps between two of them.
 fn generated(inputs: &Inputs) -> Option<(Trace, usize)> {
     let interval = inputs.interval.max(1) as usize;
@@ -168,10 +190,13 @@ fn generated(inputs: &Inputs) -> Option<(Trace, usize)> {
     Some((trace, stride))
 }
 
+/// Layers and steps of a trace that are looked at again and again, at most.
+const SAMPLED_LAYERS: usize = 8;
+const SAMPLED_STEPS: usize = 64;
 /// Steps between plans that are compared.
-const COMPARED: [u64; 8] = [1, 5, 10, 20, 50, 100, 200, 500];
+const COMPARED: [u64; 7] = [1, 5, 10, 20, 50, 100, 200];
 /// Thresholds that are compared.
-const THRESHOLDS: [f64; 3] = [0.02, 0.05, 0.08];
+const THRESHOLDS: [f64; 2] = [0.02, 0.08];
 
 /// What a step of a plan costs for each interval and trigger of its planner: the first of each
 /// trigger that moves less often than it pays is where it breaks even.
@@ -180,6 +205,7 @@ const THRESHOLDS: [f64; 3] = [0.02, 0.05, 0.08];
 #[must_use]
 pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
     let design = plan.design();
+    let trace = trace.and_then(|trace| sample(trace, trace.steps()));
     if !Inputs::new(design).plans() || design.routing.balance == Balance::Uniform {
         return Vec::new();
     }
@@ -193,8 +219,8 @@ pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
             None => PlannerTrigger::OnIncrease,
         };
         design.routing.planner_threshold = threshold.unwrap_or(design.routing.planner_threshold);
-        let plan = match trace {
-            Some(trace) => Plan::with_trace(&design, trace),
+        let plan = match &trace {
+            Some(trace) => Plan::with_effect(&design, Effect::traced(&design, trace)),
             None => Plan::new(&design),
         };
         let plan = plan.ok()?;

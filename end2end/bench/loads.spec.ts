@@ -1,0 +1,56 @@
+// From a trace of 1,000 steps, 58 layers and 256 experts at hand to its figures on the page.
+
+import { expect, gotoHydrated, test } from "../tests/helper";
+
+const SIZE = { steps: 1_000, layers: 58, experts: 256 };
+
+test("a long trace is planned and drawn", async ({ page }) => {
+  test.setTimeout(120_000);
+  await gotoHydrated(page, "/?routing.planner=sliding_window&routing.planner_trigger=on_increase");
+  const file = page.getByLabel("Open a trace of expert loads");
+  await file.setInputFiles({ name: "a.bin", mimeType: "application/octet-stream", buffer: packed() });
+  await expect(page.getByText(/Trace [0-9a-f]{32} is at hand/)).toBeVisible({ timeout: 60_000 });
+  // Every look at another width plans and draws anew.
+  await page.locator("[data-study=loads]").scrollIntoViewIfNeeded();
+  await expect(page.locator("#load-after svg")).toBeVisible({ timeout: 60_000 });
+  const times: number[] = [];
+  for (const interval of ["40", "60", "80"]) {
+    const start = Date.now();
+    await page.evaluate((value) => {
+      const link = document.createElement("a");
+      const address = new URL(location.href);
+      address.searchParams.set("routing.planner_interval", value);
+      link.href = `/${address.search}`;
+      link.dataset.step = "interval";
+      document.querySelector("#results")?.append(link);
+      link.click();
+      link.remove();
+    }, interval);
+    const loads = page.locator("[data-study=loads]");
+    await expect(loads).toHaveAttribute("aria-busy", "true", { timeout: 20_000 });
+    await expect(loads).not.toHaveAttribute("aria-busy", "true", { timeout: 60_000 });
+    times.push(Date.now() - start);
+  }
+  console.log(`planned and drawn, with the 250 ms that knobs must rest: ${times.join(", ")} ms`);
+});
+
+/** A trace in the packed form, with loads that drift. */
+function packed(): Buffer {
+  const { steps, layers, experts } = SIZE;
+  const counts = new Uint32Array(steps * layers * experts);
+  for (let step = 0; step < steps; step += 1) {
+    for (let layer = 0; layer < layers; layer += 1) {
+      const start = (step * layers + layer) * experts;
+      for (let expert = 0; expert < experts; expert += 1) {
+        const wave = Math.sin(expert * 1.7 + layer + step / 300);
+        counts[start + expert] = Math.round(4_096 * Math.exp(0.3 * wave));
+      }
+    }
+  }
+  const head = Buffer.alloc(48);
+  head.write("moescape-trace-1", "latin1");
+  [steps, layers, experts, 0].forEach((size, index) => {
+    head.writeBigUInt64LE(BigInt(size), 16 + 8 * index);
+  });
+  return Buffer.concat([head, Buffer.from(counts.buffer)]);
+}
