@@ -10,6 +10,7 @@ mod merge;
 mod output;
 mod predict;
 mod presets;
+mod routing;
 mod schedule;
 mod serve;
 mod sweep;
@@ -38,6 +39,8 @@ enum Command {
     Knobs(knobs::Arguments),
     /// Write a design as a file
     Export(export::Arguments),
+    /// Place a design's experts: imbalance before and after the planner, its moves, what drops
+    Routing(routing::Arguments),
     /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
     Schedule(schedule::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Routing(arguments) => routing::run(&arguments),
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),

@@ -1,18 +1,22 @@
 //! `moescape predict`: what a design would achieve.
 
 mod ledger;
+pub(super) mod loads;
 mod summary;
 mod tree;
 mod verdict;
 
+use std::path::PathBuf;
+
 use clap::builder::PossibleValuesParser;
 use model::file::{Tree, json};
 use model::metric::MetricId;
+use model::routing::Trace;
 use model::violation::Violation;
 use model::{Plan, estimate, explain};
 
 use super::input::Source;
-use super::{Failure, output};
+use super::{Failure, output, routing};
 use crate::report;
 
 /// What to predict and how to say it.
@@ -20,6 +24,9 @@ use crate::report;
 pub(super) struct Arguments {
     #[command(flatten)]
     source: Source,
+    /// Take the expert loads of this trace: CSV, JSON or Parquet with step, layer, expert, tokens
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -38,14 +45,16 @@ pub(super) struct Arguments {
 
 /// Prints the prediction. An illegal design has its JSON, too, and is an error beside it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let design = arguments.source.design()?;
-    let plan = match Plan::new(&design) {
+    let mut design = arguments.source.design()?;
+    let trace = arguments.trace.as_deref().map(routing::read_trace).transpose()?;
+    let plan = match routing::plan(&mut design, trace.as_ref()) {
         Ok(plan) => plan,
         Err(violations) => {
             if arguments.json && arguments.explain.is_none() {
                 let mut report = report::illegal(&design, &violations);
                 if let Tree::Map(entries) = &mut report {
                     entries.push(("verdict".into(), Tree::Null));
+                    entries.push(("routing".into(), Tree::Null));
                 }
                 output::result(&json::print(&report))?;
             }
@@ -56,19 +65,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = match (explained, arguments.json) {
         (Some(id), true) => json::print(&report::breakdown(&explain(&plan, id))),
         (Some(id), false) => tree::text(id, &explain(&plan, id)),
-        (None, true) => json::print(&data(&plan, arguments.ledger)),
-        (None, false) => summary(&plan, arguments.ledger),
+        (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
+        (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };
     output::result(&text)
 }
 
 /// The prediction as data, with the verdict on its memory.
-fn data(plan: &Plan, with_ledger: bool) -> Tree {
+fn data(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> Tree {
     let estimate = estimate(plan);
     let mut report = report::legal(plan, &estimate);
     if let Tree::Map(entries) = &mut report {
         let verdict = report::verdict(&model::verdict(plan, &estimate));
         entries.push(("verdict".into(), verdict));
+        entries.push(("routing".into(), loads::json(plan, trace)));
         if with_ledger {
             entries.push(("ledger".into(), ledger::json(plan)));
         }
@@ -77,9 +87,10 @@ fn data(plan: &Plan, with_ledger: bool) -> Tree {
 }
 
 /// The prediction for people; with the verdict when it doesn't fit.
-fn summary(plan: &Plan, with_ledger: bool) -> String {
+fn summary(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> String {
     let estimate = estimate(plan);
     let mut parts = vec![summary::text(plan, &estimate)];
+    parts.extend(Some(loads::text(plan, trace)).filter(|text| !text.is_empty()));
     if !estimate.metrics.fits {
         parts.push(verdict::text(&model::verdict(plan, &estimate)));
     }
@@ -90,7 +101,7 @@ fn summary(plan: &Plan, with_ledger: bool) -> String {
 }
 
 /// A broken rule in a line, with its way out.
-fn message(violation: &Violation) -> String {
+pub(super) fn message(violation: &Violation) -> String {
     let nearest: Vec<String> = violation
         .nearest
         .iter()

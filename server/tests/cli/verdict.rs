@@ -4,13 +4,20 @@ use serde_json::Value;
 
 use crate::{run, succeeds};
 
-const PLAIN: [&str; 6] = [
+/// Nothing is freed, and every expert gets the same.
+const PLAIN: [&str; 12] = [
     "--set",
     "recompute_granularity=none",
     "--set",
     "recompute_modules=none",
     "--set",
     "swap_modules=none",
+    "--set",
+    "balance=uniform",
+    "--set",
+    "planner=none",
+    "--set",
+    "aux_loss=none",
 ];
 
 fn json(arguments: &[&str]) -> Value {

@@ -1,0 +1,93 @@
+//! Where uneven expert loads come from, what they cost and what a planner makes of them.
+
+use app::format;
+use model::Plan;
+use model::choice::{Balance, Choice};
+use model::file::Tree;
+use model::routing::{Effect, Trace};
+
+use crate::cli::output::{Align, table};
+
+/// Loads before and after the planner: of steps, of what micro-batches add, and of all.
+fn rows(effect: &Effect) -> [(&'static str, Option<f64>, f64, Option<f64>); 3] {
+    let steps = &effect.steps;
+    [
+        ("steps", Some(steps.imbalance_unplanned), steps.imbalance, Some(steps.removed())),
+        ("micro-batches of an even step", None, 1.0 + effect.noise, None),
+        ("all", Some(effect.imbalance_unplanned), effect.imbalance, Some(effect.removed())),
+    ]
+}
+
+/// For people; nothing where every expert gets the same.
+pub(super) fn text(plan: &Plan, trace: Option<&Trace>) -> String {
+    if plan.design().routing.balance == Balance::Uniform {
+        return String::new();
+    }
+    format!("Expert loads\n  {}\n{}", source(plan, trace), imbalance(plan.effect()))
+}
+
+/// Where they come from.
+pub(crate) fn source(plan: &Plan, trace: Option<&Trace>) -> String {
+    let Some(trace) = trace else {
+        let skew = format::significant(plan.design().routing.skew, 2);
+        return format!("generated, skew {skew}");
+    };
+    format!(
+        "trace {}: {}, {}, {}",
+        trace.content_hash(),
+        format::counted(trace.steps() as u64, "step", "steps"),
+        format::counted(trace.layers() as u64, "layer", "layers"),
+        format::counted(trace.experts() as u64, "expert", "experts"),
+    )
+}
+
+/// Imbalance in rows, and what it is.
+pub(crate) fn imbalance(effect: &Effect) -> String {
+    let header = ["imbalance of", "without planner", "with planner", "removed"];
+    let number = |value: f64| format::decimals(value, 3);
+    let cells = rows(effect).map(|(name, before, after, removed)| {
+        vec![
+            name.to_owned(),
+            before.map_or_else(|| number(after), number),
+            number(after),
+            removed.map_or_else(String::new, |share| format::percent(share, 0).to_string()),
+        ]
+    });
+    let lines: Vec<Vec<String>> =
+        std::iter::once(header.map(String::from).to_vec()).chain(cells).collect();
+    let columns = [&[Align::Left][..], &[Align::Right; 3]].concat();
+    format!(
+        "{}  imbalance: tokens of the fullest rank over the mean, mean over steps and layers; no \
+         planner foresees micro-batches\n",
+        table(&columns, &lines)
+    )
+}
+
+/// As data.
+pub(crate) fn json(plan: &Plan, trace: Option<&Trace>) -> Tree {
+    let effect = plan.effect();
+    let trace = trace.map_or(Tree::Null, |trace| {
+        Tree::map([
+            ("hash", trace.content_hash().as_str().into()),
+            ("steps", (trace.steps() as u64).into()),
+            ("layers", (trace.layers() as u64).into()),
+            ("experts", (trace.experts() as u64).into()),
+        ])
+    });
+    let of = |before: f64, after: f64, removed: f64| {
+        Tree::map([
+            ("imbalance_before", before.into()),
+            ("imbalance_after", after.into()),
+            ("removed", removed.into()),
+        ])
+    };
+    let steps = &effect.steps;
+    Tree::map([
+        ("balance", plan.design().routing.balance.name().into()),
+        ("trace", trace),
+        ("steps", of(steps.imbalance_unplanned, steps.imbalance, steps.removed())),
+        ("all", of(effect.imbalance_unplanned, effect.imbalance, effect.removed())),
+        ("micro_batch_excess", effect.noise.into()),
+        ("token_drop_ratio", effect.drop_ratio.into()),
+    ])
+}
