@@ -60,6 +60,8 @@ proptest! {
     /// Loads are even: uneven ones of more and smaller experts sum to more even ones. Products of
     /// half the depth end in finer waves, which may win a little. Experts narrower than
     /// two tiles are left out: a single one has too few tiles for all cores, several share them.
+    /// A list scheduler may pack the operators of a pair better when one of them takes longer
+    /// (Graham 1969), and a closed form then counts that pair in every micro-batch.
     #[test]
     fn more_experts_make_a_step_no_faster_than_finer_waves_do(
         design in legal_design(), factor in 2_u64..5,
@@ -73,7 +75,9 @@ proptest! {
         if let Ok(more) = Plan::new(&more) {
             let before = step(&design);
             let after = estimate(&more).metrics.step_time.get();
-            prop_assert!(after >= before * 0.97, "{before} {after}");
+            let closed = design.schedule.timing == model::choice::Timing::ClosedForm;
+            let least = if closed { 0.93 } else { 0.97 };
+            prop_assert!(after >= before * least, "{before} {after}");
         }
     }
 
@@ -125,6 +129,18 @@ fn quantities_keep_their_units() {
     assert!((work.get() - 6e14).abs() < 1.0);
     let ratio: f64 = work / Flops::new(3e14);
     assert!((ratio - 2.0).abs() < 1e-12);
+}
+
+/// What the scheduler of pairs may win: by the closed form DeepSeek-V3 hides a second more of its
+/// exchange with 512 experts than with 256, by simulation it doesn't.
+#[test]
+fn a_pair_packed_by_chance_wins_less_than_a_twentieth() {
+    let design = Design::from_preset("deepseek-v3-2k-h800").unwrap();
+    for (timing, least) in [("closed_form", 0.95), ("simulated", 1.0)] {
+        let design = with(&design, "timing", timing);
+        let more = with(&design, "num_moe_experts", "512");
+        assert!(step(&more) >= step(&design) * least, "{timing}");
+    }
 }
 
 #[test]
