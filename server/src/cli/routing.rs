@@ -5,6 +5,7 @@ mod report;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use model::Plan;
@@ -35,8 +36,8 @@ pub(super) struct Arguments {
 /// Prints the loads of a design, and what its planner makes of them.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
-    let trace = arguments.trace.as_deref().map(read_trace).transpose()?;
-    let plan = plan(&mut design, trace.as_ref())
+    let trace = arguments.trace.as_deref().map(read_trace).transpose()?.map(Arc::new);
+    let plan = plan(&mut design, trace.as_deref())
         .map_err(|violations| Failure::User(violations.iter().map(predict::message).collect()))?;
     let Some(report) = Report::of(&plan, trace.as_ref()) else {
         return Err(Failure::user(
@@ -45,9 +46,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     };
     let text = if arguments.json {
-        json::print(&report::json(&plan, trace.as_ref(), &report))
+        json::print(&report::json(&plan, trace.as_deref(), &report))
     } else {
-        report::text(&plan, trace.as_ref(), &report)
+        report::text(&plan, trace.as_deref(), &report)
     };
     output::result(&text)
 }
