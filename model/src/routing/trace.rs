@@ -264,7 +264,7 @@ impl Trace {
 
     /// The hash by which a design names this trace: 32 hexadecimal digits.
     ///
-    /// FNV-1a with 128 bits over the bytes of the [packed](super::packed) trace.
+    /// FNV-1a with 128 bits over the bytes of the [packed] trace.
     ///
     /// # Source
     /// Fowler, Noll and Vo, RFC 9923.
