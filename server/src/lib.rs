@@ -12,6 +12,7 @@ pub mod registry;
 pub mod report;
 pub mod routes;
 mod site;
+mod store;
 mod sweeps;
 mod traces;
 mod validated;
@@ -31,6 +32,8 @@ pub struct AppState {
     data: Arc<PathBuf>,
     /// Uploaded traces of expert loads.
     traces: Arc<traces::Traces>,
+    /// The sweeps that it runs.
+    sweeps: Arc<sweeps::Lazy>,
 }
 
 impl AppState {
@@ -38,7 +41,8 @@ impl AppState {
     #[must_use]
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
-        Self { site: Arc::new(site), data: Arc::new(data), traces }
+        let sweeps = Arc::default();
+        Self { site: Arc::new(site), data: Arc::new(data), traces, sweeps }
     }
 
     /// The same with so much room for traces, in MiB.

@@ -9,6 +9,7 @@ mod page;
 mod predict;
 mod presets;
 mod schedule;
+mod sweeps;
 mod trace;
 mod validation;
 
@@ -24,6 +25,7 @@ use crate::{AppState, layers};
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
     page::prepare();
+    state.resume_sweeps();
     let routes = Router::new()
         // For people
         .route("/", get(page::page))
@@ -34,6 +36,12 @@ pub fn router(state: AppState) -> Router {
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
         .route("/api/v1/predict", post(predict::predict))
+        .route("/api/v1/sweeps", post(sweeps::submit))
+        .route("/api/v1/sweeps/cost", post(sweeps::cost))
+        .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))
+        .route("/api/v1/sweeps/{id}/events", get(sweeps::events))
+        .route("/api/v1/sweeps/{id}/pause", post(sweeps::pause))
+        .route("/api/v1/sweeps/{id}/resume", post(sweeps::resume))
         .route("/api/v1/presets", get(presets::presets))
         .route("/api/v1/knobs", get(knobs::knobs))
         .route("/api/v1/metrics", get(metrics::metrics))

@@ -95,21 +95,13 @@ fn the_best_design_is_what_predict_says_of_it() {
     let read = result(&succeeds(home.path(), &["sweep", "spec.toml"]));
     let best = &read["objectives"][0]["best"][0];
     let knobs = best["knobs"].as_object().unwrap();
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) if items.is_empty() => "none".to_owned(),
-        Value::Array(items) => {
-            let items: Vec<String> = items
-                .iter()
-                .map(|item| match item {
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                })
-                .collect();
-            items.join(",")
+    fn text(value: &Value) -> String {
+        if let Some(items) = value.as_array() {
+            let items: Vec<String> = items.iter().map(text).collect();
+            return if items.is_empty() { "none".to_owned() } else { items.join(",") };
         }
-        other => other.to_string(),
-    };
+        value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    }
     let mut settings: Vec<String> =
         knobs.iter().map(|(knob, value)| format!("{knob}={}", text(value))).collect();
     settings.push("schedule.timing=closed_form".to_owned());

@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if output.progress().first_open(&places).is_some() {
         return Err(Failure::Internal(output.interrupted(&space, &places)?));
     }
-    output.finish(&space, result)
+    output.finish(&space, &result)
 }
 
 /// Evaluates what is open of these places, chunk by chunk and in order.

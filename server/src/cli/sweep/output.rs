@@ -182,9 +182,9 @@ impl Output {
     }
 
     /// Prints the result and removes what was needed to go on.
-    pub(super) fn finish(mut self, space: &Space, result: String) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, space: &Space, result: &str) -> Result<(), Failure> {
         self.save(space)?;
-        let Some(target) = &self.target else { return output::result(&result) };
+        let Some(target) = &self.target else { return output::result(result) };
         let failed = |error: io::Error| {
             Failure::Internal(format!("can't write {}: {error}", target.path.display()))
         };
@@ -195,12 +195,12 @@ impl Output {
                 let temporary = target.beside(".new");
                 let rows = io::BufReader::new(File::open(&spool).map_err(failed)?);
                 let table = io::BufWriter::new(File::create(&temporary).map_err(failed)?);
-                table::write(space, rows, table, result.clone()).map_err(failed)?;
+                table::write(space, rows, table, result.to_owned()).map_err(failed)?;
                 fs::rename(&temporary, &target.path).map_err(failed)?;
-                output::result(&result)?;
+                output::result(result)?;
                 fs::remove_file(&spool).map_err(failed)?;
             }
-            Kind::Rows(_) => output::result(&result)?,
+            Kind::Rows(_) => output::result(result)?,
         }
         fs::remove_file(target.checkpoint()).map_err(failed)
     }

@@ -52,13 +52,16 @@ pub(super) fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     };
     let mut errors = head_errors(entries);
     let base = base(tree.get("design")).unwrap_or_else(|wrong| {
-        errors.extend(wrong);
+        errors.extend(wrong.into_iter().map(|error| below("design", error)));
         default_design()
     });
     let mut reader = Reader { base, axes: vec![], ties: vec![], errors };
+    let before = reader.errors.len();
     reader.space(tree.get("space"));
     reader.widen_divisors();
     reader.check_ties();
+    let wrong = reader.errors.split_off(before);
+    reader.errors.extend(wrong.into_iter().map(|error| below("space", error)));
     let constraints = reader.constraints(tree.get("constraints"));
     let objectives = reader.objectives(tree.get("objectives"));
     let columns = reader.columns(tree.get("columns"), &objectives);
@@ -88,6 +91,15 @@ pub(super) fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
         resolution,
         source,
     })
+}
+
+/// An error with its place in the whole file.
+fn below(part: &str, mut error: KnobError) -> KnobError {
+    if error.knob != part {
+        error.knob =
+            if error.knob.is_empty() { part.into() } else { format!("{part}.{}", error.knob) };
+    }
+    error
 }
 
 /// The same with keys in alphabetical order: TOML's have no order, and equal specs are one sweep.

@@ -1,0 +1,319 @@
+//! `/api/v1/sweeps`: asks for sweeps, watches them, pauses and removes them.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{ConnectInfo, Path, State};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream};
+use model::file::{Tree, json};
+use model::knob::KnobError;
+use sweep::{Space, Spec};
+use tokio::time::Instant;
+
+use super::json_response;
+use crate::AppState;
+use crate::layers::BODY_LIMIT_BYTES;
+use crate::problem::Problem;
+use crate::store::StoreError;
+use crate::sweeps::{self, Engine, Job, Refusal, Snapshot, Trial};
+
+/// How often a watcher hears of a sweep.
+const BEAT: Duration = Duration::from_millis(250);
+
+/// How often a silent stream shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Seconds after which a full queue may have room.
+const RETRY_SECONDS: &str = "30";
+
+/// Who asked, as far as fairness goes: an address. A proxy in front names the one behind it.
+pub(super) struct Client(String);
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(
+        parts: &mut axum::http::request::Parts,
+        _: &S,
+    ) -> Result<Self, Infallible> {
+        Ok(Self(client(&parts.headers, &parts.extensions)))
+    }
+}
+
+fn client(headers: &HeaderMap, extensions: &Extensions) -> String {
+    let forwarded = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+    let first = forwarded.and_then(|list| list.split(',').next()).map(str::trim);
+    let address = extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer =
+        || address.map_or_else(|| "local".to_owned(), |ConnectInfo(peer)| peer.ip().to_string());
+    let first = first.filter(|name| !name.is_empty() && name.len() <= 64);
+    first.map_or_else(peer, str::to_owned)
+}
+
+/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out.
+pub(super) async fn submit(
+    State(state): State<AppState>,
+    Client(client): Client,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Failure> {
+    let space = read(body)?;
+    let done = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        Engine::check_size(&space).map_err(refused)?;
+        let trial = Trial::of(&space);
+        let cost = trial.report(&space, engine.threads());
+        let job = engine.submit(&client, space, &trial).map_err(refused)?;
+        Ok((job, cost))
+    });
+    let (job, cost) = done.await?;
+    let address = format!("/api/v1/sweeps/{}", job.id);
+    let tree = Tree::map([
+        ("id", Tree::from(job.id.as_str())),
+        ("state", Snapshot::of(&job).state.name().into()),
+        ("status", address.as_str().into()),
+        ("events", format!("{address}/events").into()),
+        ("cost", cost),
+    ]);
+    let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], json_response(&tree)).into_response())
+}
+
+/// `POST /api/v1/sweeps/cost`: a spec in, about what it would cost out; nothing is started.
+pub(super) async fn cost(
+    State(state): State<AppState>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Failure> {
+    let space = read(body)?;
+    let cost = blocking(move || {
+        let threads = state.sweeps().map_err(broken)?.threads();
+        Engine::check_size(&space).map_err(refused)?;
+        Ok(Trial::of(&space).report(&space, threads))
+    });
+    Ok(json_response(&cost.await?))
+}
+
+/// `GET /api/v1/sweeps/{id}`: where it stands, and what is there of its result.
+pub(super) async fn status(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, Failure> {
+    let status = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        sweeps::status(&engine, &id).map_err(broken)
+    });
+    let status = status.await?.ok_or_else(unknown)?;
+    Ok(json_response(&status))
+}
+
+/// `GET /api/v1/sweeps/{id}/events`: where it stands, again and again until it is over.
+pub(super) async fn events(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let engine = blocking({
+        let state = state.clone();
+        move || state.sweeps().map_err(broken)
+    });
+    let engine = engine.await?;
+    let Some(job) = engine.job(&id) else {
+        let past = blocking(move || engine.past(&id).map_err(broken)).await?;
+        let past = past.ok_or_else(unknown)?;
+        let data = json_line(&Tree::map([("state", Tree::from(past.state.name()))]));
+        let event = Event::default().event(past.state.name()).data(data);
+        return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(event)])).into_response());
+    };
+    let last = headers.get(HeaderName::from_static("last-event-id"));
+    let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
+    let keep_alive = KeepAlive::new().interval(HEARTBEAT);
+    Ok(Sse::new(beats(job, last)).keep_alive(keep_alive).into_response())
+}
+
+/// The events of a job from a revision on: every one is the whole state, so that missing some
+/// loses nothing.
+fn beats(job: Arc<Job>, last: Option<u64>) -> impl Stream<Item = Result<Event, Infallible>> {
+    struct Watch {
+        job: Arc<Job>,
+        changes: tokio::sync::watch::Receiver<u64>,
+        last: Option<u64>,
+        due: Instant,
+        over: bool,
+    }
+    let changes = job.changes();
+    let watch = Watch { job, changes, last, due: Instant::now(), over: false };
+    stream::unfold(watch, |mut watch| async move {
+        if watch.over {
+            return None;
+        }
+        tokio::time::sleep_until(watch.due).await;
+        let mut snapshot = Snapshot::of(&watch.job);
+        while watch.last == Some(snapshot.revision) && !snapshot.state.is_final() {
+            // The job is there as long as this stream is, so that changes come.
+            let _ = watch.changes.changed().await;
+            snapshot = Snapshot::of(&watch.job);
+        }
+        watch.changes.mark_unchanged();
+        watch.last = Some(snapshot.revision);
+        watch.due = Instant::now() + BEAT;
+        watch.over = snapshot.state.is_final();
+        let name = if watch.over { snapshot.state.name() } else { "progress" };
+        let data = json_line(&sweeps::event(&watch.job.space, &snapshot));
+        let event = Event::default().event(name).id(snapshot.revision.to_string()).data(data);
+        Some((Ok(event), watch))
+    })
+}
+
+/// `POST /api/v1/sweeps/{id}/pause`.
+pub(super) async fn pause(state: State<AppState>, id: Path<String>) -> Result<Response, Failure> {
+    set_running(state, id, false).await
+}
+
+/// `POST /api/v1/sweeps/{id}/resume`.
+pub(super) async fn resume(state: State<AppState>, id: Path<String>) -> Result<Response, Failure> {
+    set_running(state, id, true).await
+}
+
+async fn set_running(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    running: bool,
+) -> Result<Response, Failure> {
+    let changed = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        let Some(job) = engine.job(&id) else {
+            let known = engine.past(&id).map_err(broken)?.is_some();
+            return Err(if known { over() } else { unknown() });
+        };
+        if !engine.set_running(&job, running) {
+            return Err(over());
+        }
+        Ok(sweeps::event(&job.space, &Snapshot::of(&job)))
+    });
+    Ok(json_response(&changed.await?))
+}
+
+/// `DELETE /api/v1/sweeps/{id}`: ends it and forgets it.
+pub(super) async fn remove(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Failure> {
+    let removed = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        engine.remove(&id).map_err(broken)
+    });
+    if removed.await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
+}
+
+/// The space of a spec that was sent.
+fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Failure> {
+    let body = body.map_err(|rejection| match rejection.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!("a spec has at most {BODY_LIMIT_BYTES} bytes");
+            Failure::of(status, detail)
+        }
+        status => Failure::of(status, rejection.body_text()),
+    })?;
+    let text = std::str::from_utf8(&body)
+        .map_err(|error| Failure::of(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
+    let space = Spec::from_json(text).and_then(|spec| Space::new(spec).map_err(|e| vec![e]));
+    space.map_err(Failure::Spec)
+}
+
+/// A spec that can't be read: every error with its place, as other problems have them.
+fn unreadable(errors: &[KnobError]) -> Response {
+    let status = StatusCode::BAD_REQUEST;
+    let count = app::format::counted(errors.len() as u64, "error", "errors");
+    let errors = errors.iter().map(|error| {
+        let place: String = error.knob.split('.').map(|part| format!("/{part}")).collect();
+        Tree::map([
+            ("pointer", Tree::from(if error.knob.is_empty() { "" } else { &place })),
+            ("rule", error.rule.into()),
+            ("detail", error.detail.as_str().into()),
+            ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),
+        ])
+    });
+    let body = Tree::map([
+        ("type", Tree::from("about:blank")),
+        ("title", status.canonical_reason().unwrap_or("Error").into()),
+        ("status", Tree::Unsigned(status.as_u16().into())),
+        ("detail", format!("the spec can't be read: {count}").into()),
+        ("errors", Tree::List(errors.collect())),
+    ]);
+    let headers = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, headers, json::print(&body)).into_response()
+}
+
+/// Does work that takes its time where it keeps no request waiting.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request's work ended");
+        let detail = "the server made a mistake; the request id tells its operator which";
+        Err(Failure::of(StatusCode::INTERNAL_SERVER_ERROR, detail))
+    })
+}
+
+fn json_line(tree: &Tree) -> String {
+    // An event's data is one line.
+    json::print(tree).lines().map(str::trim_start).collect()
+}
+
+fn unknown() -> Failure {
+    Failure::of(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
+}
+
+fn over() -> Failure {
+    Failure::of(StatusCode::CONFLICT, "the sweep is over: it can't be paused or resumed")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn broken(error: StoreError) -> Failure {
+    tracing::error!(%error, "the store can't be used");
+    let detail = "the server can't use its store; its log says why";
+    Failure::of(StatusCode::SERVICE_UNAVAILABLE, detail)
+}
+
+fn refused(refusal: Refusal) -> Failure {
+    match refusal {
+        Refusal::Full(detail) => Failure::Full(detail),
+        Refusal::TooLarge(detail) => Failure::of(StatusCode::UNPROCESSABLE_ENTITY, detail),
+        Refusal::Store(error) => broken(error),
+    }
+}
+
+/// Why a request has no answer.
+pub(super) enum Failure {
+    /// It is what the problem says.
+    Problem(Problem),
+    /// The spec can't be read.
+    Spec(Vec<KnobError>),
+    /// There is no room for a sweep now.
+    Full(String),
+}
+
+impl Failure {
+    fn of(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self::Problem(Problem::new(status, detail))
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Problem(problem) => problem.into_response(),
+            Self::Spec(errors) => unreadable(&errors),
+            Self::Full(detail) => {
+                let retry = [(header::RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS))];
+                (retry, Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)).into_response()
+            }
+        }
+    }
+}

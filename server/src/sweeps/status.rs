@@ -1,0 +1,98 @@
+//! A sweep of the server as data: where it stands, and what is there of its result.
+
+use std::time::Instant;
+
+use model::file::Tree;
+use sweep::{Progress, Space};
+
+use super::engine::{Engine, parsed};
+use super::job::{Job, State};
+use crate::store::StoreError;
+
+/// A moment of a sweep.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) revision: u64,
+    pub(crate) state: State,
+    progress: Progress,
+    /// Places a second since it began or went on.
+    rate: Option<f64>,
+}
+
+impl Snapshot {
+    /// Where a job stands now.
+    pub(crate) fn of(job: &Job) -> Self {
+        let revision = job.revision();
+        let inner = job.inner();
+        let rate = inner.since.and_then(|(start, from)| {
+            let seconds = Instant::now().duration_since(start).as_secs_f64();
+            let done = inner.progress.places() - from;
+            (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
+        });
+        Self { revision, state: inner.state, progress: inner.progress.clone(), rate }
+    }
+
+    fn eta_seconds(&self, space: &Space) -> Option<f64> {
+        let left = space.places() - self.progress.places();
+        match self.state {
+            State::Running => self.rate.map(|rate| left as f64 / rate),
+            State::Done => Some(0.0),
+            State::Paused | State::Failed => None,
+        }
+    }
+}
+
+/// What is sent four times a second: how far, how many, the best so far.
+pub(crate) fn event(space: &Space, snapshot: &Snapshot) -> Tree {
+    let summary = snapshot.progress.summary();
+    let best = space.spec().objectives.iter().zip(summary.top()).map(|(objective, top)| {
+        let metric = objective.metric;
+        let place = space.spec().columns.iter().position(|column| *column == metric);
+        let best = top.first();
+        let value = best.zip(place).map(|(row, place)| row.values[place]);
+        Tree::map([
+            ("metric", Tree::from(metric.metric().name)),
+            ("goal", objective.goal.name().into()),
+            ("value", value.into()),
+            ("index", best.map(|row| row.index).into()),
+            ("knobs", best.map_or(Tree::Null, |row| sweep::knobs(space, row.index))),
+        ])
+    });
+    Tree::map([
+        ("state", Tree::from(snapshot.state.name())),
+        ("asked", space.places().into()),
+        ("done", snapshot.progress.places().into()),
+        ("legal", summary.legal.into()),
+        ("feasible", summary.feasible.into()),
+        ("front_size", Tree::Unsigned(summary.front().len() as u64)),
+        ("best", Tree::List(best.collect())),
+        ("designs_per_second", snapshot.rate.into()),
+        ("eta_seconds", snapshot.eta_seconds(space).into()),
+    ])
+}
+
+/// All that is known of a sweep; none when there is none. Takes its time: not for threads that
+/// answer requests.
+pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreError> {
+    if let Some(job) = engine.job(id) {
+        let snapshot = Snapshot::of(&job);
+        let result = sweep::result(&job.space, &snapshot.progress);
+        return Ok(Some(Tree::map([
+            ("id", Tree::from(id)),
+            ("state", snapshot.state.name().into()),
+            ("created_at_secs", job.created_at_secs.into()),
+            ("progress", event(&job.space, &snapshot)),
+            ("result", result),
+        ])));
+    }
+    let past = engine.past(id)?;
+    Ok(past.map(|past| {
+        let result = past.result.as_deref().map_or(Tree::Null, parsed);
+        Tree::map([
+            ("id", Tree::from(id)),
+            ("state", past.state.name().into()),
+            ("progress", Tree::Null),
+            ("result", result),
+        ])
+    }))
+}
