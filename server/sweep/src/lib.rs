@@ -3,11 +3,11 @@
 //!
 //! A [`Spec`] says which knobs vary and how, what a design must keep to, and what is best. A
 //! [`Space`] gives every design of it by a number, its index; nothing else of a design is stored.
-//! [`evaluate`] turns a range of indices into a [`Summary`]: counts, what rules out how many, the
+//! [`evaluate()`] turns a range of indices into a [`Summary`]: counts, what rules out how many, the
 //! best designs, the Pareto front. Summaries merge in any order and to the same bits, so that a
 //! range that is cut elsewhere, lost, or evaluated again changes nothing.
 //!
-//! [`run`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
+//! [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
 //! [`result()`] its result as data. No clock, file or socket is in here.
 
 mod check;

@@ -42,7 +42,11 @@ fn whole(space: &Space) -> Summary {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 8,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn a_result_depends_on_neither_chunks_nor_order_nor_retries(

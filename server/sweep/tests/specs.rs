@@ -26,7 +26,8 @@ fn published_specs_can_be_run() {
 #[test]
 fn an_axis_has_the_values_that_its_form_says() {
     let spec = Spec::from_toml(
-        "schema = 1\n[space]\ntp = { powers_of_two = [2, 9] }\nmbs = { from = 1, to = 7, step = 3 }\n\
+        "schema = 1\n[space]\ntp = { powers_of_two = [2, 9] }\n\
+         mbs = { from = 1, to = 7, step = 3 }\n\
          pp = { divisors_of = 12 }\nskew = { from = 0.1, to = 0.3, step = 0.1 }\n\
          recompute_modules = [\"none\", [\"moe_act\", \"core_attn\"]]\n\
          ep = { divisors_of = \"num_moe_experts\" }\nnum_moe_experts = [6, 4]\n",
@@ -143,7 +144,8 @@ fn bad_specs_are_refused_before_anything_runs() {
 #[test]
 fn too_many_points_are_an_error_or_a_sample() {
     let axes = "hidden_size = { from = 1024, to = 9023 }\nvocab_size = { from = 1000, to = 9999 }\n\
-                ffn_hidden_size = { from = 1000, to = 9999 }\nseq_length = { from = 1000, to = 9999 }";
+                ffn_hidden_size = { from = 1000, to = 9999 }\n\
+                seq_length = { from = 1000, to = 9999 }";
     let grid = format!("schema = 1\n[space]\n{axes}\n");
     assert_eq!(refused(&grid), ["too_many_points"]);
     let more = format!("{grid}kv_lora_rank = {{ from = 1, to = 9999 }}\n");

@@ -278,7 +278,8 @@ pub(super) fn divisors_within(knob: KnobId, numbers: &[u64]) -> Result<Vec<Value
     Ok(all.into_iter().map(Value::Integer).collect())
 }
 
-/// `{ same_as = "parallel.x", times = 2, over = 1 }`, `{ dense_layers = 3 }`, `{ fill = "chunks" }`.
+/// `{ same_as = "parallel.x", times = 2, over = 1 }`, `{ dense_layers = 3 }` or
+/// `{ fill = "chunks" }`.
 fn tie(knob: KnobId, tree: &Tree) -> Result<Tie, KnobError> {
     let id = knob.id();
     if let Some(count) = tree.get("dense_layers") {
