@@ -68,7 +68,7 @@ pub fn moment(task: Task) -> String {
 /// A kind of layer in a word.
 #[must_use]
 pub const fn kind(is_moe: bool) -> &'static str {
-    if is_moe { "MoE" } else { "dense" }
+    if is_moe { "MoE" } else { "Dense" }
 }
 
 /// What becomes of a tensor, in a word.

@@ -164,7 +164,7 @@ fn sizes_that_break_rules_say_so_with_links_and_keep_numbers_on_the_page() {
     assert!(html.contains("aria-invalid=\"true\""));
     assert!(html.contains("schedule-results stale"));
     // The other methods run, and one that doesn't says what is near.
-    assert!(page.contains("Can't run: dualpipe pairs the stages from both ends"));
+    assert!(page.contains("Can't run: dualpipe pairs the stages (PP) from both ends"));
 }
 
 #[test]

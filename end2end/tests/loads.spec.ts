@@ -91,6 +91,7 @@ test("a trace from a file decides the loads, and changes follow", async ({ page 
   const before = await loads.locator("p").first().innerText();
   // Another EP spreads the hot expert over other ranks: the worker says how.
   await page.getByRole("spinbutton", { name: "Expert parallel (EP)", exact: true }).fill("64");
+  await page.locator("[data-study=loads]").scrollIntoViewIfNeeded();
   await expect(loads.locator("p").first()).not.toHaveText(before, { timeout: 15_000 });
 });
 

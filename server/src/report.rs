@@ -12,23 +12,46 @@ use model::estimate::{
 };
 use model::file::{self, Extent, Tree};
 use model::metric::{MetricId, MetricValue};
+use model::routing::Trace;
 use model::schedule::Task;
 use model::verdict::{Change, Verdict};
 use model::violation::Violation;
 use model::{Breakdown, MODEL_VERSION, Plan, conventions, estimate};
 
-/// The prediction for a design, legal or not.
+/// The prediction for a design, legal or not, with the verdict on its memory and its expert loads.
 #[must_use]
 pub fn predict(design: &Design) -> Tree {
     match Plan::new(design) {
-        Ok(plan) => legal(&plan, &estimate(&plan)),
-        Err(violations) => illegal(design, &violations),
+        Ok(plan) => whole(&plan, None),
+        Err(violations) => refused(design, &violations),
     }
 }
 
-/// The prediction for a legal design.
+/// The prediction for a legal design, whose loads may be those of a trace.
 #[must_use]
-pub fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
+pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
+    let estimate = estimate(plan);
+    let mut report = legal(plan, &estimate);
+    if let Tree::Map(entries) = &mut report {
+        entries.push(("verdict".into(), verdict(&model::verdict(plan, &estimate))));
+        entries.push(("routing".into(), loads(plan, trace)));
+    }
+    report
+}
+
+/// The same object for a design that breaks rules.
+#[must_use]
+pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
+    let mut report = illegal(design, violations);
+    if let Tree::Map(entries) = &mut report {
+        entries.push(("verdict".into(), Tree::Null));
+        entries.push(("routing".into(), Tree::Null));
+    }
+    report
+}
+
+/// The prediction for a legal design.
+fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
     let metrics = MetricId::ALL.iter().map(|id| {
         let value = match estimate.metrics.get(*id) {
             MetricValue::Number(value) => number(value),
@@ -97,8 +120,7 @@ fn change(change: &Change) -> Tree {
 }
 
 /// The same object for a design that breaks rules.
-#[must_use]
-pub fn illegal(design: &Design, violations: &[Violation]) -> Tree {
+fn illegal(design: &Design, violations: &[Violation]) -> Tree {
     let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, Tree::Null));
     Tree::map([
         ("design", file::write(design, Extent::Full)),
@@ -114,6 +136,36 @@ pub fn illegal(design: &Design, violations: &[Violation]) -> Tree {
         ("violations", Tree::List(violations.iter().map(violation).collect())),
         ("warnings", Tree::List(vec![])),
         ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// Expert loads before and after the planner: of steps, and with what micro-batches add.
+#[must_use]
+pub fn loads(plan: &Plan, trace: Option<&Trace>) -> Tree {
+    let effect = plan.effect();
+    let trace = trace.map_or(Tree::Null, |trace| {
+        Tree::map([
+            ("hash", trace.content_hash().as_str().into()),
+            ("steps", (trace.steps() as u64).into()),
+            ("layers", (trace.layers() as u64).into()),
+            ("experts", (trace.experts() as u64).into()),
+        ])
+    });
+    let of = |before: f64, after: f64, removed: f64| {
+        Tree::map([
+            ("imbalance_before", before.into()),
+            ("imbalance_after", after.into()),
+            ("removed", removed.into()),
+        ])
+    };
+    let steps = &effect.steps;
+    Tree::map([
+        ("balance", plan.design().routing.balance.name().into()),
+        ("trace", trace),
+        ("steps", of(steps.imbalance_unplanned, steps.imbalance, steps.removed())),
+        ("all", of(effect.imbalance_unplanned, effect.imbalance, effect.removed())),
+        ("micro_batch_excess", effect.noise.into()),
+        ("token_drop_ratio", effect.drop_ratio.into()),
     ])
 }
 

@@ -9,7 +9,7 @@ use super::frame::{Key, Legend, Swatch};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
 use crate::format::percent;
-use crate::memory_view::{Composition, fate, freed_by, kind};
+use crate::memory_view::{Composition, fate, freed_by};
 
 /// The parts that stay together: their inks and names.
 const PARTS: [(Ink, &str); 6] = [
@@ -170,7 +170,10 @@ fn saved_title(composition: &Composition, tensor: Tensor) -> String {
     for is_moe in [true, false] {
         if let Some(saved) = composition.saved(tensor, is_moe) {
             let size = fixed(finite(saved.bytes.get() / 1_048_576.0), 1);
-            title.push_str(&format!("\n{size} MiB per {} layer and micro-batch", kind(is_moe)));
+            title.push_str(&format!(
+                "\n{size} MiB per {} layer and micro-batch",
+                if is_moe { "MoE" } else { "dense" }
+            ));
         }
     }
     let is_moe = composition.saved(tensor, true).is_some();

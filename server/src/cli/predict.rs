@@ -51,11 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Ok(plan) => plan,
         Err(violations) => {
             if arguments.json && arguments.explain.is_none() {
-                let mut report = report::illegal(&design, &violations);
-                if let Tree::Map(entries) = &mut report {
-                    entries.push(("verdict".into(), Tree::Null));
-                    entries.push(("routing".into(), Tree::Null));
-                }
+                let report = report::refused(&design, &violations);
                 output::result(&json::print(&report))?;
             }
             return Err(Failure::User(violations.iter().map(message).collect()));
@@ -71,17 +67,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::result(&text)
 }
 
-/// The prediction as data, with the verdict on its memory.
+/// The prediction as data.
 fn data(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> Tree {
-    let estimate = estimate(plan);
-    let mut report = report::legal(plan, &estimate);
-    if let Tree::Map(entries) = &mut report {
-        let verdict = report::verdict(&model::verdict(plan, &estimate));
-        entries.push(("verdict".into(), verdict));
-        entries.push(("routing".into(), loads::json(plan, trace)));
-        if with_ledger {
-            entries.push(("ledger".into(), ledger::json(plan)));
-        }
+    let mut report = report::whole(plan, trace);
+    if let Tree::Map(entries) = &mut report
+        && with_ledger
+    {
+        entries.push(("ledger".into(), ledger::json(plan)));
     }
     report
 }

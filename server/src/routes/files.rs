@@ -38,7 +38,8 @@ fn send(file: &File, brotli: bool, cache: &'static str) -> Response {
         // A worker runs under its script's policy, not under that of the page.
         put(
             header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'",
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; \
+             frame-ancestors 'none'; base-uri 'none'",
         );
     }
     let bytes = match &file.brotli {

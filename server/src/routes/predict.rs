@@ -7,6 +7,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 use model::file::json;
+use tokio::task::spawn_blocking;
 
 use super::json_response;
 use crate::layers::BODY_LIMIT_BYTES;
@@ -24,5 +25,10 @@ pub(super) async fn predict(body: Result<Bytes, BytesRejection>) -> Result<Respo
     let text = std::str::from_utf8(&body)
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
     let design = json::read(text).map_err(Problem::unreadable_design)?;
-    Ok(json_response(&report::predict(&design)))
+    // The verdict tries many designs: not on a thread that answers others.
+    let predicted = spawn_blocking(move || report::predict(&design)).await;
+    let predicted = predicted.map_err(|_| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the prediction was not finished")
+    })?;
+    Ok(json_response(&predicted))
 }

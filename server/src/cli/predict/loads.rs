@@ -2,8 +2,7 @@
 
 use app::format;
 use model::Plan;
-use model::choice::{Balance, Choice};
-use model::file::Tree;
+use model::choice::Balance;
 use model::routing::{Effect, Trace};
 
 use crate::cli::output::{Align, table};
@@ -61,33 +60,4 @@ pub(crate) fn imbalance(effect: &Effect) -> String {
          planner foresees micro-batches\n",
         table(&columns, &lines)
     )
-}
-
-/// As data.
-pub(crate) fn json(plan: &Plan, trace: Option<&Trace>) -> Tree {
-    let effect = plan.effect();
-    let trace = trace.map_or(Tree::Null, |trace| {
-        Tree::map([
-            ("hash", trace.content_hash().as_str().into()),
-            ("steps", (trace.steps() as u64).into()),
-            ("layers", (trace.layers() as u64).into()),
-            ("experts", (trace.experts() as u64).into()),
-        ])
-    });
-    let of = |before: f64, after: f64, removed: f64| {
-        Tree::map([
-            ("imbalance_before", before.into()),
-            ("imbalance_after", after.into()),
-            ("removed", removed.into()),
-        ])
-    };
-    let steps = &effect.steps;
-    Tree::map([
-        ("balance", plan.design().routing.balance.name().into()),
-        ("trace", trace),
-        ("steps", of(steps.imbalance_unplanned, steps.imbalance, steps.removed())),
-        ("all", of(effect.imbalance_unplanned, effect.imbalance, effect.removed())),
-        ("micro_batch_excess", effect.noise.into()),
-        ("token_drop_ratio", effect.drop_ratio.into()),
-    ])
 }

@@ -209,7 +209,7 @@ pub(super) fn json(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Tree 
     };
     let list = |entries: Vec<Tree>| Tree::List(entries);
     Tree::map([
-        ("loads", loads::json(plan, trace)),
+        ("loads", crate::report::loads(plan, trace)),
         ("ranks", (report.first.devices() as u64).into()),
         ("steps", ((report.trace.steps() * report.stride) as u64).into()),
         ("imbalance_seconds", estimate.step.part(StepPart::Imbalance).get().into()),
