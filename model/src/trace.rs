@@ -1,8 +1,9 @@
 //! A timeline as a Chrome trace, which Perfetto and `chrome://tracing` open.
 //!
 //! The format is the JSON of the Trace Event Format: complete events (`"ph":"X"`) with `ts` and
-//! `dur` in microseconds, and metadata events (`"ph":"M"`) that name and sort processes and threads.
-//! Times are whole nanoseconds, so that tasks that follow each other without a gap never overlap.
+//! `dur` in microseconds, and metadata events (`"ph":"M"`) that name and sort processes and
+//! threads. Times are whole nanoseconds, so that tasks that follow each other without a gap never
+//! overlap.
 //!
 //! Processes and threads have numbers from 1 on: viewers take thread 0 for the idle task of a
 //! machine.

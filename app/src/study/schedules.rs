@@ -64,8 +64,8 @@ pub(super) fn html(numbers: &Numbers, _: Width) -> String {
     format!(
         "<section class=\"card schedules\" aria-labelledby=\"schedules-title\">\
          <h2 id=\"schedules-title\">{TITLE}</h2>\
-         <p class=\"muted\">Each with the chunks per stage that it needs; all else as it is, unless \
-         the row says what had to follow.</p>\
+         <p class=\"muted\">Each with the chunks per stage that it needs; all else as it is, \
+         unless the row says what had to follow.</p>\
          <div class=\"schedules-table\">{table}</div></section>"
     )
 }

@@ -11,8 +11,8 @@ use crate::units::Bytes;
 /// simulated step holds may differ a little from the formula.
 pub(crate) const MARGIN: f64 = 1.05;
 
-/// A variant of the plan's design by the closed form; one whose schedule has none as it is timed. Nothing when it is
-/// illegal.
+/// A variant of the plan's design by the closed form; one whose schedule has none as it is timed.
+/// Nothing when it is illegal.
 pub(crate) fn screened(plan: &Plan, design: &Design) -> Option<(Plan, Estimate)> {
     let mut quick = design.clone();
     quick.schedule.timing = Timing::ClosedForm;

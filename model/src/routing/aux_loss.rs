@@ -41,9 +41,9 @@ pub struct Scope {
 /// | DP group | s b DP | all that hold tokens of the layer |
 ///
 /// The fewer the tokens, the stricter the loss: each set of tokens must be even by itself, see
-/// [`strictness`]. What it does to loads is modelled for micro-batches: tokens that a loss evens out
-/// by themselves vary less among each other. No source gives what it does to a step's loads, so that
-/// the generator's skew stays what the design says.
+/// [`strictness`]. What it does to loads is modelled for micro-batches: tokens that a loss evens
+/// out by themselves vary less among each other. No source gives what it does to a step's loads,
+/// so that the generator's skew stays what the design says.
 ///
 /// # Source
 /// Pangu Ultra MoE, arXiv 2505.04519 (EP-group loss, and the order); Qiu et al. 2025,

@@ -217,7 +217,8 @@ impl Sizes {
         let message = if (p..=most).contains(&group) {
             let rest = m % group;
             format!(
-                "groups of {group} leave {rest} of {m} micro-batches, fewer than the {p} stages (PP)"
+                "groups of {group} leave {rest} of {m} micro-batches, fewer than the {p} stages \
+                 (PP)"
             )
         } else {
             format!("a micro-batch group has {p} (PP) to {most} micro-batches, not {group}")

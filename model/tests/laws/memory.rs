@@ -128,7 +128,9 @@ proptest! {
         let [Some(ranks), Some(one_tp), Some(one_ep), Some(alone)] = all else { return Ok(()) };
         let parallel = &design.parallel;
         let tp = parallel.tensor_model_parallel_size as f64;
-        let ep = (parallel.expert_model_parallel_size * parallel.expert_tensor_parallel_size) as f64;
+        let [ep, etp] =
+            [parallel.expert_model_parallel_size, parallel.expert_tensor_parallel_size];
+        let ep = (ep * etp) as f64;
         for stage in 0..ranks.len() {
             let split = |fell: f64, ranks: f64| {
                 if ranks > 1.0 { fell / (1.0 - 1.0 / ranks) } else { 0.0 }

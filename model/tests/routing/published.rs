@@ -158,8 +158,8 @@ fn a_planner_pays_for_its_moves() {
 }
 
 /// Published are 6 % dropped at 20B and 8 % at 718B under drop-and-pad, at an unpublished capacity
-/// factor; the 20B model's experts aren't published, 64 of which a token visits 8 are assumed. Beside
-/// it what the fullest rank costs without a capacity.
+/// factor; the 20B model's experts aren't published, 64 of which a token visits 8 are assumed.
+/// Beside it what the fullest rank costs without a capacity.
 ///
 /// Source: Pangu Ultra MoE, arXiv 2505.04519.
 #[test]
