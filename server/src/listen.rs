@@ -42,7 +42,9 @@ async fn run(listener: TcpListener, router: Router, mut stop: Stop) -> io::Resul
         // Nobody waits for it any more when the server has ended by itself.
         let _ = ending.send(());
     };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(told).into_future();
+    // Sweeps are shared out fairly between addresses.
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let serving = axum::serve(listener, service).with_graceful_shutdown(told).into_future();
     let grace = async {
         if ended.await.is_err() {
             std::future::pending::<()>().await;

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: how fast the model is on one core, and the page from event to layout.
+//! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, and the page
+//! from event to layout.
 
 use std::process::Command;
 
@@ -17,21 +18,27 @@ pub(crate) struct Arguments {
     only: Option<Part>,
 }
 
-/// One of the two measurements.
+/// One of the measurements.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     /// Estimates per second of the model
     Model,
+    /// Designs per second of a sweep
+    Sweep,
     /// Latency of the released page in a browser
     Page,
 }
 
 /// Measures; nothing here passes or fails, since machines differ.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    if arguments.only != Some(Part::Page) {
+    let is_asked = |part: Part| arguments.only.is_none_or(|only| only == part);
+    if is_asked(Part::Model) {
         command::run(&mut workspace.cargo(["bench", "--package", "model", "--bench", "estimate"]))?;
     }
-    if arguments.only != Some(Part::Model) {
+    if is_asked(Part::Sweep) {
+        command::run(&mut workspace.cargo(["bench", "--package", "sweep", "--bench", "sweep"]))?;
+    }
+    if is_asked(Part::Page) {
         page(workspace)?;
     }
     Ok(())

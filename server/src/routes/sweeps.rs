@@ -47,14 +47,17 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for Client {
     }
 }
 
+/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send the header.
 fn client(headers: &HeaderMap, extensions: &Extensions) -> String {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let forwarded = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
     let first = forwarded.and_then(|list| list.split(',').next()).map(str::trim);
-    let address = extensions.get::<ConnectInfo<SocketAddr>>();
-    let peer =
-        || address.map_or_else(|| "local".to_owned(), |ConnectInfo(peer)| peer.ip().to_string());
     let first = first.filter(|name| !name.is_empty() && name.len() <= 64);
-    first.map_or_else(peer, str::to_owned)
+    match (first, peer) {
+        (Some(first), peer) if peer.is_none_or(|peer| peer.is_loopback()) => first.to_owned(),
+        (_, Some(peer)) => peer.to_string(),
+        (_, None) => "local".to_owned(),
+    }
 }
 
 /// `POST /api/v1/sweeps`: a spec in, a sweep that runs out.
