@@ -47,7 +47,7 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for Client {
     }
 }
 
-/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send the header.
+/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that.
 fn client(headers: &HeaderMap, extensions: &Extensions) -> String {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let forwarded = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
