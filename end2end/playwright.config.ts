@@ -9,7 +9,7 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   workers: 2,
-  timeout: 20_000,
+  timeout: 45_000,
   // When the page itself is broken, the first failures say enough.
   maxFailures: 12,
   expect: { timeout: 5_000 },
