@@ -4,6 +4,7 @@ use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
 use model::units::{Bytes, Seconds};
 
 use crate::format;
+use crate::memory_view::moment;
 
 /// Losses below this share of the step aren't worth a word.
 const LEAST_SHARE: f64 = 0.005;
@@ -86,12 +87,7 @@ fn memory_sentence(stage: &StageEstimate) -> String {
         parts.iter().zip(StageMemory::LABELS).fold((Bytes::ZERO, ""), |best, (bytes, label)| {
             if bytes.get() > best.0.get() { (*bytes, label) } else { best }
         });
-    let moment = stage.fullest.map_or_else(String::new, |task| {
-        format!(
-            ", when the forward of micro-batch {} starts on chunk {}",
-            task.micro_batch, task.chunk
-        )
-    });
+    let moment = stage.fullest.map_or_else(String::new, |task| format!(", {}", moment(task)));
     format!(
         "Stage {} is the fullest{moment}: {} of its {} are {}.",
         stage.stage,
