@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use model::design::{Design, KnobId};
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
-use model::{Plan, estimate, legal_values, make_it_fit, timeline};
+use model::{Estimator, Plan, estimate, legal_values, make_it_fit, timeline};
 
 /// Median time of a call in microseconds, over batches.
 fn micros(calls: u32, mut call: impl FnMut()) -> f64 {
@@ -54,6 +54,7 @@ fn main() {
             black_box(estimate(black_box(&plan)));
         })
     );
+    neighbours(&design, calls);
     println!(
         "estimate, simulated     {:8.2} µs",
         micros(calls.min(100), || {
@@ -95,6 +96,23 @@ fn main() {
     );
     uneven(&recipe, calls.min(20));
     routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
+}
+
+/// Designs that differ from the one before in what they swap, or in their micro-batch.
+fn neighbours(design: &Design, calls: u32) {
+    for (title, knob, value) in [
+        ("neighbour, swapping     ", KnobId::swap_modules, "probs"),
+        ("neighbour, micro-batch  ", KnobId::micro_batch_size, "4"),
+    ] {
+        let mut other = design.clone();
+        other.set_text(knob, value).expect("in bounds");
+        let mut estimator = Estimator::new();
+        let two = micros(calls, || {
+            black_box(estimator.metrics(black_box(design)).expect("legal"));
+            black_box(estimator.metrics(black_box(&other)).expect("legal"));
+        });
+        println!("{title}{:8.2} µs", two / 2.0);
+    }
 }
 
 /// The recipe as it was run, with uneven loads and a planner; and a design that keeps its loads.

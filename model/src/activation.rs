@@ -8,7 +8,7 @@
 
 mod tensor;
 
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, ZeroMemory};
+use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, Set, ZeroMemory};
 use crate::plan::Plan;
 
 pub use tensor::{Fate, Tensor};
@@ -156,8 +156,9 @@ impl Plan {
     /// What stays, what waits in host memory, and what is computed again, of one layer.
     pub(crate) fn kept(&self, saved: &Saved, is_moe: bool) -> Kept {
         let mut kept = Kept::default();
+        let recomputed = self.recomputed_modules();
         for (tensor, bytes) in saved.tensors() {
-            match self.fate(tensor, is_moe) {
+            match self.fate_under(recomputed, tensor, is_moe) {
                 Fate::Kept => kept.device += bytes,
                 Fate::Swapped => kept.host += bytes,
                 Fate::Recomputed => kept.again += bytes,
@@ -169,10 +170,14 @@ impl Plan {
     /// What becomes of a tensor of a dense or a MoE layer, without whole-layer recomputation and
     /// offloading. What is computed again needs no copy on the host.
     pub(crate) fn fate(&self, tensor: Tensor, is_moe: bool) -> Fate {
+        self.fate_under(self.recomputed_modules(), tensor, is_moe)
+    }
+
+    fn fate_under(&self, recomputed: Set<RecomputeModule>, tensor: Tensor, is_moe: bool) -> Fate {
         let memory = &self.design().memory;
         let modules = tensor.recomputed_by(is_moe);
         let freed = tensor.freed_at(memory.moe_zero_memory, is_moe);
-        if freed || modules.iter().any(|module| self.recomputes(*module)) {
+        if freed || modules.iter().any(|module| recomputed.has(*module)) {
             return Fate::Recomputed;
         }
         match tensor.swapped_by(is_moe) {
@@ -181,14 +186,23 @@ impl Plan {
         }
     }
 
-    /// Is this module computed again in layers that aren't computed again as a whole: as one of the
-    /// modules of selective recomputation, or by a zero-memory level?
-    pub(crate) fn recomputes(&self, module: RecomputeModule) -> bool {
+    /// The modules that are computed again in layers that aren't computed again as a whole: those
+    /// of selective recomputation, and those of a zero-memory level.
+    fn recomputed_modules(&self) -> Set<RecomputeModule> {
         let memory = &self.design().memory;
-        let selective = memory.recompute_granularity == RecomputeGranularity::Selective
-            && memory.recompute_modules.has(module);
-        let of_level = matches!(module, RecomputeModule::MoePermute | RecomputeModule::MoeAct);
-        selective || (of_level && memory.moe_zero_memory != ZeroMemory::Disable)
+        let selective = memory.recompute_granularity == RecomputeGranularity::Selective;
+        let modules = if selective { memory.recompute_modules } else { Set::EMPTY };
+        match memory.moe_zero_memory {
+            ZeroMemory::Disable => modules,
+            ZeroMemory::Level0 | ZeroMemory::Level1 => {
+                modules.with(RecomputeModule::MoePermute).with(RecomputeModule::MoeAct)
+            }
+        }
+    }
+
+    /// Is this module computed again in layers that aren't computed again as a whole?
+    pub(crate) fn recomputes(&self, module: RecomputeModule) -> bool {
+        self.recomputed_modules().has(module)
     }
 
     /// Are the experts' first product and the shared experts run again, all but the last product?

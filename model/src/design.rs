@@ -1,5 +1,6 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
+mod knob_set;
 mod setting;
 pub mod table;
 
@@ -8,6 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+pub use knob_set::KnobSet;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
     Cluster, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
@@ -137,7 +139,8 @@ impl Design {
     }
 
     /// A design with every knob at its neutral value.
-    pub(crate) fn neutral(preset: &'static Preset) -> Self {
+    #[must_use]
+    pub fn neutral(preset: &'static Preset) -> Self {
         Self {
             preset,
             transformer: Transformer::default(),

@@ -202,7 +202,7 @@ impl StepPart {
 }
 
 /// Where a step's time goes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTime {
     pub(crate) parts: [Seconds; StepPart::ALL.len()],
 }

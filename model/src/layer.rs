@@ -34,9 +34,9 @@ pub(crate) struct Layer {
     pub(crate) experts: Block,
     /// The experts' activation function.
     pub(crate) activation: Block,
-    /// Of the forward of experts and shared experts, what is in front of their last products, the
-    /// routed experts' activation function apart.
-    pub(crate) first_products: Cost,
+    /// Of the forward of experts and of shared experts, what is in front of their last products,
+    /// the routed experts' activation function apart.
+    pub(crate) first_products: [Cost; 2],
     /// Weighted sum of the experts' outputs.
     pub(crate) unpermute: Block,
 }
@@ -76,7 +76,9 @@ impl Layer {
         let modules = [Layernorm, Mlp, Moe, MoePermute, MoeAct, SharedExperts];
         let chosen = self.chosen(plan, is_moe, &modules);
         if is_moe && plan.recomputes_first_products() {
-            chosen + self.first_products
+            let [experts, shared] = self.first_products;
+            let whole = plan.recomputes(SharedExperts);
+            chosen + (experts + if whole { Cost::ZERO } else { shared })
         } else {
             chosen
         }
@@ -154,6 +156,18 @@ impl Work {
             embedding: embedding(plan, &device),
             head: head(plan, &device),
         }
+    }
+}
+
+impl Work {
+    /// The same work under a plan with other loads: experts get other rows, all else is as it was.
+    pub(crate) fn under(&self, plan: &Plan) -> Self {
+        let moe = if plan.shape.moe_layers > 0 {
+            with_experts(plan, &Device::new(plan), self.moe)
+        } else {
+            self.moe
+        };
+        Self { moe, ..*self }
     }
 }
 
@@ -296,33 +310,41 @@ fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
 
 /// A MoE layer: attention as given, router, permutation, experts, shared experts.
 fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
+    let layer = Layer {
+        router: router(plan, device, plan.tokens_per_rank()),
+        first_products: [Cost::ZERO, shared_first_product(plan, device)],
+        mlp: mlp(plan, device, plan.shape.shared_ffn),
+        ..attention
+    };
+    with_experts(plan, device, layer)
+}
+
+/// A MoE layer with what its rows take: permutation, experts and their activation function.
+fn with_experts(plan: &Plan, device: &Device, layer: Layer) -> Layer {
     let (shape, sizes) = (&plan.shape, &plan.sizes);
-    let (h, own) = (shape.hidden as f64, plan.tokens_per_rank());
+    let h = shape.hidden as f64;
     let rows = plan.awaited_rows();
     let local = plan.local_experts() as f64;
     let inner = split(shape.expert_ffn, sizes.etp);
     let inputs = (shape.mlp_matrices - 1) as f64;
     let per_expert = rows / local;
     let first = device.grouped_linear(per_expert, h, inputs * inner, local);
-    let products = first + device.grouped_linear(per_expert, inner, h, local);
+    let [_, shared] = layer.first_products;
     Layer {
-        router: router(plan, device, own),
         permute: reorder(plan, device, rows, 1.0),
-        experts: products,
+        experts: first + device.grouped_linear(per_expert, inner, h, local),
         activation: activation(plan, device, rows, inner),
-        first_products: first.forward + shared_first_product(plan, device),
+        first_products: [first.forward, shared],
         // The weighted sum reads every copy and writes every token.
         unpermute: reorder(plan, device, rows, 1.0 + 1.0 / shape.topk.max(1) as f64),
-        mlp: mlp(plan, device, shape.shared_ffn),
-        ..attention
+        ..layer
     }
 }
 
-/// The forward of the shared experts in front of their last product, where a plan does it again.
+/// The forward of the shared experts in front of their last product.
 fn shared_first_product(plan: &Plan, device: &Device) -> Cost {
     let width = split(plan.shape.shared_ffn, plan.sizes.tp);
-    let whole = plan.recomputes(RecomputeModule::SharedExperts);
-    if width <= 0.0 || whole || !plan.recomputes_first_products() {
+    if width <= 0.0 {
         return Cost::ZERO;
     }
     let (tokens, inputs) = (plan.tokens(), (plan.shape.mlp_matrices - 1) as f64);

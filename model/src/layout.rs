@@ -12,7 +12,7 @@ pub(crate) use proposal::even_layout;
 pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals};
 
 use crate::choice::Method;
-use crate::design::Design;
+use crate::design::{Design, PerStage};
 use crate::schedule::Form;
 
 /// What one pipeline stage holds, all its chunks together.
@@ -46,6 +46,36 @@ impl Stage {
     pub(crate) fn layers(&self) -> f64 {
         self.dense + self.moe
     }
+}
+
+/// Stages next to each other that hold and recompute the same: all that follows from that is the
+/// same for each of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Span {
+    /// What each of them holds.
+    pub(crate) content: Stage,
+    /// The first of them.
+    pub(crate) first: usize,
+    /// How many they are.
+    pub(crate) count: usize,
+}
+
+/// Stages by what they hold and recompute.
+pub(crate) fn spans(stages: &[Stage], design: &Design) -> Vec<Span> {
+    let recomputes_alike = |one: usize, other: usize| match &design.memory.recompute_num_layers {
+        None | Some(PerStage::Same(_)) => true,
+        Some(PerStage::Each(counts)) => counts.get(one) == counts.get(other),
+    };
+    let mut spans: Vec<Span> = Vec::new();
+    for (index, stage) in stages.iter().enumerate() {
+        match spans.last_mut() {
+            Some(last) if last.content == *stage && recomputes_alike(index - 1, index) => {
+                last.count += 1;
+            }
+            _ => spans.push(Span { content: *stage, first: index, count: 1 }),
+        }
+    }
+    spans
 }
 
 /// Is this layer a MoE layer?

@@ -58,6 +58,7 @@ mod stage;
 mod uneven;
 
 pub mod estimate;
+mod estimator;
 pub mod metric;
 mod step;
 pub mod timeline;
@@ -73,6 +74,7 @@ pub mod verdict;
 
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
+pub use estimator::Estimator;
 pub use explain::{Breakdown, explain};
 pub use fit::make_it_fit;
 pub use layout::{

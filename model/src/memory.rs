@@ -3,11 +3,14 @@
 mod contents;
 mod working;
 
-use crate::activation::Kept;
+use alloc::vec::Vec;
+
+use crate::activation::{Kept, Saved};
 use crate::choice::{Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::pipeline::Held;
+use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
 use crate::schedule::Task;
 use crate::units::Bytes;
@@ -29,12 +32,18 @@ pub(crate) struct Occupancy {
     pub(crate) fullest: Option<Task>,
 }
 
+/// The layers of a model by what they save and what they work with, whatever becomes of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LayerSaves {
+    /// A dense layer, then a MoE layer where the model has any.
+    kinds: [(Saved, f64); 2],
+}
+
 /// The layers of a model by what they keep and what they work with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerMemory {
     dense: LayerNeed,
     moe: LayerNeed,
-    placeholders: Placeholders,
 }
 
 /// What one layer needs: tensors for its backward, and bytes while it runs.
@@ -42,6 +51,20 @@ pub(crate) struct LayerMemory {
 struct LayerNeed {
     kept: Kept,
     works: f64,
+}
+
+/// What a stage holds whatever becomes of activations, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FixedMemory {
+    weights: f64,
+    gradients: f64,
+    optimizer: f64,
+    /// Buffers that stay.
+    buffers: f64,
+    /// Gradients of the layer that runs backward.
+    whole_gradients: f64,
+    /// The head's moment.
+    head: f64,
 }
 
 /// The layers of a stage by what becomes of their tensors.
@@ -65,21 +88,33 @@ struct KindOfLayers {
     offloaded: f64,
 }
 
-impl LayerMemory {
+impl LayerSaves {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let dense = LayerNeed {
-            kept: plan.kept(&plan.dense_layer_saves(), false),
-            works: plan.dense_layer_works(),
-        };
+        let dense = (plan.dense_layer_saves(), plan.dense_layer_works());
         let moe = if plan.shape.moe_layers > 0 {
-            LayerNeed {
-                kept: plan.kept(&plan.moe_layer_saves(), true),
-                works: plan.moe_layer_works(),
-            }
+            (plan.moe_layer_saves(), plan.moe_layer_works())
         } else {
             dense
         };
-        Self { dense, moe, placeholders: Placeholders::new(plan) }
+        Self { kinds: [dense, moe] }
+    }
+}
+
+impl LayerMemory {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self::of(plan, &LayerSaves::new(plan))
+    }
+
+    /// What a plan's recomputation and swapping make of what its layers save.
+    pub(crate) fn of(plan: &Plan, saves: &LayerSaves) -> Self {
+        let [dense, moe] = &saves.kinds;
+        let has_experts = plan.shape.moe_layers > 0;
+        let need = |(saved, works): &(Saved, f64), is_moe| LayerNeed {
+            kept: plan.kept(saved, is_moe),
+            works: *works,
+        };
+        let dense = need(dense, false);
+        Self { dense, moe: if has_experts { need(moe, true) } else { dense } }
     }
 
     /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
@@ -94,20 +129,17 @@ impl LayerMemory {
 }
 
 impl Plan {
-    /// Memory of a stage.
+    /// What the stages of each span hold whatever becomes of activations.
+    pub(crate) fn fixed_memory(&self) -> Vec<FixedMemory> {
+        let placeholders = Placeholders::new(self);
+        self.spans.iter().map(|span| self.fixed_on(&span.content, &placeholders)).collect()
+    }
+
+    /// Weights, gradients, optimizer and buffers of a stage.
     ///
-    /// Weights, gradients and optimizer are shared out as the sharding strategy says, over DP x CP
-    /// for what all ranks hold and over EDP for experts (ZeRO, section 5). Activations are those of
-    /// one micro-batch times the micro-batches in flight, or what `held` says of a simulated
-    /// step.
-    pub(crate) fn occupancy(
-        &self,
-        index: usize,
-        stage: &Stage,
-        layers: &LayerMemory,
-        kept: &Kept,
-        held: Option<Held>,
-    ) -> Occupancy {
+    /// They are shared out as the sharding strategy says, over DP x CP for what all ranks hold and
+    /// over EDP for experts (ZeRO, section 5).
+    fn fixed_on(&self, stage: &Stage, placeholders: &Placeholders) -> FixedMemory {
         let params = self.stage_params(stage);
         let sharded = |least: ShardingStrategy, bytes: f64| {
             if self.shards(least) {
@@ -128,24 +160,41 @@ impl Plan {
                 weights = 0.0;
             }
         }
+        FixedMemory {
+            weights,
+            gradients: sharded(ShardingStrategy::OptimGrads, memory.gradient_dtype.bytes()),
+            optimizer,
+            buffers: placeholders.of(stage, self.shape.moe_layers > 0)
+                + self.workspaces(stage)
+                + self.boundary_tensors()
+                + self.gathered_weights(stage, &params),
+            whole_gradients: self.whole_gradients(stage, &params),
+            head: self.head_works(stage),
+        }
+    }
+
+    /// Memory of a stage: activations are those of one micro-batch times the micro-batches in
+    /// flight, or what `held` says of a simulated step.
+    pub(crate) fn occupancy(
+        &self,
+        index: usize,
+        fixed: &FixedMemory,
+        kept: &Kept,
+        held: Option<Held>,
+    ) -> Occupancy {
+        let memory = &self.design().memory;
+        let optimizer = fixed.optimizer;
         let states = if memory.swap_modules.has(SwapModule::Optimizer) { optimizer } else { 0.0 };
         let held = held.unwrap_or_else(|| {
             let micro_batches = self.in_flight(index);
             Held { bytes: kept.device * micro_batches, micro_batches, task: None }
         });
         // What stays, and the fuller of a layer's and the head's moment.
-        let buffers = layers.placeholders.of(stage, self.shape.moe_layers > 0)
-            + self.workspaces(stage)
-            + self.boundary_tensors()
-            + self.gathered_weights(stage, &params)
-            + (kept.again + self.whole_gradients(stage, &params)).max(self.head_works(stage));
+        let buffers = fixed.buffers + (kept.again + fixed.whole_gradients).max(fixed.head);
         Occupancy {
             device: StageMemory {
-                weights: Bytes::new(weights),
-                gradients: Bytes::new(sharded(
-                    ShardingStrategy::OptimGrads,
-                    memory.gradient_dtype.bytes(),
-                )),
+                weights: Bytes::new(fixed.weights),
+                gradients: Bytes::new(fixed.gradients),
                 optimizer: Bytes::new(optimizer - states),
                 activations: Bytes::new(held.bytes),
                 buffers: Bytes::new(buffers),
@@ -157,6 +206,20 @@ impl Plan {
             in_flight: held.micro_batches,
             fullest: held.task,
         }
+    }
+
+    /// Memory of every stage.
+    pub(crate) fn occupancies(
+        &self,
+        each: &[PerMicroBatch],
+        held: Option<&[Held]>,
+    ) -> Vec<Occupancy> {
+        let fixed = self.fixed_memory();
+        let of = |(index, (fixed, own)): (usize, (&FixedMemory, &PerMicroBatch))| {
+            let held = held.and_then(|held| held.get(index)).copied();
+            self.occupancy(index, fixed, &own.kept, held)
+        };
+        self.by_stage(&fixed).zip(self.by_stage(each)).enumerate().map(of).collect()
     }
 
     /// Bytes of the checkpoints of `layers` recomputed layers: one layer input for each group of
@@ -178,14 +241,15 @@ impl Plan {
     ) -> Kept {
         let mut sum = Kept::default();
         let split = self.split_layers(index, stage);
+        let recomputes = split.recomputed > 0.0;
+        let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
         let memory = &self.design().memory;
         for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
             let LayerNeed { kept, works } = if kind.is_moe { layers.moe } else { layers.dense };
             let whole = kept.device + kept.host;
-            sum.device +=
-                kept.device * kind.normal + self.checkpoints(split.recomputed) * kind.share;
+            sum.device += kept.device * kind.normal + checkpoints * kind.share;
             sum.host += kept.host * kind.normal + whole * kind.offloaded;
-            let again = if split.recomputed > 0.0 {
+            let again = if recomputes {
                 whole * self.checkpoint_group(split.recomputed)
             } else {
                 kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }

@@ -145,7 +145,7 @@ impl Hiding {
         }
         let [ahead, back] = works();
         let share = |all: f64, exposed: f64| if all > 0.0 { (exposed / all).min(1.0) } else { 0.0 };
-        let passes = [(ahead.forward, ahead.alone[0]), (back.backward, back.alone[1])];
+        let passes = [(ahead.forward, ahead.waits.alone[0]), (back.backward, back.waits.alone[1])];
         Self::Experts(passes.map(|(pass, alone)| {
             core::array::from_fn(|axis| share(pass.axis(axis), alone.exposed[axis]))
         }))

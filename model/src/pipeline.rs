@@ -6,9 +6,10 @@ pub(crate) mod simulated;
 use alloc::vec::Vec;
 
 use crate::choice::Method;
+use crate::layout::Span;
 use crate::plan::Plan;
 use crate::schedule::{ChunkTimes, Form, Formula, Schedule, StageTimes, Task, Times};
-use crate::stage::{PerAxis, StageWork, Waiting};
+use crate::stage::{PerAxis, Waiting, Waits};
 
 /// A part of the step in which a stage's passes hide more or less of their communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,29 +65,61 @@ pub(crate) struct Held {
     pub(crate) task: Option<Task>,
 }
 
+/// How stages next to each other spend the step, each of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spent {
+    /// Index of the span that they are of.
+    pub(crate) span: usize,
+    /// The first of them.
+    pub(crate) first: usize,
+    /// How many they are: all of their span, but where they were simulated one by one.
+    pub(crate) count: usize,
+    /// Time with a task resident.
+    pub(crate) busy: f64,
+    /// What a stage spends beside its kernels in a step.
+    pub(crate) waiting: Waiting,
+    /// What it holds; none where a formula gave the times.
+    pub(crate) held: Option<Held>,
+}
+
 /// The pipeline's time and how the stages spend it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pipeline {
     /// From the first forward to the last backward.
     pub(crate) seconds: f64,
-    /// Time with a task resident, per stage.
-    pub(crate) busy: Vec<f64>,
-    /// What each stage spends beside its kernels in a step.
-    pub(crate) waiting: Vec<Waiting>,
+    /// All stages, in order.
+    pub(crate) spent: Vec<Spent>,
     /// By [`Phase`]; none where a formula gave the times.
     pub(crate) phases: Option<[PhaseTraffic; 3]>,
-    /// Per stage; none where a formula gave the times.
-    pub(crate) held: Option<Vec<Held>>,
 }
 
 impl Pipeline {
+    /// Mean time of the stages with a task resident.
+    pub(crate) fn mean_busy(&self) -> f64 {
+        let (mut sum, mut stages) = (0.0, 0);
+        for spent in &self.spent {
+            (0..spent.count).for_each(|_| sum += spent.busy);
+            stages += spent.count;
+        }
+        sum / stages as f64
+    }
+
+    /// What the mean stage spends beside its kernels in a step.
+    pub(crate) fn mean_waiting(&self) -> Waiting {
+        let mut all = Waiting::default();
+        let stages: usize = self.spent.iter().map(|spent| spent.count).sum();
+        let share = 1.0 / stages as f64;
+        for spent in &self.spent {
+            let mut own = Waiting::default();
+            own.add(&spent.waiting, share);
+            (0..spent.count).for_each(|_| all.add(&own, 1.0));
+        }
+        all
+    }
+
     /// Mean share of the time with no task resident.
     pub(crate) fn bubble_ratio(&self) -> f64 {
-        if self.seconds <= 0.0 {
-            return 0.0;
-        }
-        let mean = self.busy.iter().sum::<f64>() / self.busy.len() as f64;
-        1.0 - mean / self.seconds
+        if self.seconds <= 0.0 { 0.0 } else { 1.0 - self.mean_busy() / self.seconds }
     }
 }
 
@@ -123,28 +156,38 @@ impl Plan {
     /// and last backwards fill and drain the pipeline. For equal stages this is the published
     /// formula; for unequal ones it puts the slowest stage in the steady state and each other
     /// stage's own time in the ramp.
-    pub(crate) fn closed_form_pipeline(&self, works: &[StageWork]) -> Pipeline {
-        let stages: Vec<StageTimes> = works.iter().map(StageWork::times).collect();
+    pub(crate) fn closed_form_pipeline<'a>(
+        &self,
+        each: impl Iterator<Item = (&'a StageTimes, &'a Waits)> + Clone,
+        pipeline: &mut Pipeline,
+    ) {
         let formula = self.formula(self.order());
-        let busy: Vec<f64> = stages.iter().map(|stage| formula.work(stage)).collect();
-        let slowest = busy.iter().copied().fold(0.0, f64::max);
-        let slowest_index = busy.iter().position(|time| *time >= slowest).unwrap_or(0);
-        // The sum over the other stages stands for (p - 1) equal ones.
-        let others = stages.iter().enumerate().filter(|(index, _)| *index != slowest_index);
-        let ramp: f64 = others.map(|(_, stage)| formula.ramp(stage)).sum();
-        let [part, whole] = formula.ramp_share();
         let paired = formula.paired();
         let alone = self.sizes.micro_batches as f64 - paired;
-        let waiting = works.iter().map(|work| {
+        pipeline.spent.clear();
+        let each = self.spans.iter().zip(each);
+        pipeline.spent.extend(each.clone().enumerate().map(|(index, (span, (times, waits)))| {
             let mut waiting = Waiting::default();
-            waiting.add(&work.paired, paired);
-            waiting.add(&work.alone[0], alone);
-            waiting.add(&work.alone[1], alone);
-            waiting
-        });
-        let waiting = waiting.collect();
-        let seconds = slowest + ramp * part / whole;
-        Pipeline { seconds, busy, waiting, phases: None, held: None }
+            if paired > 0.0 {
+                waiting.add(&waits.paired, paired);
+            }
+            waiting.add(&waits.alone[0], alone);
+            waiting.add(&waits.alone[1], alone);
+            let Span { first, count, .. } = *span;
+            Spent { span: index, first, count, busy: formula.work(times), waiting, held: None }
+        }));
+        let slowest = pipeline.spent.iter().map(|spent| spent.busy).fold(0.0, f64::max);
+        let of_slowest = pipeline.spent.iter().position(|spent| spent.busy >= slowest);
+        // The sum over the other stages stands for (p - 1) equal ones.
+        let mut ramp = 0.0;
+        for (index, (span, (times, _))) in each.enumerate() {
+            let of_stage = formula.ramp(times);
+            let others = span.count - usize::from(Some(index) == of_slowest);
+            (0..others).for_each(|_| ramp += of_stage);
+        }
+        let [part, whole] = formula.ramp_share();
+        pipeline.seconds = slowest + ramp * part / whole;
+        pipeline.phases = None;
     }
 
     /// The bubble of equal stages by counts alone: the published formula as a share of the total,

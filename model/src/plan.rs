@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
-use crate::design::{Design, PerStage};
-use crate::layout::{self, Stage};
+use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::layout::{self, Span, Stage};
 use crate::params::LayerParams;
 use crate::routing::Effect;
 use crate::rules;
@@ -24,6 +24,7 @@ pub struct Plan {
     pub(crate) sizes: Sizes,
     pub(crate) machine: Machine,
     pub(crate) stages: Vec<Stage>,
+    pub(crate) spans: Vec<Span>,
     pub(crate) layer_params: LayerParams,
     pub(crate) effect: Effect,
 }
@@ -118,19 +119,35 @@ impl Plan {
     /// The plan of a design that breaks no rule.
     pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
         let accelerator = *design.cluster.accelerator.row();
+        let stages = layout::stages(design);
         let mut plan = Self {
             accelerator,
             host: host(design.kernel.framework),
             shape: Shape::new(design),
             sizes: Sizes::new(design),
             machine: Machine::new(design, &accelerator),
-            stages: layout::stages(design),
+            spans: layout::spans(&stages, design),
+            stages,
             layer_params: LayerParams::default(),
             effect,
             design: design.clone(),
         };
         plan.layer_params = plan.layer_params_of_rank();
         plan
+    }
+
+    /// Takes over how a design recomputes, swaps and hides: knobs which change no size of the plan.
+    pub(crate) fn follow(&mut self, design: &Design, knobs: &KnobSet) {
+        self.design.take(design, knobs);
+        if knobs.has(KnobId::recompute_num_layers) {
+            self.spans = layout::spans(&self.stages, design);
+        }
+    }
+
+    /// For each stage what its span has.
+    pub(crate) fn by_stage<'a, T>(&'a self, each: &'a [T]) -> impl Iterator<Item = &'a T> {
+        let spans = self.spans.iter().zip(each);
+        spans.flat_map(|(span, own)| core::iter::repeat_n(own, span.count))
     }
 
     /// The same plan on an accelerator and a host with other constants: how a calibration tries
@@ -270,14 +287,6 @@ impl Plan {
             crate::choice::RecomputeMethod::Block => {
                 listed.map_or(layers, |count| layers.min(count as f64))
             }
-        }
-    }
-
-    /// Do two stages of equal layers recompute as many of them?
-    pub(crate) fn recomputes_alike(&self, one: usize, other: usize) -> bool {
-        match &self.design.memory.recompute_num_layers {
-            None | Some(PerStage::Same(_)) => true,
-            Some(PerStage::Each(counts)) => counts.get(one) == counts.get(other),
         }
     }
 

@@ -1,12 +1,13 @@
 //! What makes a design legal: one table of rules, all checked, each with the nearest ways out.
 
 mod legal;
+mod letters;
 mod table;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::design::{Design, KnobId};
+use crate::design::{Design, KnobId, KnobSet};
 use crate::source::Source;
 use crate::violation::Violation;
 
@@ -19,10 +20,20 @@ pub struct Rule {
     pub name: &'static str,
     /// The knobs that it ties together, those to change first in front.
     pub knobs: &'static [KnobId],
+    /// Every knob that its verdict depends on: these, and what it needs to know beside them.
+    pub reads: KnobSet,
     /// Who demands it.
     pub source: Source,
     /// What is wrong with a design, if anything.
     check: fn(&Design) -> Option<String>,
+}
+
+impl Rule {
+    /// Does a design break it?
+    #[must_use]
+    pub fn is_broken(&self, design: &Design) -> bool {
+        (self.check)(design).is_some()
+    }
 }
 
 /// Every rule, in the order in which violations are reported.
@@ -36,9 +47,14 @@ fn broken(design: &Design) -> impl Iterator<Item = (&'static Rule, String)> + '_
     table::RULES.iter().filter_map(|rule| (rule.check)(design).map(|message| (rule, message)))
 }
 
+/// The first rule that a design breaks of those that read one of these knobs.
+pub(crate) fn first_broken(design: &Design, knobs: &KnobSet) -> Option<&'static Rule> {
+    table::RULES.iter().find(|rule| rule.reads.meets(knobs) && rule.is_broken(design))
+}
+
 /// Does the design break no rule?
 fn is_legal(design: &Design) -> bool {
-    table::RULES.iter().all(|rule| (rule.check)(design).is_none())
+    table::RULES.iter().all(|rule| !rule.is_broken(design))
 }
 
 /// Every rule that a design breaks, each with the nearest legal values.

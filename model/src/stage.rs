@@ -12,9 +12,9 @@ use crate::operator::Cost;
 use crate::plan::Plan;
 use crate::schedule::{Placement, StageTimes};
 
-pub(crate) use parts::{Parts, repeated_calls};
-pub(crate) use waiting::Waiting;
-use waiting::alone;
+pub(crate) use parts::{Parts, launched, relaunched, repeated_calls};
+pub(crate) use waiting::{Waiting, Waits};
+use waiting::{alone, exposed_copy};
 
 /// Axes whose traffic belongs to a micro-batch.
 pub(crate) const AXES: [Axis; 6] = [Axis::Tp, Axis::Cp, Axis::Ep, Axis::Pp, Axis::Host, Axis::Dp];
@@ -87,11 +87,9 @@ pub(crate) struct StageWork {
     pub(crate) forward: Pass,
     pub(crate) backward: Pass,
     pub(crate) weight_grad: f64,
-    /// A forward and a backward that run alone.
-    pub(crate) alone: [Waiting; 2],
-    /// A forward and a backward of the same layers that run as a pair; by layers, see
-    /// [`Parts::layer_pairs`].
-    pub(crate) paired: Waiting,
+    pub(crate) waits: Waits,
+    /// What compute waits for in a pair of the same layers, copies to the host not counted.
+    pair_exposed: PerAxis,
 }
 
 /// How the work of a stage or a chunk is to be taken.
@@ -106,8 +104,17 @@ pub(crate) struct Terms {
 }
 
 impl StageWork {
-    #[inline(never)]
     pub(crate) fn new(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
+        let mut work = Self::without_copies(plan, stage, parts, terms);
+        let copy = terms.swapped / plan.machine.host.get();
+        (work.forward.links[HOST][0], work.backward.links[HOST][0]) = (copy, copy);
+        work.waits = work.waits_with_copies(plan, terms.swapped);
+        work
+    }
+
+    /// The work when nothing is copied to the host.
+    #[inline(never)]
+    pub(crate) fn without_copies(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut forward = Pass::default();
         let mut backward = Pass::default();
         let mut weight_grad = 0.0;
@@ -144,20 +151,35 @@ impl StageWork {
         forward.host_wait += forward.counts;
         add_links(plan, stage, parts, terms, &mut forward, &mut backward);
         add_sharding(plan, stage, &mut forward, &mut backward);
-        let copy = terms.swapped / plan.machine.host.get();
-        (forward.links[HOST][0], backward.links[HOST][0]) = (copy, copy);
-        let alone = [alone(plan, &forward, false), alone(plan, &backward, true)];
-        let mut work = Self { forward, backward, weight_grad, alone, paired: Waiting::default() };
-        let mut exposed = [0.0; AXES.len()];
+        let mut pair_exposed = [0.0; AXES.len()];
         for (pair, (_, _, count)) in parts.layer_pairs.iter().zip(kinds) {
-            for (own, of_layer) in exposed.iter_mut().zip(pair) {
+            for (own, of_layer) in pair_exposed.iter_mut().zip(pair) {
                 *own += of_layer * count;
             }
         }
-        // Copies go out and come back at the same time.
-        exposed[HOST] = (copy - work.kernels()).max(0.0);
-        work.paired = plan.waiting_of_pair(&work, &work, exposed);
+        let alone = [alone(plan, &forward, false), alone(plan, &backward, true)];
+        let waits = Waits { alone, paired: Waiting::default() };
+        let mut work = Self { forward, backward, weight_grad, waits, pair_exposed };
+        work.waits = work.waits_with_copies(plan, 0.0);
         work
+    }
+
+    /// What its passes wait for when they copy so many bytes of a micro-batch to the host and back.
+    pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
+        let copy = swapped / plan.machine.host.get();
+        let mut waits = self.waits;
+        for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
+            waiting.exposed[HOST] = exposed_copy(plan, pass, copy);
+        }
+        if plan.runs_pairs() {
+            let mut exposed = self.pair_exposed;
+            // Copies go out and come back at the same time.
+            exposed[HOST] = (copy - self.kernels()).max(0.0);
+            let [ahead, back] = &waits.alone;
+            let passes = [&self.forward, &self.backward];
+            waits.paired = plan.waiting_of_pair(passes, [ahead, back], exposed);
+        }
+        waits
     }
 
     /// Device time of one micro-batch's kernels.
@@ -167,16 +189,17 @@ impl StageWork {
 
     /// A pass that runs alone: 0 forward, 1 backward.
     pub(crate) fn alone_seconds(&self, pass: usize) -> f64 {
-        [&self.forward, &self.backward][pass].kernels() + self.alone[pass].seconds()
+        let StageTimes { forward, backward, .. } = self.times(&self.waits);
+        [forward, backward][pass]
     }
 
-    /// The times that a closed form needs.
-    pub(crate) fn times(&self) -> StageTimes {
+    /// The times that a closed form needs, when passes wait for this.
+    pub(crate) fn times(&self, waits: &Waits) -> StageTimes {
         StageTimes {
-            forward: self.alone_seconds(0),
-            backward: self.alone_seconds(1),
+            forward: self.forward.kernels() + waits.alone[0].seconds(),
+            backward: self.backward.kernels() + waits.alone[1].seconds(),
             weight_grad: self.weight_grad,
-            pair: self.kernels() + self.paired.seconds(),
+            pair: self.kernels() + waits.paired.seconds(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
     let each = plan.per_micro_batch(&layers);
     let simulation = plan.simulation(&parts, &layers, &each)?;
     let timeline = simulation.timeline.clone();
-    let occupancies = plan.occupancies(&layers, &each, None);
+    let occupancies = plan.occupancies(&each, None);
     let memory = occupancies
         .iter()
         .enumerate()

@@ -137,9 +137,14 @@ impl Group {
     /// Source: NCCL all-reduces on H100, which are two such calls: over 32, 256, 1,024 and 8,192
     /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
     pub(crate) fn tree_latency(&self) -> Seconds {
-        let doublings = libm::log2(self.domains.max(1) as f64);
-        Seconds::new(DOUBLING_SECONDS * doublings)
+        Seconds::new(DOUBLING_SECONDS * log2(self.domains.max(1)))
     }
+}
+
+/// The same as `libm::log2`, in fewer instructions where it is whole.
+fn log2(count: u64) -> f64 {
+    let whole = count.is_power_of_two();
+    if whole { f64::from(count.trailing_zeros()) } else { libm::log2(count as f64) }
 }
 
 /// Further time of a collective for each doubling of the domains that take part.
@@ -200,5 +205,18 @@ impl Plan {
             RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.cp,
         };
         stride < self.machine.domain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_logarithm_is_that_of_libm() {
+        for power in 0..64 {
+            let count = 1_u64 << power;
+            assert_eq!(log2(count).to_bits(), libm::log2(count as f64).to_bits());
+        }
     }
 }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use crate::choice::{AuxLoss, Balance, Planner, ShardingStrategy};
 use crate::design::{Design, KnobId};
-use crate::estimate::{Estimate, StepPart};
+use crate::estimate::{Estimate, Metrics, StepPart, StepTime};
 use crate::plan::Plan;
 use crate::routing::aux_loss::{Ranks, Scope, scope};
 use crate::routing::{Effect, Inputs, Trace};
@@ -95,7 +95,7 @@ impl Plan {
     }
 
     /// The same plan in which every rank gets the same of what a capacity lets through.
-    fn evened(&self) -> Self {
+    pub(crate) fn evened(&self) -> Self {
         let mut even = self.clone();
         even.effect = self.effect.even();
         even
@@ -147,26 +147,40 @@ impl Plan {
     }
 }
 
-/// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
-pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
-    let mut all = even;
-    let even_time = all.step.total();
-    let waited = Seconds::new((own.step.total().get() - even_time.get()).max(0.0));
-    all.step.parts[StepPart::Imbalance as usize] = waited;
-    all.step.parts[StepPart::Migration as usize] = plan.migration_time();
-    let total = all.step.total();
+/// What counts of the step of the fullest rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Fullest {
+    pub(crate) time: Seconds,
+    pub(crate) memory_peak: Bytes,
+    pub(crate) fits: bool,
+}
+
+/// Makes the step and the metrics of the mean rank those of uneven loads: with what the fullest
+/// rank takes longer, and holds.
+pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metrics: &mut Metrics) {
+    let even_time = step.total();
+    let waited = Seconds::new((fullest.time.get() - even_time.get()).max(0.0));
+    step.parts[StepPart::Imbalance as usize] = waited;
+    step.parts[StepPart::Migration as usize] = plan.migration_time();
+    let total = step.total();
     let share = even_time / total;
-    let metrics = &mut all.metrics;
     metrics.step_time = total;
     metrics.mfu *= share;
     metrics.hfu *= share;
     metrics.tokens_per_second *= share;
     metrics.tokens_per_second_per_device *= share;
     metrics.model_tflops_per_device *= share;
-    metrics.memory_peak = metrics.memory_peak.max(own.metrics.memory_peak);
-    metrics.fits = metrics.fits && own.metrics.fits;
-    metrics.imbalance_ratio = own.metrics.imbalance_ratio;
-    metrics.token_drop_ratio = own.metrics.token_drop_ratio;
+    metrics.memory_peak = metrics.memory_peak.max(fullest.memory_peak);
+    metrics.fits = metrics.fits && fullest.fits;
+    metrics.imbalance_ratio = plan.effect.imbalance;
+}
+
+/// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
+pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
+    let mut all = even;
+    let Metrics { memory_peak, fits, .. } = own.metrics;
+    let fullest = Fullest { time: own.step.total(), memory_peak, fits };
+    wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
         // Longer tasks may come to be simulated in an order that holds a little less.
         if fullest.memory.peak() < stage.memory.peak() {
@@ -179,15 +193,6 @@ pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     }
     all.warnings = own.warnings;
     all
-}
-
-/// The estimate of a plan: by `of` for one set of loads.
-pub(crate) fn estimate(plan: &Plan, of: impl Fn(&Plan) -> Estimate) -> Estimate {
-    if plan.is_even() {
-        return of(plan);
-    }
-    let even = of(&plan.evened());
-    combine(plan, of(plan), even)
 }
 
 /// What a reader should know about a plan's loads.

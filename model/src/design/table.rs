@@ -5,8 +5,8 @@
 
 use alloc::string::String;
 
-use super::Design;
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
+use super::{Design, KnobSet};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
@@ -67,8 +67,42 @@ macro_rules! registry {
                 }
                 Ok(())
             }
+
+            /// The knobs in which two designs differ.
+            pub(crate) fn differences(&self, other: &Self) -> KnobSet {
+                let mut knobs = KnobSet::EMPTY;
+                $($(knobs.put(
+                    KnobId::$name,
+                    differ(&self.$section.$name, &other.$section.$name),
+                );)*)*
+                knobs
+            }
+
+            /// Are these knobs the same in two designs?
+            pub(crate) fn agrees(&self, other: &Self, knobs: &KnobSet) -> bool {
+                knobs.iter().all(|knob| !match knob {
+                    $($(KnobId::$name => {
+                        differ(&self.$section.$name, &other.$section.$name)
+                    })*)*
+                })
+            }
+
+            /// Takes over these knobs of another design.
+            pub(crate) fn take(&mut self, other: &Self, knobs: &KnobSet) {
+                for knob in knobs.iter() {
+                    match knob {
+                        $($(KnobId::$name => {
+                            self.$section.$name.clone_from(&other.$section.$name);
+                        })*)*
+                    }
+                }
+            }
         }
     };
+}
+
+fn differ<T: PartialEq>(one: &T, other: &T) -> bool {
+    one != other
 }
 
 const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Knob {

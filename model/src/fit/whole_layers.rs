@@ -26,7 +26,8 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
         let plan = of(count)?;
         let layers = LayerMemory::new(&plan);
         let each = plan.per_micro_batch(&layers);
-        let held = full.stages.iter().zip(kept.iter().zip(&each)).map(|(stage, (all, left))| {
+        let both = none.by_stage(&kept).zip(plan.by_stage(&each));
+        let held = full.stages.iter().zip(both).map(|(stage, (all, left))| {
             let all = all.kept.device;
             let share = if all > 0.0 { left.kept.device / all } else { 0.0 };
             Held {
@@ -36,7 +37,7 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
             }
         });
         let held: Vec<Held> = held.collect();
-        for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&layers, &each, Some(&held))) {
+        for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&each, Some(&held))) {
             let fits = stage.device.peak() <= plan.memory_limit()
                 && stage.host <= plan.machine.host_memory;
             *own = own.or_else(|| fits.then_some(count));

@@ -63,7 +63,8 @@ impl Costs {
                 work.forward.compute() + work.backward.compute()
             });
             let whole = lengths(|stage| {
-                let times = work(stage).times();
+                let work = work(stage);
+                let times = work.times(&work.waits);
                 if plan.runs_pairs() { times.pair } else { times.forward + times.backward }
             });
             [compute, whole]

@@ -10,20 +10,17 @@ use crate::plan::Plan;
 use crate::schedule::{ChunkTimes, Form, Schedule, Task, TaskKind, Timeline, Times};
 use crate::stage::{AXES, Parts, StageWork, Terms, Waiting};
 
-use super::{Held, Phase, PhaseTraffic, Pipeline};
+use super::{Held, Phase, PhaseTraffic, Pipeline, Spent};
 
 /// Tasks up to which a step is simulated whole: about 16 stages, 400 micro-batches, 4 chunks.
 const WHOLE: u64 = 50_000;
 
-/// What one stage keeps and moves for one micro-batch, and how much of it is done again.
+/// What each stage of a span keeps and moves for one micro-batch, and how much of it is done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PerMicroBatch {
     pub(crate) kept: Kept,
     /// Share of the layers that full recomputation takes.
     pub(crate) repeated_share: f64,
-    /// Does the stage hold and recompute the same as the one before it? Then all that follows from
-    /// that is the same too.
-    pub(crate) as_before: bool,
 }
 
 /// Chunks of the same content, recomputation, swapping and sends do the same work.
@@ -71,11 +68,11 @@ impl Plan {
         &self,
         parts: &Parts,
         layers: &LayerMemory,
-        stages: &[PerMicroBatch],
+        each: &[PerMicroBatch],
     ) -> Option<Pipeline> {
         let m = self.sizes.micro_batches;
         let whole = self.schedule_of(m)?;
-        let chunks = Chunks::new(self, parts, layers, stages, whole);
+        let chunks = Chunks::new(self, parts, layers, each, whole);
         if whole.num_tasks() <= WHOLE {
             return Some(chunks.pipeline(self, &chunks.simulate(self, whole)));
         }
@@ -101,13 +98,13 @@ impl Plan {
         &self,
         parts: &Parts,
         layers: &LayerMemory,
-        stages: &[PerMicroBatch],
+        each: &[PerMicroBatch],
     ) -> Option<Simulation> {
         let schedule = self.schedule_of(self.sizes.micro_batches)?;
         if schedule.num_tasks() > Schedule::MAX_TASKS {
             return None;
         }
-        let chunks = Chunks::new(self, parts, layers, stages, schedule);
+        let chunks = Chunks::new(self, parts, layers, each, schedule);
         let timeline = chunks.simulate(self, schedule);
         Some(Simulation { chunks, timeline })
     }
@@ -118,13 +115,11 @@ impl Pipeline {
     fn extend(&mut self, shorter: &Self, times: f64) {
         let grow = |own: &mut f64, other: f64| *own += (*own - other) * times;
         grow(&mut self.seconds, shorter.seconds);
-        for (own, other) in self.busy.iter_mut().zip(&shorter.busy) {
-            grow(own, *other);
-        }
-        for (own, other) in self.waiting.iter_mut().zip(&shorter.waiting) {
-            let whole = *own;
-            own.add(&whole, times);
-            own.add(other, -times);
+        for (own, other) in self.spent.iter_mut().zip(&shorter.spent) {
+            grow(&mut own.busy, other.busy);
+            let whole = own.waiting;
+            own.waiting.add(&whole, times);
+            own.waiting.add(&other.waiting, -times);
         }
         if let (Some(own), Some(other)) = (&mut self.phases, &shorter.phases) {
             for (own, other) in own.iter_mut().zip(other) {
@@ -142,7 +137,7 @@ impl Chunks {
         plan: &Plan,
         parts: &Parts,
         layers: &LayerMemory,
-        stages: &[PerMicroBatch],
+        each: &[PerMicroBatch],
         schedule: Schedule,
     ) -> Self {
         let contents = layout::chunks_of(plan.design());
@@ -155,7 +150,7 @@ impl Chunks {
             pairs: Vec::new(),
             kept: Vec::with_capacity(slots),
         };
-        for (stage, of_stage) in stages.iter().enumerate() {
+        for (stage, of_stage) in plan.by_stage(each).enumerate() {
             let whole = &plan.stages[stage];
             let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
             for chunk in 0..count {
@@ -200,7 +195,9 @@ impl Chunks {
                         let hiding = Hiding::new(plan, || [ahead.work, back.work]);
                         let sides = [&ahead.side(plan), &back.side(plan)];
                         let exposed = pair::exposed(plan, parts, &hiding, sides);
-                        *pair = Some(plan.waiting_of_pair(&ahead.work, &back.work, exposed));
+                        let passes = [&ahead.work.forward, &back.work.backward];
+                        let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
+                        *pair = Some(plan.waiting_of_pair(passes, alone, exposed));
                     }
                 }
             }
@@ -252,13 +249,15 @@ impl Chunks {
     fn pipeline(&self, plan: &Plan, timeline: &Timeline) -> Pipeline {
         let stages = plan.stages.len();
         let mut phases = [PhaseTraffic::default(); 3];
-        let mut waiting = Vec::with_capacity(stages);
-        let mut held = Vec::with_capacity(stages);
-        for stage in 0..stages {
-            let tasks = timeline.lists.stage(stage);
-            let counts = Counts::new(tasks, self.schedule.chunks_per_stage());
-            waiting.push(self.spent(stage, &counts, &mut phases));
-            held.push(self.held(stage, tasks));
+        let mut spent = Vec::with_capacity(stages);
+        for (index, span) in plan.spans.iter().enumerate() {
+            for stage in span.first..span.first + span.count {
+                let tasks = timeline.lists.stage(stage);
+                let counts = Counts::new(tasks, self.schedule.chunks_per_stage());
+                let waiting = self.spent(stage, &counts, &mut phases);
+                let (busy, held) = (timeline.busy[stage], Some(self.held(stage, tasks)));
+                spent.push(Spent { span: index, first: stage, count: 1, busy, waiting, held });
+            }
         }
         for phase in &mut phases {
             for axis in 0..AXES.len() {
@@ -266,13 +265,7 @@ impl Chunks {
                 phase.exposed[axis] /= stages as f64;
             }
         }
-        Pipeline {
-            seconds: timeline.seconds,
-            busy: timeline.busy.clone(),
-            waiting,
-            phases: Some(phases),
-            held: Some(held),
-        }
+        Pipeline { seconds: timeline.seconds, spent, phases: Some(phases) }
     }
 
     /// What a stage spends beside its kernels, and its traffic added to that of each phase.
@@ -291,8 +284,8 @@ impl Chunks {
             for chunk in 0..count {
                 let work = &self.kind(stage, chunk).work;
                 let (ahead, back) = (counts.alone[chunk * 2], counts.alone[chunk * 2 + 1]);
-                spend(&work.alone[0], &|axis| work.forward.axis(axis), ahead);
-                spend(&work.alone[1], &|axis| work.backward.axis(axis), back);
+                spend(&work.waits.alone[0], &|axis| work.forward.axis(axis), ahead);
+                spend(&work.waits.alone[1], &|axis| work.backward.axis(axis), back);
                 for backward in 0..count {
                     let times = counts.pairs[chunk * count + backward];
                     if times > 0 {
@@ -411,8 +404,8 @@ impl Simulation {
         let ahead = &self.chunks.kind(stage, chunk).work;
         let back = &self.chunks.kind(stage, other).work;
         let waiting = match task.kind {
-            TaskKind::Forward => ahead.alone[0],
-            TaskKind::Backward | TaskKind::InputGrad => back.alone[1],
+            TaskKind::Forward => ahead.waits.alone[0],
+            TaskKind::Backward | TaskKind::InputGrad => back.waits.alone[1],
             TaskKind::WeightGrad => Waiting::default(),
             TaskKind::Pair => self.chunks.pair(stage, chunk, other),
         };

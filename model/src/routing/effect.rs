@@ -2,10 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::capacity::{capacity, mean_drop_ratio};
+use super::capacity::{capacity, drop_ratio};
 use super::generator::{Generator, Size};
 use super::noise::Exchange;
-use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger};
+use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger, unplanned};
 use super::trace::{Trace, sum};
 use crate::choice::{self, Balance, PlannerTrigger};
 use crate::design::Design;
@@ -93,11 +93,17 @@ impl Effect {
     /// The effect of recorded loads.
     #[must_use]
     pub fn traced(design: &Design, trace: &Trace) -> Self {
-        let inputs = Inputs { experts: trace.experts() as u64, ..Inputs::new(design) };
+        Self::of_loads(design, &Loads::new(&Inputs::new(design), trace))
+    }
+
+    /// The same of loads that were made ready for a design with the same devices and capacity.
+    pub(super) fn of_loads(design: &Design, loads: &Loads<'_>) -> Self {
+        let inputs = Inputs { experts: loads.trace.experts() as u64, ..Inputs::new(design) };
         let planner = inputs.planner(1);
-        let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
+        let steps = loads.trace.steps();
+        let planned = planner.predictor != Predictor::None && steps > planner.interval;
         let from = if planned { planner.interval } else { 0 };
-        inputs.measure(trace, &planner, from).in_micro_batches(design)
+        inputs.measure(loads, &planner, from).in_micro_batches(design)
     }
 
     /// The effect of the generator's loads, from a small sample: up to [`LAYERS`] layers over the
@@ -116,7 +122,10 @@ impl Effect {
         let size = Size { steps, stride, layers, experts, tokens, topk };
         let planner = Planner { interval: points, ..inputs.planner(stride as u64) };
         match inputs.generator().trace(&size) {
-            Ok(trace) => inputs.measure(&trace, &planner, if planned { points } else { 0 }),
+            Ok(trace) => {
+                let loads = Loads::new(inputs, &trace);
+                inputs.measure(&loads, &planner, if planned { points } else { 0 })
+            }
             Err(_) => Self::UNIFORM,
         }
     }
@@ -243,15 +252,12 @@ impl Inputs {
         }
     }
 
-    /// Measures a trace from this step on.
-    fn measure(&self, trace: &Trace, planner: &Planner, from: usize) -> Effect {
+    /// Measures loads from this step on.
+    fn measure(&self, loads: &Loads<'_>, planner: &Planner, from: usize) -> Effect {
         let cost = MoveCost { bytes_per_expert: 1.0, bytes_per_second: 1.0 };
-        let (drop_ratio, kept) = match self.capacity {
-            None => (0.0, None),
-            Some(factor) => (mean_drop_ratio(trace, factor, from), clipped(trace, factor)),
-        };
-        let outcome = planner.run(kept.as_ref().unwrap_or(trace), &cost);
-        let moved = moved(&outcome, planner, trace, from, self.interval);
+        let drop_ratio = loads.drop_ratio(from);
+        let outcome = planner.run_on(loads.kept(), &cost, loads.before.clone());
+        let moved = moved(&outcome, planner, loads.trace, from, self.interval);
         // Padded experts compute their whole capacity, whatever they get.
         let even = Effect { drop_ratio, moved, ..Effect::UNIFORM };
         if self.pads && self.capacity.is_some() {
@@ -264,6 +270,39 @@ impl Inputs {
         };
         let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
         Effect { imbalance, imbalance_unplanned, fullest, steps, ..even }
+    }
+}
+
+/// Loads of a trace that are ready to be measured: all that doesn't depend on a planner.
+pub(super) struct Loads<'a> {
+    trace: &'a Trace,
+    /// What a capacity lets through.
+    clipped: Option<Trace>,
+    /// The share that it drops, by step and layer.
+    drops: Vec<f64>,
+    /// The imbalance with experts in their first places, by step and layer.
+    before: Vec<f64>,
+}
+
+impl<'a> Loads<'a> {
+    pub(super) fn new(inputs: &Inputs, trace: &'a Trace) -> Self {
+        let clipped = inputs.capacity.and_then(|factor| clipped(trace, factor));
+        let drops = inputs.capacity.map_or_else(Vec::new, |factor| {
+            trace.rows().map(|(_, row)| drop_ratio(row, factor)).collect()
+        });
+        let devices = inputs.devices.max(1) as usize;
+        let before = unplanned(clipped.as_ref().unwrap_or(trace), devices);
+        Self { trace, clipped, drops, before }
+    }
+
+    fn kept(&self) -> &Trace {
+        self.clipped.as_ref().unwrap_or(self.trace)
+    }
+
+    /// The mean share that a capacity drops from this step on.
+    fn drop_ratio(&self, from: usize) -> f64 {
+        let drops = self.drops.get(from * self.trace.layers()..).unwrap_or(&[]);
+        if drops.is_empty() { 0.0 } else { drops.iter().sum::<f64>() / drops.len() as f64 }
     }
 }
 

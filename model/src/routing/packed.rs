@@ -96,7 +96,7 @@ pub fn read(bytes: &[u8]) -> Result<Trace, PackedFault> {
     if (rest.len() / PAIR) as u64 != pairs || !rest.len().is_multiple_of(PAIR) {
         return Err(length);
     }
-    let tokens = tokens.chunks_exact(4).map(four).collect();
+    let tokens = tokens.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
     let pair = |bytes: &[u8]| Pair {
         layer: four(&bytes[..4]),
         expert_a: four(&bytes[4..8]),

@@ -1,9 +1,13 @@
 //! Which device holds which expert.
 
 use alloc::collections::BinaryHeap;
+use alloc::collections::binary_heap::PeekMut;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+
+use super::measure;
+use super::trace::sum;
 
 /// A slot that holds no expert.
 const FREE: u32 = u32::MAX;
@@ -15,6 +19,8 @@ pub struct Placement {
     per_device: usize,
     slots: Vec<u32>,
     copies: Vec<u32>,
+    /// Does every expert stand in one slot?
+    is_single: bool,
 }
 
 /// An expert that a device gets from another one.
@@ -42,7 +48,7 @@ impl Placement {
         for expert in 0..experts {
             slots[expert / own * per_device + expert % own] = expert as u32;
         }
-        Self { per_device, slots, copies: vec![1; experts] }
+        Self { per_device, slots, copies: vec![1; experts], is_single: true }
     }
 
     /// The greedy plan for these loads: the heaviest expert to the device with the fewest tokens
@@ -66,42 +72,98 @@ impl Placement {
     /// 3-partitioning".
     #[must_use]
     pub fn greedy(loads: &[f64], devices: usize, redundant: usize) -> Self {
+        Self::greedy_from(loads, devices, redundant, &mut Vec::new())
+    }
+
+    /// The same, quicker where experts are nearly in that order already: their order for the last
+    /// loads, which becomes that for these.
+    pub(super) fn greedy_from(
+        loads: &[f64],
+        devices: usize,
+        redundant: usize,
+        order: &mut Vec<u32>,
+    ) -> Self {
         let devices = devices.max(1);
         let mut plan = Self::contiguous(loads.len(), devices, redundant);
         plan.slots.fill(FREE);
         plan.copies = copies(loads, devices, redundant);
-        let share = |expert: u32| loads[expert as usize] / f64::from(plan.copies[expert as usize]);
-        let mut order: Vec<u32> = Vec::with_capacity(loads.len() + redundant);
-        for (expert, count) in plan.copies.iter().enumerate() {
-            order.extend(core::iter::repeat_n(expert as u32, *count as usize));
-        }
-        order.sort_by(|one, other| share(*other).total_cmp(&share(*one)).then(one.cmp(other)));
-        let mut queue: BinaryHeap<Device> =
-            (0..devices as u32).map(|device| Device { load: 0.0, device, held: 0 }).collect();
+        plan.is_single = plan.copies.iter().all(|copies| *copies == 1);
+        let share = |(load, count): (&f64, &u32)| load / f64::from(*count);
+        let shares: Vec<f64> = loads.iter().zip(&plan.copies).map(share).collect();
+        put_in_order(order, &shares);
+        let empty = |device| Device { place: in_order(0.0), load: 0.0, device, held: 0 };
+        let mut queue: BinaryHeap<Device> = (0..devices as u32).map(empty).collect();
         let mut refused = Vec::new();
-        for expert in order {
+        for expert in order.iter().copied() {
+            let share = shares[expert as usize];
+            if plan.copies[expert as usize] > 1 {
+                plan.place_copies(expert, share, &mut queue, &mut refused);
+            } else if let Some(mut device) = queue.peek_mut()
+                && plan.take(&mut device, expert, share)
+            {
+                PeekMut::pop(device);
+            }
+        }
+        plan
+    }
+
+    /// Puts an expert on a device; true when that is full then.
+    fn take(&mut self, device: &mut Device, expert: u32, share: f64) -> bool {
+        self.slots[device.device as usize * self.per_device + device.held] = expert;
+        device.held += 1;
+        device.load += share;
+        device.place = in_order(device.load);
+        device.held == self.per_device
+    }
+
+    /// Puts all copies of an expert on the emptiest devices that don't hold it yet.
+    fn place_copies(
+        &mut self,
+        expert: u32,
+        share: f64,
+        queue: &mut BinaryHeap<Device>,
+        refused: &mut Vec<Device>,
+    ) {
+        for _ in 0..self.copies[expert as usize] {
             // Devices that hold this expert already wait until it has found its place.
             let mut taken = queue.pop();
-            while let Some(device) = taken.filter(|device| plan.holds(*device, expert)) {
+            while let Some(device) = taken.filter(|device| self.holds(*device, expert)) {
                 refused.push(device);
                 taken = queue.pop();
             }
             let taken = taken.or_else(|| refused.pop());
             queue.extend(refused.drain(..));
             let Some(mut device) = taken else { continue };
-            plan.slots[device.device as usize * plan.per_device + device.held] = expert;
-            device.held += 1;
-            device.load += share(expert);
-            if device.held < plan.per_device {
+            if !self.take(&mut device, expert, share) {
                 queue.push(device);
             }
         }
-        plan
     }
 
     fn holds(&self, device: Device, expert: u32) -> bool {
-        self.copies[expert as usize] > 1
-            && self.device(device.device as usize).any(|held| held == expert)
+        self.device(device.device as usize).any(|held| held == expert)
+    }
+
+    /// The fullest device's tokens over the mean, for these tokens of each expert.
+    ///
+    /// The same as of [`Self::device_tokens`]; whole tokens are added as integers.
+    pub(super) fn token_imbalance(&self, tokens: &[u32], loads: &mut Vec<f64>) -> f64 {
+        if !self.is_single {
+            self.device_tokens(tokens, loads);
+            return measure::imbalance(loads);
+        }
+        let load = |slots: &[u32]| -> u64 {
+            let held = slots.iter().map(|expert| tokens.get(*expert as usize));
+            held.map(|count| count.map_or(0, |count| u64::from(*count))).sum()
+        };
+        imbalance(self.slots.chunks_exact(self.per_device.max(1)).map(load), self.devices())
+    }
+
+    /// The same for experts in their first places.
+    pub(super) fn first_imbalance(tokens: &[u32], devices: usize) -> f64 {
+        let devices = devices.max(1);
+        let own = tokens.len().div_ceil(devices).max(1);
+        imbalance(tokens.chunks(own).map(sum), devices)
     }
 
     /// Devices.
@@ -160,16 +222,11 @@ impl Placement {
     #[must_use]
     pub fn moves_to(&self, other: &Self) -> Vec<Move> {
         let mut sent = vec![0_u32; self.devices()];
-        let mut holders = vec![Vec::new(); self.experts()];
-        for device in 0..self.devices() {
-            for expert in self.device(device) {
-                holders[expert as usize].push(device as u32);
-            }
-        }
+        let holders = Holders::new(self);
         let mut moves = Vec::new();
         for to in 0..other.devices() as u32 {
             for expert in other.device(to as usize) {
-                let holders: &[u32] = holders.get(expert as usize).map_or(&[], Vec::as_slice);
+                let holders = holders.of(expert);
                 if holders.contains(&to) {
                     continue;
                 }
@@ -182,6 +239,86 @@ impl Placement {
         }
         moves
     }
+}
+
+/// Who holds each expert, in the order of the devices.
+struct Holders {
+    /// Where each expert's holders begin, and how many there are.
+    places: Vec<[u32; 2]>,
+    devices: Vec<u32>,
+}
+
+impl Holders {
+    fn new(placement: &Placement) -> Self {
+        let mut next = 0;
+        let start = |copies: &u32| {
+            let start = next;
+            next += copies;
+            [start, 0]
+        };
+        let mut places: Vec<[u32; 2]> = placement.copies.iter().map(start).collect();
+        let mut devices = vec![0; next as usize];
+        for device in 0..placement.devices() {
+            for expert in placement.device(device) {
+                let [start, count] = &mut places[expert as usize];
+                devices[(*start + *count) as usize] = device as u32;
+                *count += 1;
+            }
+        }
+        Self { places, devices }
+    }
+
+    fn of(&self, expert: u32) -> &[u32] {
+        let [start, count] = self.places.get(expert as usize).copied().unwrap_or_default();
+        self.devices.get(start as usize..(start + count) as usize).unwrap_or(&[])
+    }
+}
+
+/// The largest of the loads of so many devices over their mean; 1 when all get none.
+///
+/// The same as [`measure::imbalance`], since sums of tokens are exact in a float up to 2^53.
+fn imbalance(loads: impl Iterator<Item = u64>, devices: usize) -> f64 {
+    let (mut most, mut sum) = (0, 0);
+    for load in loads {
+        most = load.max(most);
+        sum += load;
+    }
+    if sum > 0 { most as f64 * devices as f64 / sum as f64 } else { 1.0 }
+}
+
+/// Puts experts in the order of their shares, the heaviest first, of equals the first.
+///
+/// From one plan to the next loads change little: what is nearly in order is mended in passing.
+fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
+    if order.len() != shares.len() {
+        order.clear();
+        order.extend(0..shares.len() as u32);
+    }
+    let keys: Vec<i64> = shares.iter().map(|share| !in_order(*share)).collect();
+    let key = |expert: u32| (keys[expert as usize], expert);
+    let mut shifts = MOST_SHIFTS * order.len();
+    for at in 1..order.len() {
+        let (expert, own) = (order[at], key(order[at]));
+        let mut to = at;
+        while to > 0 && own < key(order[to - 1]) {
+            order[to] = order[to - 1];
+            to -= 1;
+        }
+        order[to] = expert;
+        match shifts.checked_sub(at - to) {
+            Some(left) => shifts = left,
+            None => return order.sort_unstable_by_key(|expert| key(*expert)),
+        }
+    }
+}
+
+/// Shifts for each expert after which sorting anew is quicker.
+const MOST_SHIFTS: usize = 6;
+
+/// A number that orders as the float does, by [`f64::total_cmp`].
+const fn in_order(number: f64) -> i64 {
+    let bits = number.to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
 /// Copies of each expert: each redundant slot to the expert whose copies are heaviest, but no
@@ -204,6 +341,8 @@ fn copies(loads: &[f64], devices: usize, redundant: usize) -> Vec<u32> {
 /// A device while slots are filled: the emptiest comes first, of equals the first.
 #[derive(Clone, Copy)]
 struct Device {
+    /// Where the load stands among those of the others.
+    place: i64,
     load: f64,
     device: u32,
     held: usize,
@@ -211,7 +350,7 @@ struct Device {
 
 impl Ord for Device {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.load.total_cmp(&self.load).then(other.device.cmp(&self.device))
+        (other.place, other.device).cmp(&(self.place, self.device))
     }
 }
 
@@ -251,4 +390,48 @@ pub fn lower_bound(loads: &[f64], devices: usize, per_device: usize) -> f64 {
     let heaviest = sorted.first().map_or(0.0, |load| load + lightest);
     let pair = if sorted.len() > devices { sorted[devices - 1] + sorted[devices] } else { 0.0 };
     mean.max(heaviest).max(pair)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::{stream, uniform};
+    use super::*;
+
+    #[test]
+    fn a_plan_is_the_same_from_any_order_of_its_experts() {
+        let drawn = |seed, experts| -> Vec<f64> {
+            let own = stream(&[seed]);
+            (0..experts).map(|expert| libm::floor(uniform(own, expert) * 20.0)).collect()
+        };
+        for redundant in [0, 5] {
+            let mut order = Vec::new();
+            for seed in 0..40 {
+                // Orders of the loads before, of other loads, and of none.
+                let loads = drawn(seed / 2, if seed == 30 { 40 } else { 64 });
+                let plan = Placement::greedy_from(&loads, 8, redundant, &mut order);
+                assert_eq!(plan, Placement::greedy(&loads, 8, redundant), "{seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn whole_tokens_give_the_imbalance_of_their_floats() {
+        let tokens: Vec<u32> = (0..64).map(|expert| expert * 37 % 101).collect();
+        let loads: Vec<f64> = tokens.iter().map(|count| f64::from(*count)).collect();
+        let mut sums = Vec::new();
+        for (devices, redundant) in [(8, 0), (7, 0), (8, 9), (64, 0), (100, 0)] {
+            let first = Placement::contiguous(64, devices, redundant);
+            let plan = Placement::greedy(&loads, devices, redundant);
+            for placement in [&first, &plan] {
+                placement.device_tokens(&tokens, &mut sums);
+                let expected = measure::imbalance(&sums);
+                let found = placement.token_imbalance(&tokens, &mut sums);
+                assert_eq!(found.to_bits(), expected.to_bits());
+                if placement == &first {
+                    let found = Placement::first_imbalance(&tokens, devices);
+                    assert_eq!(found.to_bits(), expected.to_bits());
+                }
+            }
+        }
+    }
 }

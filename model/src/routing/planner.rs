@@ -147,13 +147,17 @@ impl Planner {
     /// Pangu Ultra MoE, arXiv 2505.04519; MindSpeed, `moe_expert_load_balance_placeemnt.md`.
     #[must_use]
     pub fn run(&self, trace: &Trace, cost: &MoveCost) -> Outcome {
-        let first = Placement::contiguous(trace.experts(), self.devices, self.redundant);
-        let mut layers = vec![Layer { placement: first.clone(), at_plan: 1.0 }; trace.layers()];
+        self.run_on(trace, cost, unplanned(trace, self.devices))
+    }
+
+    /// The same for an imbalance without a planner that is known, see [`unplanned`].
+    pub(super) fn run_on(&self, trace: &Trace, cost: &MoveCost, before: Vec<f64>) -> Outcome {
+        let placement = Placement::contiguous(trace.experts(), self.devices, self.redundant);
+        let first = Layer { placement, at_plan: 1.0, is_first: true, order: Vec::new() };
+        let mut layers = vec![first; trace.layers()];
         let mut forecast = Forecast::new(self, trace);
         let mut outcome = Outcome { layers: trace.layers(), ..Outcome::default() };
-        let rows = trace.steps() * trace.layers();
-        outcome.before.reserve(rows);
-        outcome.after.reserve(rows);
+        outcome.after.reserve(before.len());
         let mut loads = Vec::with_capacity(self.devices);
         for step in 0..trace.steps() {
             if self.plans_before(step) {
@@ -167,17 +171,14 @@ impl Planner {
             }
             for (at, layer) in layers.iter().enumerate() {
                 let row = trace.row(step, at);
-                first.device_tokens(row, &mut loads);
-                let before = imbalance(&loads);
-                outcome.before.push(before);
-                let moved = layer.placement != first;
-                if moved {
-                    layer.placement.device_tokens(row, &mut loads);
-                }
-                outcome.after.push(if moved { imbalance(&loads) } else { before });
+                outcome.after.push(match before.get(outcome.after.len()) {
+                    Some(before) if layer.is_first => *before,
+                    _ => layer.placement.token_imbalance(row, &mut loads),
+                });
                 forecast.see(self, step, at, row);
             }
         }
+        outcome.before = before;
         outcome.placements = layers.into_iter().map(|layer| layer.placement).collect();
         outcome
     }
@@ -191,10 +192,16 @@ impl Planner {
     fn replan(&self, layer: &mut Layer, predicted: &[f64], cost: &MoveCost) -> Option<Migration> {
         let mut now = Vec::with_capacity(self.devices);
         layer.placement.device_loads(predicted, &mut now);
-        if self.trigger == Trigger::OnIncrease && imbalance(&now) <= layer.at_plan {
+        // What no plan could change isn't planned for: a spread is never below zero.
+        let stays = match self.trigger {
+            Trigger::Threshold(threshold) => coefficient_of_variation(&now) < threshold,
+            Trigger::OnIncrease => imbalance(&now) <= layer.at_plan,
+        };
+        if stays {
             return None;
         }
-        let plan = Placement::greedy(predicted, self.devices, self.redundant);
+        let (devices, redundant) = (self.devices, self.redundant);
+        let plan = Placement::greedy_from(predicted, devices, redundant, &mut layer.order);
         let mut then = Vec::with_capacity(self.devices);
         plan.device_loads(predicted, &mut then);
         let better = match self.trigger {
@@ -209,6 +216,7 @@ impl Planner {
         let (experts, bytes) = self.traffic(&layer.placement, &plan, cost);
         layer.at_plan = imbalance(&then);
         layer.placement = plan;
+        layer.is_first = false;
         let seconds = bytes / cost.bytes_per_second.max(f64::MIN_POSITIVE);
         (experts > 0).then_some(Migration { step: 0, layer: 0, experts, bytes, seconds })
     }
@@ -232,6 +240,15 @@ struct Layer {
     placement: Placement,
     /// Predicted imbalance right behind the last plan; 1 before the first one.
     at_plan: f64,
+    /// Are the experts where they were before any plan?
+    is_first: bool,
+    /// The experts in the order of what was predicted at the last plan, the heaviest first.
+    order: Vec<u32>,
+}
+
+/// Imbalance over devices of each step and layer with experts in their first places.
+pub(super) fn unplanned(trace: &Trace, devices: usize) -> Vec<f64> {
+    trace.rows().map(|(_, row)| Placement::first_imbalance(row, devices)).collect()
 }
 
 /// What the planner knows of past loads.

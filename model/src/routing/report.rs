@@ -1,9 +1,10 @@
 //! A run of a plan's loads, as views and tables show it.
 
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::effect::{Effect, Inputs};
+use super::effect::{Effect, Inputs, Loads};
 use super::generator::Size;
 use super::measure::imbalance;
 use super::placement::{Placement, lower_bound};
@@ -43,6 +44,8 @@ pub struct Report {
     pub from: usize,
     /// Slots for experts on a device.
     slots: usize,
+    /// Tokens of every layer's experts from the first plan on.
+    tokens: Vec<f64>,
 }
 
 /// A planner's interval and trigger, and what a step costs with them.
@@ -88,7 +91,8 @@ impl Report {
         let outcome = planner.run(&trace, &cost);
         let slots = first.slots_per_device();
         let sample = sample(&trace, SAMPLED_STEPS)?;
-        Some(Self { trace, sample, stride, first, outcome, from, slots })
+        let tokens = tokens(&trace, from);
+        Some(Self { trace, sample, stride, first, outcome, from, slots, tokens })
     }
 
     /// Tokens of each device over their mean, by layer, from the first plan on; with the experts
@@ -99,9 +103,8 @@ impl Report {
         let mut loads = Vec::new();
         layers
             .map(|layer| {
-                let total = self.tokens(layer);
                 let placement = if planned { &self.outcome.placements[layer] } else { &self.first };
-                placement.device_loads(&total, &mut loads);
+                placement.device_loads(self.tokens(layer), &mut loads);
                 let mean = loads.iter().sum::<f64>() / loads.len().max(1) as f64;
                 loads.iter().map(|load| load / mean.max(f64::MIN_POSITIVE)).collect()
             })
@@ -127,7 +130,7 @@ impl Report {
         let bound = |layer: usize| {
             let loads = self.tokens(layer);
             let mean = loads.iter().sum::<f64>() / devices.max(1) as f64;
-            lower_bound(&loads, devices, self.slots) / mean.max(f64::MIN_POSITIVE)
+            lower_bound(loads, devices, self.slots) / mean.max(f64::MIN_POSITIVE)
         };
         (0..self.trace.layers()).map(bound).collect()
     }
@@ -135,7 +138,7 @@ impl Report {
     /// The layer whose experts' loads differ most.
     #[must_use]
     pub fn most_uneven_layer(&self) -> usize {
-        let layers = (0..self.trace.layers()).map(|layer| (layer, imbalance(&self.tokens(layer))));
+        let layers = (0..self.trace.layers()).map(|layer| (layer, imbalance(self.tokens(layer))));
         layers.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(layer, _)| layer)
     }
 
@@ -146,16 +149,23 @@ impl Report {
     }
 
     /// Tokens of a layer's experts from the first plan on.
-    fn tokens(&self, layer: usize) -> Vec<f64> {
-        let mut sums = Vec::new();
-        sums.resize(self.trace.experts(), 0.0);
-        for step in self.from..self.trace.steps() {
-            for (sum, count) in sums.iter_mut().zip(self.trace.row(step, layer)) {
-                *sum += f64::from(*count);
-            }
-        }
-        sums
+    fn tokens(&self, layer: usize) -> &[f64] {
+        let experts = self.trace.experts();
+        self.tokens.get(layer * experts..(layer + 1) * experts).unwrap_or(&[])
     }
+}
+
+/// Tokens of every layer's experts from a step on, the experts of a layer side by side.
+fn tokens(trace: &Trace, from: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; trace.layers() * trace.experts()];
+    let rows = trace.rows().skip(from * trace.layers());
+    for (at, row) in rows {
+        let start = at % trace.layers() * trace.experts();
+        for (sum, count) in sums[start..].iter_mut().zip(row) {
+            *sum += f64::from(*count);
+        }
+    }
+    sums
 }
 
 /// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and so many.
@@ -206,6 +216,7 @@ const THRESHOLDS: [f64; 2] = [0.02, 0.08];
 pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
     let design = plan.design();
     let trace = trace.and_then(|trace| sample(trace, trace.steps()));
+    let loads = trace.as_ref().map(|trace| Loads::new(&Inputs::new(design), trace));
     if !Inputs::new(design).plans() || design.routing.balance == Balance::Uniform {
         return Vec::new();
     }
@@ -219,8 +230,8 @@ pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
             None => PlannerTrigger::OnIncrease,
         };
         design.routing.planner_threshold = threshold.unwrap_or(design.routing.planner_threshold);
-        let plan = match &trace {
-            Some(trace) => Plan::with_effect(&design, Effect::traced(&design, trace)),
+        let plan = match &loads {
+            Some(loads) => Plan::with_effect(&design, Effect::of_loads(&design, loads)),
             None => Plan::new(&design),
         };
         let plan = plan.ok()?;

@@ -110,14 +110,25 @@ impl fmt::Display for TraceFault {
 }
 
 /// Tokens of every expert, by step and layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Trace {
     steps: usize,
     layers: usize,
     experts: usize,
     tokens: Vec<u32>,
     pairs: Vec<Pair>,
+    /// The hash, where it is kept.
+    hash: Option<u128>,
 }
+
+impl PartialEq for Trace {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |trace: &Self| [trace.steps, trace.layers, trace.experts];
+        of(self) == of(other) && self.tokens == other.tokens && self.pairs == other.pairs
+    }
+}
+
+impl Eq for Trace {}
 
 impl Trace {
     /// The most counts that a trace holds: 256 MiB of them.
@@ -139,7 +150,7 @@ impl Trace {
         if tokens.len() != counts {
             return Err(TraceFault::WrongLength { found: tokens.len(), expected: counts });
         }
-        let trace = Self { steps, layers, experts, tokens, pairs: Vec::new() };
+        let trace = Self { steps, layers, experts, tokens, pairs: Vec::new(), hash: None };
         let idle = trace.rows().find(|(_, row)| row.iter().all(|count| *count == 0));
         if let Some(at) = idle.map(|(at, _)| at) {
             return Err(TraceFault::NoTokens { step: at / layers, layer: at % layers });
@@ -185,6 +196,7 @@ impl Trace {
             Some(pair) => Err(TraceFault::WrongPair { pair: *pair }),
             None => {
                 self.pairs = pairs;
+                self.hash = None;
                 Ok(self)
             }
         }
@@ -270,9 +282,21 @@ impl Trace {
     /// Fowler, Noll and Vo, RFC 9923.
     #[must_use]
     pub fn content_hash(&self) -> String {
+        alloc::format!("{:032x}", self.hash.unwrap_or_else(|| self.computed_hash()))
+    }
+
+    /// The same trace, which keeps its hash: every byte counts in it, so that a long trace takes a
+    /// while each time that it is asked.
+    #[must_use]
+    pub fn keeping_hash(mut self) -> Self {
+        self.hash = Some(self.computed_hash());
+        self
+    }
+
+    fn computed_hash(&self) -> u128 {
         let mut hash = Fnv::new();
         packed::pieces(self, |piece| hash.add(piece));
-        alloc::format!("{:032x}", hash.state)
+        hash.value()
     }
 }
 
@@ -281,22 +305,35 @@ pub(super) fn sum(row: &[u32]) -> u64 {
     row.iter().map(|count| u64::from(*count)).sum()
 }
 
-/// FNV-1a with 128 bits.
+/// FNV-1a with 128 bits, whose prime is 2^88 + 0x13b.
 struct Fnv {
-    state: u128,
+    /// The lower and the upper half: a product of 128 bits is slow where words have 64.
+    state: [u64; 2],
 }
 
 impl Fnv {
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    /// What the prime adds to 2^88.
+    const PRIME: u64 = 0x13b;
 
     const fn new() -> Self {
-        Self { state: 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d }
+        Self { state: [0x62b8_2175_6295_c58d, 0x6c62_272e_07bb_0142] }
     }
 
     fn add(&mut self, bytes: &[u8]) {
+        let [mut low, mut high] = self.state;
         for byte in bytes {
-            self.state = (self.state ^ u128::from(*byte)).wrapping_mul(Self::PRIME);
+            low ^= u64::from(*byte);
+            // The product's upper half, by halves of words.
+            let [below, above] = [low & 0xffff_ffff, low >> 32].map(|half| half * Self::PRIME);
+            let carried = (above + (below >> 32)) >> 32;
+            high = high.wrapping_mul(Self::PRIME).wrapping_add(carried).wrapping_add(low << 24);
+            low = low.wrapping_mul(Self::PRIME);
         }
+        self.state = [low, high];
+    }
+
+    fn value(&self) -> u128 {
+        u128::from(self.state[1]) << 64 | u128::from(self.state[0])
     }
 }
 
@@ -309,7 +346,7 @@ mod tests {
         let of = |text: &[u8]| {
             let mut hash = Fnv::new();
             hash.add(text);
-            hash.state
+            hash.value()
         };
         assert_eq!(of(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
         assert_eq!(of(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);

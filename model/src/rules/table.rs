@@ -4,12 +4,13 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Rule;
+use super::letters::layout_problem;
 use crate::choice::{
     AuxLoss, Balance, ContextParallelAlgo, Dispatcher, Method, Planner, Precision, RankOrder,
     RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing,
     ZeroMemory,
 };
-use crate::design::{Design, KnobId, PerStage};
+use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
@@ -18,10 +19,14 @@ use crate::source::{
 };
 
 macro_rules! rules {
-    ($($name:ident [$($knob:ident),+] $source:expr, |$design:ident| $check:expr;)+) => {
+    ($(
+        $name:ident [$($knob:ident),+] $(+ [$($also:ident),+])? $source:expr,
+        |$design:ident| $check:expr;
+    )+) => {
         pub(super) static RULES: &[Rule] = &[$(Rule {
             name: stringify!($name),
             knobs: &[$(KnobId::$knob),+],
+            reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,
             source: $source,
             check: |$design: &Design| $check,
         },)+];
@@ -100,63 +105,6 @@ fn absent_modules(d: &Design) -> Option<String> {
     Some(format!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
 }
 
-/// What is wrong with a layout's letters.
-fn layout_problem(d: &Design) -> Option<String> {
-    let layout = d.parallel.pipeline_model_parallel_layout.as_ref()?;
-    let count = |letter: char| -> u64 {
-        layout.chunks.iter().map(|chunk| chunk.matches(letter).count() as u64).sum()
-    };
-    let chunks = layout::chunks(d);
-    let transformer = &d.transformer;
-    if layout.chunks.len() as u64 != chunks {
-        let found = layout.chunks.len();
-        return Some(format!("the layout has {found} chunks, PP x VPP is {chunks}"));
-    }
-    let mtp = count('m') + count('n');
-    if (count('t'), mtp) != (transformer.num_layers, transformer.mtp_num_layers) {
-        return Some(format!(
-            "the layout has {} layers and {mtp} MTP layers, the model {} and {}",
-            count('t'),
-            transformer.num_layers,
-            transformer.mtp_num_layers
-        ));
-    }
-    let heads = count('m') + count('h');
-    if heads != mtp {
-        return Some(format!("the layout has {heads} MTP heads and {mtp} MTP layers"));
-    }
-    let ends = layout.chunks.first().is_some_and(|chunk| chunk.starts_with('E'))
-        && count('E') == 1
-        && count('L') == 1;
-    if !ends {
-        return Some(String::from("a layout starts with its one E and has one L"));
-    }
-    layout_order_problem(&layout.chunks.concat(), transformer.num_layers)
-}
-
-/// What runs too early in a layout's letters: an output needs the last layer, an MTP head its own.
-fn layout_order_problem(letters: &str, layers: u64) -> Option<String> {
-    let (mut passed, mut mtp, mut heads) = (0, 0, 0);
-    for letter in letters.chars() {
-        match letter {
-            't' => passed += 1,
-            'L' | 'm' | 'n' if passed < layers => {
-                let what = if letter == 'L' { "the head L" } else { "an MTP layer" };
-                return Some(format!(
-                    "{what} is behind layer {passed}, it needs all {layers} layers before it"
-                ));
-            }
-            'n' => mtp += 1,
-            'h' => heads += 1,
-            _ => {}
-        }
-        if heads > mtp {
-            return Some(String::from("an MTP head h is before its layer n"));
-        }
-    }
-    None
-}
-
 fn grid(d: &Design) -> Grid {
     Grid { method: d.schedule.method, stages: pp(d), chunks: vpp(d) }
 }
@@ -203,7 +151,7 @@ rules! {
         |d| indivisible(d.cluster.num_devices, tp(d) * pp(d) * cp(d), || format!(
             "{} devices are not a multiple of TP {} x PP {} x CP {} = {}",
             d.cluster.num_devices, tp(d), pp(d), cp(d), tp(d) * pp(d) * cp(d)));
-    nodes_are_full [num_devices, devices_per_node] MEGATRON,
+    nodes_are_full [num_devices, devices_per_node] + [accelerator] MEGATRON,
         |d| {
             let node = crate::topology::devices_per_node(d);
             (d.cluster.num_devices > node).then(|| indivisible(d.cluster.num_devices, node, || {
@@ -227,7 +175,9 @@ rules! {
             indivisible(experts, ep, || format!("EP {ep} doesn't divide {experts} experts"))
         };
     pipeline_is_outermost_unless_edp_is_dp
-        [rank_order, expert_model_parallel_size] MEGATRON,
+        [rank_order, expert_model_parallel_size]
+        + [tensor_model_parallel_size, pipeline_model_parallel_size, context_parallel_size,
+               expert_tensor_parallel_size, num_moe_experts] MEGATRON,
         |d| {
             let dense = tp(d) * cp(d);
             let grid =
@@ -246,7 +196,8 @@ rules! {
     heads_are_a_multiple_of_tp [tensor_model_parallel_size, num_attention_heads] MEGATRON,
         |d| indivisible(d.transformer.num_attention_heads, tp(d), || format!(
             "TP {} doesn't divide {} attention heads", tp(d), d.transformer.num_attention_heads));
-    query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups] MEGATRON,
+    query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups]
+        + [num_attention_heads, multi_latent_attention] MEGATRON,
         |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
             query_groups(d), tp(d),
             || format!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))))?;
@@ -257,7 +208,8 @@ rules! {
     latent_attention_has_no_query_groups [num_query_groups, multi_latent_attention] MEGATRON,
         |d| (d.transformer.multi_latent_attention && d.transformer.num_query_groups.is_some())
             .then(|| String::from("MLA shares one latent among all heads: query groups are none"));
-    hidden_size_is_a_multiple_of_heads [kv_channels, hidden_size, num_attention_heads] MEGATRON,
+    hidden_size_is_a_multiple_of_heads [kv_channels, hidden_size, num_attention_heads]
+        + [multi_latent_attention] MEGATRON,
         |d| (!d.transformer.multi_latent_attention && d.transformer.kv_channels.is_none())
             .then(|| indivisible(d.transformer.hidden_size, d.transformer.num_attention_heads, || {
                 format!("hidden size {} is not a multiple of {} heads",
@@ -275,7 +227,8 @@ rules! {
             })
         };
     expert_width_is_a_multiple_of_etp
-        [expert_tensor_parallel_size, moe_ffn_hidden_size] MEGATRON,
+        [expert_tensor_parallel_size, moe_ffn_hidden_size]
+        + [ffn_hidden_size, num_moe_experts] MEGATRON,
         |d| {
             let transformer = &d.transformer;
             let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
@@ -292,21 +245,26 @@ rules! {
         |d| (d.parallel.sequence_parallel && tp(d) == 1)
             .then(|| String::from("sequence parallelism splits over TP ranks, and TP is 1"));
     experts_with_tp_need_sequence_parallelism
-        [sequence_parallel, tensor_model_parallel_size] MEGATRON,
+        [sequence_parallel, tensor_model_parallel_size] + [num_moe_experts] MEGATRON,
         |d| (has_experts(d) && tp(d) > 1 && !d.parallel.sequence_parallel).then(|| format!(
             "MoE with TP {} needs sequence parallelism, or each token is sent {} times",
             tp(d), tp(d)));
     sequence_is_a_multiple_of_cp_tp
-        [seq_length, context_parallel_size, tensor_model_parallel_size] MEGATRON,
+        [seq_length, context_parallel_size, tensor_model_parallel_size]
+        + [sequence_parallel] MEGATRON,
         |d| indivisible(d.training.seq_length, sequence_parts(d), || format!(
             "a sequence of {} can't be split into {} equal parts (2 CP with context parallelism, \
              times TP with sequence parallelism)",
             d.training.seq_length, sequence_parts(d)));
     heads_are_a_multiple_of_ulysses_ranks
-        [context_parallel_algo, context_parallel_size, num_query_groups] ULYSSES,
+        [context_parallel_algo, context_parallel_size, num_query_groups]
+        + [tensor_model_parallel_size, num_attention_heads, multi_latent_attention,
+               num_devices, devices_per_node, scale_up_domain_size, accelerator] ULYSSES,
         |d| ulysses_heads(d);
     batch_is_a_multiple_of_dp_mbs
-        [global_batch_size, micro_batch_size, num_devices] MEGATRON,
+        [global_batch_size, micro_batch_size, num_devices]
+        + [tensor_model_parallel_size, pipeline_model_parallel_size, context_parallel_size]
+        MEGATRON,
         |d| {
             let (dp, mbs) = (dp(d)?, d.training.micro_batch_size);
             indivisible(d.training.global_batch_size, dp * mbs, || format!(
@@ -322,7 +280,7 @@ rules! {
         |d| grid(d).wrong_chunks().map(message);
     layer_slots_are_a_multiple_of_pp_vpp
         [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
-         num_layers] MINDSPEED,
+         num_layers] + [mtp_num_layers, pipeline_model_parallel_layout] MINDSPEED,
         |d| (d.parallel.pipeline_model_parallel_layout.is_none()).then(|| indivisible(
             layout::slots(d), layout::chunks(d), || format!(
                 "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP \
@@ -330,7 +288,7 @@ rules! {
                 d.transformer.num_layers, d.transformer.mtp_num_layers,
                 d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
                 layout::chunks(d))))?;
-    noop_positions_are_slots [noop_layers] MINDSPEED,
+    noop_positions_are_slots [noop_layers] + [num_layers, mtp_num_layers] MINDSPEED,
         |d| {
             let (last, slots) = (*d.parallel.noop_layers.0.last()?, layout::slots(d));
             (last >= slots).then(|| format!(
@@ -340,13 +298,20 @@ rules! {
         |d| (d.parallel.pipeline_model_parallel_layout.is_some()
             && !d.parallel.noop_layers.0.is_empty())
             .then(|| String::from("a pipeline layout needs no no-op layers"));
-    layout_fits_the_model [pipeline_model_parallel_layout] MEGATRON, |d| layout_problem(d);
+    layout_fits_the_model [pipeline_model_parallel_layout]
+        + [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, num_layers,
+               mtp_num_layers] MEGATRON,
+        |d| layout_problem(d);
     schedule_has_enough_micro_batches
-        [global_batch_size, pipeline_model_parallel_size, method] NARAYANAN_2021,
+        [global_batch_size, pipeline_model_parallel_size, method]
+        + [micro_batch_size, num_devices, tensor_model_parallel_size, context_parallel_size,
+               virtual_pipeline_model_parallel_size, microbatch_group_size_per_vp_stage]
+        NARAYANAN_2021,
         |d| sizes(d)?.wrong_micro_batches().map(message);
     micro_batch_groups_fill_the_pipeline
         [microbatch_group_size_per_vp_stage, virtual_pipeline_model_parallel_size, method]
-        MEGATRON,
+        + [pipeline_model_parallel_size, global_batch_size, micro_batch_size, num_devices,
+               tensor_model_parallel_size, context_parallel_size] MEGATRON,
         |d| wrong_group(d).map(message);
     dualpipe_stages_are_even [pipeline_model_parallel_size, method] DUALPIPE,
         |d| grid(d).odd_stages().map(message);
@@ -359,7 +324,7 @@ rules! {
             && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
             && !Form::of(d.schedule.method).runs_pairs).then(|| String::from(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
-    layer_pattern_has_every_layer [moe_layer_freq, num_layers] MEGATRON,
+    layer_pattern_has_every_layer [moe_layer_freq, num_layers] + [num_moe_experts] MEGATRON,
         |d| {
             d.transformer.num_moe_experts?;
             let length = d.transformer.moe_layer_freq.len()?;
@@ -388,7 +353,8 @@ rules! {
             (kept > groups).then(|| format!("{kept} groups kept of {groups} router groups"))
         };
     groups_kept_hold_topk_experts
-        [moe_router_group_topk, moe_router_topk, moe_router_num_groups] DEEPSEEK_V3,
+        [moe_router_group_topk, moe_router_topk, moe_router_num_groups] + [num_moe_experts]
+        DEEPSEEK_V3,
         |d| {
             let experts = d.transformer.num_moe_experts?;
             let kept = d.transformer.moe_router_group_topk?;
@@ -421,7 +387,10 @@ rules! {
             "{} has no {}", d.cluster.accelerator.row().title,
             crate::choice::Choice::name(d.training.precision)));
     optimizer_instances_divide_dp
-        [num_distributed_optimizer_instances] MEGATRON,
+        [num_distributed_optimizer_instances]
+        + [num_devices, tensor_model_parallel_size, pipeline_model_parallel_size,
+               context_parallel_size, expert_model_parallel_size, expert_tensor_parallel_size,
+               num_moe_experts] MEGATRON,
         |d| {
             let (instances, dp) =
                 (d.parallel.num_distributed_optimizer_instances, dp(d)? * cp(d));
@@ -437,7 +406,7 @@ rules! {
         };
     hierarchical_all_to_all_is_a_form_of_all_to_all
         [moe_hierarchical_alltoallv, moe_token_dispatcher_type, expert_tensor_parallel_size]
-        MINDSPEED,
+        + [num_moe_experts] MINDSPEED,
         |d| (d.schedule.moe_hierarchical_alltoallv
             && (!has_experts(d)
                 || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
@@ -507,9 +476,13 @@ rules! {
                 "recompute layers are given for {} stages, PP is {}", counts.len(), pp(d))),
             Some(PerStage::Same(_)) | None => None,
         };
-    recompute_modules_exist [recompute_modules] MEGATRON, |d| absent_modules(d);
+    recompute_modules_exist [recompute_modules]
+        + [multi_latent_attention, moe_shared_expert_intermediate_size, num_moe_experts]
+        MEGATRON,
+        |d| absent_modules(d);
     zero_memory_has_an_overlapped_all_to_all
-        [moe_zero_memory, moe_alltoall_overlap_comm, moe_token_dispatcher_type] MINDSPEED,
+        [moe_zero_memory, moe_alltoall_overlap_comm, moe_token_dispatcher_type]
+        + [num_moe_experts, overlap_moe_expert_parallel_comm, method] MINDSPEED,
         |d| (d.memory.moe_zero_memory != ZeroMemory::Disable
             && (!has_experts(d)
                 || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
@@ -527,7 +500,7 @@ rules! {
             && d.memory.recompute_granularity == RecomputeGranularity::Full)
             .then(|| String::from(
                 "whole layers are computed again already: zero memory takes parts of them"));
-    swapped_modules_exist [swap_modules] MINDSPEED,
+    swapped_modules_exist [swap_modules] + [num_moe_experts] MINDSPEED,
         |d| (!has_experts(d)
             && (d.memory.swap_modules.has(SwapModule::Probs)
                 || d.memory.swap_modules.has(SwapModule::Activations)))
@@ -540,7 +513,7 @@ rules! {
         |d| (d.memory.cpu_offloading_num_layers > d.transformer.num_layers).then(|| format!(
             "{} offloaded layers of {}",
             d.memory.cpu_offloading_num_layers, d.transformer.num_layers));
-    reused_parameters_are_bf16 [reuse_fp32_param, precision] MINDSPEED,
+    reused_parameters_are_bf16 [reuse_fp32_param, precision] + [main_params_dtype] MINDSPEED,
         |d| (d.memory.reuse_fp32_param
             && (d.training.precision != Precision::Bf16
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))

@@ -31,12 +31,21 @@ pub(crate) struct Parts {
 
 impl Parts {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let mut work = Work::new(plan);
-        let graph = plan.design().kernel.cuda_graph_impl;
-        if graph != CudaGraph::None {
-            replay(&mut work.dense, true);
-            replay(&mut work.moe, graph == CudaGraph::Local);
-        }
+        Self::of(plan, launched(plan))
+    }
+
+    /// The parts of layers that cost this.
+    pub(crate) fn of(plan: &Plan, work: Work) -> Self {
+        Self::made(plan, work, None)
+    }
+
+    /// The same parts under a plan with other loads, whose layers cost this: no load reaches a
+    /// dense layer.
+    pub(crate) fn under(&self, plan: &Plan, work: Work) -> Self {
+        Self::made(plan, work, Some(self.layer_pairs[0]))
+    }
+
+    fn made(plan: &Plan, work: Work, dense_pair: Option<PerAxis>) -> Self {
         let layers = [(&work.dense, false), (&work.moe, true)]
             .map(|(layer, is_moe)| (layer.total(), layer.recomputed(plan, is_moe)));
         let exchanges = plan.exchanges();
@@ -45,7 +54,8 @@ impl Parts {
         let mut parts =
             Self { work, layers, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
         if plan.runs_pairs() {
-            parts.layer_pairs = [false, true].map(|is_moe| parts.layer_pair(plan, is_moe));
+            let dense = dense_pair.unwrap_or_else(|| parts.layer_pair(plan, false));
+            parts.layer_pairs = [dense, parts.layer_pair(plan, true)];
         }
         parts
     }
@@ -67,6 +77,25 @@ impl Parts {
         let side = Side { content, repeated_share, copy: 0.0 };
         exposed(plan, self, &hiding, [&side, &side])
     }
+}
+
+/// Every kind of work, its kernels launched one by one or as a graph.
+pub(crate) fn launched(plan: &Plan) -> Work {
+    replayed(plan, Work::new(plan))
+}
+
+/// The same work under a plan with other loads.
+pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
+    replayed(plan, work.under(plan))
+}
+
+fn replayed(plan: &Plan, mut work: Work) -> Work {
+    let graph = plan.design().kernel.cuda_graph_impl;
+    if graph != CudaGraph::None {
+        replay(&mut work.dense, true);
+        replay(&mut work.moe, graph == CudaGraph::Local);
+    }
+    work
 }
 
 /// A recorded graph launches all its kernels at once. Transformer Engine's covers attention, the

@@ -3,7 +3,7 @@
 use crate::choice::ShardingStrategy;
 use crate::plan::Plan;
 
-use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, StageWork, TP};
+use super::{AXES, CP, DP, EP, HOST, PP, Pass, PerAxis, TP};
 
 /// Pieces in which a TP collective runs beside its product (MindSpeed's CoC).
 const TP_PIECES: f64 = 4.0;
@@ -43,6 +43,16 @@ impl Waiting {
     }
 }
 
+/// What the passes of a stage or a chunk spend beside their kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Waits {
+    /// A forward and a backward that run alone.
+    pub(crate) alone: [Waiting; 2],
+    /// A forward and a backward of the same layers that run as a pair; by layers, see
+    /// [`super::Parts::layer_pairs`]. Nothing where no pairs run.
+    pub(crate) paired: Waiting,
+}
+
 /// What a pass that runs without a partner spends.
 pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
     let exposed = exposed_alone(plan, pass, is_backward);
@@ -72,19 +82,18 @@ impl Plan {
         hidden.max(0.0) * self.accelerator().communication_core_share
     }
 
-    /// What a pair spends beside its kernels when compute waits this long for each axis.
+    /// What a forward and a backward spend beside their kernels as a pair in which compute waits
+    /// this long for each axis, where they spend `alone` without a partner.
     ///
     /// Sends between stages are waited for unless they are overlapped; parameters and gradients of
     /// every micro-batch (ZeRO-2 and 3) as in a pass alone. A pair is never longer than its passes
     /// one after the other.
     pub(crate) fn waiting_of_pair(
         &self,
-        forward: &StageWork,
-        backward: &StageWork,
+        [ahead, back]: [&Pass; 2],
+        alone: [&Waiting; 2],
         exposed: PerAxis,
     ) -> Waiting {
-        let (ahead, back) = (&forward.forward, &backward.backward);
-        let alone = [&forward.alone[0], &backward.alone[1]];
         let mut waiting = Waiting { exposed, ..Waiting::default() };
         for axis in [PP, DP] {
             waiting.exposed[axis] = alone[0].exposed[axis] + alone[1].exposed[axis];
@@ -120,11 +129,7 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     // A ring runs under core attention; an exchange of heads and a gather are waited for.
     let cp = pass.axis(CP) - pass.ring + (pass.ring - pass.core).max(0.0);
     let pp = if plan.overlaps_sends() { 0.0 } else { pass.axis(PP) };
-    let swap = if plan.design().memory.swap_prefetch {
-        (pass.axis(HOST) - compute).max(0.0)
-    } else {
-        pass.axis(HOST)
-    };
+    let swap = exposed_copy(plan, pass, pass.axis(HOST));
     let sharding = if schedule.overlap_grad_reduce
         && (schedule.overlap_param_gather || !plan.shards(ShardingStrategy::OptimGradsParams))
     {
@@ -133,6 +138,12 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
         pass.axis(DP)
     };
     [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
+}
+
+/// Exposed seconds of copies to the host, or back, beside a pass without a partner.
+pub(super) fn exposed_copy(plan: &Plan, pass: &Pass, copy: f64) -> f64 {
+    let prefetch = plan.design().memory.swap_prefetch;
+    if prefetch { (copy - pass.compute()).max(0.0) } else { copy }
 }
 
 /// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.

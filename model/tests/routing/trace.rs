@@ -68,4 +68,9 @@ fn the_hash_is_of_content_and_shape() {
     for other in others {
         assert_ne!(one.content_hash(), other.content_hash());
     }
+    let kept = one.clone().keeping_hash();
+    assert_eq!((&kept, kept.content_hash()), (&one, one.content_hash()));
+    let pair = vec![Pair { layer: 0, expert_a: 0, expert_b: 1, tokens: 1 }];
+    let [kept, one] = [kept, one].map(|trace| trace.with_pairs(pair.clone()).unwrap());
+    assert_eq!(kept.content_hash(), one.content_hash());
 }

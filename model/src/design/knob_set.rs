@@ -1,0 +1,116 @@
+//! Sets of knobs: which ones differ, which ones something reads.
+
+use super::KnobId;
+
+const WORDS: usize = KnobId::ALL.len().div_ceil(64);
+
+/// Some of the knobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KnobSet {
+    words: [u64; WORDS],
+}
+
+impl KnobSet {
+    /// None of them.
+    pub const EMPTY: Self = Self { words: [0; WORDS] };
+
+    /// These knobs.
+    #[must_use]
+    pub const fn of(knobs: &[KnobId]) -> Self {
+        Self::EMPTY.and(knobs)
+    }
+
+    /// With these knobs too.
+    #[must_use]
+    pub const fn and(mut self, knobs: &[KnobId]) -> Self {
+        let mut place = 0;
+        while place < knobs.len() {
+            let knob = knobs[place] as usize;
+            self.words[knob / 64] |= 1 << (knob % 64);
+            place += 1;
+        }
+        self
+    }
+
+    /// Is this knob among them?
+    #[must_use]
+    pub const fn has(&self, knob: KnobId) -> bool {
+        self.words[knob as usize / 64] & (1 << (knob as usize % 64)) != 0
+    }
+
+    /// Is there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| *word == 0)
+    }
+
+    /// Are some of these among the others?
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.words.iter().zip(&other.words).any(|(own, other)| own & other != 0)
+    }
+
+    /// Those that aren't among the others.
+    #[must_use]
+    pub const fn without(mut self, other: &Self) -> Self {
+        let mut word = 0;
+        while word < WORDS {
+            self.words[word] &= !other.words[word];
+            word += 1;
+        }
+        self
+    }
+
+    /// The knobs, in registry order.
+    pub fn iter(self) -> impl Iterator<Item = KnobId> {
+        self.words.into_iter().enumerate().flat_map(|(place, mut word)| {
+            core::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                let knob = KnobId::ALL.get(place * 64 + bit).filter(|_| word != 0)?;
+                word &= word - 1;
+                Some(*knob)
+            })
+        })
+    }
+
+    /// Puts a knob in where something is so.
+    pub(super) fn put(&mut self, knob: KnobId, is_so: bool) {
+        self.words[knob as usize / 64] |= u64::from(is_so) << (knob as usize % 64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::design::Design;
+
+    #[test]
+    fn a_set_has_what_was_put_in() {
+        let all = KnobSet::of(KnobId::ALL);
+        assert_eq!(all.iter().collect::<Vec<_>>(), KnobId::ALL);
+        let (first, last) = (KnobId::ALL[0], KnobId::ALL[KnobId::ALL.len() - 1]);
+        let ends = KnobSet::of(&[first]).and(&[last]);
+        assert!(ends.has(first) && ends.has(last) && !ends.has(KnobId::ALL[1]));
+        assert!(ends.meets(&all) && !ends.meets(&all.without(&ends)));
+        assert!(ends.without(&all).is_empty() && !ends.is_empty());
+    }
+
+    #[test]
+    fn designs_differ_in_what_was_set_and_can_be_made_equal() {
+        for preset in ["pangu-ultra-moe-6k", "deepseek-v3"] {
+            let base = Design::from_preset(preset).expect("a preset");
+            assert!(base.differences(&base).is_empty());
+            let mut other = base.clone();
+            other.set_text(KnobId::micro_batch_size, "7").expect("a size");
+            other.set_text(KnobId::noop_layers, "3,5").expect("positions");
+            let differences = base.differences(&other);
+            let expected = [KnobId::noop_layers, KnobId::micro_batch_size];
+            assert_eq!(differences, KnobSet::of(&expected));
+            let mut same = base.clone();
+            same.take(&other, &differences);
+            assert_eq!(same, other);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What a step does once: gradients and parameters over data-parallel ranks, and the optimizer.
+
+use alloc::vec::Vec;
+
+use crate::choice::{Optimizer, ShardingStrategy};
+use crate::data_parallel::DataRow;
+use crate::estimate::{Collective, LinkLevel};
+use crate::layout::Span;
+use crate::operator::Device;
+use crate::params::RankParams;
+use crate::plan::Plan;
+use crate::stage::StageWork;
+
+/// Parameters of one gradient bucket. Source: Megatron-Core `distributed_data_parallel_config.py`.
+const BUCKET_PARAMS: f64 = 40e6;
+
+/// Gradient reduction, parameter gathering and the optimizer's step of the slowest stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct DataParallel {
+    /// Bytes of the mean stage, time of the slowest one: the step waits for that.
+    pub(super) rows: Vec<DataRow>,
+    pub(super) optimizer: f64,
+}
+
+impl DataParallel {
+    /// Adds the stages of a span, which have these calls.
+    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &RankParams, rows: &[DataRow]) {
+        let memory_rate = Device::new(plan).vector_bytes;
+        let update = optimizer_seconds(plan, params.dense, params.expert, memory_rate);
+        self.optimizer = self.optimizer.max(update);
+        for row in rows {
+            let known = self.rows.iter().position(|known| known.is_like(row));
+            let place = known.unwrap_or(self.rows.len());
+            if known.is_none() {
+                self.rows.push(DataRow { bytes_per_call: 0.0, ..*row });
+            }
+            let known = &mut self.rows[place];
+            let bytes_per_call = row.bytes_per_call / plan.stages.len() as f64;
+            (0..span.count).for_each(|_| known.bytes_per_call += bytes_per_call);
+            known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
+        }
+    }
+}
+
+/// What a stage exchanges once a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OnceAStep {
+    /// Seconds of gradients and of parameters: inside the domain, between domains.
+    passes: [[f64; 2]; 2],
+    buckets: f64,
+}
+
+impl OnceAStep {
+    pub(super) fn new(params: &RankParams, rows: &[DataRow]) -> Self {
+        let mut passes = [[0.0_f64; 2]; 2];
+        for row in rows.iter().filter(|row| row.once_a_step()) {
+            let gather = usize::from(row.collective == Collective::AllGather);
+            passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
+        }
+        Self { passes, buckets: ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0) }
+    }
+
+    /// What a stage with this work waits for once a step, and what hiding the rest costs its
+    /// kernels.
+    ///
+    /// Overlapped gradients run under the last backward, all but the last bucket; overlapped
+    /// parameters under the next step's first forward, all but the first bucket. The levels of a
+    /// ring work at the same time, piece by piece.
+    pub(super) fn exposed(&self, plan: &Plan, work: &StageWork) -> [f64; 2] {
+        let Self { passes, buckets } = *self;
+        let schedule = &plan.design().schedule;
+        let cover = [
+            (schedule.overlap_grad_reduce, work.backward.compute()),
+            (schedule.overlap_param_gather, work.forward.compute()),
+        ];
+        let exposed = |pass: usize| {
+            let seconds = passes[pass][0].max(passes[pass][1]);
+            let (overlapped, compute) = cover[pass];
+            if !overlapped {
+                return seconds;
+            }
+            (seconds - compute).max(seconds / buckets)
+        };
+        let (scatter, gather) = (exposed(0), exposed(1));
+        let hidden: f64 = passes.iter().map(|links| links[0].max(links[1])).sum();
+        [scatter + gather, plan.cost_of_hiding(hidden - scatter - gather)]
+    }
+}
+
+/// What a step does once with gradients and states, in memory traffic.
+///
+/// On the whole gradients: set to zero, then scaled before they are reduced (read, write). On the
+/// rank's share: norm (read), clipping (read, write), then the update, which reads them, reads and
+/// writes main copy and moments, and writes the weights.
+///
+/// All of it moves through memory at the rate of element-wise kernels.
+///
+/// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
+/// of width h. Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; Jordan et al.
+/// 2024.
+fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64, memory_rate: f64) -> f64 {
+    let params = if plan.shards(ShardingStrategy::Optim) {
+        dense / plan.dense_shards() + expert / plan.expert_shards()
+    } else {
+        dense + expert
+    };
+    let held = if plan.shards(ShardingStrategy::OptimGrads) { params } else { dense + expert };
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let update = 4.0 * gradient + 2.0 * plan.optimizer_bytes_per_param() + plan.activation_bytes();
+    let bytes = held * 3.0 * gradient + params * update;
+    let muon = if plan.design().training.optimizer == Optimizer::Muon {
+        30.0 * plan.shape.hidden as f64 * params / (plan.peak().get() * 0.5)
+    } else {
+        0.0
+    };
+    bytes / memory_rate + muon
+}

@@ -1,0 +1,201 @@
+//! What the stages of each span do for one micro-batch, whatever they copy to host memory.
+
+use alloc::vec::Vec;
+
+use crate::choice::RecomputeGranularity;
+use crate::data_parallel::data_rows;
+use crate::layer::Work;
+use crate::layout::{Span, Stage};
+use crate::memory::{FixedMemory, LayerMemory, LayerSaves};
+use crate::params::RankParams;
+use crate::pipeline::simulated::PerMicroBatch;
+use crate::plan::Plan;
+use crate::stage::{Parts, StageWork, Terms, launched, relaunched};
+use crate::units::Flops;
+
+use super::communication::Traffic;
+use super::data_parallel::{DataParallel, OnceAStep};
+use super::straggler_share;
+
+/// What single layers cost and save: all that recomputation, exchanges, copies and overlap work on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layers {
+    work: Work,
+    saves: LayerSaves,
+    pub(super) counts: Counts,
+}
+
+/// What the architecture alone decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Counts {
+    pub(super) params_total: u128,
+    pub(super) params_active: u128,
+    /// One embedding table.
+    pub(super) table: u128,
+    pub(super) flops_per_token: Flops,
+}
+
+impl Layers {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let counts = Counts {
+            params_total: plan.params_total(),
+            params_active: plan.params_active(),
+            table: plan.table_params(),
+            flops_per_token: plan.flops_per_token(),
+        };
+        Self { work: launched(plan), saves: LayerSaves::new(plan), counts }
+    }
+
+    /// The same layers under a plan with other loads.
+    pub(crate) fn under(&self, plan: &Plan) -> Self {
+        let work = relaunched(plan, &self.work);
+        Self { work, saves: LayerSaves::new(plan), counts: self.counts }
+    }
+}
+
+/// What the stages do for one micro-batch, copies to host memory not counted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spans {
+    pub(super) frame: Frame,
+    pub(super) parts: Parts,
+    saves: LayerSaves,
+    pub(super) counts: Counts,
+    /// For each span of the plan what its stages do.
+    pub(super) works: Vec<StageWork>,
+    /// Compute of the mean stage.
+    pub(super) compute: Compute,
+    /// What the slowest stage waits for once a step, and what hiding the rest costs its kernels.
+    pub(super) once_a_step: [f64; 2],
+    pub(super) traffic: Traffic,
+}
+
+/// What stages hold and exchange whatever the loads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Frame {
+    /// For each span of the plan.
+    pub(super) each: Vec<OfSpan>,
+    pub(super) data: DataParallel,
+    /// The bubble of equal stages, by counts alone.
+    pub(super) bubble: f64,
+    /// How much longer the slowest rank takes.
+    pub(super) stragglers: f64,
+}
+
+/// What each stage of a span holds and exchanges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OfSpan {
+    /// Share of the layers that full recomputation takes.
+    pub(super) repeated_share: f64,
+    pub(super) params: RankParams,
+    pub(super) memory: FixedMemory,
+    once_a_step: OnceAStep,
+}
+
+/// Compute of one micro-batch on the mean stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Compute {
+    /// Seconds of the cube unit, recomputation not counted.
+    pub(super) tensor: f64,
+    /// Seconds of the vector unit, recomputation not counted.
+    pub(super) vector: f64,
+    /// Seconds of forward work done again.
+    pub(super) recompute: f64,
+    /// FLOPs executed.
+    pub(super) flops: f64,
+}
+
+impl Frame {
+    fn new(plan: &Plan) -> Self {
+        let (bubble, stragglers) = (plan.bubble_ratio_closed_form(), straggler_share(plan));
+        let mut frame = Self { bubble, stragglers, ..Self::default() };
+        for (span, memory) in plan.spans.iter().zip(plan.fixed_memory()) {
+            let params = plan.stage_params(&span.content);
+            let rows = data_rows(plan, &params);
+            frame.data.add(plan, span, &params, &rows);
+            let repeated_share = plan.repeated_share(span);
+            let once_a_step = OnceAStep::new(&params, &rows);
+            frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
+        }
+        frame
+    }
+
+    /// Mean over all stages of what those of a span have.
+    pub(super) fn mean(&self, plan: &Plan, of: impl Fn(usize, &Stage, &OfSpan) -> f64) -> f64 {
+        let mut sum = 0.0;
+        for (index, (span, own)) in plan.spans.iter().zip(&self.each).enumerate() {
+            let of_stage = of(index, &span.content, own);
+            (0..span.count).for_each(|_| sum += of_stage);
+        }
+        sum / plan.stages.len() as f64
+    }
+}
+
+impl Spans {
+    pub(crate) fn new(plan: &Plan, layers: &Layers) -> Self {
+        Self::of(plan, layers, Parts::of(plan, layers.work), Frame::new(plan))
+    }
+
+    /// The same stages under a plan with other loads, whose layers these are.
+    pub(crate) fn under(&self, plan: &Plan, layers: &Layers) -> Self {
+        Self::of(plan, layers, self.parts.under(plan, layers.work), self.frame.clone())
+    }
+
+    fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
+        let sends = [plan.boundaries_per_stage(); 2];
+        let work = |(span, own): (&Span, &OfSpan)| {
+            let terms = Terms { repeated_share: own.repeated_share, swapped: 0.0, sends };
+            StageWork::without_copies(plan, &span.content, &parts, &terms)
+        };
+        let works: Vec<StageWork> = plan.spans.iter().zip(&frame.each).map(work).collect();
+        let mut once_a_step = [0.0_f64; 2];
+        for (own, work) in frame.each.iter().zip(&works) {
+            let of_stage = own.once_a_step.exposed(plan, work);
+            once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
+        }
+        let compute = Compute::new(plan, &frame, &works);
+        let traffic = Traffic::new(plan, &parts, &frame);
+        let (saves, counts) = (layers.saves, layers.counts);
+        Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
+    }
+
+    /// What the plan's recomputation and swapping leave of what layers save.
+    pub(super) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
+        LayerMemory::of(plan, &self.saves)
+    }
+}
+
+impl Compute {
+    fn new(plan: &Plan, frame: &Frame, works: &[StageWork]) -> Self {
+        let mean = |of: &dyn Fn(&StageWork) -> f64| {
+            frame.mean(plan, |index, _, _| works.get(index).map_or(0.0, of))
+        };
+        Self {
+            tensor: mean(&|work| work.forward.cost.tensor + work.backward.cost.tensor),
+            vector: mean(&|work| work.forward.cost.vector + work.backward.cost.vector),
+            recompute: mean(&|work| work.backward.recompute.seconds()),
+            flops: mean(&|work| {
+                let (forward, backward) = (&work.forward, &work.backward);
+                forward.cost.flops + backward.cost.flops + backward.recompute.flops
+            }),
+        }
+    }
+}
+
+impl Plan {
+    /// Share of the layers of a stage that full recomputation takes.
+    fn repeated_share(&self, span: &Span) -> f64 {
+        let full = self.design().memory.recompute_granularity == RecomputeGranularity::Full;
+        let layers = span.content.layers() + span.content.mtp;
+        let repeated = if full { self.recomputed_layers(span.first, layers) } else { 0.0 };
+        if layers > 0.0 { repeated / layers } else { 0.0 }
+    }
+
+    /// What the stages of each span keep for one micro-batch.
+    pub(crate) fn per_micro_batch(&self, layers: &LayerMemory) -> Vec<PerMicroBatch> {
+        let of_span = |span: &Span| PerMicroBatch {
+            kept: self.stage_activations(span.first, &span.content, layers),
+            repeated_share: self.repeated_share(span),
+        };
+        self.spans.iter().map(of_span).collect()
+    }
+}
