@@ -1,4 +1,5 @@
-//! Designs per second of the two searches of the Pangu Ultra MoE paper, on all cores.
+//! Designs per second of the two searches of the Pangu Ultra MoE paper, on all cores, and the
+//! memory of a sweep of more than 10^8 designs.
 //!
 //! `cargo bench -p sweep`. Every legal design gets a full estimate; designs that a rule skips
 //! aren't counted.
@@ -11,36 +12,97 @@ use std::time::Instant;
 
 use sweep::{Progress, Space, Spec, evaluate, published, run};
 
-/// Legal designs after which a measurement ends.
+/// Legal designs after which a search of the paper ends.
 const ENOUGH: u64 = 1_000_000;
+
+/// Places that a thread takes at once, at most.
+const CHUNK: u64 = 50_000;
 
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--once");
     let enough = if quick { 1_000 } else { ENOUGH };
-    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     for spec in published() {
-        let read = Spec::from_toml(spec.text).expect("a published spec is right");
-        let space = Space::new(read).expect("its designs can be numbered");
-        let mut progress = Progress::new(&space);
-        let stop = AtomicBool::new(false);
-        let start = Instant::now();
-        let work = |places| evaluate(&space, places, &stop);
-        run(0..space.places(), 50_000, cores, &stop, work, |places, summary| {
-            progress.add(&space, places, summary).expect("each chunk comes once");
-            if progress.summary().legal >= enough {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        });
-        let seconds = start.elapsed().as_secs_f64();
-        let (legal, points) = (progress.summary().legal, progress.places());
-        println!(
-            "{:20} {seconds:6.2} s on {cores} cores: {legal} legal of {points} points of {}, \
-             {} feasible; {:.2} µs per legal design and core",
-            spec.name,
-            space.places(),
-            progress.summary().feasible,
-            seconds * 1e6 * cores.get() as f64 / legal.max(1) as f64,
-        );
+        report(spec.name, &measure(spec.text, enough));
     }
+    let strategy = published().iter().find(|spec| spec.name == "pangu-strategy");
+    let Some(strategy) = strategy else { return };
+    // Three times as many designs as the search has: more than 10^8.
+    let batches = "[space.training]\nglobal_batch_size = [6144, 12288, 24576]\n";
+    let wide = strategy.text.replace("[space.training]\n", batches);
+    report("its batches, too", &measure(&wide, if quick { enough } else { u64::MAX }));
+    match peak_mebibytes() {
+        Some(peak) => println!("{peak:.0} MiB of memory at most, all of this process"),
+        None => println!("the system doesn't tell how much memory this process had at most"),
+    }
+}
+
+/// What came of a sweep, and the time that it took.
+struct Measured {
+    space: Space,
+    progress: Progress,
+    cores: NonZeroUsize,
+    seconds: f64,
+    /// Time that all cores were at it, where the system tells.
+    busy: Option<f64>,
+}
+
+/// Sweeps until so many designs were legal.
+fn measure(spec: &str, enough: u64) -> Measured {
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let read = Spec::from_toml(spec).expect("a published spec is right");
+    let space = Space::new(read).expect("its designs can be numbered");
+    let mut progress = Progress::new(&space);
+    let stop = AtomicBool::new(false);
+    let (start, before) = (Instant::now(), busy_seconds());
+    let work = |places| evaluate(&space, places, &stop);
+    // A small space is cut so that no core waits long for the last chunk.
+    let chunk = (space.places() / (4 * cores.get() as u64)).clamp(100, CHUNK);
+    run(0..space.places(), chunk, cores, &stop, work, |places, summary| {
+        progress.add(&space, places, summary).expect("each chunk comes once");
+        if progress.summary().legal >= enough {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    let busy = busy_seconds().zip(before).map(|(now, before)| now - before);
+    Measured { space, progress, cores, seconds, busy }
+}
+
+fn report(name: &str, measured: &Measured) {
+    let Measured { space, progress, cores, seconds, busy } = measured;
+    let legal = progress.summary().legal;
+    let per_design = |seconds: f64| seconds * 1e6 / legal.max(1) as f64;
+    let of_core = per_design(seconds * cores.get() as f64);
+    println!(
+        "{name:20} {seconds:6.2} s on {cores} cores: {legal} legal of {} points of {}, {} \
+         feasible; {of_core:.2} µs per legal design and core, {:.0} of them a second and core",
+        progress.places(),
+        space.places(),
+        progress.summary().feasible,
+        1e6 / of_core,
+    );
+    if let Some(busy) = busy {
+        // Others may use the cores, too.
+        println!("{:20} {busy:6.2} s of a core at work: {:.2} µs each", "", per_design(*busy));
+    }
+}
+
+/// Seconds that this process was at work on all cores together; Linux alone tells, to 0.01 s.
+fn busy_seconds() -> Option<f64> {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name in brackets: the 12th and 13th field are ticks of the program and of the
+    // kernel for it.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    ticks.map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>().map(|t| t / TICKS_PER_SECOND)
+}
+
+/// The most memory that this process had, in MiB; Linux alone tells.
+fn peak_mebibytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes / 1024.0)
 }

@@ -1,20 +1,14 @@
 //! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::choice::Balance;
+use model::Estimator;
 use model::metric::MetricValue;
-use model::violation::Violation;
-use model::{Plan, estimate};
 
 use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
 use crate::summary::Summary;
-
-/// Plans that are kept for their generated loads.
-const MOST_LOADS: usize = 256;
 
 /// What became of designs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,7 +63,7 @@ pub fn outcomes(
     mut hear: impl FnMut(Outcome<'_>),
 ) -> bool {
     let mut point = Point::new(space);
-    let mut planner = Planner { loads: HashMap::new() };
+    let mut estimator = Estimator::new();
     let names = constraint_names(space);
     let mut values = vec![0.0; space.spec().columns.len()];
     let blocks = space.is_grid();
@@ -88,13 +82,9 @@ pub fn outcomes(
             place += points;
             continue;
         }
-        match planner.plan(space, &point) {
-            Err(violations) => {
-                let rule = violations.first().map_or("unknown", |violation| violation.rule);
-                hear(Outcome::RuledOut { points: 1, reason: rule });
-            }
-            Ok(plan) => {
-                let metrics = estimate(&plan).metrics;
+        match estimator.metrics(&point.design) {
+            Err(rule) => hear(Outcome::RuledOut { points: 1, reason: rule.name }),
+            Ok(metrics) => {
                 let number = |id| match metrics.get(id) {
                     MetricValue::Number(value) => value,
                     MetricValue::Flag(flag) => f64::from(u8::from(flag)),
@@ -119,29 +109,4 @@ pub fn outcomes(
 fn constraint_names(space: &Space) -> Vec<(String, &Constraint)> {
     let constraints = space.spec().constraints.iter();
     constraints.map(|constraint| (format!("constraint: {}", constraint.text), constraint)).collect()
-}
-
-/// Makes plans, and generates uneven loads once for each setting of what they depend on.
-struct Planner {
-    loads: HashMap<Vec<usize>, Plan>,
-}
-
-impl Planner {
-    fn plan(&mut self, space: &Space, point: &Point<'_>) -> Result<Plan, Vec<Violation>> {
-        let design = &point.design;
-        let Some(axes) = space.loads().filter(|_| design.routing.balance != Balance::Uniform)
-        else {
-            return Plan::new(design);
-        };
-        let key: Vec<usize> = axes.iter().map(|axis| point.digits[*axis]).collect();
-        if let Some(known) = self.loads.get(&key) {
-            return known.variant(design);
-        }
-        let plan = Plan::new(design)?;
-        if self.loads.len() >= MOST_LOADS {
-            self.loads.clear();
-        }
-        self.loads.insert(key, plan.clone());
-        Ok(plan)
-    }
 }

@@ -10,7 +10,6 @@
 //! [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
 //! [`result()`] its result as data. No clock, file or socket is in here.
 
-mod check;
 mod digest;
 mod evaluate;
 mod order;
@@ -21,15 +20,17 @@ mod run;
 mod space;
 mod spec;
 mod summary;
+mod why;
 
 pub use digest::digest;
 pub use evaluate::{Outcome, evaluate, evaluate_with, outcomes};
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
-pub use result::{Part, knobs, part, result, varying};
+pub use result::{Part, knobs, overview, part, result, varying};
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{
     Axis, Constraint, Goal, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
 };
-pub use summary::{Best, Marginal, Row, Summary};
+pub use summary::{Best, Cell, Marginal, Pair, Row, Summary, bin_of, bins, pairs};
+pub use why::{Why, why};

@@ -37,6 +37,16 @@ impl Progress {
         Self { done: vec![], summary: Summary::new(space) }
     }
 
+    /// These places alone, with what is kept of them.
+    #[must_use]
+    pub fn of(space: &Space, places: Range<u64>, summary: Summary) -> Self {
+        let mut part = Self { summary, ..Self::new(space) };
+        if !places.is_empty() {
+            part.insert(places);
+        }
+        part
+    }
+
     /// What is kept so far.
     #[must_use]
     pub const fn summary(&self) -> &Summary {

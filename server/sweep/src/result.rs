@@ -10,7 +10,7 @@ use crate::digest::digest;
 use crate::progress::Progress;
 use crate::space::Space;
 use crate::spec::Spec;
-use crate::summary::{Marginal, Row, Summary};
+use crate::summary::{Marginal, Row, Summary, pairs};
 
 /// Share of the feasible designs that a quantile tells of.
 const QUANTILES: [(&str, f64); 5] =
@@ -30,6 +30,20 @@ pub struct Part {
 /// The key `part` holds what [`part`] reads; all else is for whoever reads it.
 #[must_use]
 pub fn result(space: &Space, progress: &Progress) -> Tree {
+    let part = PartFile {
+        model_version: MODEL_VERSION.to_owned(),
+        spec: space.spec().source().clone(),
+        progress: progress.clone(),
+    };
+    let Tree::Map(mut entries) = overview(space, progress) else { return Tree::Null };
+    entries.push(("digest".to_owned(), summary_digest(progress.summary()).into()));
+    entries.push(("part".to_owned(), tree_of(&part)));
+    Tree::Map(entries)
+}
+
+/// What people look at: the result without what other parts need.
+#[must_use]
+pub fn overview(space: &Space, progress: &Progress) -> Tree {
     let (spec, summary) = (space.spec(), progress.summary());
     let row = |row: &Row| design(space, row);
     let ruled_out = ruled_out(summary).into_iter().map(|(reason, designs)| {
@@ -46,11 +60,6 @@ pub fn result(space: &Space, progress: &Progress) -> Tree {
             ("quantiles", Tree::map(quantiles)),
         ])
     });
-    let part = PartFile {
-        model_version: MODEL_VERSION.to_owned(),
-        spec: spec.source().clone(),
-        progress: progress.clone(),
-    };
     Tree::map([
         ("name", spec.name.as_str().into()),
         ("sweep", spec.digest().into()),
@@ -65,10 +74,32 @@ pub fn result(space: &Space, progress: &Progress) -> Tree {
         ("objectives", Tree::List(objectives.collect())),
         ("front", Tree::List(summary.front().iter().map(row).collect())),
         ("axes", Tree::List(axes(space, summary))),
+        ("pairs", Tree::List(pair_cells(space, summary))),
         ("sample", sample(space, summary)),
-        ("digest", summary_digest(summary).into()),
-        ("part", tree_of(&part)),
     ])
+}
+
+/// Each pair of knobs with the cells that have a feasible design: bins of both knobs, how many,
+/// value and index of the best by the first objective.
+fn pair_cells(space: &Space, summary: &Summary) -> Vec<Tree> {
+    let knob = |axis: usize| Tree::from(space.axes()[axis].knob.id());
+    let pairs = pairs(space).into_iter().map(|pair| {
+        let cells = summary.cells(&pair).map(|([first, second], cell)| {
+            Tree::List(vec![
+                Tree::Unsigned(first as u64),
+                Tree::Unsigned(second as u64),
+                cell.feasible.into(),
+                Tree::Real(cell.best.value),
+                cell.best.index.into(),
+            ])
+        });
+        Tree::map([
+            ("knobs", Tree::List(pair.axes.map(knob).into())),
+            ("bins", Tree::List(pair.bins.map(|bins| Tree::Unsigned(bins as u64)).into())),
+            ("cells", Tree::List(cells.collect())),
+        ])
+    });
+    pairs.collect()
 }
 
 /// What ruled out how many designs, the most first.

@@ -8,8 +8,8 @@
 use model::choice::Balance;
 use model::design::{Design, KnobId, LayerFreq};
 use model::knob::{KnobError, Value};
+use model::rules::{Rule, rules};
 
-use crate::check::{RULES, Rule};
 use crate::digest::mix;
 use crate::order::{permuted, stratum};
 use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
@@ -38,6 +38,47 @@ const LOADS: &[KnobId] = &[
     KnobId::moe_pad_expert_input_to_capacity,
 ];
 
+/// The knobs that rules on sizes read: their digits come next, so that one broken rule skips a
+/// whole block of indices.
+const SIZES: &[KnobId] = &[
+    KnobId::num_devices,
+    KnobId::devices_per_node,
+    KnobId::accelerator,
+    KnobId::tensor_model_parallel_size,
+    KnobId::pipeline_model_parallel_size,
+    KnobId::virtual_pipeline_model_parallel_size,
+    KnobId::context_parallel_size,
+    KnobId::expert_model_parallel_size,
+    KnobId::expert_tensor_parallel_size,
+    KnobId::sequence_parallel,
+    KnobId::noop_layers,
+    KnobId::pipeline_model_parallel_layout,
+    KnobId::num_layers,
+    KnobId::mtp_num_layers,
+    KnobId::hidden_size,
+    KnobId::ffn_hidden_size,
+    KnobId::num_attention_heads,
+    KnobId::num_query_groups,
+    KnobId::kv_channels,
+    KnobId::multi_latent_attention,
+    KnobId::num_moe_experts,
+    KnobId::moe_layer_freq,
+    KnobId::moe_router_topk,
+    KnobId::moe_ffn_hidden_size,
+    KnobId::moe_shared_expert_intermediate_size,
+    KnobId::vocab_size,
+    KnobId::seq_length,
+    KnobId::global_batch_size,
+    KnobId::micro_batch_size,
+    KnobId::method,
+    KnobId::microbatch_group_size_per_vp_stage,
+    KnobId::delay_wgrad_compute,
+    KnobId::overlap_moe_expert_parallel_comm,
+    KnobId::recompute_granularity,
+    KnobId::recompute_modules,
+    KnobId::recompute_num_layers,
+];
+
 /// A spec whose designs are numbered.
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -46,9 +87,10 @@ pub struct Space {
     /// Indices that share the digits up to and with an axis.
     blocks: Vec<u64>,
     size: u64,
+    /// What is asked of a point, by the last axis that it depends on.
     checks: Vec<Check>,
-    /// Axes that generated loads depend on; none where all loads are even.
-    loads: Option<Vec<usize>>,
+    /// The last axis that each tie depends on.
+    tie_depths: Vec<Option<usize>>,
 }
 
 /// Something that is asked of a point before the model is.
@@ -58,6 +100,8 @@ pub(crate) struct Check {
     pub(crate) name: String,
     /// Indices that fail with a point that does, its block: all whose leading digits are the same.
     pub(crate) block: u64,
+    /// The last axis that it depends on; none if no axis matters.
+    depth: Option<usize>,
     test: Test,
 }
 
@@ -70,7 +114,7 @@ enum Test {
     /// A constraint on a knob.
     Constraint(Constraint),
     /// One of the model's rules.
-    Rule(fn(&Design) -> bool),
+    Rule(&'static Rule),
 }
 
 impl Space {
@@ -94,10 +138,9 @@ impl Space {
         for place in (1..axes.len()).rev() {
             blocks[place - 1] = blocks[place] * axes[place].values.len() as u64;
         }
-        let places = |(place, axis): (usize, &Axis)| LOADS.contains(&axis.knob).then_some(place);
-        let loads = uneven.then(|| axes.iter().enumerate().filter_map(places).collect());
-        let mut space = Self { spec, axes, blocks, size, checks: vec![], loads };
+        let mut space = Self { spec, axes, blocks, size, checks: vec![], tie_depths: vec![] };
         space.checks = space.all_checks();
+        space.tie_depths = space.spec.ties.iter().map(|tie| space.depth(tie.knob)).collect();
         Ok(space)
     }
 
@@ -160,17 +203,6 @@ impl Space {
         self.spec.sampling == Sampling::Grid
     }
 
-    /// Axes that generated loads depend on, where loads can be generated.
-    pub(crate) fn loads(&self) -> Option<&[usize]> {
-        self.loads.as_deref()
-    }
-
-    /// The digits of an index.
-    pub(crate) fn digits(&self, index: u64) -> impl Iterator<Item = usize> + '_ {
-        let radices = self.axes.iter().zip(&self.blocks);
-        radices.map(move |(axis, block)| (index / block % axis.axis_radix()) as usize)
-    }
-
     /// Every check, with how far it reaches. Of those that reach as far, ties are asked first: what
     /// reads a tied knob finds its value there.
     fn all_checks(&self) -> Vec<Check> {
@@ -187,18 +219,20 @@ impl Space {
             let name = format!("constraint: {}", constraint.text);
             Some(self.check(name, &[knob], Test::Constraint(constraint.clone())))
         });
-        let rule =
-            |rule: &Rule| self.check(rule.name.to_owned(), rule.reads, Test::Rule(rule.is_broken));
-        let all = ties.chain(divisors).chain(constraints).chain(RULES.iter().map(rule));
+        let rules = rules().iter().map(|rule| {
+            let reads: Vec<KnobId> = rule.reads.iter().collect();
+            self.check(rule.name.to_owned(), &reads, Test::Rule(rule))
+        });
+        let all = ties.chain(divisors).chain(constraints).chain(rules);
         let mut all: Vec<Check> = all.collect();
         all.sort_by_key(|check| std::cmp::Reverse(check.block));
         all
     }
 
     fn check(&self, name: String, reads: &[KnobId], test: Test) -> Check {
-        let deepest = reads.iter().filter_map(|knob| self.depth(*knob)).max();
-        let block = deepest.map_or(self.size, |depth| self.blocks[depth]);
-        Check { name, block, test }
+        let depth = reads.iter().filter_map(|knob| self.depth(*knob)).max();
+        let block = depth.map_or(self.size, |depth| self.blocks[depth]);
+        Check { name, block, depth, test }
     }
 
     /// The last axis that a knob's value depends on.
@@ -217,12 +251,15 @@ impl Axis {
     }
 }
 
-/// Where a knob's digit stands: generated loads first, then what rules read, then the rest.
+/// Where a knob's digit stands: generated loads first, then sizes, then the rest.
+///
+/// What an index stands for follows from this, so that a sweep that was written down goes on only
+/// as long as it stays.
 fn rank(knob: KnobId, uneven: bool) -> u8 {
     if uneven && LOADS.contains(&knob) {
         return 0;
     }
-    if RULES.iter().any(|rule| rule.reads.contains(&knob)) { 1 } else { 2 }
+    if SIZES.contains(&knob) { 1 } else { 2 }
 }
 
 /// Can loads be generated for any design of the space?
@@ -249,8 +286,12 @@ pub(crate) struct Point<'a> {
     space: &'a Space,
     pub(crate) design: Design,
     pub(crate) digits: Vec<usize>,
+    /// Where it is; nowhere before the first move.
+    index: Option<u64>,
     /// Which ties have a value here.
     tied: Vec<bool>,
+    /// So many of the first checks are known to hold here.
+    holds: usize,
 }
 
 impl<'a> Point<'a> {
@@ -258,31 +299,50 @@ impl<'a> Point<'a> {
         let design = space.spec.base.clone();
         // No digit is set yet: the first move sets them all.
         let digits = vec![usize::MAX; space.axes.len()];
-        Self { space, design, digits, tied: vec![true; space.spec.ties.len()] }
+        let tied = vec![true; space.spec.ties.len()];
+        Self { space, design, digits, index: None, tied, holds: 0 }
     }
 
     /// Moves to an index: sets what differs.
     pub(crate) fn go_to(&mut self, index: u64) {
-        let mut moved = false;
-        for (place, digit) in self.space.digits(index).enumerate() {
+        let before = self.index.replace(index);
+        let mut first_moved = None;
+        for (place, (axis, block)) in
+            self.space.axes.iter().zip(&self.space.blocks).enumerate().rev()
+        {
+            let prefix = index / block;
+            if before.is_some_and(|before| before / block == prefix) {
+                break;
+            }
+            let digit = (prefix % axis.axis_radix()) as usize;
             if self.digits[place] != digit {
                 self.digits[place] = digit;
-                let axis = &self.space.axes[place];
                 // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
                 let _ = self.design.set(axis.knob, &axis.values[digit]);
-                moved = true;
+                first_moved = Some(place);
             }
         }
-        if moved {
-            for (place, tie) in self.space.spec.ties.iter().enumerate() {
+        let Some(first_moved) = first_moved else { return };
+        for (place, tie) in self.space.spec.ties.iter().enumerate() {
+            if self.space.tie_depths[place] >= Some(first_moved) || before.is_none() {
                 self.tied[place] = follow(&mut self.design, tie);
             }
         }
+        // What depends on none of these digits is as it was.
+        let unmoved = |check: &Check| check.depth < Some(first_moved);
+        self.holds = self.holds.min(self.space.checks.partition_point(unmoved));
     }
 
     /// The first check that the design fails.
-    pub(crate) fn failed(&self) -> Option<&'a Check> {
-        self.space.checks.iter().find(|check| match &check.test {
+    pub(crate) fn failed(&mut self) -> Option<&'a Check> {
+        let checks = &self.space.checks[self.holds..];
+        let failed = checks.iter().position(|check| self.fails(check));
+        self.holds += failed.unwrap_or(checks.len());
+        failed.map(|place| &checks[place])
+    }
+
+    fn fails(&self, check: &Check) -> bool {
+        match &check.test {
             Test::Tie(place) => !self.tied[*place],
             Test::Divides(knob, of) => match (self.design.get(*knob), self.design.get(*of)) {
                 (Value::Integer(part), Value::Integer(whole)) => !whole.is_multiple_of(part.max(1)),
@@ -292,8 +352,8 @@ impl<'a> Point<'a> {
                 let Subject::Knob(knob) = constraint.subject else { return false };
                 !number(&self.design.get(knob)).is_some_and(|value| constraint.holds(value))
             }
-            Test::Rule(is_broken) => is_broken(&self.design),
-        })
+            Test::Rule(rule) => rule.is_broken(&self.design),
+        }
     }
 }
 

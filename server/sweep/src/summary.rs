@@ -5,6 +5,7 @@
 //! So it doesn't matter who evaluated which range, in what order, or how often it was tried.
 
 mod front;
+mod pairs;
 mod rows;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,8 @@ use crate::evaluate::Outcome;
 use crate::space::Space;
 use crate::spec::Goal;
 use front::Front;
+use pairs::Cells;
+pub use pairs::{Cell, Pair, bin_of, bins, pairs};
 use rows::{Sample, Top};
 
 /// A design that is kept, with the metrics of the spec's columns.
@@ -102,6 +105,8 @@ pub struct Summary {
     /// For each objective how many feasible designs have a value in a bin; 16 bins to a power of
     /// two.
     bins: Vec<BTreeMap<u16, u64>>,
+    /// For each pair of axes what is in its cells.
+    cells: Cells,
 }
 
 impl Summary {
@@ -120,6 +125,7 @@ impl Summary {
             sample: Sample::default(),
             marginals: axes.map(|axis| vec![Marginal::default(); axis.values.len()]).collect(),
             bins: vec![BTreeMap::new(); objectives],
+            cells: Cells::new(space),
         }
     }
 
@@ -153,6 +159,11 @@ impl Summary {
             passed >= rank
         });
         bin.map(|(bin, _)| front::value_of(u64::from(*bin) << BIN_SHIFT))
+    }
+
+    /// The cells of a pair of axes that have a feasible design, with the bins of both axes.
+    pub fn cells<'a>(&'a self, pair: &Pair) -> impl Iterator<Item = ([usize; 2], Cell)> + 'a {
+        self.cells.of(pair)
     }
 
     /// Adds what became of designs.
@@ -198,6 +209,7 @@ impl Summary {
             marginal.sum += sum;
             marginal.best = better(goal, marginal.best, Some(best));
         }
+        self.cells.add(space, goal, digits, best);
         for (objective, one) in spec.objectives.iter().enumerate() {
             *self.bins[objective].entry(bin(values[objective])).or_default() += 1;
             self.top[objective].add(objective, one.goal, spec.top as usize, index, values);
@@ -229,6 +241,7 @@ impl Summary {
             ours.sum += theirs.sum;
             ours.best = better(goal, ours.best, theirs.best);
         }
+        self.cells.merge(goal, &other.cells);
         for (ours, theirs) in self.bins.iter_mut().zip(other.bins) {
             theirs.into_iter().for_each(|(bin, count)| *ours.entry(bin).or_default() += count);
         }
@@ -259,6 +272,7 @@ impl Summary {
             && self.bins.len() == spec.objectives.len()
             && self.marginals.len() == axes.len()
             && self.marginals.iter().zip(axes).all(|(ours, axis)| ours.len() == axis.values.len())
+            && self.cells.suits(space)
             && rows.all(|row| row.index < space.size() && row.values.len() == columns)
             && self.legal.checked_add(self.feasible).is_some()
     }

@@ -215,8 +215,10 @@ fn threads_hand_chunks_over_in_order_and_stop_when_told() {
 
 #[test]
 fn a_hundred_million_points_take_no_memory_of_their_own() {
-    let wide = "schema = 1\n[space]\nhidden_size = { from = 1024, to = 11023 }\n\
-                vocab_size = { from = 1000, to = 10999 }\ntp = [5]\n";
+    let wide = "schema = 1\n[design]\npreset = \"pangu-ultra-moe-6k\"\n\
+                parallel.tensor_model_parallel_size = 5\n\
+                [space]\nhidden_size = { from = 1024, to = 11023 }\n\
+                vocab_size = { from = 1000, to = 10999 }\n";
     let space = space(wide);
     assert_eq!(space.places(), 100_000_000);
     // TP 5 divides no 128 heads: one rule skips it all.

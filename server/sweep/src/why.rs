@@ -1,0 +1,83 @@
+//! Why a cell of two knobs has no feasible design: some designs of it are tried.
+//!
+//! Which ones follows from the space and the cell alone, so that the answer is always the same.
+
+use std::collections::BTreeMap;
+
+use model::metric::MetricValue;
+use model::{Plan, estimate};
+
+use crate::digest::mix;
+use crate::space::{Point, Space};
+use crate::spec::Subject;
+use crate::summary::{Pair, bin_of};
+
+/// What most of the designs that were tried break.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    /// The rule or constraint.
+    pub reason: String,
+    /// How many of those tried break it first.
+    pub breaking: u32,
+    /// How many were tried.
+    pub tried: u32,
+}
+
+/// Tries so many designs of a cell, at random; none where all keep everything.
+#[must_use]
+pub fn why(space: &Space, pair: &Pair, cell: [usize; 2], tries: u32) -> Option<Why> {
+    let mut point = Point::new(space);
+    let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
+    for number in 0..tries {
+        point.go_to(index(space, pair, cell, number)?);
+        if let Some(reason) = broken(space, &mut point) {
+            *reasons.entry(reason).or_default() += 1;
+        }
+    }
+    // Of equals the first by name.
+    let most = reasons.into_iter().min_by_key(|(_, count)| std::cmp::Reverse(*count));
+    most.map(|(reason, breaking)| Why { reason, breaking, tried: tries })
+}
+
+/// The index of a design of the cell; none where the cell has no value.
+fn index(space: &Space, pair: &Pair, cell: [usize; 2], number: u32) -> Option<u64> {
+    let mut index = 0;
+    let mut seed = mix(u64::from(number) ^ mix((cell[0] << 32 | cell[1]) as u64));
+    for (place, axis) in space.axes().iter().enumerate() {
+        let values = axis.values.len();
+        seed = mix(seed.wrapping_add(place as u64 + 1));
+        let digit = match pair.axes.iter().position(|axis| *axis == place) {
+            Some(side) => {
+                let inside = |digit: &usize| bin_of(*digit, values) == cell[side];
+                let all: Vec<usize> = (0..values).filter(inside).collect();
+                *all.get((seed % all.len().max(1) as u64) as usize)?
+            }
+            None => (seed % values as u64) as usize,
+        };
+        index = index * values as u64 + digit as u64;
+    }
+    Some(index)
+}
+
+/// What a design breaks first, in the words that a summary counts.
+fn broken(space: &Space, point: &mut Point<'_>) -> Option<String> {
+    if let Some(check) = point.failed() {
+        return Some(check.name.clone());
+    }
+    let plan = match Plan::new(&point.design) {
+        Ok(plan) => plan,
+        Err(violations) => {
+            let rule = violations.first().map_or("unknown", |violation| violation.rule);
+            return Some(rule.to_owned());
+        }
+    };
+    let metrics = estimate(&plan).metrics;
+    let broken = space.spec().constraints.iter().find(|constraint| match constraint.subject {
+        Subject::Metric(id) => !constraint.holds(match metrics.get(id) {
+            MetricValue::Number(value) => value,
+            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+        }),
+        Subject::Knob(_) => false,
+    });
+    broken.map(|constraint| format!("constraint: {}", constraint.text))
+}
