@@ -1,0 +1,307 @@
+//! A design being made of a text, and all that there is to say about it.
+
+use model::design::{Design, KnobId, Transformer};
+use model::knob::KnobError;
+use model::preset::Preset;
+use model::violation::Violation;
+
+use crate::Format;
+
+/// Entries of each list, at most: a text can be wrong in a million places.
+const MOST_ENTRIES: usize = 1_000;
+
+/// Keys or arguments of a text, at most. Real ones have a few hundred.
+pub(crate) const MOST_KEYS: usize = 2_000;
+
+/// A knob that the text sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// The knob.
+    pub knob: KnobId,
+    /// Its value in the design, as links spell it.
+    pub value: String,
+    /// What said so: one key or argument, or several.
+    pub key: String,
+    /// Line of the text, from 1; 0 where it is no single one.
+    pub line: u64,
+}
+
+/// Something that the text leaves open, and what was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assumed {
+    /// The knob, where it is one.
+    pub knob: Option<KnobId>,
+    /// In a sentence.
+    pub detail: String,
+}
+
+/// A key that is understood and changes nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ignored {
+    /// The key or argument.
+    pub key: String,
+    /// Line of the text, from 1; 0 where it isn't known.
+    pub line: u64,
+    /// Why it changes nothing.
+    pub reason: String,
+}
+
+/// A key that nobody here knows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// The key or argument.
+    pub key: String,
+    /// Line of the text, from 1; 0 where it isn't known.
+    pub line: u64,
+    /// The known one that is spelled most like it.
+    pub nearest: Option<String>,
+}
+
+/// What keeps a text from being a design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// Line of the text, from 1; 0 where it is no single one.
+    pub line: u64,
+    /// The key or argument; empty where it is the text as a whole.
+    pub key: String,
+    /// What is wrong, in a sentence.
+    pub detail: String,
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        if !self.key.is_empty() {
+            write!(f, "{}: ", self.key)?;
+        }
+        f.write_str(&self.detail)
+    }
+}
+
+/// What became of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// Who wrote it.
+    pub format: Format,
+    /// The design; none where there are errors. It may break rules.
+    pub design: Option<Design>,
+    /// The knobs that the text sets, in registry order.
+    pub set: Vec<Set>,
+    /// What it leaves open.
+    pub assumed: Vec<Assumed>,
+    /// What changes nothing.
+    pub ignored: Vec<Ignored>,
+    /// What isn't known.
+    pub unknown: Vec<Unknown>,
+    /// What keeps it from being a design.
+    pub errors: Vec<Fault>,
+    /// Rules that the design breaks.
+    pub violations: Vec<Violation>,
+}
+
+/// An [`Import`] on its way.
+pub(crate) struct Draft {
+    pub(crate) format: Format,
+    pub(crate) design: Design,
+    /// The preset that the text itself names.
+    pub(crate) preset: Option<&'static Preset>,
+    set: Vec<Set>,
+    assumed: Vec<Assumed>,
+    ignored: Vec<Ignored>,
+    unknown: Vec<Unknown>,
+    errors: Vec<Fault>,
+}
+
+impl Draft {
+    pub(crate) fn new(format: Format, base: Option<&Design>) -> Self {
+        let design = match (format, base) {
+            (Format::HuggingFace, Some(base)) => {
+                Design { transformer: Transformer::default(), ..base.clone() }
+            }
+            (_, Some(base)) => {
+                Design { cluster: base.cluster.clone(), ..Design::neutral(base.preset) }
+            }
+            (_, None) => Design::neutral(default_preset()),
+        };
+        Self {
+            format,
+            design,
+            preset: None,
+            set: vec![],
+            assumed: vec![],
+            ignored: vec![],
+            unknown: vec![],
+            errors: vec![],
+        }
+    }
+
+    /// Sets a knob that the text speaks of.
+    pub(crate) fn set(&mut self, knob: KnobId, value: &str, key: &str, line: u64) {
+        match self.design.set_text(knob, value) {
+            Ok(()) => {
+                if let Some(place) = self.set.iter().position(|set| set.knob == knob) {
+                    let earlier = self.set.swap_remove(place);
+                    if earlier.line != line {
+                        let reason = format!("{} says it again", shortened(key));
+                        self.ignore(&earlier.key, earlier.line, reason);
+                    }
+                }
+                let value = self.design.get(knob).to_string();
+                self.set.push(Set { knob, value, key: shortened(key), line });
+            }
+            Err(error) => self.refuse(&error, key, line),
+        }
+    }
+
+    /// Gives a knob the value that the author's software takes without being told.
+    pub(crate) fn default(&mut self, knob: KnobId, value: &str) {
+        if let Err(error) = self.design.set_text(knob, value) {
+            self.refuse(&error, "", 0);
+        }
+    }
+
+    /// Puts a knob back to a value where its argument turns out to say nothing.
+    pub(crate) fn withdraw(&mut self, knob: KnobId, value: &str, reason: &str) {
+        if let Some(place) = self.set.iter().position(|set| set.knob == knob) {
+            let set = self.set.swap_remove(place);
+            self.ignore(&set.key, set.line, reason);
+        }
+        self.default(knob, value);
+    }
+
+    fn refuse(&mut self, error: &KnobError, key: &str, line: u64) {
+        self.fault(line, key, error.to_string());
+    }
+
+    pub(crate) fn fault(&mut self, line: u64, key: &str, detail: impl Into<String>) {
+        push(&mut self.errors, Fault { line, key: shortened(key), detail: detail.into() });
+    }
+
+    pub(crate) fn assume(&mut self, knob: Option<KnobId>, detail: impl Into<String>) {
+        push(&mut self.assumed, Assumed { knob, detail: detail.into() });
+    }
+
+    pub(crate) fn ignore(&mut self, key: &str, line: u64, reason: impl Into<String>) {
+        push(&mut self.ignored, Ignored { key: shortened(key), line, reason: reason.into() });
+    }
+
+    /// A key with the known one that is nearest, which isn't looked for once the list is full.
+    pub(crate) fn unknown_near(
+        &mut self,
+        key: &str,
+        line: u64,
+        nearest: impl FnOnce() -> Option<String>,
+    ) {
+        if self.unknown.len() < MOST_ENTRIES {
+            self.unknown(key, line, nearest());
+        }
+    }
+
+    pub(crate) fn unknown(&mut self, key: &str, line: u64, nearest: Option<String>) {
+        push(&mut self.unknown, Unknown { key: shortened(key), line, nearest });
+    }
+
+    /// Is a key spoken of in any of the lists?
+    pub(crate) fn mentions(&self, key: &str) -> bool {
+        let named = |keys: &str| keys.split([',', ' ']).any(|part| part == key);
+        self.set.iter().any(|set| named(&set.key))
+            || self.ignored.iter().any(|ignored| named(&ignored.key))
+            || self.errors.iter().any(|fault| named(&fault.key))
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    pub(crate) fn finish(mut self, base: Option<&Design>) -> Import {
+        if let Some(preset) = self.preset {
+            self.design.preset = preset;
+        } else if base.is_none() {
+            self.design.preset = nearest_preset(&self.design);
+        }
+        self.set.sort_by_key(|set| set.knob);
+        let design = self.errors.is_empty().then_some(self.design);
+        let violations =
+            design.as_ref().and_then(|design| model::Plan::new(design).err()).unwrap_or_default();
+        Import {
+            format: self.format,
+            design,
+            set: self.set,
+            assumed: self.assumed,
+            ignored: self.ignored,
+            unknown: self.unknown,
+            errors: self.errors,
+            violations,
+        }
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() < MOST_ENTRIES {
+        list.push(item);
+    }
+}
+
+fn default_preset() -> &'static Preset {
+    Preset::find(Preset::DEFAULT_ID).expect("the default preset is in the table")
+}
+
+/// The preset from which fewest knobs differ: it makes the shortest link and file.
+fn nearest_preset(design: &Design) -> &'static Preset {
+    let mut design = design.clone();
+    let openable = Preset::all().filter(|preset| preset.refused.is_none());
+    let nearest = openable.min_by_key(|preset| {
+        design.preset = preset;
+        design.changed().len()
+    });
+    nearest.unwrap_or_else(default_preset)
+}
+
+/// At most 120 characters of something that a person sent.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().count() <= 120 {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(119).collect();
+    short.push('…');
+    short
+}
+
+/// The known name that fewest edits make of a name, by Levenshtein's distance over 64 characters.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let best = known.min_by_key(|known| distance(name, known))?;
+    // Names that share next to nothing are no help.
+    (distance(name, best) * 2 <= name.chars().count().max(4)).then(|| best.to_owned())
+}
+
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(64).enumerate() {
+        let mut diagonal = i;
+        let mut before = i + 1;
+        for (b, cell) in right.iter().zip(row.iter_mut().skip(1)) {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = *cell;
+            *cell = substituted.min(before + 1).min(diagonal + 1);
+            before = *cell;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_the_one_with_fewest_edits() {
+        let known = ["num-layers", "hidden-size", "seq-length"];
+        let found = |name| nearest(name, known.into_iter());
+        assert_eq!(found("num-layer").as_deref(), Some("num-layers"));
+        assert_eq!(found("seqlength").as_deref(), Some("seq-length"));
+        assert_eq!(found("wandb-project"), None);
+    }
+}

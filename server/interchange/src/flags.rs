@@ -1,0 +1,101 @@
+//! The arguments of Megatron-LM and MindSpeed-LLM: what each sets, or why it changes nothing.
+//!
+//! Sources: NVIDIA/Megatron-LM `megatron/training/arguments.py`, Ascend/MindSpeed-LLM
+//! `mindspeed_llm/training/arguments.py` and Ascend/MindSpeed `mindspeed/features_manager`.
+
+mod plain;
+mod setting;
+
+use model::design::KnobId;
+
+use crate::draft::nearest;
+
+/// How many words an argument takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arity {
+    /// None: its presence says it.
+    Switch,
+    /// One.
+    One,
+    /// Any number.
+    Many,
+}
+
+/// What an argument does to a design.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Its value is the knob's.
+    Value(KnobId),
+    /// Its presence gives the knob this value.
+    Presence(KnobId, &'static str),
+    /// Its value has another name here.
+    Name(KnobId, &'static [(&'static str, &'static str)]),
+    /// It is read together with others.
+    Together,
+    /// Nothing, for this reason.
+    Nothing(&'static str),
+}
+
+/// An argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Flag {
+    /// Its name without the dashes in front.
+    pub(crate) name: &'static str,
+    /// How many words it takes.
+    pub(crate) arity: Arity,
+    /// What it does.
+    pub(crate) effect: Effect,
+}
+
+/// The argument of a name, as [`crate::arguments::spelled`] gives it.
+pub(crate) fn find(name: &str) -> Option<Flag> {
+    setting::FLAGS.iter().find(|flag| flag.name == name).copied().or_else(|| {
+        let (arity, reason, names) = plain::FLAGS.iter().find(|row| row.2.contains(&name))?;
+        let name = names.iter().find(|known| **known == name)?;
+        Some(Flag { name, arity: *arity, effect: Effect::Nothing(reason) })
+    })
+}
+
+/// The known argument that is spelled most like a name.
+pub(crate) fn closest(name: &str) -> Option<String> {
+    let plain = plain::FLAGS.iter().flat_map(|row| row.2.iter().copied());
+    let known = setting::FLAGS.iter().map(|flag| flag.name).chain(plain);
+    nearest(name, known).map(|name| format!("--{name}"))
+}
+
+/// Does a word such as `--num-layers` or `--seq-length=4096` set anything?
+pub(crate) fn sets_something(word: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    let flag = find(&crate::arguments::spelled(name));
+    flag.is_some_and(|flag| !matches!(flag.effect, Effect::Nothing(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_argument_stands_in_the_tables_once() {
+        let plain = plain::FLAGS.iter().flat_map(|row| row.2.iter().copied());
+        let mut names: Vec<&str> = setting::FLAGS.iter().map(|f| f.name).chain(plain).collect();
+        names.sort_unstable();
+        let repeated: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+        assert!(repeated.is_empty(), "{repeated:?}");
+    }
+
+    #[test]
+    fn every_value_that_an_argument_gives_is_one_of_its_knob() {
+        let mut design = model::design::Design::from_preset("llama-3-8b").unwrap();
+        for flag in setting::FLAGS {
+            match flag.effect {
+                Effect::Presence(knob, value) => design.set_text(knob, value).unwrap(),
+                Effect::Name(knob, names) => {
+                    for (_, ours) in names {
+                        design.set_text(knob, ours).unwrap();
+                    }
+                }
+                Effect::Value(_) | Effect::Together | Effect::Nothing(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Arguments that set something.
+
+use model::design::KnobId::{self, *};
+
+use super::{Arity, Effect, Flag};
+
+const fn value(name: &'static str, knob: KnobId) -> Flag {
+    Flag { name, arity: Arity::One, effect: Effect::Value(knob) }
+}
+
+const fn on(name: &'static str, knob: KnobId) -> Flag {
+    presence(name, knob, "true")
+}
+
+const fn off(name: &'static str, knob: KnobId) -> Flag {
+    presence(name, knob, "false")
+}
+
+const fn presence(name: &'static str, knob: KnobId, value: &'static str) -> Flag {
+    Flag { name, arity: Arity::Switch, effect: Effect::Presence(knob, value) }
+}
+
+const fn named(
+    name: &'static str,
+    knob: KnobId,
+    names: &'static [(&'static str, &'static str)],
+) -> Flag {
+    Flag { name, arity: Arity::One, effect: Effect::Name(knob, names) }
+}
+
+const fn one(name: &'static str) -> Flag {
+    Flag { name, arity: Arity::One, effect: Effect::Together }
+}
+
+const fn switch(name: &'static str) -> Flag {
+    Flag { name, arity: Arity::Switch, effect: Effect::Together }
+}
+
+const fn many(name: &'static str) -> Flag {
+    Flag { name, arity: Arity::Many, effect: Effect::Together }
+}
+
+const DTYPES: &[(&str, &str)] =
+    &[("fp32", "fp32"), ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8")];
+
+/// Where several arguments set one knob, a later row is a later release's name or MindSpeed's.
+#[rustfmt::skip]
+pub(super) static FLAGS: &[Flag] = &[
+    // Shape of the model.
+    one("num-layers"), one("encoder-num-layers"), one("noop-layers"), one("mtp-num-layers"),
+    value("hidden-size", hidden_size),
+    one("ffn-hidden-size"),
+    on("swiglu", gated_linear_unit), on("geglu", gated_linear_unit),
+    on("quick-geglu", gated_linear_unit), off("squared-relu", gated_linear_unit),
+    value("num-attention-heads", num_attention_heads),
+    switch("group-query-attention"), one("num-query-groups"),
+    value("kv-channels", kv_channels),
+    on("multi-latent-attention", multi_latent_attention),
+    on("multi-head-latent-attention", multi_latent_attention),
+    value("q-lora-rank", q_lora_rank), value("kv-lora-rank", kv_lora_rank),
+    value("qk-head-dim", qk_head_dim), value("qk-nope-head-dim", qk_head_dim),
+    value("qk-pos-emb-head-dim", qk_pos_emb_head_dim),
+    value("qk-rope-head-dim", qk_pos_emb_head_dim),
+    value("v-head-dim", v_head_dim),
+    on("add-qkv-bias", add_qkv_bias), off("disable-bias-linear", add_bias_linear),
+    on("qk-layernorm", qk_layernorm), on("post-norm", sandwich_norm),
+    named("position-embedding-type", position_embedding_type, &[
+        ("rope", "rope"), ("yarn", "rope"), ("mrope", "rope"), ("none", "none"),
+        ("learned_absolute", "learned_absolute"), ("alibi", "none"),
+    ]),
+    presence("use-rotary-position-embeddings", position_embedding_type, "rope"),
+    switch("no-position-embedding"),
+    one("window-size"), value("sliding-window", window_size),
+    one("vocab-size"), one("padded-vocab-size"), one("make-vocab-size-divisible-by"),
+    on("untie-embeddings-and-output-weights", untie_embeddings_and_output_weights),
+    // Experts.
+    value("num-experts", num_moe_experts), value("moe-router-topk", moe_router_topk),
+    value("moe-ffn-hidden-size", moe_ffn_hidden_size),
+    value("moe-intermediate-size", moe_ffn_hidden_size),
+    value("moe-shared-expert-intermediate-size", moe_shared_expert_intermediate_size),
+    one("n-shared-experts"), one("first-k-dense-replace"), one("moe-layer-freq"),
+    one("moe-router-num-groups"), one("n-group"),
+    one("moe-router-group-topk"), one("topk-group"),
+    one("moe-router-load-balancing-type"), one("moe-aux-loss-coeff"), switch("seq-aux"),
+    value("moe-expert-capacity-factor", moe_expert_capacity_factor),
+    on("moe-pad-expert-input-to-capacity", moe_pad_expert_input_to_capacity),
+    // Cluster.
+    one("nproc-per-node"), one("nnodes"), one("worker-num"), one("local-worker-num"),
+    // Parallelism.
+    value("tensor-model-parallel-size", tensor_model_parallel_size),
+    on("sequence-parallel", sequence_parallel),
+    value("pipeline-model-parallel-size", pipeline_model_parallel_size),
+    one("num-layers-per-virtual-pipeline-stage"), one("num-virtual-stages-per-pipeline-rank"),
+    one("virtual-pipeline-model-parallel-size"),
+    value("context-parallel-size", context_parallel_size),
+    named("cp-comm-type", context_parallel_algo, &[
+        ("p2p", "p2p"), ("a2a", "a2a"), ("allgather", "allgather"), ("all_gather", "allgather"),
+        ("a2a+p2p", "hybrid"),
+    ]),
+    named("context-parallel-algo", context_parallel_algo, &[
+        ("megatron_cp_algo", "p2p"), ("ulysses_cp_algo", "a2a"), ("hybrid_cp_algo", "hybrid"),
+        ("adaptive_cp_algo", "p2p"), ("hybrid_adaptive_cp_algo", "hybrid"),
+        ("kvallgather_cp_algo", "allgather"),
+    ]),
+    one("expert-model-parallel-size"), one("expert-tensor-parallel-size"),
+    switch("moe-tp-extend-ep"),
+    switch("use-distributed-optimizer"), one("data-parallel-sharding-strategy"),
+    switch("use-torch-fsdp2"),
+    value("num-distributed-optimizer-instances", num_distributed_optimizer_instances),
+    value("pipeline-model-parallel-layout", pipeline_model_parallel_layout),
+    one("decoder-first-pipeline-num-layers"), one("decoder-last-pipeline-num-layers"),
+    switch("account-for-embedding-in-pipeline-split"), switch("account-for-loss-in-pipeline-split"),
+    one("num-layer-list"),
+    presence("use-tp-pp-dp-mapping", rank_order, "tp-cp-ep-pp-dp"),
+    // Schedule and overlap.
+    one("schedules-method"), switch("moe-fb-overlap"),
+    value("microbatch-group-size-per-virtual-pipeline-stage", microbatch_group_size_per_vp_stage),
+    on("delay-wgrad-compute", delay_wgrad_compute), on("dualpipev-dw-detach", delay_wgrad_compute),
+    switch("overlap-p2p-communication"), switch("no-overlap-p2p-communication"),
+    on("overlap-grad-reduce", overlap_grad_reduce),
+    on("overlap-param-gather", overlap_param_gather),
+    on("tp-comm-overlap", tp_comm_overlap), on("use-ascend-mc2", tp_comm_overlap),
+    on("use-mc2", tp_comm_overlap), on("use-ascend-coc", tp_comm_overlap),
+    on("overlap-moe-expert-parallel-comm", overlap_moe_expert_parallel_comm),
+    on("moe-shared-expert-overlap", moe_shared_expert_overlap),
+    on("moe-alltoall-overlap-comm", moe_alltoall_overlap_comm),
+    named("moe-token-dispatcher-type", moe_token_dispatcher_type, &[
+        ("allgather", "allgather"), ("alltoall", "alltoall"), ("alltoall_seq", "alltoall"),
+        ("flex", "flex"),
+    ]),
+    presence("moe-enable-deepep", moe_token_dispatcher_type, "flex"),
+    value("moe-flex-dispatcher-backend", moe_flex_dispatcher_backend),
+    on("moe-hierarchical-alltoallv", moe_hierarchical_alltoallv),
+    // Batch and precision.
+    value("seq-length", seq_length), value("encoder-seq-length", seq_length),
+    value("micro-batch-size", micro_batch_size), one("global-batch-size"),
+    switch("bf16"), switch("fp16"), one("fp8-format"), one("fp8"), one("fp8-recipe"),
+    one("fp4-format"), one("fp4"), one("fp4-recipe"),
+    named("optimizer", optimizer, &[
+        ("adam", "adam"), ("sgd", "sgd"), ("muon", "muon"), ("dist_muon", "muon"),
+    ]),
+    // Memory.
+    one("recompute-granularity"), switch("recompute-activations"), many("recompute-modules"),
+    named("recompute-method", recompute_method, &[("uniform", "uniform"), ("block", "block")]),
+    one("recompute-num-layers"),
+    switch("recompute-activation-function"), switch("recompute-norm"),
+    switch("recompute-mla-up-proj"), switch("mla-zero-memory"),
+    value("moe-zero-memory", moe_zero_memory),
+    switch("swap-attention"), switch("swap-optimizer"), switch("mla-swap-core-attn-out"),
+    value("cpu-offloading-num-layers", cpu_offloading_num_layers),
+    named("main-grads-dtype", gradient_dtype, DTYPES),
+    named("main-params-dtype", main_params_dtype, DTYPES),
+    named("exp-avg-dtype", exp_avg_dtype, DTYPES),
+    named("exp-avg-sq-dtype", exp_avg_sq_dtype, DTYPES),
+    presence("accumulate-allreduce-grads-in-fp32", gradient_dtype, "fp32"),
+    presence("grad-reduce-in-bf16", gradient_dtype, "bf16"),
+    presence("o2-gradient", gradient_dtype, "bf16"),
+    on("reuse-fp32-param", reuse_fp32_param),
+    on("cross-entropy-loss-fusion", cross_entropy_loss_fusion),
+    // Kernels.
+    on("use-flash-attn", flash_attention),
+    named("attention-backend", flash_attention, &[
+        ("flash", "true"), ("fused", "true"), ("auto", "true"), ("unfused", "false"),
+        ("local", "false"),
+    ]),
+    on("use-fused-rmsnorm", fused_rms_norm), on("moe-grouped-gemm", moe_grouped_gemm),
+    on("gemm-gradient-accumulation-fusion", gmm_add),
+    on("moe-permute-fusion", moe_permute_fusion),
+    on("use-fused-moe-token-permute-and-unpermute", moe_permute_fusion),
+    value("cuda-graph-impl", cuda_graph_impl),
+    presence("enable-cuda-graph", cuda_graph_impl, "local"),
+    presence("external-cuda-graph", cuda_graph_impl, "transformer_engine"),
+    // Moving experts.
+    switch("enable-expert-placement"), switch("enable-fine-grained-expert-placement"),
+    value("expert-placement-freq", planner_interval),
+    value("fine-grained-expert-placement-thre", planner_threshold),
+];

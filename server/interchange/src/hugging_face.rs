@@ -1,0 +1,343 @@
+//! Hugging Face's `config.json`: the shape of a model.
+//!
+//! What the configuration leaves open is what the architecture's code in `transformers` does; each
+//! of these is named as an assumption. What no knob expresses is an error, never guessed.
+
+mod family;
+mod keys;
+mod lines;
+mod mixture;
+
+use std::collections::HashSet;
+
+use model::design::KnobId;
+use model::file::{Tree, json};
+
+use crate::draft::{Draft, MOST_KEYS, nearest};
+use family::Family;
+use keys::How;
+use lines::Lines;
+
+/// Reads the configuration into the draft.
+pub(crate) fn read(text: &str, draft: &mut Draft) {
+    let tree = match json::parse(text) {
+        Ok(tree) => tree,
+        // The reader's own words name line and column.
+        Err(error) => return draft.fault(0, "", error.detail),
+    };
+    let Tree::Map(entries) = &tree else {
+        return draft.fault(0, "", "a config.json is a map of keys");
+    };
+    if too_many(entries, draft) {
+        return;
+    }
+    if entries.iter().any(|(key, _)| key == "schema") && tree.get("preset").is_some() {
+        let detail = "this is a design file of Moescape: it is read as it is, without an import";
+        return draft.fault(0, "schema", detail);
+    }
+    // Multimodal models keep their language model in a map of its own.
+    let inner = ["text_config", "language_config", "llm_config"]
+        .into_iter()
+        .find(|name| matches!(tree.get(name), Some(Tree::Map(_))));
+    let (config, around) = match inner {
+        Some(name) if tree.get("num_hidden_layers").is_none() => {
+            (tree.get(name).unwrap_or(&tree), Some(name))
+        }
+        _ => (&tree, None),
+    };
+    let Tree::Map(entries) = config else { return };
+    if too_many(entries, draft) {
+        return;
+    }
+    let lines = Lines::new(text);
+    if let (Some(inside), Tree::Map(outer)) = (around, &tree) {
+        for (key, _) in outer.iter().filter(|(key, _)| key != inside) {
+            draft.ignore(key, lines.of(key), format!("stands beside the model in {inside}"));
+        }
+    }
+    let mut config = Config { lines, entries, family: Family::of(config), draft };
+    config.sort_out();
+    config.shape();
+    config.tell_of_the_rest();
+}
+
+/// Refuses a map of more keys than are read.
+fn too_many(entries: &[(String, Tree)], draft: &mut Draft) -> bool {
+    let too_many = entries.len() > MOST_KEYS;
+    if too_many {
+        let count = entries.len();
+        let detail = format!("the configuration has {count} keys; at most {MOST_KEYS} are read");
+        draft.fault(0, "", detail);
+    }
+    too_many
+}
+
+/// A configuration on its way into a draft.
+struct Config<'a> {
+    lines: Lines<'a>,
+    entries: &'a [(String, Tree)],
+    family: &'static Family,
+    draft: &'a mut Draft,
+}
+
+impl Config<'_> {
+    fn get(&self, key: &str) -> Option<&Tree> {
+        let found = self.entries.iter().find(|(known, _)| known == key);
+        found.map(|(_, value)| value).filter(|value| **value != Tree::Null)
+    }
+
+    /// The first of several spellings that is given.
+    fn first_of(&self, keys: &[&'static str]) -> Option<&'static str> {
+        keys.iter().copied().find(|key| self.get(key).is_some())
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        if let Some(Tree::Flag(flag)) = self.get(key) { Some(*flag) } else { None }
+    }
+
+    fn line(&self, key: &str) -> u64 {
+        self.lines.of(key)
+    }
+
+    /// A whole number; a fault where the value is none.
+    fn number(&mut self, key: &str) -> Option<u64> {
+        let value = self.get(key)?;
+        match value {
+            Tree::Unsigned(number) => Some(*number),
+            Tree::Null
+            | Tree::Flag(_)
+            | Tree::Negative(_)
+            | Tree::Real(_)
+            | Tree::Text(_)
+            | Tree::List(_)
+            | Tree::Map(_) => {
+                let detail = format!("takes a whole number, not `{}`", shown(value));
+                self.draft.fault(self.lines.of(key), key, detail);
+                None
+            }
+        }
+    }
+
+    fn set(&mut self, knob: KnobId, value: &str, key: &str) {
+        let line = key.split(", ").next().map_or(0, |first| self.lines.of(first));
+        self.draft.set(knob, value, key, line);
+    }
+
+    /// Gives a knob what the architecture's code does, and says so.
+    fn assume(&mut self, knob: KnobId, value: &str, detail: &str) {
+        self.draft.default(knob, value);
+        self.draft.assume(Some(knob), format!("{}: {value}, {detail}", knob.id()));
+    }
+
+    /// Sets what one key sets, and tells of the keys that do nothing or aren't known.
+    fn sort_out(&mut self) {
+        let name = self.family.name;
+        if name == family::UNKNOWN {
+            let detail = "the architecture isn't known here: it is read as Llama's, with experts";
+            self.draft.assume(None, detail);
+        }
+        let mut seen = HashSet::new();
+        for (key, value) in self.entries {
+            let line = self.lines.of(key);
+            if !seen.insert(key) {
+                self.draft.fault(line, key, "the key stands in the file more than once");
+            } else if key.starts_with('_') {
+                self.draft.ignore(key, line, "a remark");
+            } else {
+                self.one(key, value, line);
+            }
+        }
+    }
+
+    fn one(&mut self, key: &str, value: &Tree, line: u64) {
+        let Some(how) = keys::find(key) else {
+            let known = keys::KEYS.iter().flat_map(|(_, names)| names.iter().copied());
+            return self.draft.unknown_near(key, line, || nearest(key, known));
+        };
+        match how {
+            How::Ignored(reason) => self.draft.ignore(key, line, reason),
+            How::Refused(reason) if *value != Tree::Null && *value != Tree::Unsigned(0) => {
+                self.draft.fault(line, key, reason);
+            }
+            How::Knob(_) | How::Together | How::Refused(_) if *value == Tree::Null => {
+                self.draft.ignore(key, line, "it is null");
+            }
+            How::Refused(_) => self.draft.ignore(key, line, "it is 0"),
+            How::Knob(knob) => match value {
+                Tree::Unsigned(_) | Tree::Flag(_) => {
+                    let value = shown(value);
+                    self.draft.set(knob, &value, key, line);
+                }
+                Tree::Null
+                | Tree::Negative(_)
+                | Tree::Real(_)
+                | Tree::Text(_)
+                | Tree::List(_)
+                | Tree::Map(_) => {
+                    let detail = format!("{} can't be `{}`", knob.id(), shown(value));
+                    self.draft.fault(line, key, detail);
+                }
+            },
+            How::Together => {}
+        }
+    }
+
+    fn shape(&mut self) {
+        for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
+            let names = keys::spellings(key);
+            if self.first_of(names).is_none() {
+                let detail = "the configuration lacks it, and nothing says what it could be";
+                self.draft.fault(0, key, detail);
+            }
+        }
+        if self.draft.has_errors() {
+            return;
+        }
+        self.attention();
+        self.style();
+        mixture::read(self);
+        self.window();
+    }
+
+    /// Keys that were read and changed nothing.
+    fn tell_of_the_rest(&mut self) {
+        for (key, _) in self.entries {
+            if keys::find(key) == Some(How::Together) && !self.draft.mentions(key) {
+                let reason = "read, and nothing follows from it here";
+                self.draft.ignore(key, self.lines.of(key), reason);
+            }
+        }
+    }
+
+    fn attention(&mut self) {
+        let latent = self.draft.design.transformer.kv_lora_rank;
+        if self.first_of(&["kv_lora_rank", "attention_kv_lora_dim"]).is_some() {
+            self.draft.default(KnobId::multi_latent_attention, "true");
+            let detail = format!("keys and values through a latent of {latent}");
+            self.draft.assume(Some(KnobId::multi_latent_attention), detail);
+            let knob = KnobId::qk_layernorm;
+            self.assume(knob, "true", "the latents have norms, as DeepSeek-V3's");
+            self.draft.default(KnobId::num_query_groups, "none");
+            for key in ["num_key_value_heads", "head_dim"] {
+                if self.get(key).is_some() {
+                    let reason = "with latent attention every head has its own keys and values";
+                    self.draft.ignore(key, self.line(key), reason);
+                }
+            }
+            return;
+        }
+        let heads = self.draft.design.transformer.num_attention_heads;
+        let groups =
+            self.first_of(&["num_key_value_heads", "num_kv_heads", "multi_query_group_num"]);
+        if let Some(key) = groups
+            && let Some(count) = self.number(key)
+        {
+            let text = if count == heads { "none".to_owned() } else { count.to_string() };
+            self.set(KnobId::num_query_groups, &text, key);
+        }
+        if let Some(key) = self.first_of(&["head_dim", "kv_channels", "attention_head_dim"])
+            && let Some(width) = self.number(key)
+        {
+            let knob = KnobId::kv_channels;
+            // What divides evenly is said without a number.
+            let plain = width.checked_mul(heads) == Some(self.draft.design.transformer.hidden_size);
+            let text = width.to_string();
+            self.set(knob, if plain && self.family.name == "llama" { "none" } else { &text }, key);
+        }
+    }
+
+    /// Gate, biases, norms, positions and whether the embeddings are one table.
+    fn style(&mut self) {
+        let activation = self.get("hidden_act").or_else(|| self.get("hidden_activation"));
+        let plain = activation.and_then(Tree::as_text).is_some_and(|name| {
+            matches!(name, "gelu" | "gelu_new" | "gelu_fast" | "relu" | "relu2")
+        });
+        // GPT's own kind: no gate and no angle of a rotary embedding.
+        let rotary = self.first_of(&["rope_theta", "rope_scaling", "rope_parameters"]).is_some();
+        let gpt = self.family.learned_positions
+            || (self.family.name == family::UNKNOWN && plain && !rotary);
+        let gated = self.flag("gated").unwrap_or(self.family.gated && !gpt);
+        self.set_or_assume(KnobId::gated_linear_unit, gated, &["gated"], "hidden_act");
+        let tied = self.family.tied || gpt;
+        match self.flag("tie_word_embeddings") {
+            Some(tied) => {
+                let knob = KnobId::untie_embeddings_and_output_weights;
+                self.set(knob, &(!tied).to_string(), "tie_word_embeddings");
+            }
+            None => {
+                let knob = KnobId::untie_embeddings_and_output_weights;
+                let detail = "as this architecture's models are, no key says it";
+                self.assume(knob, &(!tied).to_string(), detail);
+            }
+        }
+        let bias = self.family.qkv_bias || gpt;
+        let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias"];
+        self.set_or_assume(KnobId::add_qkv_bias, bias, names, "");
+        self.set_or_assume(
+            KnobId::add_bias_linear,
+            self.family.linear_bias || gpt,
+            &["mlp_bias"],
+            "",
+        );
+        if !self.draft.design.transformer.multi_latent_attention {
+            let names = &["use_qk_norm", "qk_layernorm", "qk_norm"];
+            self.set_or_assume(KnobId::qk_layernorm, self.family.qk_norm, names, "");
+        }
+        let sandwich = self.family.sandwich_norm;
+        self.set_or_assume(KnobId::sandwich_norm, sandwich, &["sandwich_norm"], "");
+        if gpt {
+            let knob = KnobId::position_embedding_type;
+            self.assume(knob, "learned_absolute", "as GPT-2 marks positions");
+        }
+    }
+
+    /// A flag by its key, or by the architecture, which is said where it isn't the neutral value.
+    fn set_or_assume(&mut self, knob: KnobId, usual: bool, keys: &[&'static str], because: &str) {
+        if let Some(key) = self.first_of(keys)
+            && let Some(flag) = self.flag(key)
+        {
+            return self.set(knob, &flag.to_string(), key);
+        }
+        let neutral = model::knob::Value::Flag(usual) == self.draft.design.get(knob);
+        if !neutral {
+            let detail = if because.is_empty() || self.get(because).is_none() {
+                "as this architecture's models are, no key says it".to_owned()
+            } else {
+                format!("by {because} and the architecture")
+            };
+            self.assume(knob, &usual.to_string(), &detail);
+        }
+    }
+
+    fn window(&mut self) {
+        let key = "sliding_window";
+        let Some(tokens) = self.get(key).is_some().then(|| self.number(key)).flatten() else {
+            return;
+        };
+        let used = self.flag("use_sliding_window").unwrap_or(self.family.every_layer_has_window);
+        let mixed = matches!(self.get("layer_types"), Some(Tree::List(_)))
+            || self.first_of(&["max_window_layers", "sliding_window_pattern"]).is_some();
+        if used && !mixed {
+            self.set(KnobId::window_size, &tokens.to_string(), key);
+        } else if used || self.family.some_layers_have_window {
+            let detail = format!("{key} {tokens}: some layers have it, all are taken as without");
+            self.draft.assume(Some(KnobId::window_size), detail);
+        } else {
+            self.draft.ignore(key, self.line(key), "the architecture doesn't use it");
+        }
+    }
+}
+
+/// A value in a few characters.
+fn shown(value: &Tree) -> String {
+    match value {
+        Tree::Null => "null".to_owned(),
+        Tree::Flag(flag) => flag.to_string(),
+        Tree::Unsigned(number) => number.to_string(),
+        Tree::Negative(number) => number.to_string(),
+        Tree::Real(number) => number.to_string(),
+        Tree::Text(text) => crate::draft::shortened(text),
+        Tree::List(_) => "[…]".to_owned(),
+        Tree::Map(_) => "{…}".to_owned(),
+    }
+}

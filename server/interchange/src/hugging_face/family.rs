@@ -1,0 +1,140 @@
+//! What an architecture's code does that its configuration doesn't say.
+
+use model::file::Tree;
+
+/// The name of what isn't known.
+pub(super) const UNKNOWN: &str = "";
+
+/// An architecture of `transformers` or of a model's own code.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one answer for each thing that keys may leave open"
+)]
+pub(super) struct Family {
+    /// `model_type` without punctuation.
+    pub(super) name: &'static str,
+    /// MLPs have a gate.
+    pub(super) gated: bool,
+    /// Input embedding and output head are one table.
+    pub(super) tied: bool,
+    /// Query, key and value have biases.
+    pub(super) qkv_bias: bool,
+    /// Every linear layer has one.
+    pub(super) linear_bias: bool,
+    /// Query and key have norms.
+    pub(super) qk_norm: bool,
+    /// There is a norm behind attention and MLP, too.
+    pub(super) sandwich_norm: bool,
+    /// Positions are learned.
+    pub(super) learned_positions: bool,
+    /// A window, where there is one, holds for all layers.
+    pub(super) every_layer_has_window: bool,
+    /// It holds for some of them.
+    pub(super) some_layers_have_window: bool,
+    /// Shared experts that no key counts.
+    pub(super) shared_experts: u64,
+    /// `intermediate_size` is the experts' width.
+    pub(super) narrow: bool,
+}
+
+const LLAMA: Family = Family {
+    name: "llama",
+    gated: true,
+    tied: false,
+    qkv_bias: false,
+    linear_bias: false,
+    qk_norm: false,
+    sandwich_norm: false,
+    learned_positions: false,
+    every_layer_has_window: false,
+    some_layers_have_window: false,
+    shared_experts: 0,
+    narrow: false,
+};
+const GPT2: Family = Family {
+    name: "gpt2",
+    gated: false,
+    tied: true,
+    qkv_bias: true,
+    linear_bias: true,
+    learned_positions: true,
+    ..LLAMA
+};
+
+/// Source: `modeling_*.py` and `configuration_*.py` of `huggingface/transformers`, and for Kimi,
+/// MiniMax and Pangu the code beside their weights.
+static FAMILIES: &[Family] = &[
+    LLAMA,
+    Family {
+        name: "llama4",
+        shared_experts: 1,
+        narrow: true,
+        some_layers_have_window: true,
+        ..LLAMA
+    },
+    Family {
+        name: "llama4text",
+        shared_experts: 1,
+        narrow: true,
+        some_layers_have_window: true,
+        ..LLAMA
+    },
+    Family { name: "mistral", every_layer_has_window: true, ..LLAMA },
+    Family { name: "mixtral", every_layer_has_window: true, ..LLAMA },
+    Family { name: "qwen2", qkv_bias: true, ..LLAMA },
+    Family { name: "qwen2moe", qkv_bias: true, ..LLAMA },
+    Family { name: "qwen3", qk_norm: true, ..LLAMA },
+    Family { name: "qwen3moe", qk_norm: true, ..LLAMA },
+    Family { name: "deepseekv2", ..LLAMA },
+    Family { name: "deepseekv3", ..LLAMA },
+    Family { name: "kimik2", ..LLAMA },
+    Family { name: "telechat3", ..LLAMA },
+    Family { name: "glm4moe", ..LLAMA },
+    Family { name: "glm4", sandwich_norm: true, ..LLAMA },
+    Family { name: "minimaxm2", qk_norm: true, ..LLAMA },
+    Family { name: "gptoss", qkv_bias: true, some_layers_have_window: true, ..LLAMA },
+    Family { name: "panguultramoe", sandwich_norm: true, ..LLAMA },
+    Family { name: "pangupromoe", ..LLAMA },
+    Family { name: "panguembedded", ..LLAMA },
+    Family { name: "olmoe", qk_norm: true, ..LLAMA },
+    Family { name: "phi3", every_layer_has_window: true, ..LLAMA },
+    Family { name: "phimoe", every_layer_has_window: true, ..LLAMA },
+    Family { name: "gemma", tied: true, ..LLAMA },
+    Family {
+        name: "gemma2",
+        tied: true,
+        sandwich_norm: true,
+        some_layers_have_window: true,
+        ..LLAMA
+    },
+    Family {
+        name: "gemma3text",
+        tied: true,
+        sandwich_norm: true,
+        qk_norm: true,
+        some_layers_have_window: true,
+        ..LLAMA
+    },
+    GPT2,
+];
+
+static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
+
+impl Family {
+    /// The architecture of a configuration, by `model_type` or the class's name.
+    pub(super) fn of(config: &Tree) -> &'static Self {
+        let class = match config.get("architectures") {
+            Some(Tree::List(classes)) => classes.first().and_then(Tree::as_text),
+            _ => None,
+        };
+        let class = class.map(|class| class.split("For").next().unwrap_or_default());
+        let names = config.get("model_type").and_then(Tree::as_text).into_iter().chain(class);
+        let find = |name: &str| {
+            let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+            let plain = plain.to_ascii_lowercase();
+            FAMILIES.iter().find(|family| family.name == plain)
+        };
+        names.into_iter().find_map(find).unwrap_or(&OTHER)
+    }
+}

@@ -1,0 +1,276 @@
+//! Vocabulary, MLPs, experts and MTP layers.
+
+use model::design::KnobId;
+use model::file::Tree;
+
+use super::Config;
+use crate::launch::pattern;
+
+/// Layers whose kind is listed, at most.
+const MOST_LAYERS: u64 = 10_000;
+
+pub(super) fn read(config: &mut Config<'_>) {
+    refuse_other_layers(config);
+    if let Some(key) = config.first_of(&["padded_vocab_size", "vocab_size"])
+        && let Some(size) = config.number(key)
+    {
+        config.set(KnobId::vocab_size, &size.to_string(), key);
+        if key == "padded_vocab_size" && config.get("vocab_size").is_some() {
+            let line = config.line("vocab_size");
+            config.draft.ignore(
+                "vocab_size",
+                line,
+                "padded_vocab_size says how many rows there are",
+            );
+        }
+    }
+    let experts = config
+        .first_of(&["n_routed_experts", "num_routed_experts", "num_local_experts"])
+        .or_else(|| config.first_of(&["num_experts", "moe_num_experts"]));
+    let count = experts.and_then(|key| config.number(key));
+    match (experts, count) {
+        (Some(key), Some(count)) if count > 0 => {
+            config.set(KnobId::num_moe_experts, &count.to_string(), key);
+            expert_widths(config);
+            shared(config);
+            layers(config);
+            router(config);
+        }
+        _ => dense(config),
+    }
+    predictors(config);
+}
+
+/// Layers that aren't attention.
+fn refuse_other_layers(config: &mut Config<'_>) {
+    for key in ["layer_types", "attn_type_list"] {
+        let Some(Tree::List(kinds)) = config.get(key) else { continue };
+        let known = |kind: &Tree| match kind {
+            Tree::Text(name) => {
+                matches!(
+                    name.as_str(),
+                    "full_attention" | "sliding_attention" | "chunked_attention"
+                )
+            }
+            Tree::Unsigned(kind) => *kind == 1,
+            Tree::Null
+            | Tree::Flag(_)
+            | Tree::Negative(_)
+            | Tree::Real(_)
+            | Tree::List(_)
+            | Tree::Map(_) => false,
+        };
+        let line = config.line(key);
+        if kinds.iter().all(known) {
+            config.draft.ignore(key, line, "every layer is attention");
+        } else {
+            config.draft.fault(line, key, "its layers without full attention have no knob");
+        }
+    }
+}
+
+/// The width of dense layers; GPT-2's is four times the hidden size unless said.
+fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
+    let knob = KnobId::ffn_hidden_size;
+    match config.first_of(keys) {
+        Some(key) => {
+            if let Some(width) = config.number(key) {
+                config.set(knob, &width.to_string(), key);
+            }
+        }
+        None => {
+            let width = config.draft.design.transformer.hidden_size.saturating_mul(4).to_string();
+            config.assume(knob, &width, "four times the hidden size, no key says it");
+        }
+    }
+}
+
+fn dense(config: &mut Config<'_>) {
+    dense_width(config, &["intermediate_size", "n_inner", "ffn_hidden_size"]);
+}
+
+fn expert_widths(config: &mut Config<'_>) {
+    let knob = KnobId::moe_ffn_hidden_size;
+    let own = config.first_of(&["moe_intermediate_size"]);
+    let wide = config.first_of(&["intermediate_size_mlp", "mlp_intermediate_size"]);
+    match (own, wide) {
+        (Some(key), _) => {
+            if let Some(width) = config.number(key) {
+                config.set(knob, &width.to_string(), key);
+            }
+            let widths = ["intermediate_size", "ffn_hidden_size"];
+            if config.first_of(&widths).is_some() {
+                dense_width(config, &widths);
+            } else {
+                // No layer is dense: the width is only there to be divided by TP.
+                shared_width_for_dense(config);
+            }
+        }
+        // Llama 4 and MiniMax: the plain key is the experts', dense layers have their own.
+        (None, Some(key)) => {
+            if let Some(width) = config.number("intermediate_size") {
+                config.set(knob, &width.to_string(), "intermediate_size");
+            }
+            dense_width(config, &[key]);
+        }
+        (None, None) => {
+            dense_width(config, &["intermediate_size", "ffn_hidden_size"]);
+            if config.family.narrow {
+                let width = config.draft.design.transformer.ffn_hidden_size.to_string();
+                config.set(knob, &width, "intermediate_size");
+            }
+        }
+    }
+}
+
+fn shared_width_for_dense(config: &mut Config<'_>) {
+    let shared = config.first_of(&["shared_expert_intermediate_size", "moe_intermediate_size"]);
+    if let Some(key) = shared
+        && let Some(width) = config.number(key)
+    {
+        let detail = "no key says it, and no layer is dense";
+        config.assume(KnobId::ffn_hidden_size, &width.to_string(), detail);
+    }
+}
+
+fn shared(config: &mut Config<'_>) {
+    let knob = KnobId::moe_shared_expert_intermediate_size;
+    let counts = ["n_shared_experts", "num_shared_experts", "moe_num_shared_experts"];
+    let widths = ["shared_expert_intermediate_size", "shared_intermediate_size"];
+    if let Some(key) = config.first_of(&widths) {
+        let width = config.number(key).unwrap_or(0);
+        if width > 0 {
+            config.set(knob, &width.to_string(), key);
+        } else {
+            config.draft.ignore(key, config.line(key), "it is 0: there is no shared expert");
+        }
+        if let Some(count) = config.first_of(&counts) {
+            config.draft.ignore(
+                count,
+                config.line(count),
+                format!("{key} is all of them together"),
+            );
+        }
+        return;
+    }
+    let transformer = &config.draft.design.transformer;
+    let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
+    match config.first_of(&counts) {
+        Some(key) => {
+            let count = config.number(key).unwrap_or(0);
+            if count > 0 {
+                config.set(knob, &count.saturating_mul(width).to_string(), key);
+            }
+        }
+        None if config.family.shared_experts > 0 => {
+            let whole = config.family.shared_experts.saturating_mul(width).to_string();
+            config.assume(knob, &whole, "as this architecture's models have, no key says it");
+        }
+        None => {}
+    }
+}
+
+/// Which layers are MoE.
+fn layers(config: &mut Config<'_>) {
+    let count = config.draft.design.transformer.num_layers.min(MOST_LAYERS);
+    let positions = |tree: Option<&Tree>| -> Option<Vec<u64>> {
+        let Some(Tree::List(items)) = tree else { return None };
+        let numbers = items.iter().map(|item| match item {
+            Tree::Unsigned(number) => Some(*number),
+            Tree::Null
+            | Tree::Flag(_)
+            | Tree::Negative(_)
+            | Tree::Real(_)
+            | Tree::Text(_)
+            | Tree::List(_)
+            | Tree::Map(_) => None,
+        });
+        numbers.collect()
+    };
+    let chosen = positions(config.get("moe_layers"));
+    let plain = positions(config.get("mlp_only_layers")).unwrap_or_default();
+    let listed = positions(config.get("moe_layer_freq"));
+    let dense_key = config.first_of(&["first_k_dense_replace", "num_dense_layers"]);
+    let dense = dense_key.and_then(|key| config.number(key)).unwrap_or(0);
+    let every = if listed.is_some() { 1 } else { config.number("moe_layer_freq").unwrap_or(1) };
+    // Qwen and Llama 4 count from one: of every two layers the second is MoE.
+    let step_key = config.first_of(&["decoder_sparse_step", "interleave_moe_layer_step"]);
+    let step = step_key.and_then(|key| config.number(key)).unwrap_or(1);
+    let moe = |layer: u64| {
+        layer >= dense
+            && every > 0
+            && layer.is_multiple_of(every)
+            && step > 0
+            && (layer + 1).is_multiple_of(step)
+            && !plain.contains(&layer)
+            && chosen.as_ref().is_none_or(|chosen| chosen.contains(&layer))
+            && listed.as_ref().is_none_or(|list| list.get(layer as usize) != Some(&0))
+    };
+    let flags: Vec<bool> = (0..count).map(moe).collect();
+    let keys = ["first_k_dense_replace", "num_dense_layers", "moe_layer_freq", "mlp_only_layers"];
+    let more = ["decoder_sparse_step", "interleave_moe_layer_step", "moe_layers"];
+    let given: Vec<&str> =
+        keys.into_iter().chain(more).filter(|key| config.get(key).is_some()).collect();
+    if !given.is_empty() {
+        let all = flags.iter().all(|flag| *flag);
+        let text = if all { "1".to_owned() } else { pattern(flags.into_iter()) };
+        config.set(KnobId::moe_layer_freq, &text, &given.join(", "));
+    }
+}
+
+fn router(config: &mut Config<'_>) {
+    let names = ["num_experts_per_tok", "experts_per_token", "moe_topk", "moe_k"];
+    match config.first_of(&names) {
+        Some(key) => {
+            if let Some(count) = config.number(key) {
+                config.set(KnobId::moe_router_topk, &count.to_string(), key);
+            }
+        }
+        None => config.draft.fault(0, "num_experts_per_tok", "the configuration lacks it"),
+    }
+    let greedy = config.get("topk_method").and_then(Tree::as_text) == Some("greedy");
+    if let Some(groups) = config.number("n_group") {
+        let (knob, kept) = (KnobId::moe_router_num_groups, KnobId::moe_router_group_topk);
+        if groups > 1 && !greedy {
+            config.set(knob, &groups.to_string(), "n_group");
+            if let Some(top) = config.number("topk_group") {
+                config.set(kept, &top.to_string(), "topk_group");
+            }
+        } else {
+            for key in ["n_group", "topk_group"] {
+                config.draft.ignore(key, config.line(key), "experts are chosen without groups");
+            }
+        }
+    }
+    if let Some(groups) = config.number("num_groups") {
+        config.set(KnobId::moe_router_num_groups, &groups.to_string(), "num_groups");
+        if config.get("topk_per_group").is_some() {
+            config.set(KnobId::moe_router_group_balanced, "true", "topk_per_group, num_groups");
+        }
+        if config.get("experts_per_group").is_some() {
+            let line = config.line("experts_per_group");
+            config.draft.ignore("experts_per_group", line, "experts / groups");
+        }
+    }
+    if config.get("topk_method").is_some() {
+        let line = config.line("topk_method");
+        config.draft.ignore("topk_method", line, "how the router scores, but for its groups");
+    }
+}
+
+/// MTP layers.
+fn predictors(config: &mut Config<'_>) {
+    let knob = KnobId::mtp_num_layers;
+    let key = config.first_of(&["num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules"]);
+    let Some(key) = key else { return };
+    let modules = config.number(key).unwrap_or(0);
+    if config.flag("use_mtp") == Some(false) {
+        return config.draft.ignore(key, config.line(key), "use_mtp is false");
+    }
+    let each = if key == "num_mtp_modules" {
+        config.number("mtp_transformer_layers").unwrap_or(1)
+    } else {
+        1
+    };
+    config.set(knob, &modules.saturating_mul(each).to_string(), key);
+}

@@ -1,0 +1,219 @@
+//! From the arguments of a training run to its design.
+//!
+//! First come the values that the software takes without being told, then the arguments that set
+//! a knob each, then those that only mean something together.
+
+mod machine;
+mod model_shape;
+mod run;
+
+use std::collections::BTreeMap;
+
+use model::design::{Design, KnobId};
+
+use crate::arguments::Argument;
+use crate::draft::{Draft, MOST_KEYS};
+use crate::flags::{self, Arity, Effect, Flag};
+use crate::{Format, layers};
+
+pub(crate) use model_shape::pattern;
+
+/// Arguments that mean something together, by name.
+pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>);
+
+impl Parts {
+    /// Is the argument given?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Its line; 0 where it isn't given.
+    pub(crate) fn line(&self, name: &str) -> u64 {
+        self.0.get(name).map_or(0, |(_, line)| *line)
+    }
+
+    /// Its first word.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.words(name).first().map(String::as_str)
+    }
+
+    /// All its words.
+    pub(crate) fn words(&self, name: &str) -> &[String] {
+        self.0.get(name).map_or(&[], |(values, _)| values.as_slice())
+    }
+
+    /// Its value as a whole number; a fault where it is none.
+    pub(crate) fn number(&self, name: &str, draft: &mut Draft) -> Option<u64> {
+        let text = self.text(name)?;
+        let number = text.parse().ok();
+        if number.is_none() {
+            let detail = format!("takes a whole number, not `{}`{}", cut(text), hint(text));
+            draft.fault(self.line(name), &dashed(name), detail);
+        }
+        number
+    }
+
+    /// The first of several names of one argument that is given.
+    pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.has(name))
+    }
+}
+
+/// An argument's name as it is written.
+pub(crate) fn dashed(name: &str) -> String {
+    format!("--{name}")
+}
+
+/// Reads the arguments into the draft.
+pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut Draft) {
+    if arguments.is_empty() {
+        if !draft.has_errors() {
+            draft.fault(0, "", "there are no arguments such as --num-layers 61 in the text");
+        }
+        return;
+    }
+    if let Some(argument) = arguments.get(MOST_KEYS) {
+        let count = arguments.len();
+        let detail = format!("the text has {count} arguments; at most {MOST_KEYS} are read");
+        return draft.fault(argument.line, "", detail);
+    }
+    defaults(draft);
+    let mut parts = Parts(BTreeMap::new());
+    for argument in arguments {
+        match flags::find(&argument.name) {
+            Some(flag) => take(flag, argument, &mut parts, draft),
+            None => unknown(&argument, draft),
+        }
+    }
+    model_shape::read(&parts, draft);
+    layers::read(&parts, draft);
+    run::read(&parts, draft);
+    machine::read(&parts, base, draft);
+    run::batch(&parts, draft);
+    for (name, (_, line)) in &parts.0 {
+        let key = dashed(name);
+        if !draft.mentions(&key) {
+            draft.ignore(&key, *line, "read, and nothing follows from it here");
+        }
+    }
+}
+
+/// What Megatron-LM and MindSpeed-LLM do without being told, where it isn't our neutral value.
+///
+/// Source: the defaults in their `arguments.py`.
+fn defaults(draft: &mut Draft) {
+    let both = [
+        (KnobId::gated_linear_unit, "false"),
+        (KnobId::add_bias_linear, "true"),
+        (KnobId::position_embedding_type, "learned_absolute"),
+        (KnobId::untie_embeddings_and_output_weights, "false"),
+        (KnobId::data_parallel_sharding_strategy, "no_shard"),
+        (KnobId::moe_grouped_gemm, "false"),
+        (KnobId::moe_permute_fusion, "false"),
+        (KnobId::moe_token_dispatcher_type, "allgather"),
+    ];
+    // Transformer Engine brings its own attention and norms; MindSpeed asks to be told.
+    let own: &[(KnobId, &str)] = if draft.format == Format::Mindspeed {
+        &[
+            (KnobId::framework, "mindspeed"),
+            (KnobId::flash_attention, "false"),
+            (KnobId::fused_rms_norm, "false"),
+            (KnobId::context_parallel_algo, "a2a"),
+        ]
+    } else {
+        &[]
+    };
+    both.iter().chain(own).for_each(|(knob, value)| draft.default(*knob, value));
+}
+
+/// Does what one argument says.
+fn take(flag: Flag, argument: Argument, parts: &mut Parts, draft: &mut Draft) {
+    let Argument { name, values, line } = argument;
+    let key = dashed(&name);
+    if let Effect::Nothing(reason) = flag.effect {
+        return draft.ignore(&key, line, reason);
+    }
+    let first = values.first().map_or("", String::as_str);
+    // In YAML a switch has a value, and what isn't used is null.
+    if matches!(first, "null" | "None" | "~")
+        || (flag.arity == Arity::Switch && matches!(first, "false" | "False"))
+    {
+        return draft.ignore(&key, line, "it is switched off");
+    }
+    let own = match flag.arity {
+        Arity::Switch => usize::from(matches!(first, "true" | "True")),
+        Arity::One => 1,
+        Arity::Many => values.len(),
+    };
+    operands(flag, values.get(own..).unwrap_or_default(), line, draft);
+    if flag.arity != Arity::Switch && values.is_empty() {
+        return draft.fault(line, &key, "it needs a value");
+    }
+    match flag.effect {
+        Effect::Value(knob) if first.starts_with('$') => {
+            let detail = format!("{} is `{}`{}", knob.id(), cut(first), hint(first));
+            draft.fault(line, &key, detail);
+        }
+        Effect::Value(knob) => draft.set(knob, first, &key, line),
+        Effect::Presence(knob, value) => draft.set(knob, value, &key, line),
+        Effect::Name(knob, names) => match names.iter().find(|(theirs, _)| *theirs == first) {
+            Some((_, ours)) => draft.set(knob, ours, &key, line),
+            None => {
+                let known: Vec<&str> = names.iter().map(|(theirs, _)| *theirs).collect();
+                let detail = format!(
+                    "takes one of {}; not `{}`{}",
+                    known.join(", "),
+                    cut(first),
+                    hint(first)
+                );
+                draft.fault(line, &key, detail);
+            }
+        },
+        Effect::Together => {
+            let values = values.into_iter().take(own.max(usize::from(own > 0))).collect();
+            parts.0.insert(flag.name, (values, line));
+        }
+        Effect::Nothing(_) => {}
+    }
+}
+
+/// Words behind an argument that aren't its own. The program's name is one, and says nothing.
+fn operands(flag: Flag, words: &[String], line: u64, draft: &mut Draft) {
+    for (index, word) in words.iter().enumerate() {
+        // The script's reader tells of variables that nothing sets, but for those behind a switch.
+        let told = word.starts_with("${") && !(flag.arity == Arity::Switch && index == 0);
+        if !told && !word.ends_with(".py") {
+            draft.unknown(word, line, None);
+        }
+    }
+}
+
+/// An argument of neither; in YAML a knob's own name is one, too.
+fn unknown(argument: &Argument, draft: &mut Draft) {
+    let name = argument.name.replace('-', "_");
+    let knob = KnobId::ALL.iter().copied().find(|knob| knob.knob().name == name);
+    match (knob, argument.values.first()) {
+        (Some(knob), Some(value)) => {
+            let value = match value.as_str() {
+                "True" => "true",
+                "False" => "false",
+                "null" | "None" | "~" => "none",
+                other => other,
+            };
+            draft.set(knob, value, &argument.name, argument.line);
+        }
+        _ => {
+            let nearest = || flags::closest(&argument.name);
+            draft.unknown_near(&dashed(&argument.name), argument.line, nearest);
+        }
+    }
+}
+
+fn cut(text: &str) -> String {
+    crate::draft::shortened(text)
+}
+
+/// Why a value can be a variable's name.
+fn hint(text: &str) -> &'static str {
+    if text.starts_with('$') { ": nothing in the text sets it" } else { "" }
+}

@@ -1,0 +1,81 @@
+//! The cluster, and how experts lie on it.
+
+use model::design::{Design, KnobId};
+
+use super::Parts;
+use crate::Format;
+use crate::draft::Draft;
+
+pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
+    let per_node = ["nproc-per-node", "local-worker-num"]
+        .iter()
+        .find_map(|name| parts.text(name)?.parse::<u64>().ok().filter(|count| *count > 0));
+    accelerator(per_node, base, draft);
+    if let Some(count) = per_node {
+        let name = parts.first_of(&["nproc-per-node", "local-worker-num"]).unwrap_or_default();
+        if count != usual_per_node(&draft.design) {
+            let (key, line) = (super::dashed(name), parts.line(name));
+            draft.set(KnobId::devices_per_node, &count.to_string(), &key, line);
+        }
+    }
+    devices(parts, per_node, base, draft);
+}
+
+/// The accelerator, which no argument names.
+fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) {
+    let knob = KnobId::accelerator;
+    if let Some(base) = base {
+        let detail = format!("no argument names the accelerator: that of {}", base.preset.id);
+        return draft.assume(Some(knob), detail);
+    }
+    let id = match (draft.format, per_node) {
+        (Format::Mindspeed, Some(16)) => "ascend-910c",
+        (Format::Mindspeed, _) => "ascend-910b3",
+        (Format::Megatron | Format::HuggingFace, _) => "h100-sxm-80gb",
+    };
+    draft.default(knob, id);
+    draft.assume(Some(knob), format!("no argument names the accelerator: {id}"));
+}
+
+fn usual_per_node(design: &Design) -> u64 {
+    design.cluster.accelerator.row().devices_per_node
+}
+
+fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) {
+    let knob = KnobId::num_devices;
+    let number = |name: &str| parts.text(name)?.parse::<u64>().ok().filter(|count| *count > 0);
+    if let Some(world) = number("worker-num") {
+        return draft.set(knob, &world.to_string(), "--worker-num", parts.line("worker-num"));
+    }
+    if let (Some(per_node), Some(nodes)) = (per_node, number("nnodes")) {
+        let world = per_node.saturating_mul(nodes).to_string();
+        return draft.set(knob, &world, "--nnodes x --nproc-per-node", parts.line("nnodes"));
+    }
+    if base.is_some() {
+        let detail =
+            format!("the text doesn't give it: {} devices", draft.design.cluster.num_devices);
+        return draft.assume(Some(knob), detail);
+    }
+    let parallel = &draft.design.parallel;
+    let pipeline = parallel.pipeline_model_parallel_size;
+    let dense = parallel.tensor_model_parallel_size.saturating_mul(parallel.context_parallel_size);
+    let sparse =
+        parallel.expert_model_parallel_size.saturating_mul(parallel.expert_tensor_parallel_size);
+    let stage = common_multiple(dense, sparse).saturating_mul(pipeline);
+    let node = per_node.unwrap_or_else(|| usual_per_node(&draft.design)).max(1);
+    let world = if stage > node { common_multiple(stage, node) } else { stage };
+    let world = world.clamp(1, 1_048_576);
+    draft.default(knob, &world.to_string());
+    draft.assume(
+        Some(knob),
+        format!("the text gives no number of nodes: {world} devices, the fewest that hold it"),
+    );
+}
+
+fn common_multiple(one: u64, other: u64) -> u64 {
+    let (mut a, mut b) = (one.max(1), other.max(1));
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    (one.max(1) / a).saturating_mul(other.max(1))
+}

@@ -1,0 +1,213 @@
+//! The shape of the model, but for how many layers it has.
+
+use model::choice::PositionEmbedding;
+use model::design::KnobId;
+
+use super::{Parts, cut};
+use crate::draft::Draft;
+
+/// Multiple that Megatron pads a vocabulary to, times TP.
+const VOCABULARY_MULTIPLE: u64 = 128;
+
+pub(super) fn read(parts: &Parts, draft: &mut Draft) {
+    attention(parts, draft);
+    width(parts, draft);
+    vocabulary(parts, draft);
+    if draft.design.transformer.num_moe_experts.is_some() {
+        experts(parts, draft);
+        router(parts, draft);
+    } else {
+        // What only says how experts run means nothing here.
+        draft.default(KnobId::moe_token_dispatcher_type, "alltoall");
+        draft.default(KnobId::moe_grouped_gemm, "true");
+        draft.default(KnobId::moe_permute_fusion, "true");
+    }
+}
+
+fn attention(parts: &Parts, draft: &mut Draft) {
+    let groups = "num-query-groups";
+    if parts.has("group-query-attention") {
+        match parts.number(groups, draft) {
+            Some(count) => draft.set(
+                KnobId::num_query_groups,
+                &count.to_string(),
+                "--num-query-groups",
+                parts.line(groups),
+            ),
+            None if parts.has(groups) => {}
+            None => draft.set(
+                KnobId::num_query_groups,
+                "1",
+                "--group-query-attention",
+                parts.line("group-query-attention"),
+            ),
+        }
+    } else if parts.has(groups) {
+        let reason = "query groups are read with --group-query-attention alone";
+        draft.ignore("--num-query-groups", parts.line(groups), reason);
+    }
+    let transformer = &draft.design.transformer;
+    if transformer.multi_latent_attention && transformer.num_query_groups.is_some() {
+        draft.default(KnobId::num_query_groups, "none");
+        let reason = "multi-latent attention has no query groups";
+        draft.ignore("--num-query-groups", parts.line(groups), reason);
+    }
+    if draft.design.transformer.add_bias_linear {
+        // Megatron: `bias=config.add_bias_linear or config.add_qkv_bias`.
+        draft.default(KnobId::add_qkv_bias, "true");
+    }
+    let (knob, learned) = (KnobId::position_embedding_type, PositionEmbedding::LearnedAbsolute);
+    if parts.has("no-position-embedding") {
+        // It takes the learned table away, and leaves rotary embeddings as they are.
+        let (key, line) = ("--no-position-embedding", parts.line("no-position-embedding"));
+        if draft.design.transformer.position_embedding_type == learned {
+            draft.set(knob, "none", key, line);
+        } else {
+            draft.ignore(key, line, "there is no learned table of positions");
+        }
+    }
+    if let Some(window) = parts.text("window-size") {
+        let tokens = window.trim_start_matches('(').split(',').next().unwrap_or_default();
+        let line = parts.line("window-size");
+        if tokens == "-1" {
+            draft.ignore("--window-size", line, "a window of -1 is all tokens");
+        } else {
+            draft.set(KnobId::window_size, tokens, "--window-size", line);
+        }
+    }
+}
+
+fn width(parts: &Parts, draft: &mut Draft) {
+    let hidden = draft.design.transformer.hidden_size;
+    let (key, name) = ("--ffn-hidden-size", "ffn-hidden-size");
+    match parts.number(name, draft) {
+        Some(width) => {
+            draft.set(KnobId::ffn_hidden_size, &width.to_string(), key, parts.line(name));
+        }
+        None if parts.has(name) => {}
+        None => {
+            // Megatron keeps a gated MLP as large as one of 4 h, in multiples of 64.
+            let gated = draft.design.transformer.gated_linear_unit;
+            let width = if gated { hidden * 8 / 3 / 64 * 64 } else { hidden * 4 };
+            draft.default(KnobId::ffn_hidden_size, &width.max(1).to_string());
+            let detail = format!("no {key}: {width}, as Megatron makes it of the hidden size");
+            draft.assume(Some(KnobId::ffn_hidden_size), detail);
+        }
+    }
+}
+
+fn vocabulary(parts: &Parts, draft: &mut Draft) {
+    let knob = KnobId::vocab_size;
+    if let Some(padded) = parts.number("padded-vocab-size", draft) {
+        let line = parts.line("padded-vocab-size");
+        if parts.has("vocab-size") {
+            let reason = "--padded-vocab-size says how many rows there are";
+            draft.ignore("--vocab-size", parts.line("vocab-size"), reason);
+        }
+        if parts.has("make-vocab-size-divisible-by") {
+            let key = "--make-vocab-size-divisible-by";
+            let line = parts.line("make-vocab-size-divisible-by");
+            draft.ignore(key, line, "--padded-vocab-size says how many rows there are");
+        }
+        return draft.set(knob, &padded.to_string(), "--padded-vocab-size", line);
+    }
+    let Some(size) = parts.number("vocab-size", draft) else {
+        if !parts.has("vocab-size") && !parts.has("padded-vocab-size") {
+            let size = draft.design.transformer.vocab_size;
+            let detail = format!("the tokenizer's vocabulary isn't in the text: {size}");
+            draft.assume(Some(knob), detail);
+        }
+        return;
+    };
+    let asked = parts.number("make-vocab-size-divisible-by", draft).unwrap_or(VOCABULARY_MULTIPLE);
+    let multiple = asked.saturating_mul(draft.design.parallel.tensor_model_parallel_size).max(1);
+    let padded = size.div_ceil(multiple).saturating_mul(multiple);
+    if padded != size {
+        let detail = format!("the vocabulary of {size} is padded to a multiple of {multiple}");
+        draft.assume(Some(knob), detail);
+    }
+    draft.set(knob, &padded.to_string(), "--vocab-size", parts.line("vocab-size"));
+}
+
+fn experts(parts: &Parts, draft: &mut Draft) {
+    if let Some(count) = parts.number("n-shared-experts", draft).filter(|count| *count > 0) {
+        let transformer = &draft.design.transformer;
+        let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
+        let (key, line) = ("--n-shared-experts", parts.line("n-shared-experts"));
+        let whole = count.saturating_mul(width).to_string();
+        draft.set(KnobId::moe_shared_expert_intermediate_size, &whole, key, line);
+    }
+    let layers = parts.text("num-layers").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
+    let layers = layers.saturating_sub(noops).min(10_000);
+    let dense = parts.number("first-k-dense-replace", draft).unwrap_or(0);
+    let freq = parts.text("moe-layer-freq").unwrap_or("1");
+    let line = parts.line("moe-layer-freq").max(parts.line("first-k-dense-replace"));
+    if dense == 0 {
+        if parts.has("moe-layer-freq") {
+            draft.set(KnobId::moe_layer_freq, freq, "--moe-layer-freq", line);
+        }
+        return;
+    }
+    let key = "--first-k-dense-replace, --moe-layer-freq";
+    let Some(every) = freq.parse::<u64>().ok().filter(|every| *every > 0) else {
+        return draft.fault(line, key, format!("takes a number here, not `{}`", cut(freq)));
+    };
+    // MindSpeed-LLM: MoE from layer k on, in every n-th layer counted from the first.
+    let moe = |layer: u64| layer >= dense && layer.is_multiple_of(every);
+    draft.set(KnobId::moe_layer_freq, &pattern((0..layers).map(moe)), key, line);
+}
+
+/// Megatron's spelling of a layer-by-layer pattern.
+pub(crate) fn pattern(moe: impl Iterator<Item = bool>) -> String {
+    let mut runs: Vec<(bool, u64)> = vec![];
+    for flag in moe {
+        match runs.last_mut() {
+            Some((last, count)) if *last == flag => *count += 1,
+            _ => runs.push((flag, 1)),
+        }
+    }
+    let terms: Vec<String> =
+        runs.iter().map(|(flag, count)| format!("[{}]*{count}", u8::from(*flag))).collect();
+    format!("({})", terms.join("+"))
+}
+
+fn router(parts: &Parts, draft: &mut Draft) {
+    for (names, knob) in [
+        (["moe-router-num-groups", "n-group"], KnobId::moe_router_num_groups),
+        (["moe-router-group-topk", "topk-group"], KnobId::moe_router_group_topk),
+    ] {
+        let Some(name) = parts.first_of(&names) else { continue };
+        let grouped = parts.first_of(&["moe-router-num-groups", "n-group"]);
+        let one_group = grouped.and_then(|name| parts.text(name)) == Some("1");
+        let (key, line) = (super::dashed(name), parts.line(name));
+        if one_group {
+            draft.ignore(&key, line, "one group is no grouping");
+        } else if let Some(text) = parts.text(name) {
+            draft.set(knob, text, &key, line);
+        }
+    }
+    let name = "moe-router-load-balancing-type";
+    let coefficient = parts.text("moe-aux-loss-coeff").and_then(|text| text.parse::<f64>().ok());
+    let used = coefficient.is_some_and(|coefficient| coefficient > 0.0);
+    let kind = parts.text(name).unwrap_or("aux_loss");
+    let loss = match kind {
+        _ if !used => "none",
+        "aux_loss" | "noaux_tc" | "group_limited_greedy" if parts.has("seq-aux") => "sequence",
+        "seq_aux_loss" => "sequence",
+        "aux_loss" | "group_limited_greedy" => "micro_batch",
+        "global_aux_loss" => "dp_group",
+        _ => "none",
+    };
+    for part in [name, "moe-aux-loss-coeff", "seq-aux"] {
+        if parts.has(part) && loss == "none" {
+            let reason = "no auxiliary loss balances the router with these arguments";
+            draft.ignore(&super::dashed(part), parts.line(part), reason);
+        }
+    }
+    if loss != "none" {
+        let given = [name, "moe-aux-loss-coeff", "seq-aux"].into_iter();
+        let keys: Vec<String> = given.filter(|part| parts.has(part)).map(super::dashed).collect();
+        draft.set(KnobId::aux_loss, loss, &keys.join(", "), parts.line("moe-aux-loss-coeff"));
+    }
+}

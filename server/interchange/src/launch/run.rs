@@ -1,0 +1,251 @@
+//! Parallelism, schedule, precision, memory and batch.
+
+use model::choice::{ContextParallelAlgo, Method, RecomputeMethod};
+use model::design::KnobId;
+
+use super::Parts;
+use crate::Format;
+use crate::draft::Draft;
+
+pub(super) fn read(parts: &Parts, draft: &mut Draft) {
+    experts(parts, draft);
+    sharding(parts, draft);
+    let parallel = &draft.design.parallel;
+    if parallel.context_parallel_size == 1
+        && parallel.context_parallel_algo != ContextParallelAlgo::P2p
+    {
+        draft.withdraw(KnobId::context_parallel_algo, "p2p", "context parallelism is off");
+    }
+    overlap(parts, draft);
+    precision(parts, draft);
+    recomputation(parts, draft);
+    swapping(parts, draft);
+    if parts
+        .first_of(&["enable-expert-placement", "enable-fine-grained-expert-placement"])
+        .is_some()
+    {
+        let line = parts.line("enable-expert-placement");
+        draft.set(KnobId::planner, "ema", "--enable-expert-placement", line);
+    }
+}
+
+/// EP and ETP. MindSpeed's TP-extend-EP spreads experts over the TP ranks, too.
+fn experts(parts: &Parts, draft: &mut Draft) {
+    let name = "expert-model-parallel-size";
+    let ep = parts.number(name, draft).unwrap_or(1);
+    let tp = draft.design.parallel.tensor_model_parallel_size;
+    let has_experts = draft.design.transformer.num_moe_experts.is_some();
+    let extends = parts.has("moe-tp-extend-ep");
+    if extends && has_experts {
+        let key = "--expert-model-parallel-size x --moe-tp-extend-ep";
+        let ranks = ep.saturating_mul(tp).to_string();
+        let line = parts.line(name).max(parts.line("moe-tp-extend-ep"));
+        return draft.set(KnobId::expert_model_parallel_size, &ranks, key, line);
+    }
+    if parts.has(name) {
+        let key = "--expert-model-parallel-size";
+        draft.set(KnobId::expert_model_parallel_size, &ep.to_string(), key, parts.line(name));
+    }
+    let split = "expert-tensor-parallel-size";
+    if let Some(etp) = parts.number(split, draft) {
+        let key = "--expert-tensor-parallel-size";
+        draft.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), key, parts.line(split));
+    } else if has_experts && tp > 1 {
+        draft.default(KnobId::expert_tensor_parallel_size, &tp.to_string());
+        let detail = format!("no --expert-tensor-parallel-size: TP splits each expert, too, {tp}");
+        draft.assume(Some(KnobId::expert_tensor_parallel_size), detail);
+    }
+}
+
+fn sharding(parts: &Parts, draft: &mut Draft) {
+    let knob = KnobId::data_parallel_sharding_strategy;
+    let strategy = "data-parallel-sharding-strategy";
+    if let Some(text) = parts.text(strategy) {
+        draft.set(knob, text, "--data-parallel-sharding-strategy", parts.line(strategy));
+    } else if parts.has("use-torch-fsdp2") {
+        let line = parts.line("use-torch-fsdp2");
+        draft.set(knob, "optim_grads_params", "--use-torch-fsdp2", line);
+    } else if parts.has("use-distributed-optimizer") {
+        let line = parts.line("use-distributed-optimizer");
+        draft.set(knob, "optim", "--use-distributed-optimizer", line);
+    }
+}
+
+/// The schedule's method, from how chunks and pairs are asked for.
+fn overlap(parts: &Parts, draft: &mut Draft) {
+    let pairs = parts.line("moe-fb-overlap");
+    let knob = KnobId::method;
+    if let Some(method) = parts.text("schedules-method") {
+        let line = parts.line("schedules-method");
+        draft.set(knob, method, "--schedules-method", line);
+        if parts.has("moe-fb-overlap") {
+            let overlap = KnobId::overlap_moe_expert_parallel_comm;
+            draft.set(overlap, "true", "--moe-fb-overlap", pairs);
+        }
+    } else if parts.has("moe-fb-overlap") {
+        draft.set(knob, "1f1b_overlap", "--moe-fb-overlap", pairs);
+    } else if draft.design.parallel.virtual_pipeline_model_parallel_size > 1 {
+        draft.default(knob, "interleaved");
+    }
+    // Megatron overlaps P2P with interleaved chunks unless told otherwise.
+    let interleaved = matches!(
+        draft.design.schedule.method,
+        Method::Interleaved | Method::OneForwardOneBackwardOverlap
+    ) && draft.design.parallel.virtual_pipeline_model_parallel_size > 1;
+    if parts.has("no-overlap-p2p-communication") {
+        let line = parts.line("no-overlap-p2p-communication");
+        draft.set(KnobId::overlap_p2p_comm, "false", "--no-overlap-p2p-communication", line);
+    } else if parts.has("overlap-p2p-communication") {
+        let line = parts.line("overlap-p2p-communication");
+        draft.set(KnobId::overlap_p2p_comm, "true", "--overlap-p2p-communication", line);
+    } else if interleaved {
+        draft.default(KnobId::overlap_p2p_comm, "true");
+    }
+}
+
+fn precision(parts: &Parts, draft: &mut Draft) {
+    let knob = KnobId::precision;
+    if let Some(name) = parts.first_of(&["fp4-format", "fp4"]) {
+        return draft.set(knob, "nvfp4", &super::dashed(name), parts.line(name));
+    }
+    if let Some(name) = parts.first_of(&["fp8-format", "fp8"]) {
+        let recipe = parts.text("fp8-recipe").unwrap_or("delayed");
+        let ours = if recipe == "mxfp8" { "mxfp8".to_owned() } else { format!("fp8_{recipe}") };
+        return draft.set(knob, &ours, &super::dashed(name), parts.line(name));
+    }
+    match parts.first_of(&["bf16", "fp16"]) {
+        Some(name) => draft.set(knob, name, &super::dashed(name), parts.line(name)),
+        None => {
+            draft.default(knob, "fp32");
+            draft.assume(Some(knob), "neither --bf16 nor --fp16: fp32, as Megatron does");
+        }
+    }
+}
+
+fn recomputation(parts: &Parts, draft: &mut Draft) {
+    let knob = KnobId::recompute_granularity;
+    let name = "recompute-granularity";
+    if let Some(text) = parts.text(name) {
+        draft.set(knob, text, "--recompute-granularity", parts.line(name));
+    } else if parts.has("recompute-activations") {
+        let line = parts.line("recompute-activations");
+        draft.set(knob, "selective", "--recompute-activations", line);
+    }
+    let granularity = draft.design.get(knob).to_string();
+    layers_again(parts, granularity == "full", draft);
+    modules_again(parts, &granularity, draft);
+}
+
+/// `--recompute-num-layers`: of each chunk in both, of each stage here.
+fn layers_again(parts: &Parts, full: bool, draft: &mut Draft) {
+    let (key, name) = ("--recompute-num-layers", "recompute-num-layers");
+    let Some(text) = parts.text(name) else { return };
+    let line = parts.line(name);
+    if !full {
+        return draft.ignore(key, line, "only full recomputation counts layers");
+    }
+    let block = draft.design.memory.recompute_method == RecomputeMethod::Block;
+    let chunks = draft.design.parallel.virtual_pipeline_model_parallel_size;
+    let whole_stage = parts.has("enable-recompute-layers-per-pp-rank");
+    match text.parse::<u64>() {
+        Ok(layers) if block && chunks > 1 && !whole_stage => {
+            let transformer = &draft.design.transformer;
+            let slots = transformer.num_layers + draft.design.parallel.noop_layers.0.len() as u64;
+            let stage = slots.div_ceil(draft.design.parallel.pipeline_model_parallel_size);
+            let of_stage = layers.saturating_mul(chunks).min(stage.max(1)).to_string();
+            draft.set(KnobId::recompute_num_layers, &of_stage, key, line);
+        }
+        _ => draft.set(KnobId::recompute_num_layers, text, key, line),
+    }
+}
+
+fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
+    let mut modules: Vec<&str> = vec![];
+    let mut keys: Vec<&str> = vec![];
+    let mut line = 0;
+    if parts.has("recompute-modules") {
+        keys.push("--recompute-modules");
+        line = parts.line("recompute-modules");
+        let words = parts.words("recompute-modules").iter().flat_map(|word| word.split(','));
+        modules.extend(words.filter(|word| !word.is_empty()));
+    }
+    for (name, key, module) in [
+        ("recompute-activation-function", "--recompute-activation-function", "moe_act"),
+        ("recompute-norm", "--recompute-norm", "layernorm"),
+        ("recompute-mla-up-proj", "--recompute-mla-up-proj", "mla_up_proj"),
+        ("mla-zero-memory", "--mla-zero-memory", "mla_up_proj"),
+    ] {
+        if !parts.has(name) {
+            continue;
+        }
+        if module == "moe_act" && draft.design.transformer.num_moe_experts.is_none() {
+            let reason = "no knob recomputes the activation function of dense layers";
+            draft.ignore(key, parts.line(name), reason);
+            continue;
+        }
+        line = line.max(parts.line(name));
+        keys.push(key);
+        modules.push(module);
+    }
+    let asked = parts.text("recompute-granularity") == Some("selective");
+    if draft.format == Format::Mindspeed
+        && asked
+        && !modules.is_empty()
+        && keys.first() != Some(&"--recompute-modules")
+    {
+        // MindSpeed's own arguments come beside what `selective` takes.
+        modules.push("core_attn");
+    }
+    if modules.is_empty() && granularity == "selective" {
+        let line = parts.line("recompute-granularity");
+        let key = "--recompute-granularity";
+        return draft.set(KnobId::recompute_modules, "core_attn", key, line);
+    }
+    if modules.is_empty() {
+        return;
+    }
+    if granularity == "full" {
+        let reason = "whole layers are recomputed already";
+        return keys.iter().for_each(|key| draft.ignore(key, line, reason));
+    }
+    let keys = keys.join(", ");
+    draft.set(KnobId::recompute_granularity, "selective", &keys, line);
+    draft.set(KnobId::recompute_modules, &modules.join(","), &keys, line);
+}
+
+fn swapping(parts: &Parts, draft: &mut Draft) {
+    let swaps = [
+        ("swap-attention", "attention_output"),
+        ("mla-swap-core-attn-out", "attention_output"),
+        ("swap-optimizer", "optimizer"),
+    ];
+    let given: Vec<_> = swaps.iter().filter(|(name, _)| parts.has(name)).collect();
+    let Some((first, _)) = given.first() else { return };
+    let modules: Vec<&str> = given.iter().map(|(_, module)| *module).collect();
+    let keys: Vec<String> = given.iter().map(|(name, _)| super::dashed(name)).collect();
+    let (keys, line) = (keys.join(", "), parts.line(first));
+    draft.set(KnobId::swap_modules, &modules.join(","), &keys, line);
+    if parts.has("swap-attention") && draft.format == Format::Mindspeed {
+        let detail = "--swap-attention: the output of attention is swapped, no other module";
+        draft.assume(Some(KnobId::swap_modules), detail);
+    }
+}
+
+/// The batch, which may follow from the cluster.
+pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
+    let name = "global-batch-size";
+    if let Some(text) = parts.text(name) {
+        return draft.set(KnobId::global_batch_size, text, "--global-batch-size", parts.line(name));
+    }
+    let parallel = &draft.design.parallel;
+    let ranks = parallel
+        .tensor_model_parallel_size
+        .saturating_mul(parallel.pipeline_model_parallel_size)
+        .saturating_mul(parallel.context_parallel_size)
+        .max(1);
+    let replicas = (draft.design.cluster.num_devices / ranks).max(1);
+    let batch = replicas.saturating_mul(draft.design.training.micro_batch_size);
+    draft.default(KnobId::global_batch_size, &batch.min(16_777_216).to_string());
+    let detail = format!("no --global-batch-size: {batch}, one micro-batch for each replica");
+    draft.assume(Some(KnobId::global_batch_size), detail);
+}

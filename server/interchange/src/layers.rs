@@ -1,0 +1,246 @@
+//! Layers, no-op layers, MTP layers and what each chunk of the pipeline holds.
+//!
+//! Megatron and MindSpeed count no-op layers among `--num-layers` and put MTP layers behind the
+//! last chunk's layers; here every layer, MTP layer and no-op layer takes a slot. Where both say
+//! the same of each chunk the slots are used, elsewhere a pipeline layout.
+
+use model::design::KnobId;
+
+use crate::draft::Draft;
+use crate::launch::Parts;
+
+/// Layers, at most: as many as the knob takes, and no-op layers.
+const MOST_LAYERS: u64 = 6_000;
+
+pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
+    let Some(name) = parts.first_of(&["num-layers", "encoder-num-layers"]) else {
+        return draft.fault(0, "--num-layers", "the text doesn't say how many layers there are");
+    };
+    let Some(total) = parts.number(name, draft) else { return };
+    let line = parts.line(name);
+    if total == 0 || total > MOST_LAYERS {
+        let detail = format!("takes 1 to {MOST_LAYERS}, not {total}");
+        return draft.fault(line, "--num-layers", detail);
+    }
+    let Some(noops) = noops(parts, total, draft) else { return };
+    let layers = total - noops.len() as u64;
+    draft.set(KnobId::num_layers, &layers.to_string(), "--num-layers", line);
+    let mtp = parts.number("mtp-num-layers", draft).unwrap_or(0).min(17);
+    if mtp > 0 {
+        let line = parts.line("mtp-num-layers");
+        draft.set(KnobId::mtp_num_layers, &mtp.to_string(), "--mtp-num-layers", line);
+    }
+    virtual_stages(parts, total, draft);
+    if let Some(layout) = &draft.design.parallel.pipeline_model_parallel_layout {
+        // Megatron counts the layout's chunks.
+        let chunks = layout.chunks.len() as u64;
+        let stages = draft.design.parallel.pipeline_model_parallel_size;
+        let line = parts.line("pipeline-model-parallel-size");
+        let knob = KnobId::virtual_pipeline_model_parallel_size;
+        let count = (chunks / stages).max(1).to_string();
+        return draft.set(knob, &count, "--pipeline-model-parallel-layout", line);
+    }
+    let stages = draft.design.parallel.pipeline_model_parallel_size;
+    let chunks = stages * draft.design.parallel.virtual_pipeline_model_parallel_size;
+    if let Some((key, counts)) = uneven(parts, total, stages, chunks, draft) {
+        return layout(&counts, mtp, key, parts.line(key.trim_start_matches('-')), draft);
+    }
+    place(&Slots { total, noops, mtp, chunks }, parts, draft);
+}
+
+/// The positions of no-op layers; none where they are wrong.
+fn noops(parts: &Parts, total: u64, draft: &mut Draft) -> Option<Vec<u64>> {
+    let Some(text) = parts.text("noop-layers") else { return Some(vec![]) };
+    let positions: Option<Vec<u64>> =
+        text.split(',').map(|part| part.trim().parse().ok().filter(|p| *p < total)).collect();
+    let sorted = positions.map(|mut positions| {
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    });
+    let Some(positions) = sorted.filter(|positions| (positions.len() as u64) < total) else {
+        let detail = format!("takes positions below --num-layers {total}, comma-joined");
+        draft.fault(parts.line("noop-layers"), "--noop-layers", detail);
+        return None;
+    };
+    Some(positions)
+}
+
+fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
+    let knob = KnobId::virtual_pipeline_model_parallel_size;
+    if let Some(name) = parts
+        .first_of(&["num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"])
+    {
+        if let Some(count) = parts.number(name, draft) {
+            draft.set(knob, &count.to_string(), &crate::launch::dashed(name), parts.line(name));
+        }
+        return;
+    }
+    let name = "num-layers-per-virtual-pipeline-stage";
+    if let Some(each) = parts.number(name, draft) {
+        let stages = draft.design.parallel.pipeline_model_parallel_size;
+        let chunk = stages.saturating_mul(each);
+        let line = parts.line(name);
+        let key = "--num-layers-per-virtual-pipeline-stage";
+        if chunk == 0 || !total.is_multiple_of(chunk) {
+            let detail = format!("{total} layers aren't a multiple of PP {stages} x {each}");
+            return draft.fault(line, key, detail);
+        }
+        draft.set(knob, &(total / chunk).to_string(), key, line);
+    } else if parts.text("schedules-method") == Some("dualpipev") {
+        let line = parts.line("schedules-method");
+        draft.set(knob, "2", "--schedules-method", line);
+    }
+}
+
+/// Layers of each chunk, in the order in which a micro-batch meets them, where they are given or
+/// heads take a layer's place; with the argument that says so.
+fn uneven(
+    parts: &Parts,
+    total: u64,
+    stages: u64,
+    chunks: u64,
+    draft: &mut Draft,
+) -> Option<(&'static str, Vec<u64>)> {
+    let wrong = |key: &str, draft: &mut Draft| {
+        let line = parts.line(key.trim_start_matches('-'));
+        draft.fault(line, key, format!("these chunks don't hold {total} layers evenly"));
+    };
+    if let Some(text) = parts.text("num-layer-list") {
+        let counts: Option<Vec<u64>> =
+            text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let fits = |counts: &Vec<u64>| {
+            counts.len() as u64 == chunks
+                && counts.iter().try_fold(0_u64, |sum, n| sum.checked_add(*n)) == Some(total)
+        };
+        let counts = counts.filter(fits);
+        if counts.is_none() {
+            wrong("--num-layer-list", draft);
+        }
+        return counts.map(|counts| ("--num-layer-list", counts));
+    }
+    let per_stage = chunks / stages.max(1);
+    let first = parts.number("decoder-first-pipeline-num-layers", draft);
+    let last = parts.number("decoder-last-pipeline-num-layers", draft);
+    if first.is_some() || last.is_some() {
+        let key = if first.is_some() {
+            "--decoder-first-pipeline-num-layers"
+        } else {
+            "--decoder-last-pipeline-num-layers"
+        };
+        let counts = ends(total, stages, per_stage, first, last);
+        if counts.is_none() {
+            wrong(key, draft);
+        }
+        return counts.map(|counts| (key, counts));
+    }
+    let embedding = parts.has("account-for-embedding-in-pipeline-split");
+    let loss = parts.has("account-for-loss-in-pipeline-split");
+    if !(embedding || loss) || chunks < 2 {
+        return None;
+    }
+    let key = if embedding {
+        "--account-for-embedding-in-pipeline-split"
+    } else {
+        "--account-for-loss-in-pipeline-split"
+    };
+    let slots = total + u64::from(embedding) + u64::from(loss);
+    let each = slots / chunks;
+    if !slots.is_multiple_of(chunks) || each == 0 {
+        wrong(key, draft);
+        return None;
+    }
+    let mut counts = vec![each; chunks as usize];
+    if let Some(first) = counts.first_mut().filter(|_| embedding) {
+        *first -= 1;
+    }
+    if let Some(last) = counts.last_mut().filter(|_| loss) {
+        *last -= 1;
+    }
+    Some((key, counts))
+}
+
+/// Chunks whose first or last stage is given and whose other stages share the rest.
+fn ends(
+    total: u64,
+    stages: u64,
+    per_stage: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+) -> Option<Vec<u64>> {
+    let given = u64::from(first.is_some()) + u64::from(last.is_some());
+    let middle = stages.checked_sub(given).filter(|middle| *middle > 0)?;
+    let rest = total.checked_sub(first.unwrap_or(0))?.checked_sub(last.unwrap_or(0))?;
+    let each = rest.is_multiple_of(middle).then_some(rest / middle)?;
+    let of_stage = |stage: u64| match (first, last) {
+        (Some(first), _) if stage == 0 => first,
+        (_, Some(last)) if stage + 1 == stages => last,
+        _ => each,
+    };
+    let counts = (0..per_stage * stages).map(|chunk| {
+        let layers = of_stage(chunk % stages);
+        layers.is_multiple_of(per_stage).then_some(layers / per_stage)
+    });
+    counts.collect()
+}
+
+struct Slots {
+    total: u64,
+    noops: Vec<u64>,
+    mtp: u64,
+    chunks: u64,
+}
+
+/// Places layers by slots, or by a layout where slots can't say it.
+fn place(slots: &Slots, parts: &Parts, draft: &mut Draft) {
+    let Slots { total, noops, mtp, chunks } = slots;
+    let each = total / chunks.max(&1);
+    let even = total.is_multiple_of(*chunks);
+    let mtp = *mtp;
+    let line = parts.line("noop-layers");
+    if mtp == 0 || *chunks == 1 || !even {
+        // Slots that don't divide are a rule's matter, which names the ways out.
+        return set_noops(noops, line, draft);
+    }
+    // Behind the last layer all are no-ops; the last of them are where MTP layers stand.
+    let behind = (0..*total).rev().take_while(|slot| noops.contains(slot)).count() as u64;
+    if behind >= mtp && behind <= each {
+        let kept: Vec<u64> = noops.iter().copied().filter(|slot| *slot < total - mtp).collect();
+        return set_noops(&kept, line, draft);
+    }
+    let counts: Vec<u64> = (0..*chunks)
+        .map(|chunk| {
+            let range = chunk * each..(chunk + 1) * each;
+            each - noops.iter().filter(|slot| range.contains(slot)).count() as u64
+        })
+        .collect();
+    layout(&counts, mtp, "--mtp-num-layers", parts.line("mtp-num-layers"), draft);
+}
+
+fn set_noops(noops: &[u64], line: u64, draft: &mut Draft) {
+    if !noops.is_empty() {
+        let text: Vec<String> = noops.iter().map(u64::to_string).collect();
+        draft.set(KnobId::noop_layers, &text.join(","), "--noop-layers", line);
+    }
+}
+
+/// Sets the layout of chunks with so many layers each, MTP layers and head behind the last.
+fn layout(counts: &[u64], mtp: u64, key: &str, line: u64, draft: &mut Draft) {
+    let mut chunks: Vec<String> = counts.iter().map(|count| repeated('t', *count)).collect();
+    if let Some(first) = chunks.first_mut() {
+        first.insert(0, 'E');
+    }
+    if let Some(last) = chunks.last_mut() {
+        last.push_str(&repeated('m', mtp));
+        last.push('L');
+    }
+    draft.set(KnobId::pipeline_model_parallel_layout, &chunks.join("|"), key, line);
+}
+
+fn repeated(letter: char, count: u64) -> String {
+    match count {
+        0 => String::new(),
+        1 => letter.to_string(),
+        _ => format!("{letter}*{count}"),
+    }
+}

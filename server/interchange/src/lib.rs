@@ -1,0 +1,110 @@
+//! Designs from and to what others write: Hugging Face's `config.json`, launch scripts of
+//! Megatron-LM and MindSpeed-LLM, and their arguments as YAML.
+//!
+//! [`import()`] makes a [`Design`] of such a text. What it set stands beside the key that it came
+//! from; so do what it took for granted, what changes nothing that is modelled, and what it doesn't
+//! know. Nothing is dropped in silence. [`export()`] writes the arguments that make the same design
+//! again; what has no argument stands in comments that [`import()`] reads.
+//!
+//! No clock, file or socket is in here, so that the browser can do the same.
+
+mod arguments;
+mod comment;
+mod draft;
+mod export;
+mod flags;
+mod hugging_face;
+mod launch;
+mod layers;
+mod shell;
+mod yaml;
+
+pub use draft::{Assumed, Fault, Ignored, Import, Set, Unknown};
+pub use export::{Provenance, export};
+
+use model::design::Design;
+
+use draft::Draft;
+
+/// Bytes of a text, at most. Real ones have a few thousand.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// Who wrote a text, or is to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Hugging Face's `config.json`.
+    HuggingFace,
+    /// Megatron-LM: a launch script, bare arguments, or arguments as YAML.
+    Megatron,
+    /// MindSpeed-LLM: the same, with its own arguments.
+    Mindspeed,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::HuggingFace, Self::Megatron, Self::Mindspeed];
+
+    /// The short name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HuggingFace => "hf",
+            Self::Megatron => "megatron",
+            Self::Mindspeed => "mindspeed",
+        }
+    }
+
+    /// The format of a text, by what stands in it.
+    ///
+    /// JSON is Hugging Face's; any other text with an argument, variable or package of MindSpeed's
+    /// is a script of MindSpeed-LLM.
+    #[must_use]
+    pub fn detect(text: &str) -> Self {
+        const MINDSPEED: [&str; 9] = [
+            "mindspeed",
+            "NPUS_PER_NODE",
+            "HCCL_",
+            "PYTORCH_NPU_ALLOC_CONF",
+            "--noop-layers",
+            "--moe-tp-extend-ep",
+            "--moe-alltoall-overlap-comm",
+            "--moe-fb-overlap",
+            "cp_algo",
+        ];
+        if text.trim_start().starts_with('{') {
+            Self::HuggingFace
+        } else if MINDSPEED.iter().any(|word| text.contains(word)) {
+            Self::Mindspeed
+        } else {
+            Self::Megatron
+        }
+    }
+}
+
+/// Reads a text.
+///
+/// Of a `base`, everything that the text can't speak of is taken: for an architecture all but the
+/// shape of the model, for a launch script the cluster. Without one these are the neutral values of
+/// the registry, and the design is named after the preset that it is nearest to.
+#[must_use]
+pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
+    let mut draft = Draft::new(format, base);
+    if text.len() > MOST_BYTES {
+        let detail = format!("the text has {} bytes; at most {MOST_BYTES} are read", text.len());
+        draft.fault(0, "", detail);
+        return draft.finish(base);
+    }
+    match format {
+        Format::HuggingFace => hugging_face::read(text, &mut draft),
+        Format::Megatron | Format::Mindspeed => {
+            let arguments = if yaml::is_yaml(text) {
+                yaml::arguments(text, &mut draft)
+            } else {
+                shell::arguments(text, &mut draft)
+            };
+            launch::read(arguments, base, &mut draft);
+            comment::read(text, &mut draft);
+        }
+    }
+    draft.finish(base)
+}

@@ -1,0 +1,162 @@
+//! The arguments of a launch script: as much of the shell as such scripts are written in.
+//!
+//! Variables, arrays, quotes, continued lines, comments, `${VAR:-default}` and `$((..))` are
+//! evaluated in order. Nothing is run: a command's output is unknown, and of conditions and loops
+//! every line is read once. Where a word stood is kept, through variables, for messages.
+
+mod arithmetic;
+mod expand;
+mod reader;
+
+use std::collections::BTreeMap;
+
+use crate::arguments::{Argument, of_words};
+use crate::draft::Draft;
+use crate::flags;
+
+/// Characters and elements that expansions may make, all together.
+const MOST_EXPANDED: usize = 1 << 20;
+
+/// Commands that are looked at for what they read.
+const MOST_TOLD: usize = 1_000;
+
+/// A character and the line that it was written on.
+pub(super) type Mark = (char, u64);
+
+/// Text whose characters know their lines.
+pub(super) type Text = Vec<Mark>;
+
+/// A word of a command and its line.
+pub(super) type Word = (String, u64);
+
+/// What has been read so far.
+#[derive(Default)]
+pub(super) struct Script {
+    /// Each variable's elements; one where it is no array.
+    variables: BTreeMap<String, Vec<Text>>,
+    /// In the order in which they were first set.
+    order: Vec<String>,
+    commands: Vec<Vec<Word>>,
+    /// Variables whose default was taken, with it.
+    defaults: BTreeMap<String, String>,
+    /// The line of the first condition or loop.
+    branches: Option<u64>,
+    expanded: usize,
+    fault: Option<(u64, String)>,
+}
+
+impl Script {
+    fn assign(&mut self, name: String, value: Vec<Text>, append: bool) {
+        if !self.variables.contains_key(&name) {
+            self.order.push(name.clone());
+        }
+        let old = self.variables.entry(name).or_default();
+        match (append, value.as_slice()) {
+            (false, _) => *old = value,
+            // `A+=" more"` lengthens a string, `A+=(more)` a list.
+            (true, [more]) if old.len() == 1 => {
+                if let Some(first) = old.first_mut() {
+                    first.extend(more);
+                }
+            }
+            (true, _) => old.extend(value),
+        }
+    }
+
+    fn fail(&mut self, line: u64, detail: impl Into<String>) {
+        if self.fault.is_none() {
+            self.fault = Some((line, detail.into()));
+        }
+    }
+}
+
+/// The arguments of the command that trains.
+pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
+    let mut script = reader::read(text);
+    if let Some((line, detail)) = script.fault.take() {
+        draft.fault(line, "", detail);
+        return vec![];
+    }
+    let words = launched(&script, draft);
+    if let Some(line) = script.branches {
+        let detail = format!(
+            "conditions and loops, from line {line} on, are not decided: each of their lines is \
+             read once, and those of a case not at all"
+        );
+        draft.assume(None, detail);
+    }
+    for (index, (word, line)) in script.commands.iter().filter_map(|c| c.first()).enumerate() {
+        if index < MOST_TOLD && matches!(word.as_str(), "source" | ".") {
+            draft.ignore(word, *line, "other files aren't read: what they set isn't known");
+        }
+    }
+    for (name, value) in &script.defaults {
+        draft.assume(None, format!("${name} is not set in the script: its default {value}"));
+    }
+    report_bare_variables(&words, draft);
+    of_words(&words)
+}
+
+/// Words that are a variable's name because nothing set it: what they hold isn't read.
+fn report_bare_variables(words: &[Word], draft: &mut Draft) {
+    let mut behind_argument = false;
+    for (word, line) in words {
+        if word.starts_with("--") {
+            behind_argument = true;
+        } else {
+            // Behind an argument it is its value, and the argument says so where it matters.
+            if word.starts_with("${") && !behind_argument {
+                draft.unknown(word, *line, None);
+            }
+            behind_argument = false;
+        }
+    }
+}
+
+/// The words of the command with most arguments that set something.
+fn launched(script: &Script, draft: &mut Draft) -> Vec<Word> {
+    let begins_bare = |words: &&Vec<Word>| words.first().is_some_and(|w| is_argument(&w.0));
+    let bare: Vec<Word> = script.commands.iter().filter(begins_bare).flatten().cloned().collect();
+    let commands = script.commands.iter().filter(|words| !begins_bare(words));
+    let best = commands.map(|words| (weight(words), words)).max_by_key(|(weight, _)| *weight);
+    match best {
+        Some((most, words)) if most > weight(&bare) => {
+            let others = script.commands.iter().filter(|other| !std::ptr::eq(*other, words));
+            for other in others.filter(|other| weight(other) > 0) {
+                if let Some((word, line)) = other.first() {
+                    draft.ignore(
+                        word,
+                        *line,
+                        "another command; the one with most arguments counts",
+                    );
+                }
+            }
+            words.clone()
+        }
+        _ if weight(&bare) > 0 => bare,
+        _ => from_variables(script, draft),
+    }
+}
+
+/// A piece of a script that only sets variables: the arguments in all of them.
+fn from_variables(script: &Script, draft: &mut Draft) -> Vec<Word> {
+    let elements = script.order.iter().filter_map(|name| script.variables.get(name)).flatten();
+    let words: Vec<Word> = elements.flat_map(|text| expand::split(text)).collect();
+    let first = words.iter().position(|(word, _)| is_argument(word));
+    let Some(first) = first else { return vec![] };
+    draft.assume(None, "no command starts the training: the arguments in all variables are read");
+    words.into_iter().skip(first).collect()
+}
+
+fn is_argument(word: &str) -> bool {
+    word.strip_prefix("--").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// How many of the words are arguments that set something.
+fn weight(words: &[Word]) -> usize {
+    let names = words.iter().filter(|(word, _)| is_argument(word));
+    names.filter(|(word, _)| flags::sets_something(word)).count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! What a `$` becomes, and how words are split.
+
+use super::reader::Reader;
+use super::{MOST_EXPANDED, Mark, Text, Word, arithmetic};
+
+/// Defaults within defaults, at most.
+const DEEPEST: u32 = 16;
+
+/// The words of a text, as the shell splits them.
+pub(super) fn split(text: &[Mark]) -> Vec<Word> {
+    let words = text.split(|(c, _)| c.is_whitespace()).filter(|word| !word.is_empty());
+    words
+        .map(|word| {
+            let line = word.first().map_or(0, |(_, line)| *line);
+            (word.iter().map(|(c, _)| *c).collect(), line)
+        })
+        .collect()
+}
+
+/// Words in the making.
+pub(super) struct Made {
+    words: Vec<Text>,
+    word: Text,
+    /// Is there a word, be it empty?
+    begun: bool,
+    split: bool,
+}
+
+impl Made {
+    pub(super) fn new(split: bool) -> Self {
+        Self { words: vec![], word: vec![], begun: false, split }
+    }
+
+    pub(super) fn push(&mut self, mark: Mark) {
+        self.begun = true;
+        self.word.push(mark);
+    }
+
+    /// A quote makes a word even of nothing.
+    pub(super) fn begin(&mut self) {
+        self.begun = true;
+    }
+
+    fn end(&mut self) {
+        if std::mem::take(&mut self.begun) {
+            self.words.push(std::mem::take(&mut self.word));
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Text> {
+        self.end();
+        self.words
+    }
+
+    /// Adds what a variable holds.
+    fn value(&mut self, elements: &[Text], quoted: bool, apart: bool) {
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                if apart || !quoted {
+                    self.end();
+                } else {
+                    self.push((' ', element.first().map_or(0, |(_, line)| *line)));
+                }
+            }
+            if quoted && apart {
+                self.begin();
+            }
+            for mark in element {
+                if self.split && !quoted && mark.0.is_whitespace() {
+                    self.end();
+                } else {
+                    self.push(*mark);
+                }
+            }
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Reads an expansion: a variable, arithmetic or a command's output.
+    pub(super) fn dollar(&mut self, made: &mut Made, quoted: bool, depth: u32) {
+        let line = self.line;
+        let sign = self.next();
+        match (sign, self.peek(), self.peek_at(1)) {
+            (Some('`'), _, _) => {
+                while self.next().is_some_and(|c| c != '`') {}
+                self.text("$(..)", line, made, quoted);
+            }
+            (_, Some('('), Some('(')) => {
+                self.at += 2;
+                let expression = self.up_to_closing('(', ')', 2);
+                let value = self.arithmetic(&expression, line);
+                let text = value.map_or_else(|| format!("$(({expression}))"), |v| v.to_string());
+                self.text(&text, line, made, true);
+            }
+            (_, Some('('), _) => {
+                self.at += 1;
+                self.up_to_closing('(', ')', 1);
+                self.text("$(..)", line, made, true);
+            }
+            (_, Some('{'), _) => {
+                self.at += 1;
+                let inner = self.up_to_closing('{', '}', 1);
+                self.braced(&inner, line, made, quoted, depth);
+            }
+            (_, Some('@' | '*' | '#' | '?' | '$' | '!' | '-'), _) => {
+                self.next();
+            }
+            (_, Some(c), _) if c.is_ascii_alphanumeric() || c == '_' => {
+                let mut name = String::new();
+                while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
+                    name.push(c);
+                    self.at += 1;
+                    if name.starts_with(|c: char| c.is_ascii_digit()) {
+                        break;
+                    }
+                }
+                self.variable(&name, line, made, quoted, false);
+            }
+            _ => made.push(('$', line)),
+        }
+    }
+
+    /// The text up to the bracket that closes `open` ones; the reader stands behind it.
+    fn up_to_closing(&mut self, opening: char, closing: char, open: u32) -> String {
+        let opened = self.line;
+        let (outer, mut open, mut text) = (open.saturating_sub(1), open, String::new());
+        while let Some(letter) = self.next() {
+            if letter == opening {
+                open = open.saturating_add(1);
+            } else if letter == closing {
+                open -= 1;
+                if open == 0 {
+                    // Of `))` the first one stands in the text by now.
+                    let kept = text.chars().count().saturating_sub(outer as usize);
+                    return text.chars().take(kept).collect();
+                }
+            }
+            text.push(letter);
+        }
+        self.script.fail(opened, format!("the `{opening}` that opens here never ends"));
+        text
+    }
+
+    fn arithmetic(&mut self, expression: &str, line: u64) -> Option<i64> {
+        let (variables, before) = (&self.script.variables, self.script.expanded);
+        let mut spent = 0_usize;
+        let value = arithmetic::value(expression, &mut |name| {
+            let first = variables.get(name)?.first()?;
+            // Charged before it is copied: an expression can name a long variable many times.
+            spent = spent.saturating_add(cost(first));
+            if before.saturating_add(spent) > MOST_EXPANDED {
+                return None;
+            }
+            let text: String = first.iter().map(|(c, _)| *c).collect();
+            text.trim().parse().ok()
+        });
+        self.spend(spent, line);
+        value
+    }
+
+    /// `${NAME}`, `${NAME[@]}`, `${NAME:-default}`; any other form is left as it is written.
+    fn braced(&mut self, inner: &str, line: u64, made: &mut Made, quoted: bool, depth: u32) {
+        let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let (name, rest) = inner.split_at(end.unwrap_or(inner.len()));
+        let apart = rest == "[@]" || rest == "[*]";
+        if rest.is_empty() || apart {
+            return self.variable(name, line, made, quoted, apart);
+        }
+        let colon = rest.strip_prefix(':').unwrap_or(rest);
+        let Some(default) = colon.strip_prefix(['-', '=']).filter(|_| !name.is_empty()) else {
+            return self.text(&format!("${{{inner}}}"), line, made, true);
+        };
+        let set = self.script.variables.get(name);
+        let empty = set.is_some_and(|elements| elements.iter().all(Vec::is_empty));
+        if set.is_some() && !(empty && rest.starts_with(':')) {
+            return self.variable(name, line, made, quoted, false);
+        }
+        let default = self.evaluated(default, line, depth);
+        let shown: String = default.iter().take(80).map(|(c, _)| *c).collect();
+        self.script.defaults.insert(name.to_owned(), shown);
+        self.spend(default.len(), line);
+        if colon.starts_with('=') {
+            self.script.assign(name.to_owned(), vec![default.clone()], false);
+        }
+        made.value(&[default], quoted, false);
+    }
+
+    /// A default's own variables, by a reader of its text.
+    fn evaluated(&mut self, text: &str, line: u64, depth: u32) -> Text {
+        if depth >= DEEPEST {
+            self.script.fail(line, "defaults stand too deep within each other");
+            return vec![];
+        }
+        let letters: Vec<char> = text.chars().collect();
+        let script = std::mem::take(&mut self.script);
+        let mut reader = Reader { letters: &letters, at: 0, line, script };
+        let mut made = Made::new(false);
+        while let Some(letter) = reader.peek() {
+            match letter {
+                '$' | '`' => reader.dollar(&mut made, true, depth + 1),
+                '"' | '\'' => {
+                    reader.next();
+                }
+                _ => {
+                    reader.next();
+                    made.push((letter, line));
+                }
+            }
+        }
+        self.script = reader.script;
+        made.finish().into_iter().flatten().collect()
+    }
+
+    fn variable(&mut self, name: &str, line: u64, made: &mut Made, quoted: bool, apart: bool) {
+        // Without `[@]` an array is its first element.
+        let most = if apart { usize::MAX } else { 1 };
+        let Some(elements) = self.script.variables.get(name) else {
+            return self.text(&format!("${{{name}}}"), line, made, true);
+        };
+        let count = elements.len().min(most);
+        self.spend(elements.iter().take(count).map(cost).sum(), line);
+        if self.script.fault.is_some() {
+            return;
+        }
+        let elements = self.script.variables.get(name).and_then(|all| all.get(..count));
+        made.value(elements.unwrap_or_default(), quoted, apart);
+    }
+
+    fn text(&mut self, text: &str, line: u64, made: &mut Made, quoted: bool) {
+        let marks: Text = text.chars().map(|c| (c, line)).collect();
+        self.spend(marks.len(), line);
+        made.value(&[marks], quoted, false);
+    }
+
+    fn spend(&mut self, count: usize, line: u64) {
+        self.script.expanded = self.script.expanded.saturating_add(count);
+        if self.script.expanded > MOST_EXPANDED {
+            let detail =
+                format!("the variables hold more than {MOST_EXPANDED} characters and elements");
+            self.script.fail(line, detail);
+        }
+    }
+}
+
+/// What an element counts against [`MOST_EXPANDED`]: an empty one takes memory, too.
+fn cost(element: &Text) -> usize {
+    element.len().saturating_add(1)
+}

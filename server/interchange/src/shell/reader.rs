@@ -1,0 +1,324 @@
+//! Goes through a script from its first to its last character.
+
+use super::{Script, Text, Word, expand};
+
+/// Words that open or part a condition or loop, and stand before a command.
+const KEYWORDS: [&str; 12] =
+    ["if", "then", "else", "elif", "fi", "while", "until", "do", "done", "{", "}", "!"];
+/// Words before an assignment or a command that change neither.
+const PREFIXES: [&str; 5] = ["export", "local", "readonly", "declare", "typeset"];
+
+/// The script with its variables and commands.
+pub(super) fn read(text: &str) -> Script {
+    let letters: Vec<char> = text.chars().collect();
+    let mut reader = Reader { letters: &letters, at: 0, line: 1, script: Script::default() };
+    while reader.at < letters.len() && reader.script.fault.is_none() {
+        reader.command();
+    }
+    reader.script
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) letters: &'a [char],
+    pub(super) at: usize,
+    pub(super) line: u64,
+    pub(super) script: Script,
+}
+
+impl Reader<'_> {
+    pub(super) fn peek(&self) -> Option<char> {
+        self.letters.get(self.at).copied()
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<char> {
+        self.letters.get(self.at + ahead).copied()
+    }
+
+    pub(super) fn next(&mut self) -> Option<char> {
+        let letter = self.peek()?;
+        self.at += 1;
+        if letter == '\n' {
+            self.line += 1;
+        }
+        Some(letter)
+    }
+
+    /// Skips blanks, continued lines and comments, but no line's end.
+    fn blanks(&mut self) {
+        loop {
+            match (self.peek(), self.peek_at(1), self.peek_at(2)) {
+                (Some(' ' | '\t' | '\r'), _, _) => {
+                    self.next();
+                }
+                (Some('\\'), Some('\n'), _) => {
+                    self.next();
+                    self.next();
+                }
+                (Some('\\'), Some('\r'), Some('\n')) => {
+                    self.at += 1;
+                    self.next();
+                    self.next();
+                }
+                (Some('#'), _, _) => {
+                    while self.peek().is_some_and(|c| c != '\n') {
+                        self.next();
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Reads one simple command, with the assignments before it.
+    fn command(&mut self) {
+        let mut words: Vec<Word> = vec![];
+        let mut beginning = true;
+        loop {
+            self.blanks();
+            let start = self.at;
+            match self.peek() {
+                None => break,
+                Some('\n' | ';' | '|' | '&' | '(' | ')') => {
+                    self.next();
+                    break;
+                }
+                Some('<' | '>') => {
+                    self.redirection(&mut words, start);
+                    continue;
+                }
+                Some(_) => {}
+            }
+            if beginning && self.skips_case() {
+                continue;
+            }
+            if beginning && self.assignment() {
+                continue;
+            }
+            let line = self.line;
+            let made = self.words(true);
+            if self.at == start {
+                self.next();
+            }
+            for text in made {
+                let word: String = text.iter().map(|(c, _)| *c).collect();
+                let line = text.first().map_or(line, |(_, line)| *line);
+                if beginning && self.is_before_command(&word, line) {
+                    continue;
+                }
+                beginning = false;
+                words.push((word, line));
+            }
+            if self.script.fault.is_some() {
+                break;
+            }
+        }
+        if !words.is_empty() {
+            self.script.commands.push(words);
+        }
+    }
+
+    /// Skips a `case`: its patterns look like arguments, and which one holds isn't known.
+    fn skips_case(&mut self) -> bool {
+        let rest = self.letters.get(self.at..).unwrap_or_default();
+        if !(rest.starts_with(&['c', 'a', 's', 'e']) && rest.get(4).is_some_and(|c| *c == ' ')) {
+            return false;
+        }
+        self.script.branches.get_or_insert(self.line);
+        let mut last = String::new();
+        while let Some(letter) = self.next() {
+            if letter.is_whitespace() || letter == ';' {
+                if last == "esac" {
+                    break;
+                }
+                last.clear();
+            } else if last.len() < 8 {
+                last.push(letter);
+            }
+        }
+        true
+    }
+
+    /// Is the word something that stands before a command?
+    fn is_before_command(&mut self, word: &str, line: u64) -> bool {
+        if matches!(word, "if" | "while" | "until" | "for" | "case") {
+            self.script.branches.get_or_insert(line);
+        }
+        KEYWORDS.contains(&word) || PREFIXES.contains(&word)
+    }
+
+    /// Reads `NAME=value`, `NAME+=value` or `NAME=(..)`, if that is what comes.
+    fn assignment(&mut self) -> bool {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut end = self.at;
+        while self.letters.get(end).copied().is_some_and(is_name) {
+            end += 1;
+        }
+        let name: String = self.letters.get(self.at..end).unwrap_or_default().iter().collect();
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return false;
+        }
+        let append = self.letters.get(end) == Some(&'+');
+        let equals = end + usize::from(append);
+        if self.letters.get(equals) != Some(&'=') {
+            return false;
+        }
+        self.at = equals + 1;
+        let value = if self.peek() == Some('(') {
+            self.next();
+            self.list()
+        } else {
+            vec![self.words(false).into_iter().flatten().collect()]
+        };
+        self.script.assign(name, value, append);
+        true
+    }
+
+    /// The words up to the closing bracket of an array.
+    fn list(&mut self) -> Vec<Text> {
+        let opened = self.line;
+        let mut elements = vec![];
+        loop {
+            self.blanks();
+            match self.peek() {
+                None => {
+                    self.script.fail(opened, "the list that opens here never ends");
+                    return elements;
+                }
+                Some(')') => {
+                    self.next();
+                    return elements;
+                }
+                Some('\n' | ';' | '|' | '&' | '(' | '<' | '>') => {
+                    self.next();
+                }
+                Some(_) => {
+                    let start = self.at;
+                    elements.extend(self.words(true));
+                    if self.at == start {
+                        self.next();
+                    }
+                }
+            }
+            if self.script.fault.is_some() {
+                return elements;
+            }
+        }
+    }
+
+    /// Skips `> file`, `2>&1`, `< file` and a here-document.
+    fn redirection(&mut self, words: &mut Vec<Word>, start: usize) {
+        // The number just before the sign is the stream's, not a word.
+        let touches = start > 0 && self.letters.get(start - 1).is_some_and(char::is_ascii_digit);
+        if touches && words.last().is_some_and(|(word, _)| word.len() == 1) {
+            words.pop();
+        }
+        let mut signs = String::new();
+        while let Some(sign @ ('<' | '>' | '&' | '-')) = self.peek() {
+            signs.push(sign);
+            self.next();
+        }
+        self.blanks();
+        let target = self.words(true);
+        if signs.starts_with("<<") && !signs.starts_with("<<<") {
+            let end: String = target.iter().flatten().map(|(c, _)| *c).collect();
+            self.here_document(&end);
+        }
+    }
+
+    /// Skips the lines of a here-document; what stands behind its beginning on that line, too.
+    fn here_document(&mut self, end: &str) {
+        let mut line = String::new();
+        let mut first = true;
+        while let Some(letter) = self.next() {
+            if letter != '\n' {
+                line.push(letter);
+                continue;
+            }
+            if !first && line.trim() == end {
+                return;
+            }
+            first = false;
+            line.clear();
+        }
+    }
+
+    /// Reads a word. Where it may split, an unquoted variable makes as many as it holds, or none.
+    fn words(&mut self, split: bool) -> Vec<Text> {
+        let mut made = expand::Made::new(split);
+        while let Some(letter) = self.peek() {
+            let line = self.line;
+            match letter {
+                ' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '(' | ')' | '<' | '>' => break,
+                '\\' => {
+                    self.next();
+                    match self.next() {
+                        None | Some('\n') => {}
+                        Some('\r') if self.peek() == Some('\n') => {
+                            self.next();
+                        }
+                        Some(escaped) => made.push((escaped, line)),
+                    }
+                }
+                '\'' => self.single_quoted(&mut made),
+                '"' => self.double_quoted(&mut made),
+                '$' | '`' => self.dollar(&mut made, false, 0),
+                _ => {
+                    self.next();
+                    made.push((letter, line));
+                }
+            }
+            if self.script.fault.is_some() {
+                break;
+            }
+        }
+        made.finish()
+    }
+
+    fn single_quoted(&mut self, made: &mut expand::Made) {
+        let opened = self.line;
+        self.next();
+        made.begin();
+        loop {
+            let line = self.line;
+            match self.next() {
+                None => return self.script.fail(opened, "the quote that opens here never ends"),
+                Some('\'') => return,
+                Some(letter) => made.push((letter, line)),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self, made: &mut expand::Made) {
+        let opened = self.line;
+        self.next();
+        made.begin();
+        while self.script.fault.is_none() {
+            let line = self.line;
+            match self.peek() {
+                None => return self.script.fail(opened, "the quote that opens here never ends"),
+                Some('"') => {
+                    self.next();
+                    return;
+                }
+                Some('$' | '`') => self.dollar(made, true, 0),
+                Some('\\') => {
+                    self.next();
+                    match self.next() {
+                        None | Some('\n') => {}
+                        Some(escaped @ ('$' | '"' | '\\' | '`')) => made.push((escaped, line)),
+                        // A blank between the backslash and the line's end is a common slip.
+                        Some(' ' | '\t' | '\r') => made.push((' ', line)),
+                        Some(other) => {
+                            made.push(('\\', line));
+                            made.push((other, line));
+                        }
+                    }
+                }
+                Some(letter) => {
+                    self.next();
+                    made.push((letter, line));
+                }
+            }
+        }
+    }
+}

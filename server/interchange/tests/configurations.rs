@@ -1,0 +1,173 @@
+//! Hugging Face's `config.json` of real models.
+
+use interchange::{Format, Import, import};
+use model::design::{Design, KnobId};
+
+/// File, its text, and the parameters in billions that a recount of the published shape gives.
+/// None where no knobs express the architecture.
+macro_rules! models {
+    ($($name:literal: $billions:expr),* $(,)?) => {
+        [$(($name, include_str!(concat!("models/", $name, ".json")), $billions)),*]
+    };
+}
+
+/// Every embedding is counted, MTP layers aren't.
+const MODELS: [(&str, &str, Option<f64>); 23] = models! {
+    "deepseek-v3": Some(671.03),
+    "deepseek-v3.1": Some(671.03),
+    "glm-4.5": Some(352.8),
+    "glm-4.5-air": Some(106.85),
+    "glm-5": None,
+    // 175.24 with its one table of embeddings counted twice.
+    "gpt3-175b": Some(174.62),
+    "kimi-k2": Some(1026.4),
+    "llama-3-70b": Some(70.55),
+    "llama-3-8b": Some(8.03),
+    "llama-3.1-405b": Some(405.85),
+    "llama4-maverick": Some(400.71),
+    "minimax-m2": Some(228.7),
+    "mixtral-8x22b": Some(140.62),
+    "mixtral-8x7b": Some(46.70),
+    "openpangu-r-72b-2512": None,
+    "pangu-pro-moe-72b": Some(71.99),
+    "pangu-ultra-135b": Some(133.9),
+    "pangu-ultra-moe-718b": Some(719.09),
+    "qwen3-235b-a22b": Some(235.09),
+    "qwen3-30b-a3b": Some(30.53),
+    "qwen3-32b": Some(32.76),
+    "qwen3-8b": Some(8.19),
+    "telechat3-105b-a4.7b": Some(104.5),
+};
+
+fn read(text: &str) -> Import {
+    import(Format::HuggingFace, text, None)
+}
+
+#[test]
+fn real_configurations_have_the_parameters_of_their_models() {
+    for (name, text, billions) in MODELS {
+        let import = read(text);
+        let Some(expected) = billions else {
+            assert_eq!(import.design, None, "{name}");
+            assert!(import.errors.iter().all(|fault| fault.line > 0), "{name}");
+            continue;
+        };
+        assert_eq!(import.errors, [], "{name}");
+        let design = import.design.unwrap();
+        let plan = model::Plan::new(&design).unwrap_or_else(|broken| panic!("{name}: {broken:?}"));
+        let counted = model::estimate(&plan).metrics.params_total as f64 / 1e9;
+        // The published recounts are rounded to their last digit.
+        let digit = if (expected * 10.0_f64).fract().abs() < 1e-6 { 0.05 } else { 0.005 };
+        assert!((counted - expected).abs() <= digit + 1e-9, "{name}: {counted}, not {expected}");
+    }
+}
+
+#[test]
+fn the_architecture_is_that_of_the_preset_of_the_same_name() {
+    for (name, text, billions) in MODELS {
+        if billions.is_none() {
+            continue;
+        }
+        let found = read(text).design.unwrap();
+        let preset = Design::from_preset(name).unwrap();
+        let mut differing: Vec<String> = KnobId::in_section(model::knob::Section::Transformer)
+            .filter(|knob| found.get(*knob) != preset.get(*knob))
+            .map(|knob| format!("{} {} {}", knob.id(), found.get(knob), preset.get(knob)))
+            .collect();
+        // What the file lacks and the preset has from elsewhere, or another spelling of the same.
+        let same = ["add_qkv_bias", "moe_ffn_hidden_size", "qk_layernorm", "kv_channels"];
+        differing.retain(|line| !same.iter().any(|knob| line.contains(knob)));
+        assert_eq!(differing, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn no_key_is_dropped_in_silence() {
+    for (name, text, _) in MODELS {
+        let import = read(text);
+        assert_eq!(import.unknown, [], "{name}");
+        let model::file::Tree::Map(entries) = model::file::json::parse(text).unwrap() else {
+            panic!("{name} is a map")
+        };
+        for (key, _) in entries {
+            let named = |keys: &str| keys.split(", ").any(|part| part == key);
+            let told = import.set.iter().any(|set| named(&set.key))
+                || import.ignored.iter().any(|ignored| named(&ignored.key))
+                || import.errors.iter().any(|fault| named(&fault.key));
+            assert!(told || import.design.is_none(), "{name}: {key}");
+        }
+    }
+}
+
+#[test]
+fn keys_that_nobody_knows_are_listed_with_their_line_and_the_nearest() {
+    let text =
+        MODELS[10].1.replacen("\"hidden_size\"", "\"hidden_sizes\": 1,\n \"hidden_size\"", 1);
+    let import = read(&text);
+    let unknown = import.unknown.first().unwrap();
+    assert_eq!(
+        (unknown.key.as_str(), unknown.nearest.as_deref()),
+        ("hidden_sizes", Some("hidden_size"))
+    );
+    assert!(unknown.line > 1);
+    assert!(import.design.is_some());
+}
+
+#[test]
+fn a_base_gives_all_but_the_shape_of_the_model() {
+    let base = Design::from_preset("deepseek-v3-2k-h800").unwrap();
+    let design = import(Format::HuggingFace, MODELS[0].1, Some(&base)).design.unwrap();
+    assert_eq!(design, base);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_an_error_with_its_line() {
+    for (text, part) in [
+        ("", "no JSON"),
+        ("[]", "map of keys"),
+        ("{\"hidden_size\": 4096,\n}", "line 2"),
+        ("{}", "num_hidden_layers"),
+        (
+            r#"{"hidden_size":16,"num_hidden_layers":"x","num_attention_heads":1,"vocab_size":1}"#,
+            "`x`",
+        ),
+        (
+            r#"{"hidden_size":1,"num_hidden_layers":9999,"num_attention_heads":1,"vocab_size":1}"#,
+            "1000",
+        ),
+        (r#"{"schema":1,"preset":"deepseek-v3"}"#, "design file"),
+    ] {
+        let import = read(text);
+        let lines: Vec<String> = import.errors.iter().map(ToString::to_string).collect();
+        assert_eq!(import.design, None, "{text}");
+        assert!(lines.join("\n").contains(part), "{text}: {lines:?}");
+    }
+    let deep = "[".repeat(100_000);
+    assert_eq!(read(&deep).design, None);
+}
+
+#[test]
+fn more_keys_than_any_configuration_has_are_refused() {
+    let mut map = "{".to_owned();
+    for index in 0.. {
+        let entry = format!("\"_a{index}\":0,");
+        if map.len() + entry.len() > (1 << 20) - 100 {
+            break;
+        }
+        map.push_str(&entry);
+    }
+    map.push_str("\"_last\":0}");
+    for text in [format!("{{\"text_config\":{map}}}"), map] {
+        let import = read(&text);
+        assert!(import.errors[0].detail.contains("at most 2000"), "{:?}", import.errors);
+        assert_eq!((import.design, import.ignored.len()), (None, 0));
+    }
+}
+
+#[test]
+fn the_language_model_of_a_multimodal_one_is_read() {
+    let text = format!("{{\"vision_config\": {{}}, \"text_config\": {}}}", MODELS[22].1);
+    let import = read(&text);
+    assert_eq!(import.design.unwrap().transformer.num_layers, 45);
+    assert!(import.ignored.iter().any(|ignored| ignored.key == "vision_config"));
+}

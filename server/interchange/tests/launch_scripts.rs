@@ -1,0 +1,316 @@
+//! Launch scripts and argument files.
+#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
+
+use interchange::{Format, Import, import};
+use model::design::{Design, KnobId};
+
+const DEEPSEEK_A2: &str = include_str!("scripts/deepseek_v3_a2.sh");
+const DEEPSEEK_A3: &str = include_str!("scripts/deepseek_v3_a3.sh");
+const QWEN: &str = include_str!("scripts/qwen3_235b_a3.sh");
+const KIMI: &str = include_str!("scripts/kimi_k2_a3.sh");
+const MIXTRAL: &str = include_str!("scripts/mixtral_8x7b.yaml");
+
+#[track_caller]
+fn clean(format: Format, text: &str) -> (Design, Import) {
+    let import = import(format, text, None);
+    assert_eq!(import.errors, []);
+    // A tokenizer's path is left to the environment.
+    assert_eq!(import.unknown, []);
+    assert!(import.violations.is_empty(), "{:?}", import.violations);
+    (import.design.clone().unwrap(), import)
+}
+
+#[track_caller]
+fn has(design: &Design, values: &[(KnobId, &str)]) {
+    for (knob, value) in values {
+        assert_eq!(design.get(*knob).to_string(), *value, "{}", knob.id());
+    }
+}
+
+#[test]
+fn mindspeed_trains_deepseek_v3_on_512_npus() {
+    let (design, import) = clean(Format::Mindspeed, DEEPSEEK_A2);
+    has(
+        &design,
+        &[
+            (KnobId::num_layers, "61"),
+            (KnobId::noop_layers, "61,62"),
+            (KnobId::mtp_num_layers, "1"),
+            (KnobId::moe_layer_freq, "([0]*3+[1]*58)"),
+            (KnobId::num_devices, "512"),
+            (KnobId::accelerator, "ascend-910b3"),
+            (KnobId::tensor_model_parallel_size, "4"),
+            (KnobId::pipeline_model_parallel_size, "8"),
+            (KnobId::expert_model_parallel_size, "32"),
+            (KnobId::expert_tensor_parallel_size, "1"),
+            (KnobId::method, "dualpipev"),
+            (KnobId::overlap_moe_expert_parallel_comm, "true"),
+            (KnobId::recompute_granularity, "full"),
+            (KnobId::swap_modules, "optimizer"),
+            (KnobId::global_batch_size, "3840"),
+            (KnobId::aux_loss, "sequence"),
+            (KnobId::tp_comm_overlap, "true"),
+            (KnobId::precision, "bf16"),
+        ],
+    );
+    let preset = Design::from_preset("deepseek-v3").unwrap();
+    assert_eq!(design.transformer, preset.transformer);
+    let line = import.set.iter().find(|set| set.knob == KnobId::num_layers).unwrap().line;
+    assert!(DEEPSEEK_A2.lines().nth(line as usize - 1).unwrap().contains("--num-layers 64"));
+}
+
+#[test]
+fn mindspeed_trains_deepseek_v3_on_512_dies() {
+    let (design, _) = clean(Format::Mindspeed, DEEPSEEK_A3);
+    let preset = Design::from_preset("deepseek-v3-512-910c").unwrap();
+    assert_eq!(design.preset.id, preset.preset.id, "the nearest preset is the recipe");
+    assert_eq!(design.transformer, preset.transformer);
+    assert_eq!(design.parallel, preset.parallel);
+    assert_eq!(design.cluster, preset.cluster);
+    has(&design, &[(KnobId::recompute_num_layers, "8"), (KnobId::recompute_method, "block")]);
+}
+
+#[test]
+fn mindspeed_trains_qwen3_235b_on_256_dies() {
+    let (design, _) = clean(Format::Mindspeed, QWEN);
+    has(
+        &design,
+        &[
+            (KnobId::num_devices, "256"),
+            (KnobId::accelerator, "ascend-910c"),
+            (KnobId::pipeline_model_parallel_size, "4"),
+            (KnobId::virtual_pipeline_model_parallel_size, "3"),
+            (KnobId::expert_model_parallel_size, "32"),
+            (KnobId::method, "interleaved"),
+            (KnobId::noop_layers, "94,95"),
+            (KnobId::recompute_num_layers, "24"),
+            (KnobId::reuse_fp32_param, "true"),
+            (KnobId::moe_alltoall_overlap_comm, "true"),
+        ],
+    );
+    let preset = Design::from_preset("qwen3-235b-a22b").unwrap();
+    assert_eq!(design.transformer, preset.transformer);
+}
+
+#[test]
+fn mindspeed_trains_kimi_k2_on_512_dies() {
+    let (design, _) = clean(Format::Mindspeed, KIMI);
+    has(
+        &design,
+        &[
+            (KnobId::num_devices, "512"),
+            (KnobId::tensor_model_parallel_size, "2"),
+            (KnobId::pipeline_model_parallel_size, "8"),
+            (KnobId::expert_model_parallel_size, "64"),
+            (KnobId::noop_layers, "61,62,63"),
+            (KnobId::num_moe_experts, "384"),
+        ],
+    );
+    let preset = Design::from_preset("kimi-k2").unwrap();
+    assert_eq!(design.transformer, preset.transformer);
+}
+
+#[test]
+fn megatron_s_argument_files_are_read() {
+    let (design, import) = clean(Format::Megatron, MIXTRAL);
+    has(
+        &design,
+        &[
+            (KnobId::num_query_groups, "8"),
+            (KnobId::expert_model_parallel_size, "8"),
+            (KnobId::recompute_modules, "core_attn,layernorm"),
+            (KnobId::data_parallel_sharding_strategy, "optim"),
+            (KnobId::num_devices, "16"),
+            (KnobId::precision, "bf16"),
+        ],
+    );
+    assert!(import.ignored.iter().any(|ignored| ignored.key.contains("CUDA")));
+    let nested = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  \
+                  gated_linear_unit: True\nmodel_parallel:\n  tensor_model_parallel_size: 2\n  \
+                  bf16: true\nnum_attention_heads: 16\nvocab_size: 1024\nmicro_batch_size: 1\n";
+    let (design, _) = clean(Format::Megatron, nested);
+    has(&design, &[(KnobId::tensor_model_parallel_size, "2"), (KnobId::gated_linear_unit, "true")]);
+}
+
+const SMALL: &str = "--num-layers 8 --hidden-size 512 --num-attention-heads 8 --vocab-size 1024 \
+    --micro-batch-size 1 --bf16";
+
+#[track_caller]
+fn small(more: &str) -> Import {
+    import(Format::Megatron, &format!("python pretrain_gpt.py {SMALL} {more}"), None)
+}
+
+#[test]
+fn the_shell_is_evaluated_as_scripts_use_it() {
+    for (script, layers) in [
+        ("A=24; python x.py --num-layers $A", 24),
+        ("export A=${N:-12}\npython x.py --num-layers ${A}", 12),
+        ("A=3\nB=$((A * (4 + $A)))\npython x.py --num-layers \"$B\"", 21),
+        ("ARGS='--num-layers 5'\nARGS+=\" --lr 1\"\npython x.py $ARGS > log 2>&1", 5),
+        ("ARGS=(\n --num-layers 6 # six\n)\nARGS+=(--lr 1)\npython x.py ${ARGS[@]}", 6),
+        ("python x.py \\\n  --num-layers=7 \\\n  --lr 1 && echo done", 7),
+        ("cat <<EOF\n--num-layers 1\nEOF\npython x.py --num-layers 9", 9),
+        ("if [ -z \"$X\" ]; then\n  L=10\nfi\npython x.py --num-layers $L", 10),
+        ("L=3\ncase $1 in\n  --num-layers=*) L=4;;\nesac\npython x.py --num-layers $L --lr 1", 3),
+        ("ARGS=\"--num-layers 11 \\\n  --lr 1\"", 11),
+        ("--num-layers 13\n--lr 1", 13),
+        ("pip install --upgrade x\npython x.py --num-layers 14", 14),
+    ] {
+        let text = script.replace("--lr 1", &SMALL.replace("--num-layers 8 ", ""));
+        let text = if text.contains("--hidden-size") {
+            text
+        } else {
+            format!("{text} {}", SMALL.replace("--num-layers 8 ", ""))
+        };
+        let found = import(Format::Megatron, &text, None);
+        assert_eq!(found.errors, [], "{text}");
+        assert_eq!(found.design.unwrap().transformer.num_layers, layers, "{text}");
+    }
+}
+
+#[test]
+fn what_isn_t_known_is_listed_with_its_line_and_the_nearest() {
+    let import = small("\\\n --nun-experts 8 --frobnicate $WHAT \\\n --swiglu stray");
+    let keys: Vec<_> =
+        import.unknown.iter().map(|u| (u.key.as_str(), u.line, u.nearest.as_deref())).collect();
+    assert_eq!(
+        keys,
+        [
+            ("--nun-experts", 2, Some("--num-experts")),
+            ("--frobnicate", 2, None),
+            ("stray", 3, None)
+        ]
+    );
+    assert!(import.design.is_some());
+}
+
+#[test]
+fn a_variable_that_nothing_sets_is_told_of() {
+    let import = small("--seq-length $SEQ_LEN");
+    assert_eq!(import.design, None);
+    assert!(import.errors[0].to_string().contains("nothing in the text sets it"));
+    assert!(import.errors[0].line == 1);
+    let import = small("$EXTRA_ARGS");
+    assert_eq!(import.unknown[0].key, "${EXTRA_ARGS}");
+}
+
+#[test]
+fn files_that_a_script_reads_are_told_of() {
+    let text = format!("source common.sh\npython x.py {SMALL}");
+    let import = import(Format::Megatron, &text, None);
+    let ignored: Vec<_> = import.ignored.iter().map(|i| (i.key.as_str(), i.line)).collect();
+    assert_eq!(ignored, [("source", 1)]);
+    assert!(import.design.is_some());
+}
+
+#[test]
+fn what_megatron_assumes_is_assumed_and_said() {
+    let import = small("--num-experts 8 --tensor-model-parallel-size 2 --sequence-parallel");
+    let design = import.design.unwrap();
+    has(
+        &design,
+        &[
+            (KnobId::expert_tensor_parallel_size, "2"),
+            (KnobId::ffn_hidden_size, "2048"),
+            (KnobId::moe_token_dispatcher_type, "allgather"),
+            (KnobId::data_parallel_sharding_strategy, "no_shard"),
+            (KnobId::add_bias_linear, "true"),
+        ],
+    );
+    for knob in [KnobId::expert_tensor_parallel_size, KnobId::accelerator, KnobId::num_devices] {
+        assert!(import.assumed.iter().any(|assumed| assumed.knob == Some(knob)), "{}", knob.id());
+    }
+}
+
+#[test]
+fn uneven_stages_become_a_layout() {
+    for (more, layout) in [
+        (
+            "--decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 1",
+            "Et*3|t*2|t*2|tL",
+        ),
+        ("--mtp-num-layers 1", "Et*2|t*2|t*2|t*2mL"),
+        ("--num-layer-list 1,3,3,1", "Et|t*3|t*3|tL"),
+    ] {
+        let import = small(&format!("--pipeline-model-parallel-size 4 {more}"));
+        assert_eq!(import.errors, [], "{more}");
+        assert!(import.violations.is_empty(), "{more} {:?}", import.violations);
+        has(&import.design.unwrap(), &[(KnobId::pipeline_model_parallel_layout, layout)]);
+    }
+    let import = small(
+        "--num-layers 6 --pipeline-model-parallel-size 4 \
+        --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split",
+    );
+    has(&import.design.unwrap(), &[(KnobId::pipeline_model_parallel_layout, "Et|t*2|t*2|tL")]);
+}
+
+#[test]
+fn the_format_is_found_by_what_stands_in_a_text() {
+    assert_eq!(Format::detect("\n {\"a\": 1}"), Format::HuggingFace);
+    assert_eq!(Format::detect(SMALL), Format::Megatron);
+    for text in [DEEPSEEK_A2, DEEPSEEK_A3, QWEN, KIMI] {
+        assert_eq!(Format::detect(text), Format::Mindspeed);
+    }
+    assert_eq!(Format::detect(MIXTRAL), Format::Megatron);
+}
+
+#[test]
+fn yaml_that_could_grow_or_never_ends_is_refused() {
+    for text in [
+        "a: &x [1, 2]\nb: *x\n".to_owned(),
+        format!("a: {}", "[".repeat(10_000)),
+        "a: {b: {c: ".repeat(100),
+        "a: b: c".to_owned(),
+        "a: \"\n".to_owned(),
+    ] {
+        let import = import(Format::Megatron, &text, None);
+        assert!(import.design.is_none() && !import.errors.is_empty(), "{text:.40}");
+    }
+}
+
+#[test]
+fn variables_that_grow_without_end_are_refused() {
+    let mut text = "A=--num-layers\n".to_owned();
+    text.push_str(&"A=$A$A\n".repeat(40));
+    text.push_str("python x.py $A");
+    let import = import(Format::Megatron, &text, None);
+    assert!(import.errors[0].detail.contains("characters"), "{:?}", import.errors);
+}
+
+#[test]
+fn arrays_of_empty_elements_that_grow_without_end_are_refused() {
+    let mut text = "A=(\"\" \"\")\n".to_owned();
+    text.push_str(&"A=(\"${A[@]}\" \"${A[@]}\")\n".repeat(35));
+    text.push_str("python x.py --num-layers 1 ${A[@]}");
+    let import = import(Format::Megatron, &text, None);
+    assert!(import.errors[0].detail.contains("elements"), "{:?}", import.errors);
+}
+
+#[test]
+fn arithmetic_that_names_a_long_variable_again_and_again_is_refused() {
+    let long = format!("{}1", "0".repeat(100_000));
+    let sum = vec!["A"; 1_000].join("+");
+    let text = format!("A={long}\npython x.py --num-layers $(({sum}))");
+    let import = import(Format::Megatron, &text, None);
+    assert!(import.errors[0].detail.contains("elements"), "{:?}", import.errors);
+}
+
+#[test]
+fn more_arguments_than_any_run_has_are_refused() {
+    let text = format!("python x.py --num-layers 2 {}", "--unheard-of 1 ".repeat(60_000));
+    let import = import(Format::Megatron, &text, None);
+    assert!(import.errors[0].detail.contains("arguments"), "{:?}", import.errors);
+    assert_eq!((import.design, import.unknown.len()), (None, 0));
+}
+
+#[test]
+fn no_position_embedding_leaves_rotary_embeddings() {
+    for (more, kind) in [
+        ("--no-position-embedding", "none"),
+        ("--no-position-embedding --position-embedding-type rope", "rope"),
+        ("--position-embedding-type rope --no-position-embedding", "rope"),
+    ] {
+        let design = small(more).design.unwrap();
+        has(&design, &[(KnobId::position_embedding_type, kind)]);
+    }
+}

@@ -1,0 +1,68 @@
+//! An import as data: what `moescape import --json` prints and `POST /api/v1/import` answers.
+
+use interchange::Import;
+use model::MODEL_VERSION;
+use model::design::KnobId;
+use model::file::{self, Extent, Tree};
+use model::link;
+
+use crate::report;
+
+/// The design with all that there is to say about how it came about.
+#[must_use]
+pub(crate) fn report(import: &Import) -> Tree {
+    let design = import.design.as_ref();
+    let file = design.map_or(Tree::Null, |design| file::write(design, Extent::Changed));
+    let link = design.map(|design| format!("/?{}", link::encode(design)));
+    let set = import.set.iter().map(|set| {
+        Tree::map([
+            ("knob", Tree::from(set.knob.id())),
+            ("value", set.value.as_str().into()),
+            ("key", set.key.as_str().into()),
+            ("line", line(set.line)),
+        ])
+    });
+    let assumed = import.assumed.iter().map(|assumed| {
+        let knob = assumed.knob.map(KnobId::id);
+        Tree::map([("knob", Tree::from(knob)), ("detail", assumed.detail.as_str().into())])
+    });
+    let ignored = import.ignored.iter().map(|ignored| {
+        Tree::map([
+            ("key", Tree::from(ignored.key.as_str())),
+            ("line", line(ignored.line)),
+            ("reason", ignored.reason.as_str().into()),
+        ])
+    });
+    let unknown = import.unknown.iter().map(|unknown| {
+        Tree::map([
+            ("key", Tree::from(unknown.key.as_str())),
+            ("line", line(unknown.line)),
+            ("nearest", unknown.nearest.clone().into()),
+        ])
+    });
+    let errors = import.errors.iter().map(|fault| {
+        Tree::map([
+            ("key", Tree::from(fault.key.as_str())),
+            ("line", line(fault.line)),
+            ("detail", fault.detail.as_str().into()),
+        ])
+    });
+    let violations = import.violations.iter().map(report::violation);
+    Tree::map([
+        ("format", Tree::from(import.format.name())),
+        ("design", file),
+        ("link", link.into()),
+        ("set", Tree::List(set.collect())),
+        ("assumed", Tree::List(assumed.collect())),
+        ("ignored", Tree::List(ignored.collect())),
+        ("unknown", Tree::List(unknown.collect())),
+        ("errors", Tree::List(errors.collect())),
+        ("violations", Tree::List(violations.collect())),
+        ("model_version", MODEL_VERSION.into()),
+    ])
+}
+
+/// A line of the text; null where it is no single one.
+fn line(line: u64) -> Tree {
+    if line == 0 { Tree::Null } else { Tree::Unsigned(line) }
+}

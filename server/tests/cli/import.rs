@@ -1,0 +1,75 @@
+//! `moescape import`.
+
+use serde_json::Value;
+
+use crate::{refused, run, run_with};
+
+const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-235b-a22b.json");
+const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
+
+#[test]
+fn an_imported_design_can_be_predicted() {
+    for (format, text) in [("hf", QWEN), ("mindspeed", KIMI), ("auto", KIMI), ("auto", QWEN)] {
+        let import = run_with(&["import", format, "-"], text.as_bytes());
+        assert_eq!(import.status, 0, "{}", import.stderr);
+        assert!(import.stdout.starts_with("# design: /?v=1&preset="), "{}", import.stdout);
+        let predict = run_with(&["predict", "-", "--json"], import.stdout.as_bytes());
+        assert_eq!((predict.status, predict.stderr.as_str()), (0, ""));
+        let prediction: Value = serde_json::from_str(&predict.stdout).unwrap();
+        assert!(prediction["metrics"]["mfu"].as_f64().is_some_and(|mfu| mfu > 0.0));
+    }
+}
+
+#[test]
+fn what_was_assumed_ignored_and_not_known_is_told_beside_the_design() {
+    let text = KIMI.replace("--bf16", "--bf16 --num-experst 3");
+    let import = run_with(&["import", "mindspeed", "-"], text.as_bytes());
+    for part in [
+        "--num-experst (nearest: --num-experts)",
+        "assumed: no argument names the accelerator: ascend-910c",
+        "(how the model learns, not how long a step takes)",
+    ] {
+        assert!(import.stderr.contains(part), "{part}: {}", import.stderr);
+    }
+    let json = run_with(&["import", "mindspeed", "-", "--json"], text.as_bytes());
+    assert_eq!((json.status, json.stderr.as_str()), (0, ""));
+    let report: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(report["unknown"][0]["key"], "--num-experst");
+    assert_eq!(report["unknown"][0]["nearest"], "--num-experts");
+    assert!(report["link"].as_str().unwrap().starts_with("/?v=1&preset=kimi-k2"));
+    let set = report["set"].as_array().unwrap();
+    let ep = set.iter().find(|set| set["knob"] == "parallel.expert_model_parallel_size").unwrap();
+    assert_eq!(ep["value"], "64");
+    assert!(ep["key"].as_str().unwrap().contains("--moe-tp-extend-ep"));
+    assert!(ep["line"].as_u64().is_some());
+    assert_eq!(report["errors"], Value::Array(vec![]));
+}
+
+#[test]
+fn a_preset_gives_what_a_configuration_leaves_open() {
+    let arguments = ["import", "hf", "-", "--preset", "qwen3-235b-a22b", "--json"];
+    let run = run_with(&arguments, QWEN.as_bytes());
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["link"], "/?v=1&preset=qwen3-235b-a22b");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let import = run_with(&["import", "hf", "-"], b"{\n\"hidden_size\": \"wide\"}");
+    assert_eq!((import.status, import.stdout.as_str()), (2, ""));
+    assert!(import.stderr.contains("line 2: hidden_size"), "{}", import.stderr);
+    let import = run_with(&["import", "megatron", "-", "--json"], b"python x.py --num-layers x");
+    assert_eq!(import.status, 2);
+    let report: Value = serde_json::from_str(&import.stdout).unwrap();
+    assert_eq!(report["design"], Value::Null);
+    assert_eq!(report["errors"][0]["line"], 1);
+    for arguments in [
+        &["import"][..],
+        &["import", "hf"],
+        &["import", "xml", "-"],
+        &["import", "hf", "/nowhere/config.json"],
+    ] {
+        assert_ne!(refused(arguments), "");
+    }
+    assert_eq!(run(&["import", "hf", "-", "--preset", "nobody"]).status, 2);
+}
