@@ -4,6 +4,7 @@
 //! that fails, 1 for the rest.
 
 mod export;
+mod import;
 mod input;
 mod knobs;
 mod merge;
@@ -15,6 +16,7 @@ mod schedule;
 mod serve;
 mod sweep;
 mod validate;
+mod worker;
 
 use std::io;
 use std::process::ExitCode;
@@ -37,14 +39,18 @@ enum Command {
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
     Knobs(knobs::Arguments),
-    /// Write a design as a file
+    /// Write a design as a file or as a launch script
     Export(export::Arguments),
+    /// Make a design of a config.json, a launch script or an argument file
+    Import(import::Arguments),
     /// Place a design's experts: imbalance before and after the planner, its moves, what drops
     Routing(routing::Arguments),
     /// Run a pipeline schedule task by task: step time, bubble, micro-batches in flight
     Schedule(schedule::Arguments),
     /// Evaluate every design of a space: the best, the Pareto front, what rules out the rest
     Sweep(sweep::Arguments),
+    /// Compute sweeps that are handed out over NATS
+    Worker(worker::Arguments),
     /// Put the results of a sweep's shards together
     Merge(merge::Arguments),
     /// Compare published runs with what the model predicts for them
@@ -88,9 +94,11 @@ pub fn main() -> ExitCode {
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Routing(arguments) => routing::run(&arguments),
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
+        Command::Worker(arguments) => worker::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),

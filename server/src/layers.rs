@@ -52,8 +52,10 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_long_addresses))
+        .layer(middleware::from_fn(explain_to_programs))
         .layer(CompressionLayer::new())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
+        .layer(middleware::map_response(explain_timeout))
         .layer(CatchPanicLayer::custom(panicked));
     let routes = HEADERS.into_iter().fold(routes, |routes, (name, value)| {
         let value = HeaderValue::from_static(value);
@@ -94,6 +96,33 @@ async fn refuse_long_addresses(
     routes::not_found::too_long(&state, &request, ADDRESS_LIMIT_BYTES)
 }
 
+/// Makes a problem of what the framework refuses in plain words, such as an address that isn't
+/// UTF-8.
+async fn explain_to_programs(request: Request, next: Next) -> Response {
+    const MOST_BYTES: usize = 4096;
+    let is_for_programs = request.uri().path().starts_with("/api/");
+    let response = next.run(request).await;
+    let status = response.status();
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    let is_plain = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    if !is_for_programs || !is_plain || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let text = axum::body::to_bytes(response.into_body(), MOST_BYTES).await.unwrap_or_default();
+    Problem::new(status, String::from_utf8_lossy(&text)).into_response()
+}
+
+/// Says why there is no answer when it took too long: the layer for that says nothing.
+async fn explain_timeout(response: Response) -> Response {
+    let is_silent = !response.headers().contains_key(header::CONTENT_TYPE);
+    if response.status() != StatusCode::SERVICE_UNAVAILABLE || !is_silent {
+        return response;
+    }
+    let detail =
+        format!("there was no answer within {} s; it may be less busy later", TIMEOUT.as_secs());
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).into_response()
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "the layer asks for this signature")]
 fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     let message = cause.downcast_ref::<&str>().map(ToString::to_string);
@@ -101,4 +130,19 @@ fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     tracing::error!(message, "a handler panicked");
     let detail = "the server made a mistake; the request id tells its operator which";
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_that_takes_too_long_is_a_problem() {
+        let silent = StatusCode::SERVICE_UNAVAILABLE.into_response();
+        let answer = explain_timeout(silent).await;
+        assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], "application/problem+json");
+        let said = explain_timeout((StatusCode::SERVICE_UNAVAILABLE, "busy").into_response()).await;
+        assert_eq!(said.headers()[header::CONTENT_TYPE], "text/plain; charset=utf-8");
+    }
 }

@@ -5,8 +5,11 @@
 //! what can be set and measured. No formula lives here.
 
 pub mod cli;
+mod imported;
 mod layers;
 mod listen;
+mod nats;
+pub mod openapi;
 mod problem;
 pub mod registry;
 pub mod report;
@@ -23,6 +26,8 @@ pub use site::{Site, SiteError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 /// What every request can reach.
 #[derive(Clone, Debug)]
 pub struct AppState {
@@ -34,6 +39,8 @@ pub struct AppState {
     traces: Arc<traces::Traces>,
     /// The sweeps that it runs.
     sweeps: Arc<sweeps::Lazy>,
+    /// True once the server was told to end: answers without an end of their own end then.
+    closing: watch::Sender<bool>,
 }
 
 impl AppState {
@@ -42,7 +49,15 @@ impl AppState {
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let sweeps = Arc::default();
-        Self { site: Arc::new(site), data: Arc::new(data), traces, sweeps }
+        let (closing, _) = watch::channel(false);
+        Self { site: Arc::new(site), data: Arc::new(data), traces, sweeps, closing }
+    }
+
+    /// The same with sweeps that are computed by workers at NATS.
+    #[must_use]
+    pub(crate) fn with_workers(mut self, address: nats::Address) -> Self {
+        self.sweeps = Arc::new(sweeps::Lazy::over(address));
+        self
     }
 
     /// The same with so much room for traces, in MiB.

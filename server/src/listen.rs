@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 /// How long open requests may take once the server was told to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -19,10 +20,12 @@ pub(crate) enum ListenError {
     Serve(io::Error),
 }
 
-/// Serves until the process is told to end; `bound` hears the address as soon as there is one.
+/// Serves until the process is told to end, which `closing` hears; `bound` hears the address as
+/// soon as there is one.
 pub(crate) fn serve(
     listen: &str,
     router: Router,
+    closing: &watch::Sender<bool>,
     bound: impl FnOnce(SocketAddr),
 ) -> Result<(), ListenError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -30,23 +33,27 @@ pub(crate) fn serve(
         let listener = TcpListener::bind(listen).await.map_err(ListenError::Bind)?;
         let stop = Stop::listen().map_err(ListenError::Serve)?;
         bound(listener.local_addr().map_err(ListenError::Bind)?);
-        run(listener, router, stop).await.map_err(ListenError::Serve)
+        run(listener, router, closing, stop).await.map_err(ListenError::Serve)
     })
 }
 
-async fn run(listener: TcpListener, router: Router, mut stop: Stop) -> io::Result<()> {
-    let (ending, ended) = tokio::sync::oneshot::channel();
+async fn run(
+    listener: TcpListener,
+    router: Router,
+    closing: &watch::Sender<bool>,
+    mut stop: Stop,
+) -> io::Result<()> {
+    let (ending, mut ended) = (closing.clone(), closing.subscribe());
     let told = async move {
         stop.wait().await;
         tracing::info!("ending: open requests have {} s", GRACE.as_secs());
-        // Nobody waits for it any more when the server has ended by itself.
-        let _ = ending.send(());
+        ending.send_replace(true);
     };
     // Sweeps are shared out fairly between addresses.
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let serving = axum::serve(listener, service).with_graceful_shutdown(told).into_future();
     let grace = async {
-        if ended.await.is_err() {
+        if ended.wait_for(|ending| *ending).await.is_err() {
             std::future::pending::<()>().await;
         }
         tokio::time::sleep(GRACE).await;

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use interchange::Fault;
 use model::file::{Tree, json};
 use model::knob::KnobError;
 use model::routing::text::TextError;
@@ -24,6 +25,18 @@ struct Entry {
     nearest: Vec<String>,
 }
 
+impl Entry {
+    /// What is wrong with a design that stands at this place of the body.
+    fn of(start: &str, error: KnobError) -> Self {
+        Self {
+            pointer: format!("{start}{}", pointer(&error.knob)),
+            rule: error.rule,
+            detail: error.detail,
+            nearest: error.nearest,
+        }
+    }
+}
+
 impl Problem {
     /// A problem with the request as a whole.
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
@@ -34,14 +47,19 @@ impl Problem {
     pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
         let detail = app::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the design can't be read: {detail}");
-        let entry = |error: KnobError| Entry {
-            pointer: pointer(&error.knob),
-            rule: error.rule,
-            detail: error.detail,
-            nearest: error.nearest,
-        };
-        let errors = errors.into_iter().map(entry).collect();
+        let errors = errors.into_iter().map(|error| Entry::of("", error)).collect();
         Self { status: StatusCode::BAD_REQUEST, detail, errors }
+    }
+
+    /// Designs of a batch that can't be read, each with its place.
+    pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
+        let detail = app::format::counted(designs.len() as u64, "design", "designs");
+        let detail = format!("{detail} of the batch can't be read, so that none is predicted");
+        let errors = designs.into_iter().flat_map(|(place, errors)| {
+            let start = format!("/designs/{place}");
+            errors.into_iter().map(move |error| Entry::of(&start, error))
+        });
+        Self { status: StatusCode::BAD_REQUEST, detail, errors: errors.collect() }
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
@@ -57,6 +75,20 @@ impl Problem {
             },
             rule: "unreadable_trace",
             detail: error.message,
+            nearest: Vec::new(),
+        };
+        let errors = errors.into_iter().map(entry).collect();
+        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+    }
+
+    /// A text of others that makes no design. Its pointers name lines, counted from 1.
+    pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
+        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = format!("the text makes no design: {detail}");
+        let entry = |fault: Fault| Entry {
+            pointer: if fault.line == 0 { String::new() } else { format!("/line/{}", fault.line) },
+            rule: "unreadable_text",
+            detail: Fault { line: 0, ..fault }.to_string(),
             nearest: Vec::new(),
         };
         let errors = errors.into_iter().map(entry).collect();

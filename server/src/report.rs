@@ -272,7 +272,8 @@ fn communication(row: &Communication) -> Tree {
     ])
 }
 
-fn violation(violation: &Violation) -> Tree {
+/// A broken rule with the nearest values that keep it.
+pub(crate) fn violation(violation: &Violation) -> Tree {
     let nearest = violation.nearest.iter().map(|nearest| {
         let value = Tree::from(&nearest.value);
         Tree::map([("knob", Tree::from(nearest.knob.id())), ("value", value)])

@@ -2,13 +2,18 @@
 
 mod files;
 mod health;
+mod import;
 mod knobs;
 mod metrics;
 pub(crate) mod not_found;
+mod openapi;
 mod page;
 mod predict;
 mod presets;
+mod query;
 mod schedule;
+mod sweep_page;
+mod sweep_rows;
 mod sweeps;
 mod trace;
 mod validation;
@@ -22,6 +27,8 @@ use model::file::{Tree, json};
 
 use crate::{AppState, layers};
 
+pub(crate) use predict::MOST_DESIGNS;
+
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
     page::prepare();
@@ -33,13 +40,21 @@ pub fn router(state: AppState) -> Router {
         .route(app::ladder::PATH, get(page::ladder))
         .route(app::schedule_page::PATH, get(page::schedule))
         .route(app::schedule_page::OF_DESIGN_PATH, get(schedule::of))
+        .route(app::sweep_page::PATH, get(sweep_page::builder))
+        .route("/s/{id}", get(sweep_page::results))
+        .route("/s/{id}/data", get(sweep_page::data))
+        .route("/s/{id}/cells", get(sweep_page::cells))
+        .route("/s/{id}/design/{index}", get(sweep_page::design))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
+        .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
-        .route("/api/v1/sweeps", post(sweeps::submit))
+        .route("/api/v1/import", post(import::text))
+        .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
         .route("/api/v1/sweeps/cost", post(sweeps::cost))
         .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))
         .route("/api/v1/sweeps/{id}/events", get(sweeps::events))
+        .route("/api/v1/sweeps/{id}/rows", get(sweep_rows::rows))
         .route("/api/v1/sweeps/{id}/pause", post(sweeps::pause))
         .route("/api/v1/sweeps/{id}/resume", post(sweeps::resume))
         .route("/api/v1/presets", get(presets::presets))

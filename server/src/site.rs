@@ -154,7 +154,8 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     };
     let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
     let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
-    Ok(SiteFiles { explorer, pages, worker: name("worker")?, css: name("css")? })
+    let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
+    Ok(SiteFiles { explorer, pages, sweeps, worker: name("worker")?, css: name("css")? })
 }
 
 fn content_type(path: &str) -> String {
@@ -186,6 +187,8 @@ mod tests {
             ("pkg/worker.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
+            ("pkg/sweeps.1.js", "js"),
+            ("pkg/sweeps_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
@@ -194,6 +197,7 @@ mod tests {
 
     const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
+        "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
         "worker":"/pkg/worker.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]

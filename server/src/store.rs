@@ -13,7 +13,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const FILE: &str = "moescape.sqlite";
 
 /// What brings a file from each version of its tables to the next.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE sweep (
         id TEXT PRIMARY KEY,
         client TEXT NOT NULL,
@@ -26,7 +27,19 @@ const MIGRATIONS: &[&str] = &["
         result TEXT
     ) STRICT;
     CREATE INDEX sweep_state ON sweep (state);
-"];
+",
+    "
+    -- How many rows of feasible designs are kept: null for none asked for, -1 for too many.
+    ALTER TABLE sweep ADD COLUMN kept_rows INTEGER;
+    CREATE TABLE sweep_rows (
+        sweep TEXT NOT NULL,
+        start INTEGER NOT NULL,
+        rows BLOB NOT NULL,
+        PRIMARY KEY (sweep, start)
+    ) STRICT;
+    CREATE INDEX sweep_client ON sweep (client, created_at_secs);
+",
+];
 
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
@@ -135,7 +148,7 @@ mod tests {
         let store = Store::open(directory.path()).unwrap();
         let added = store.call(|transaction| {
             transaction.execute(
-                "INSERT INTO sweep VALUES ('a', 'b', 1, '{}', '1', 1, 'running', NULL, NULL)",
+                "INSERT INTO sweep VALUES ('a', 'b', 1, '{}', '1', 1, 'running', NULL, NULL, NULL)",
                 [],
             )
         });

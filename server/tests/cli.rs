@@ -3,6 +3,8 @@
 
 #[path = "cli/export.rs"]
 mod export;
+#[path = "cli/import.rs"]
+mod import;
 #[path = "cli/ledger.rs"]
 mod ledger;
 #[path = "cli/lists.rs"]

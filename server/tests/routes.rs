@@ -1,6 +1,8 @@
 //! The routes, without a socket: one file for each, named after its address.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+#[path = "routes/api_v1_import.rs"]
+mod api_v1_import;
 #[path = "routes/api_v1_predict.rs"]
 mod api_v1_predict;
 #[path = "routes/api_v1_registry.rs"]
@@ -13,6 +15,8 @@ mod fallback;
 mod health;
 #[path = "routes/ladder.rs"]
 mod ladder;
+#[path = "routes/openapi.rs"]
+mod openapi;
 #[path = "routes/page.rs"]
 mod page;
 #[path = "routes/pkg.rs"]
@@ -57,6 +61,7 @@ impl TestApp {
         write(
             "site.json",
             r#"{"js":"/pkg/app.0123.js","wasm":"/pkg/app_bg.4567.wasm",
+                "sweeps_js":"/pkg/pages.0123.js","sweeps_wasm":"/pkg/pages_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","css":"/pkg/app.89ab.css"}"#,
         );

@@ -167,8 +167,11 @@ fn a_sweep_that_is_interrupted_or_killed_goes_on() {
         while !checkpoint.exists() && child.try_wait().unwrap().is_none() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let id = child.id().to_string();
-        let _ = Command::new("kill").args([signal, &id]).status().unwrap();
+        // Once it has ended and is waited for, its number may be another process's.
+        if child.try_wait().unwrap().is_none() {
+            let id = child.id().to_string();
+            let _ = Command::new("kill").args([signal, &id]).status().unwrap();
+        }
         child.wait().unwrap();
         if checkpoint.exists() {
             let anew = refused(home.path(), &["sweep", "spec.toml", "--out", "rows.csv"]);

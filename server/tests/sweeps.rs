@@ -81,6 +81,16 @@ impl App {
         answer
     }
 
+    /// A file.
+    async fn download(&self, path: &str) -> Vec<u8> {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = router(self.state.clone()).oneshot(request).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let disposition = response.headers()["content-disposition"].to_str().unwrap();
+        assert!(disposition.starts_with("attachment; filename=\"sweep-"), "{disposition}");
+        response.into_body().collect().await.unwrap().to_bytes().to_vec()
+    }
+
     /// Waits until a sweep is in this state.
     async fn wait(&self, path: &str, state: &str) -> Value {
         let start = Instant::now();
@@ -103,6 +113,7 @@ fn site() -> TempDir {
         std::fs::write(site.path().join("pkg").join(name), "x").unwrap();
     }
     let json = r#"{"js":"/pkg/app.js","wasm":"/pkg/app.wasm","pages_js":"/pkg/pages.js",
+        "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
     site
@@ -159,6 +170,26 @@ async fn events_tell_how_far_it_is_and_end_with_it() {
 }
 
 #[tokio::test]
+async fn events_of_a_sweep_end_when_it_is_removed() {
+    let app = App::new();
+    for paused in [false, true] {
+        let path = app.submit(&spec(2_000)).await;
+        if paused {
+            app.send("POST", &format!("{path}/pause"), "someone", "").await;
+        }
+        let request = Request::get(format!("{path}/events")).body(Body::empty()).unwrap();
+        let response = router(app.state.clone()).oneshot(request).await.unwrap();
+        let (status, _) = app.send("DELETE", &path, "someone", "").await;
+        assert_eq!(status, StatusCode::NO_CONTENT);
+        let whole = response.into_body().collect();
+        let whole = tokio::time::timeout(Duration::from_secs(20), whole).await.unwrap();
+        let text = String::from_utf8(whole.unwrap().to_bytes().to_vec()).unwrap();
+        let last = text.trim_end().rsplit("\n\n").next().unwrap();
+        assert!(last.contains("event: removed") && last.contains("removed\""), "{last}");
+    }
+}
+
+#[tokio::test]
 async fn a_paused_sweep_waits_also_for_the_next_server_and_then_goes_on() {
     let app = App::new();
     let path = app.submit(&spec(12)).await;
@@ -203,6 +234,18 @@ async fn everyone_has_a_turn_and_nobody_fills_the_queue() {
     app.wait(&path, "done").await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_client_that_asks_many_times_at_once_gets_no_more_than_its_share() {
+    let app = App::new();
+    let large = spec(2_000).to_string();
+    let asked = (0..24).map(|_| app.send("POST", "/api/v1/sweeps", "greedy", &large));
+    let answers = futures_util::future::join_all(asked).await;
+    let taken = answers.iter().filter(|(status, _)| *status == StatusCode::CREATED).count();
+    assert_eq!(taken, 8);
+    let refused = answers.iter().filter(|(status, _)| *status == StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.count(), 16);
+}
+
 #[tokio::test]
 async fn what_cannot_be_swept_is_a_problem_with_places() {
     let app = App::new();
@@ -230,6 +273,144 @@ async fn what_cannot_be_swept_is_a_problem_with_places() {
         let path = format!("/api/v1/sweeps/0123{path}");
         let (status, problem) = app.send(method, &path, "someone", "").await;
         assert_eq!((status, &problem["status"]), (StatusCode::NOT_FOUND, &json!(404)));
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_text_is_a_problem() {
+    let app = App::new();
+    for (method, path) in [("GET", ""), ("GET", "/events"), ("POST", "/pause"), ("DELETE", "")] {
+        let path = format!("/api/v1/sweeps/%FF{path}");
+        let (status, problem) = app.send(method, &path, "someone", "").await;
+        assert_eq!((status, &problem["status"]), (StatusCode::BAD_REQUEST, &json!(400)));
+    }
+    let spec = spec(1).to_string();
+    let (status, _) = app.send("POST", "/api/v1/sweeps?rows=%61ll", "someone", &spec).await;
+    assert_eq!(status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn bad_specs_are_refused_with_everything_that_is_wrong() {
+    let app = App::new();
+    let axis = r#"{"from":1024,"to":9999}"#;
+    // More than 10^27 designs.
+    let endless = format!(
+        r#"{{"schema":1,"space":{{"hidden_size":{axis},"vocab_size":{axis},"seq_length":{axis},
+        "ffn_hidden_size":{axis},"kv_lora_rank":{axis},"q_lora_rank":{axis},"gbs":{axis}}}}}"#
+    );
+    for (spec, rules) in [
+        (r#"{"schema":1,"space":{}}"#, &["empty_space"][..]),
+        (r#"{"schema":1,"space":{"tp":[]}}"#, &["empty_axis"]),
+        (&endless, &["too_many_points"]),
+        (r#"{"schema":1,"space":{"tpx":[1],"vppp":[2]}}"#, &["unknown_knob", "unknown_knob"]),
+        (
+            r#"{"schema":1,"space":{"tp":[1]},"constraints":["mfu > 0.5","mfu < 0.4"]}"#,
+            &["contradictory_constraints"],
+        ),
+        (
+            r#"{"schema":1,"space":{"tp":[1]},"constraints":["tp >= 16"]}"#,
+            &["contradictory_constraints"],
+        ),
+        (r#"{"schema":1,"space":{"tp":{"same_as":"pp"},"pp":{"same_as":"tp"}}}"#, &["tie_cycle"]),
+        (r#"{"schema":1,"space":{"tp":{"divisors_of":"tp"}}}"#, &["tie_cycle"]),
+    ] {
+        for path in ["/api/v1/sweeps", "/api/v1/sweeps/cost"] {
+            let (status, problem) = app.send("POST", path, "someone", spec).await;
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{spec} {problem}");
+            let errors = problem["errors"].as_array().unwrap();
+            let found: Vec<&str> =
+                errors.iter().map(|error| error["rule"].as_str().unwrap()).collect();
+            assert_eq!(found, rules, "{problem}");
+        }
+    }
+    assert_eq!(app.get("/api/v1/sweeps").await["sweeps"], json!([]), "nothing was started");
+}
+
+#[tokio::test]
+async fn a_list_has_the_askers_sweeps_newest_first() {
+    let app = App::new();
+    let mut ids = vec![];
+    for name in ["first", "second", "third"] {
+        let mut spec = spec(1);
+        spec["name"] = name.into();
+        let path = app.submit(&spec).await;
+        app.wait(&path, "done").await;
+        ids.push(path.trim_start_matches("/api/v1/sweeps/").to_owned());
+    }
+    let app = app.restart();
+    let names = |list: &Value| -> Vec<String> {
+        let sweeps = list["sweeps"].as_array().unwrap().iter();
+        sweeps.map(|sweep| sweep["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let list = app.get("/api/v1/sweeps").await;
+    assert_eq!(names(&list), ["third", "second", "first"]);
+    assert_eq!(list["sweeps"][2]["id"], ids[0].as_str());
+    assert_eq!(list["sweeps"][0]["state"], "done");
+    let next = format!("/api/v1/sweeps?limit=1&before={}", ids[2]);
+    assert_eq!(names(&app.get(&next).await), ["second"]);
+    let (_, others) = app.send("GET", "/api/v1/sweeps", "someone else", "").await;
+    assert_eq!(others["sweeps"], json!([]), "ids of others aren't given away");
+    let (_, others) = app.send("GET", "/api/v1/sweeps", "someone, someone else", "").await;
+    assert_eq!(others["sweeps"], json!([]), "what stands before the proxy's word is the asker's");
+    let (_, own) = app.send("GET", "/api/v1/sweeps", "someone else, someone", "").await;
+    assert_eq!(names(&own).len(), 3);
+    for query in ["limit=0", "limit=x", "limit=1000", "first=1", "limit=1&limit=2"] {
+        let path = format!("/api/v1/sweeps?{query}");
+        let (status, problem) = app.send("GET", &path, "someone", "").await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{query} {problem}");
+    }
+}
+
+#[tokio::test]
+async fn rows_are_kept_when_asked_for_and_outlive_the_server() {
+    let app = App::new();
+    let (status, answer) =
+        app.send("POST", "/api/v1/sweeps?rows=all", "someone", &spec(1).to_string()).await;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    let (path, rows) = (answer["status"].as_str().unwrap(), answer["rows"].as_str().unwrap());
+    let done = app.wait(path, "done").await;
+    let feasible = done["result"]["feasible"].as_u64().unwrap();
+    assert_eq!(done["rows"]["kept"], feasible);
+    let app = app.restart();
+    let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').count() - 1;
+    let all = app.download(rows).await;
+    assert_eq!(lines(&all), feasible as usize + 1, "a header and the rows");
+    let all = app.download(&format!("{rows}?format=jsonl&of=all")).await;
+    assert_eq!(lines(&all), feasible as usize);
+    let front = app.download(&format!("{rows}?format=jsonl&of=front")).await;
+    let first: Value =
+        serde_json::from_slice(front.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+    let kept = &done["result"]["front"][0];
+    assert_eq!((&first["index"], &first["knobs"]), (&kept["index"], &kept["knobs"]));
+    assert_eq!(first["metrics"], kept["metrics"]);
+    let table = app.download(&format!("{rows}?format=parquet")).await;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let table = SerializedFileReader::new(axum::body::Bytes::from(table)).unwrap();
+    assert_eq!(table.metadata().file_metadata().num_rows() as u64, feasible);
+    let (status, _) = app.send("DELETE", path, "someone", "").await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let (status, _) = app.send("GET", rows, "someone", "").await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn rows_that_are_not_kept_are_a_problem_that_says_so() {
+    let app = App::new();
+    let path = app.submit(&spec(1)).await;
+    let done = app.wait(&path, "done").await;
+    assert_eq!(done["rows"], Value::Null);
+    let (status, problem) = app.send("GET", &format!("{path}/rows?of=all"), "someone", "").await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(problem["detail"].as_str().unwrap().contains("rows=all"), "{problem}");
+    for of in ["front", "best", "sample"] {
+        let rows = app.download(&format!("{path}/rows?of={of}")).await;
+        assert!(rows.starts_with(b"index,parallel."), "{of}");
+    }
+    for (query, word) in [("format=xlsx", "parquet"), ("of=everything", "sample"), ("x=1", "of")] {
+        let (status, problem) =
+            app.send("GET", &format!("{path}/rows?{query}"), "someone", "").await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(problem["detail"].as_str().unwrap().contains(word), "{problem}");
     }
 }
 
@@ -276,6 +457,25 @@ impl Process {
         let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
         serde_json::from_str(body).unwrap_or(Value::Null)
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn whoever_watches_a_sweep_keeps_no_server_from_ending() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Process::start(&data);
+    let path = server.send("POST", "/api/v1/sweeps", &spec(2_000).to_string())["events"].clone();
+    let mut watching = TcpStream::connect(&server.address).unwrap();
+    let request = format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", path.as_str().unwrap());
+    watching.write_all(request.as_bytes()).unwrap();
+    let mut lines = BufReader::new(watching).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line == "event: progress"));
+    let start = Instant::now();
+    let id = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(lines.last().as_deref(), Some(""), "the stream ends as streams do");
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[test]

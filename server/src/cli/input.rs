@@ -66,6 +66,12 @@ fn set(design: &mut Design, setting: &str) -> Result<(), KnobError> {
 
 /// Reads a design file; the outer error is about the file, the inner one about what stands in it.
 fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
+    let text = read_text(path)?;
+    Ok(if is_toml(path, &text) { read_toml(&text) } else { json::read(&text) })
+}
+
+/// The text of a file, or of stdin.
+pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
     let shown = if is_stdin(path) { "stdin".into() } else { path.display().to_string() };
     let failed = |error: io::Error| Failure::user(format!("can't read {shown}: {error}"));
     let mut bytes = Vec::new();
@@ -80,9 +86,8 @@ fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
             format!("{shown} has more than {LONGEST_FILE} bytes; a design has a few thousand");
         return Err(Failure::user(line));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))?;
-    Ok(if is_toml(path, &text) { read_toml(&text) } else { json::read(&text) })
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))
 }
 
 fn is_stdin(path: &Path) -> bool {

@@ -7,6 +7,7 @@ use etcetera::BaseStrategy;
 
 use super::{Failure, output};
 use crate::listen::{self, ListenError};
+use crate::nats::Address;
 use crate::{AppState, Site, router};
 
 /// Where to serve and from what.
@@ -24,6 +25,9 @@ pub(super) struct Arguments {
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
+    /// Let workers run sweeps that `moescape worker` started at the same NATS, with JetStream
+    #[arg(long, value_name = "nats://HOST:PORT")]
+    engine: Option<Address>,
 }
 
 /// Serves until told to end.
@@ -42,8 +46,14 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let site = site.map_err(|error| Failure::user(error.to_string()))?;
     let listen = &arguments.listen;
     let mut said = Ok(());
-    let state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
-    let outcome = listen::serve(listen, router(state), |address| {
+    let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
+    if let Some(address) = arguments.engine {
+        state = state.with_workers(address);
+        // Whoever asks for workers hears now, not at the first sweep, that there is no NATS.
+        state.sweeps().map_err(|error| Failure::Internal(error.to_string()))?;
+    }
+    let closing = state.closing.clone();
+    let outcome = listen::serve(listen, router(state), &closing, |address| {
         said = output::result(&format!("listening on http://{address}\n"));
     });
     outcome.map_err(|error| explain(listen, &error))?;

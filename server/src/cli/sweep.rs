@@ -1,9 +1,10 @@
-//! `moescape sweep`: every design of a space on this machine's cores.
+//! `moescape sweep`: every design of a space, on this machine's cores or by workers elsewhere.
 
 mod output;
 mod progress;
 mod spec;
-mod stop;
+pub(super) mod stop;
+mod workers;
 
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
@@ -12,9 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::file::json;
-use sweep::{Space, Summary};
+use sweep::{Progress, Space};
 
 use super::Failure;
+use crate::nats::Address;
 pub(super) use output::LONGEST_RESULT;
 use output::{Output, Target};
 use progress::Meter;
@@ -46,8 +48,11 @@ pub(super) struct Arguments {
     #[arg(long, requires = "out")]
     resume: bool,
     /// Threads [default: one for each core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "engine")]
     threads: Option<NonZeroUsize>,
+    /// Let workers do it that `moescape worker` started at the same NATS, with JetStream
+    #[arg(long, value_name = "nats://HOST:PORT")]
+    engine: Option<Address>,
 }
 
 /// A part of a sweep.
@@ -93,7 +98,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let stop = Arc::new(AtomicBool::new(false));
     stop::on_signal(&stop);
-    sweep_places(&space, places.clone(), threads.unwrap_or(NonZeroUsize::MIN), &stop, &mut output)?;
+    match &arguments.engine {
+        Some(address) => {
+            tracing_subscriber::fmt()
+                .with_writer(std::io::stderr)
+                .with_ansi(false)
+                .with_max_level(tracing::Level::WARN)
+                .init();
+            workers::sweep_places(address, &space, &places, &stop, &mut output)?;
+        }
+        None => {
+            let threads = threads.unwrap_or(NonZeroUsize::MIN);
+            sweep_places(&space, places.clone(), threads, &stop, &mut output)?;
+        }
+    }
     let result = json::print(&sweep::result(&space, output.progress()));
     if output.progress().first_open(&places).is_some() {
         return Err(Failure::Internal(output.interrupted(&space, &places)?));
@@ -114,18 +132,18 @@ fn sweep_places(
     let size = ((places.end - places.start) / CHUNKS).clamp(LEAST_CHUNK, MOST_CHUNK);
     let mut meter = Meter::new(&places, open);
     let mut failure = None;
-    let work = |chunk: Range<u64>| -> Option<(Summary, Vec<u8>)> {
+    let work = |chunk: Range<u64>| -> Option<(Progress, Vec<u8>)> {
         let mut rows = Vec::new();
-        let summary = sweep::evaluate_with(space, chunk, stop, |outcome| {
+        let summary = sweep::evaluate_with(space, chunk.clone(), stop, |outcome| {
             if let Some(format) = format {
                 format.add(space, outcome, &mut rows);
             }
         });
-        summary.map(|summary| (summary, rows))
+        summary.map(|summary| (Progress::of(space, chunk, summary), rows))
     };
-    sweep::run(open..places.end, size, threads, stop, work, |chunk, (summary, rows)| {
+    sweep::run(open..places.end, size, threads, stop, work, |chunk, (part, rows)| {
         meter.show(&chunk, output.progress());
-        match output.add(space, chunk, summary, &rows) {
+        match output.add(space, &chunk, part, &rows) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);

@@ -7,8 +7,7 @@ use axum::response::{Html, IntoResponse, Response};
 use crate::AppState;
 use crate::problem::Problem;
 
-const ROUTES: &str = "there are POST /api/v1/predict, GET /api/v1/presets, GET /api/v1/knobs, \
-                      GET /api/v1/metrics and GET /api/v1/validation";
+const ROUTES: &str = "GET /api/v1/openapi.json lists what there is";
 
 /// What a page without a script may load: the site's own style.
 const PAGE_POLICY: &str =

@@ -4,7 +4,6 @@
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
-use app::trust::Served;
 use app::{Page, RawQuery, ThemeCookie};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
@@ -30,7 +29,7 @@ pub(super) async fn page(State(state): State<AppState>, request: Request) -> Res
         Ok(_) => StatusCode::OK,
         Err(_) => StatusCode::BAD_REQUEST,
     };
-    render(state, request, Page::Explorer, status, None).await
+    render(state, request, Page::Explorer, status, || ()).await
 }
 
 /// The page of the published runs.
@@ -39,12 +38,13 @@ pub(super) async fn trust(
     request: Request,
 ) -> Result<Response, Problem> {
     let served = validation::report().await?.served.clone();
-    Ok(render(state, request, Page::Trust, StatusCode::OK, Some(served)).await)
+    let contexts = move || provide_context(served.clone());
+    Ok(render(state, request, Page::Trust, StatusCode::OK, contexts).await)
 }
 
 /// The page that goes from a published run's baseline to its end.
 pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> Response {
-    render(state, request, Page::Ladder, StatusCode::OK, None).await
+    render(state, request, Page::Ladder, StatusCode::OK, || ()).await
 }
 
 /// The page of pipeline schedules alone.
@@ -54,23 +54,22 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
         Ok(_) => StatusCode::OK,
         Err(_) => StatusCode::BAD_REQUEST,
     };
-    render(state, request, Page::Schedule, status, None).await
+    render(state, request, Page::Schedule, status, || ()).await
 }
 
-async fn render(
+/// Writes a page; `more` provides what only this page knows.
+pub(super) async fn render(
     state: AppState,
     request: Request,
     page: Page,
     status: StatusCode,
-    served: Option<Served>,
+    more: impl Fn() + Clone + Send + Sync + 'static,
 ) -> Response {
     let query = request.uri().query().unwrap_or_default().to_owned();
     let theme = theme(request.headers());
     let contexts = move || {
         provide_context(page);
-        if let Some(served) = &served {
-            provide_context(served.clone());
-        }
+        more();
         provide_context(RawQuery(query.clone()));
         provide_context(ThemeCookie(theme.clone()));
         if let Some(names) = state.site.names() {

@@ -1,4 +1,4 @@
-//! `POST /api/v1/predict`: a design file in, its prediction out.
+//! `POST /api/v1/predict`: a design file in, its prediction out; or a batch of them.
 //!
 //! A design that breaks rules is answered too: the same object, with its violations.
 
@@ -6,7 +6,8 @@ use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use model::file::json;
+use model::design::Design;
+use model::file::{self, Tree, json};
 use tokio::task::spawn_blocking;
 
 use super::json_response;
@@ -14,21 +15,70 @@ use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
 use crate::report;
 
-/// The object of `moescape predict --json`.
+/// Designs of a batch, at most. Each takes some milliseconds, as its verdict tries many others; a
+/// sweep is what evaluates thousands.
+pub(crate) const MOST_DESIGNS: usize = 100;
+
+/// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them.
 pub(super) async fn predict(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {
     let body = body.map_err(|rejection| match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::new(status, format!("a design has at most {BODY_LIMIT_BYTES} bytes"))
+            let detail = format!("a design or batch has at most {BODY_LIMIT_BYTES} bytes");
+            Problem::new(status, detail)
         }
         status => Problem::new(status, rejection.body_text()),
     })?;
     let text = std::str::from_utf8(&body)
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
-    let design = json::read(text).map_err(Problem::unreadable_design)?;
-    // The verdict tries many designs: not on a thread that answers others.
-    let predicted = spawn_blocking(move || report::predict(&design)).await;
-    let predicted = predicted.map_err(|_| {
+    let tree = json::parse(text).map_err(|error| Problem::unreadable_design(vec![error]))?;
+    let answer = if tree.get("designs").is_some() {
+        let designs = batch(&tree)?;
+        work(move || {
+            let predictions = designs.iter().map(report::predict).collect();
+            Tree::map([
+                ("predictions", Tree::List(predictions)),
+                ("model_version", model::MODEL_VERSION.into()),
+            ])
+        })
+        .await?
+    } else {
+        let design = file::read(&tree).map_err(Problem::unreadable_design)?;
+        work(move || report::predict(&design)).await?
+    };
+    Ok(json_response(&answer))
+}
+
+/// The designs of a batch, or everything that is wrong with any of them.
+fn batch(tree: &Tree) -> Result<Vec<Design>, Problem> {
+    let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
+    let (Tree::Map(entries), Some(Tree::List(items))) = (tree, tree.get("designs")) else {
+        return Err(wrong("`designs` takes a list of designs".to_owned()));
+    };
+    if let Some((key, _)) = entries.iter().find(|(key, _)| key != "designs") {
+        let key: String = key.chars().take(80).collect();
+        return Err(wrong(format!("a batch has `designs` and nothing else, not `{key}`")));
+    }
+    if items.is_empty() || items.len() > MOST_DESIGNS {
+        let count = items.len();
+        let detail = format!(
+            "a batch has 1 to {MOST_DESIGNS} designs, not {count}; POST /api/v1/sweeps evaluates \
+             many"
+        );
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+    }
+    let (mut designs, mut errors) = (Vec::new(), Vec::new());
+    for (place, item) in items.iter().enumerate() {
+        match file::read(item) {
+            Ok(design) => designs.push(design),
+            Err(of_design) => errors.push((place, of_design)),
+        }
+    }
+    if errors.is_empty() { Ok(designs) } else { Err(Problem::unreadable_batch(errors)) }
+}
+
+/// Does work off the threads that answer others.
+async fn work(work: impl FnOnce() -> Tree + Send + 'static) -> Result<Tree, Problem> {
+    spawn_blocking(work).await.map_err(|_| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the prediction was not finished")
-    })?;
-    Ok(json_response(&predicted))
+    })
 }

@@ -1,5 +1,6 @@
 //! `/api/v1/sweeps`: asks for sweeps, watches them, pauses and removes them.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{ConnectInfo, Path, State};
+use axum::extract::{ConnectInfo, Path, RawQuery, State};
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -15,14 +16,20 @@ use futures_util::stream::{self, Stream};
 use model::file::{Tree, json};
 use model::knob::KnobError;
 use sweep::{Space, Spec};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::json_response;
+use super::{json_response, query};
 use crate::AppState;
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
-use crate::store::StoreError;
-use crate::sweeps::{self, Engine, Job, Refusal, Snapshot, Trial};
+use crate::sweeps::{self, Engine, Entry, Job, Keeping, Refusal, Snapshot, Trial};
+
+/// Sweeps in a list, unless the asker says how many.
+const USUAL_LIST: u32 = 50;
+
+/// Sweeps in a list, at most.
+const LONGEST_LIST: u32 = 200;
 
 /// How often a watcher hears of a sweep.
 const BEAT: Duration = Duration::from_millis(250);
@@ -47,32 +54,41 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for Client {
     }
 }
 
-/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that.
+/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that. It
+/// puts the one that it heard last; what stands before is the asker's own text.
 fn client(headers: &HeaderMap, extensions: &Extensions) -> String {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let forwarded = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-    let first = forwarded.and_then(|list| list.split(',').next()).map(str::trim);
-    let first = first.filter(|name| !name.is_empty() && name.len() <= 64);
-    match (first, peer) {
-        (Some(first), peer) if peer.is_none_or(|peer| peer.is_loopback()) => first.to_owned(),
+    let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
+    let forwarded = forwarded.and_then(|value| value.to_str().ok());
+    let last = forwarded.and_then(|list| list.rsplit(',').next()).map(str::trim);
+    let last = last.filter(|name| !name.is_empty() && name.len() <= 64);
+    match (last, peer) {
+        (Some(last), peer) if peer.is_none_or(|peer| peer.is_loopback()) => last.to_owned(),
         (_, Some(peer)) => peer.to_string(),
         (_, None) => "local".to_owned(),
     }
 }
 
-/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out.
+/// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
+/// feasible designs are kept.
 pub(super) async fn submit(
     State(state): State<AppState>,
     Client(client): Client,
+    RawQuery(asked): RawQuery,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Failure> {
-    let space = read(body)?;
+    let asked = asked.unwrap_or_default();
+    let [rows] = query::parameters(&asked, ["rows"]).map_err(Failure::Problem)?;
+    let choices = [("none", Keeping::No), ("all", Keeping::Yes(0))];
+    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices);
+    let keeping = keeping.map_err(Failure::Problem)?;
     let done = blocking(move || {
+        let space = read(body)?;
         let engine = state.sweeps().map_err(broken)?;
         Engine::check_size(&space).map_err(refused)?;
         let trial = Trial::of(&space);
         let cost = trial.report(&space, engine.threads());
-        let job = engine.submit(&client, space, &trial).map_err(refused)?;
+        let job = engine.submit(&client, space, &trial, keeping).map_err(refused)?;
         Ok((job, cost))
     });
     let (job, cost) = done.await?;
@@ -82,10 +98,54 @@ pub(super) async fn submit(
         ("state", Snapshot::of(&job).state.name().into()),
         ("status", address.as_str().into()),
         ("events", format!("{address}/events").into()),
+        ("rows", format!("{address}/rows").into()),
         ("cost", cost),
     ]);
     let location = HeaderValue::from_str(&address).map_err(|_| unknown())?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], json_response(&tree)).into_response())
+}
+
+/// `GET /api/v1/sweeps`: the asker's sweeps, newest first.
+///
+/// Those of others aren't in it: whoever has a sweep's id can pause and remove it.
+pub(super) async fn list(
+    State(state): State<AppState>,
+    Client(client): Client,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Failure> {
+    let asked = asked.unwrap_or_default();
+    let [before, limit] =
+        query::parameters(&asked, ["before", "limit"]).map_err(Failure::Problem)?;
+    let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
+    let limit = limit.filter(|limit| (1..=LONGEST_LIST).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {LONGEST_LIST}");
+        Failure::of(StatusCode::BAD_REQUEST, detail)
+    })?;
+    let before = before.map(Cow::into_owned);
+    let answer = blocking(move || {
+        let engine = state.sweeps().map_err(broken)?;
+        let entries = engine.list(&client, before.as_deref(), limit).map_err(broken)?;
+        Ok(entries.iter().map(|entry| listed(&engine, entry)).collect())
+    });
+    Ok(json_response(&Tree::map([("sweeps", Tree::List(answer.await?))])))
+}
+
+/// A sweep in a list.
+fn listed(engine: &Engine, entry: &Entry) -> Tree {
+    let job = engine.job(&entry.id);
+    let snapshot = job.as_ref().map(|job| Snapshot::of(job));
+    let state = snapshot.as_ref().map_or(entry.state, |snapshot| snapshot.state);
+    let progress = job.zip(snapshot);
+    let progress = progress.map(|(job, snapshot)| sweeps::event(&job.space, &snapshot));
+    Tree::map([
+        ("id", Tree::from(entry.id.as_str())),
+        ("name", entry.name.as_str().into()),
+        ("state", state.name().into()),
+        ("created_at_secs", entry.created_at_secs.into()),
+        ("model_version", entry.model_version.as_str().into()),
+        ("status", format!("/api/v1/sweeps/{}", entry.id).into()),
+        ("progress", progress.unwrap_or(Tree::Null)),
+    ])
 }
 
 /// `POST /api/v1/sweeps/cost`: a spec in, about what it would cost out; nothing is started.
@@ -93,8 +153,8 @@ pub(super) async fn cost(
     State(state): State<AppState>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Failure> {
-    let space = read(body)?;
     let cost = blocking(move || {
+        let space = read(body)?;
         let threads = state.sweeps().map_err(broken)?.threads();
         Engine::check_size(&space).map_err(refused)?;
         Ok(Trial::of(&space).report(&space, threads))
@@ -136,32 +196,46 @@ pub(super) async fn events(
     let last = headers.get(HeaderName::from_static("last-event-id"));
     let last = last.and_then(|id| id.to_str().ok()?.parse().ok());
     let keep_alive = KeepAlive::new().interval(HEARTBEAT);
-    Ok(Sse::new(beats(job, last)).keep_alive(keep_alive).into_response())
+    let closed = state.closing.subscribe();
+    Ok(Sse::new(beats(job, last, closed)).keep_alive(keep_alive).into_response())
 }
 
 /// The events of a job from a revision on: every one is the whole state, so that missing some
-/// loses nothing.
-fn beats(job: Arc<Job>, last: Option<u64>) -> impl Stream<Item = Result<Event, Infallible>> {
+/// loses nothing. They end early when the server does: a watcher comes back to the next one.
+fn beats(
+    job: Arc<Job>,
+    last: Option<u64>,
+    closed: watch::Receiver<bool>,
+) -> impl Stream<Item = Result<Event, Infallible>> {
     struct Watch {
+        closed: watch::Receiver<bool>,
         job: Arc<Job>,
-        changes: tokio::sync::watch::Receiver<u64>,
+        changes: watch::Receiver<u64>,
         last: Option<u64>,
         due: Instant,
         over: bool,
     }
     let changes = job.changes();
-    let watch = Watch { job, changes, last, due: Instant::now(), over: false };
+    let watch = Watch { closed, job, changes, last, due: Instant::now(), over: false };
     stream::unfold(watch, |mut watch| async move {
         if watch.over {
             return None;
         }
-        tokio::time::sleep_until(watch.due).await;
-        let mut snapshot = Snapshot::of(&watch.job);
-        while watch.last == Some(snapshot.revision) && !snapshot.state.is_final() {
-            // The job is there as long as this stream is, so that changes come.
-            let _ = watch.changes.changed().await;
-            snapshot = Snapshot::of(&watch.job);
-        }
+        let mut closed = watch.closed.clone();
+        let next = async {
+            tokio::time::sleep_until(watch.due).await;
+            let mut snapshot = Snapshot::of(&watch.job);
+            while watch.last == Some(snapshot.revision) && !snapshot.state.is_final() {
+                // The job is there as long as this stream is, so that changes come.
+                let _ = watch.changes.changed().await;
+                snapshot = Snapshot::of(&watch.job);
+            }
+            snapshot
+        };
+        let snapshot = tokio::select! {
+            snapshot = next => snapshot,
+            _ = closed.wait_for(|closed| *closed) => return None,
+        };
         watch.changes.mark_unchanged();
         watch.last = Some(snapshot.revision);
         watch.due = Instant::now() + BEAT;
@@ -214,7 +288,8 @@ pub(super) async fn remove(
     if removed.await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
 }
 
-/// The space of a spec that was sent.
+/// The space of a spec that was sent. A large one takes its time: not for threads that answer
+/// requests.
 fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Failure> {
     let body = body.map_err(|rejection| match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
@@ -254,7 +329,7 @@ fn unreadable(errors: &[KnobError]) -> Response {
 }
 
 /// Does work that takes its time where it keeps no request waiting.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
@@ -269,7 +344,7 @@ fn json_line(tree: &Tree) -> String {
     json::print(tree).lines().map(str::trim_start).collect()
 }
 
-fn unknown() -> Failure {
+pub(super) fn unknown() -> Failure {
     Failure::of(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
 }
 
@@ -277,10 +352,9 @@ fn over() -> Failure {
     Failure::of(StatusCode::CONFLICT, "the sweep is over: it can't be paused or resumed")
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
-fn broken(error: StoreError) -> Failure {
-    tracing::error!(%error, "the store can't be used");
-    let detail = "the server can't use its store; its log says why";
+pub(super) fn broken(error: impl std::fmt::Display) -> Failure {
+    tracing::error!(%error, "sweeps can't be used");
+    let detail = "the server can't run sweeps now; its log says why";
     Failure::of(StatusCode::SERVICE_UNAVAILABLE, detail)
 }
 
@@ -303,7 +377,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    fn of(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(super) fn of(status: StatusCode, detail: impl Into<String>) -> Self {
         Self::Problem(Problem::new(status, detail))
     }
 }

@@ -1,19 +1,21 @@
-//! The threads that compute sweeps, and whose turn it is.
+//! The server's sweeps: takes them on, and knows them.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::file::{Tree, json};
 use sweep::{Progress, Space, Spec};
 
-use super::job::{Job, Outcome, State};
-use super::ledger::{self, Stored};
+use super::hands::{Hands, Shared};
+use super::job::{Job, Origin, State};
+use super::kept::{Keeping, Kept, MOST_ROWS_OF_ALL};
+use super::ledger::{self, Entry, Saved, Stored};
+use super::queue::Queue;
 use super::trial::Trial;
+use crate::nats::{Address, Coordinator, NatsError};
 use crate::store::{Store, StoreError};
 
 /// Sweeps that aren't over, of everyone together.
@@ -22,11 +24,8 @@ const MOST_SWEEPS: usize = 64;
 /// Sweeps that aren't over, of one client.
 const MOST_OF_CLIENT: usize = 8;
 
-/// Sweeps that are over and kept at hand for those who watch them.
-const MOST_OVER: usize = 64;
-
 /// Places of a sweep: about a day on two cores.
-const MOST_PLACES: u64 = 10_000_000_000;
+pub(crate) const MOST_PLACES: u64 = 10_000_000_000;
 
 /// Why a sweep isn't taken.
 #[derive(Debug)]
@@ -45,175 +44,97 @@ impl From<StoreError> for Refusal {
     }
 }
 
+/// Why there is no engine.
+#[derive(Clone, Debug)]
+pub(crate) enum EngineError {
+    /// The store can't be used.
+    Store(StoreError),
+    /// NATS can't be used.
+    Nats(NatsError),
+}
+
+impl std::fmt::Display for EngineError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Nats(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<NatsError> for EngineError {
+    fn from(error: NatsError) -> Self {
+        Self::Nats(error)
+    }
+}
+
 /// A stored sweep that isn't at hand: it was over before the server started.
 #[derive(Debug)]
 pub(crate) struct Past {
     pub(crate) state: State,
     pub(crate) result: Option<String>,
+    pub(crate) keeping: Keeping,
 }
 
-/// The server's sweeps. Its threads end with it.
+/// The server's sweeps. Who computes them ends with it.
 #[derive(Debug)]
 pub(crate) struct Engine {
     shared: Arc<Shared>,
-    threads: Vec<std::thread::JoinHandle<()>>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    store: Store,
-    queue: Mutex<Queue>,
-    work: Condvar,
-}
-
-/// Whose turn it is.
-#[derive(Debug, Default)]
-struct Queue {
-    jobs: BTreeMap<String, Arc<Job>>,
-    /// Clients in the order of their turns.
-    turns: VecDeque<String>,
-    /// For each client its sweeps, oldest first.
-    of_client: BTreeMap<String, VecDeque<String>>,
-    /// Sweeps that are over, oldest first.
-    over: VecDeque<String>,
-    closing: bool,
-}
-
-impl Queue {
-    fn add(&mut self, job: Arc<Job>) {
-        let of_client = self.of_client.entry(job.client.clone()).or_default();
-        if of_client.is_empty() {
-            self.turns.push_back(job.client.clone());
-        }
-        of_client.push_back(job.id.clone());
-        self.jobs.insert(job.id.clone(), job);
-    }
-
-    /// Takes a sweep out of the turns.
-    fn retire(&mut self, job: &Job) {
-        if let Some(of_client) = self.of_client.get_mut(&job.client) {
-            of_client.retain(|id| *id != job.id);
-            if of_client.is_empty() {
-                self.of_client.remove(&job.client);
-                self.turns.retain(|client| *client != job.client);
-            }
-        }
-    }
-
-    /// The next chunk: each client has a turn, and its sweeps go one after the other.
-    fn claim(&mut self) -> Option<(Arc<Job>, std::ops::Range<u64>)> {
-        for _ in 0..self.turns.len() {
-            let client = self.turns.pop_front()?;
-            let ids = self.of_client.get(&client).cloned().unwrap_or_default();
-            self.turns.push_back(client);
-            let claimed = ids.iter().find_map(|id| {
-                let job = self.jobs.get(id)?;
-                job.claim().map(|places| (Arc::clone(job), places))
-            });
-            if claimed.is_some() {
-                return claimed;
-            }
-        }
-        None
-    }
-}
-
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What each thread does until the engine closes.
-    fn compute(&self) {
-        loop {
-            let (job, places) = {
-                let mut queue = self.queue();
-                loop {
-                    if queue.closing {
-                        return;
-                    }
-                    if let Some(claimed) = queue.claim() {
-                        break claimed;
-                    }
-                    queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                }
-            };
-            let work = || sweep::evaluate(&job.space, places.clone(), job.stop());
-            let outcome = match catch_unwind(AssertUnwindSafe(work)) {
-                Ok(Some(summary)) => Outcome::Done(Box::new(summary)),
-                Ok(None) => Outcome::Stopped,
-                Err(_) => {
-                    tracing::error!(sweep = job.id, ?places, "a chunk panicked");
-                    Outcome::Failed
-                }
-            };
-            if job.settle(places, outcome) {
-                self.save(&job);
-            }
-            if job.inner().state.is_final() {
-                self.retire(&job);
-            }
-        }
-    }
-
-    fn retire(&self, job: &Job) {
-        let mut queue = self.queue();
-        queue.retire(job);
-        if queue.jobs.contains_key(&job.id) && !queue.over.contains(&job.id) {
-            queue.over.push_back(job.id.clone());
-        }
-        if queue.over.len() > MOST_OVER
-            && let Some(oldest) = queue.over.pop_front()
-        {
-            queue.jobs.remove(&oldest);
-        }
-    }
-
-    /// Writes down how far a sweep is.
-    fn save(&self, job: &Job) {
-        let (state, progress) = {
-            let inner = job.inner();
-            (inner.state, inner.progress.clone())
-        };
-        let result =
-            (state == State::Done).then(|| json::print(&sweep::result(&job.space, &progress)));
-        let progress = serde_json::to_string(&progress).unwrap_or_default();
-        if let Err(error) = ledger::save(&self.store, &job.id, state, progress, result) {
-            tracing::error!(sweep = job.id, %error, "a sweep can't be saved");
-        }
-    }
+    /// There until the engine ends.
+    hands: Option<Hands>,
 }
 
 impl Engine {
-    /// Opens the store of a data directory and goes on with what wasn't finished.
-    pub(crate) fn open(data: &Path) -> Result<Self, StoreError> {
+    /// Opens the store of a data directory and goes on with what wasn't finished: by threads of
+    /// its own, or by workers where there is NATS.
+    pub(crate) fn open(data: &Path, nats: Option<&Address>) -> Result<Self, EngineError> {
         let store = Store::open(data)?;
         let mut queue = Queue::default();
         for stored in ledger::unfinished(&store)? {
             let id = stored.id.clone();
-            match revive(stored) {
+            match revive(&store, stored) {
                 Ok(job) => queue.add(Arc::new(job)),
                 Err(why) => {
                     tracing::error!(sweep = id, why, "a sweep can't go on");
-                    ledger::save(&store, &id, State::Failed, String::new(), None)?;
+                    let (state, keeping) = (State::Failed, Keeping::No);
+                    let rows = Arc::default();
+                    let saved = Saved { state, progress: None, result: None, keeping, rows };
+                    ledger::save(&store, &id, saved)?;
                 }
             }
         }
-        let shared = Shared { store, queue: Mutex::new(queue), work: Condvar::new() };
-        let shared = Arc::new(shared);
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = (0..cores.saturating_sub(1).max(1)).map(|number| {
-            let shared = Arc::clone(&shared);
-            let thread = std::thread::Builder::new().name(format!("sweep-{number}"));
-            thread.spawn(move || shared.compute()).map_err(StoreError::thread)
-        });
-        let threads = threads.collect::<Result<_, _>>()?;
-        Ok(Self { shared, threads })
+        let remains = ledger::remains(&store)?;
+        if !remains.is_empty() {
+            clean_up(store.clone(), remains);
+        }
+        let sweeps = queue.jobs.keys().cloned().collect();
+        let shared = Arc::new(Shared::new(store, queue));
+        let hands = match nats {
+            None => Hands::threads(&shared).map_err(StoreError::thread)?,
+            Some(address) => {
+                let chunks = Arc::clone(&shared);
+                Hands::Workers(Coordinator::start(address, chunks, sweeps)?)
+            }
+        };
+        Ok(Self { shared, hands: Some(hands) })
     }
 
-    /// Threads that compute.
-    pub(crate) const fn threads(&self) -> usize {
-        self.threads.len()
+    /// Threads that compute, here or elsewhere.
+    pub(crate) fn threads(&self) -> usize {
+        self.hands.as_ref().map_or(1, Hands::count)
+    }
+
+    /// There is work, or some that isn't wanted any more.
+    fn wake(&self) {
+        if let Some(hands) = &self.hands {
+            hands.wake(&self.shared);
+        }
     }
 
     /// Is a sweep small enough?
@@ -234,9 +155,13 @@ impl Engine {
         client: &str,
         space: Space,
         trial: &Trial,
+        keeping: Keeping,
     ) -> Result<Arc<Job>, Refusal> {
         Self::check_size(&space)?;
-        self.check_room(client)?;
+        let room = self.reserve(client)?;
+        if keeping != Keeping::No {
+            self.check_rows()?;
+        }
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = random_id();
         let stored = Stored {
@@ -249,21 +174,29 @@ impl Engine {
             state: State::Running,
             progress: None,
             result: None,
+            keeping,
         };
         ledger::add(&self.shared.store, stored)?;
-        let progress = Progress::new(&space);
-        let names = (id, client.to_owned());
-        let job = Job::new(names, since.as_secs(), space, trial.chunk(), State::Running, progress);
-        let job = Arc::new(job);
-        self.shared.queue().add(Arc::clone(&job));
-        self.shared.work.notify_all();
+        let origin = Origin {
+            id,
+            client: client.to_owned(),
+            created_at_secs: since.as_secs(),
+            chunk: trial.chunk(),
+            state: State::Running,
+            progress: Progress::new(&space),
+            space,
+            kept: Kept::new(keeping),
+        };
+        let job = Arc::new(Job::new(origin));
+        room.take(Arc::clone(&job));
+        self.wake();
         Ok(job)
     }
 
-    fn check_room(&self, client: &str) -> Result<(), Refusal> {
-        let queue = self.shared.queue();
-        let of_client = queue.of_client.get(client).map_or(0, VecDeque::len);
-        let all: usize = queue.of_client.values().map(VecDeque::len).sum();
+    /// Room for a sweep. Looked for and held in one step: others ask for some at the same time.
+    fn reserve<'a>(&'a self, client: &'a str) -> Result<Room<'a>, Refusal> {
+        let mut queue = self.shared.queue();
+        let (of_client, all) = queue.counts(client);
         if of_client >= MOST_OF_CLIENT {
             return Err(Refusal::Full(format!(
                 "you have {of_client} sweeps that aren't over, and at most {MOST_OF_CLIENT}: wait \
@@ -276,7 +209,48 @@ impl Engine {
                  again later"
             )));
         }
-        Ok(())
+        queue.reserve(client);
+        Ok(Room { shared: &self.shared, client, held: true })
+    }
+
+    fn check_rows(&self) -> Result<(), Refusal> {
+        let kept = ledger::all_rows(&self.shared.store)?;
+        if kept < MOST_ROWS_OF_ALL {
+            return Ok(());
+        }
+        Err(Refusal::Full(format!(
+            "the server keeps the rows of {kept} designs, and at most {MOST_ROWS_OF_ALL}: remove a \
+             sweep that has some, or run this one without"
+        )))
+    }
+
+    /// The sweeps of a client, newest first, from one that is older than `before` on.
+    pub(crate) fn list(
+        &self,
+        client: &str,
+        before: Option<&str>,
+        most: u32,
+    ) -> Result<Vec<Entry>, StoreError> {
+        ledger::list(&self.shared.store, client, before, most)
+    }
+
+    /// Stored rows of the next chunk whose first place is at least this, with that place.
+    pub(crate) fn next_rows(
+        &self,
+        id: &str,
+        from: u64,
+    ) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+        ledger::next_rows(&self.shared.store, id, from)
+    }
+
+    /// Are the rows of a sweep kept still?
+    pub(crate) fn keeps_rows(&self, id: &str) -> Result<bool, StoreError> {
+        ledger::keeps_rows(&self.shared.store, id)
+    }
+
+    /// Writes down all that a sweep has found so far.
+    pub(crate) fn save(&self, job: &Job) {
+        self.shared.save(job);
     }
 
     /// A sweep that is at hand.
@@ -287,30 +261,76 @@ impl Engine {
     /// A sweep that only the store knows.
     pub(crate) fn past(&self, id: &str) -> Result<Option<Past>, StoreError> {
         let stored = ledger::find(&self.shared.store, id)?;
-        Ok(stored.map(|stored| Past { state: stored.state, result: stored.result }))
+        Ok(stored.map(|stored| {
+            let Stored { state, result, keeping, .. } = stored;
+            Past { state, result, keeping }
+        }))
     }
 
     /// Pauses a sweep or lets it go on; false when it is over.
     pub(crate) fn set_running(&self, job: &Job, running: bool) -> bool {
         let changed = job.set_running(running);
         if changed {
+            self.wake();
             self.shared.save(job);
-            self.shared.work.notify_all();
         }
         changed
     }
 
     /// Removes a sweep, running or over; false when there is none.
     pub(crate) fn remove(&self, id: &str) -> Result<bool, StoreError> {
-        let job = self.shared.queue().jobs.remove(id);
+        let job = self.shared.queue().jobs.get(id).cloned();
         if let Some(job) = job {
             job.abandon();
-            let mut queue = self.shared.queue();
-            queue.retire(&job);
-            queue.over.retain(|over| over != id);
+            // Chunks of it that are under way come back to nobody.
+            self.shared.queue().remove(id);
+            self.wake();
         }
-        ledger::remove(&self.shared.store, id)
+        let removed = ledger::remove(&self.shared.store, id)?;
+        if removed {
+            clean_up(self.shared.store.clone(), vec![id.to_owned()]);
+        }
+        Ok(removed)
     }
+}
+
+/// Room for a sweep of a client, given back unless it is taken.
+struct Room<'a> {
+    shared: &'a Shared,
+    client: &'a str,
+    held: bool,
+}
+
+impl Room<'_> {
+    /// Puts the sweep into the queue.
+    fn take(mut self, job: Arc<Job>) {
+        let mut queue = self.shared.queue();
+        queue.release(self.client);
+        queue.add(job);
+        self.held = false;
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        if self.held {
+            self.shared.queue().release(self.client);
+        }
+    }
+}
+
+/// Removes the rows of sweeps that are gone: there may be many, and nobody waits for that.
+fn clean_up(store: Store, sweeps: Vec<String>) {
+    let thread = std::thread::Builder::new().name("clean-up".to_owned());
+    let work = move || {
+        for sweep in &sweeps {
+            if let Err(error) = ledger::remove_rows(&store, sweep) {
+                tracing::error!(sweep, %error, "rows can't be removed");
+            }
+        }
+    };
+    // Where there is no thread, the next start removes them.
+    drop(thread.spawn(work));
 }
 
 impl Drop for Engine {
@@ -319,18 +339,19 @@ impl Drop for Engine {
         queue.closing = true;
         // Threads give up the chunks that they are at; nobody asks for these jobs any more.
         queue.jobs.values().for_each(|job| job.stop().store(true, Ordering::Relaxed));
+        let jobs: Vec<Arc<Job>> = queue.jobs.values().cloned().collect();
         drop(queue);
-        self.shared.work.notify_all();
-        // A point takes far less than a millisecond: there is nothing to wait for.
-        for thread in self.threads.drain(..) {
-            let _ = thread.join();
-        }
+        self.wake();
+        drop(self.hands.take());
+        // The next server repeats nothing of what is there.
+        let running = |job: &&Arc<Job>| !job.inner().state.is_final();
+        jobs.iter().filter(running).for_each(|job| self.shared.save(job));
     }
 }
 
 /// A stored sweep as a job. Under another version of the model it starts anew: numbers of two
 /// versions don't mix.
-fn revive(stored: Stored) -> Result<Job, String> {
+fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
     let spec = Spec::from_json(&stored.spec);
     let spec =
         spec.map_err(|errors| errors.first().map(ToString::to_string).unwrap_or_default())?;
@@ -338,13 +359,28 @@ fn revive(stored: Stored) -> Result<Job, String> {
     let kept = stored.progress.filter(|_| stored.model_version == model::MODEL_VERSION);
     let progress = kept.and_then(|text| serde_json::from_str::<Progress>(&text).ok());
     let progress = progress.filter(|progress| progress.suits(&space));
-    let progress = progress.unwrap_or_else(|| Progress::new(&space));
-    let names = (stored.id, stored.client);
-    Ok(Job::new(names, stored.created_at_secs, space, stored.chunk, stored.state, progress))
+    let keeping = match (&progress, stored.keeping) {
+        (Some(_), keeping) => keeping,
+        (None, Keeping::No) => Keeping::No,
+        (None, Keeping::Yes(_) | Keeping::TooMany) => {
+            ledger::remove_rows(store, &stored.id).map_err(|error| error.to_string())?;
+            Keeping::Yes(0)
+        }
+    };
+    Ok(Job::new(Origin {
+        id: stored.id,
+        client: stored.client,
+        created_at_secs: stored.created_at_secs,
+        chunk: stored.chunk,
+        state: stored.state,
+        progress: progress.unwrap_or_else(|| Progress::new(&space)),
+        space,
+        kept: Kept::new(keeping),
+    }))
 }
 
 /// A name that can't be guessed: two hashers that the system seeded.
-fn random_id() -> String {
+pub(crate) fn random_id() -> String {
     let word = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", word(), word())
 }

@@ -3,11 +3,15 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use sweep::{Progress, Space, Summary};
+use model::file::json;
+use sweep::{Progress, Space};
 use tokio::sync::watch;
+
+use super::kept::Kept;
+pub(crate) use crate::nats::Outcome;
 
 /// Where a sweep stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub(crate) enum State {
     Done,
     /// A mistake of ours ended it.
     Failed,
+    /// Someone removed it. Only those who still watch it hear that: nothing of it is stored.
+    Removed,
 }
 
 impl State {
@@ -29,9 +35,11 @@ impl State {
             Self::Paused => "paused",
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Removed => "removed",
         }
     }
 
+    /// The stored state of this name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let all = [Self::Running, Self::Paused, Self::Done, Self::Failed];
         all.into_iter().find(|state| state.name() == name)
@@ -39,7 +47,7 @@ impl State {
 
     /// Will nothing happen any more?
     pub(crate) const fn is_final(self) -> bool {
-        matches!(self, Self::Done | Self::Failed)
+        matches!(self, Self::Done | Self::Failed | Self::Removed)
     }
 }
 
@@ -50,18 +58,26 @@ pub(crate) struct Job {
     pub(crate) client: String,
     pub(crate) created_at_secs: u64,
     pub(crate) space: Space,
+    /// The spec as it is sent to workers, JSON.
+    pub(crate) spec: Arc<str>,
     chunk: u64,
     /// Raised to pause or remove it.
     stop: AtomicBool,
     inner: Mutex<Inner>,
     changes: watch::Sender<u64>,
+    /// Held while it is written down, so that what is written later is later.
+    pub(super) saving: Mutex<()>,
 }
 
 /// What changes while it runs.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) state: State,
+    /// What ended it.
+    pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
+    /// What is kept of the rows of feasible designs.
+    pub(crate) kept: Kept,
     /// Ranges that nobody works on.
     open: VecDeque<Range<u64>>,
     /// Chunks that someone works on.
@@ -71,31 +87,33 @@ pub(crate) struct Inner {
     saved: Instant,
 }
 
-/// What becomes of a chunk.
-pub(crate) enum Outcome {
-    /// It is there.
-    Done(Box<Summary>),
-    /// The sweep was stopped before its end.
-    Stopped,
-    /// A mistake of ours.
-    Failed,
+/// What a job is made of.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) id: String,
+    pub(crate) client: String,
+    pub(crate) created_at_secs: u64,
+    pub(crate) space: Space,
+    pub(crate) chunk: u64,
+    pub(crate) state: State,
+    pub(crate) progress: Progress,
+    pub(crate) kept: Kept,
 }
 
 impl Job {
-    pub(crate) fn new(
-        (id, client): (String, String),
-        created_at_secs: u64,
-        space: Space,
-        chunk: u64,
-        state: State,
-        progress: Progress,
-    ) -> Self {
+    pub(crate) fn new(origin: Origin) -> Self {
+        let Origin { id, client, created_at_secs, space, chunk, state, progress, kept } = origin;
         let open = open_ranges(&progress, space.places());
+        let saved = Instant::now();
+        let failure = None;
         let inner =
-            Inner { state, progress, open, in_flight: 0, since: None, saved: Instant::now() };
+            Inner { state, failure, progress, kept, open, in_flight: 0, since: None, saved };
         let (changes, _) = watch::channel(1);
         let stop = AtomicBool::new(state != State::Running);
-        Self { id, client, created_at_secs, space, chunk, stop, inner: Mutex::new(inner), changes }
+        let spec = json::print(space.spec().source()).into();
+        let inner = Mutex::new(inner);
+        let saving = Mutex::new(());
+        Self { id, client, created_at_secs, space, spec, chunk, stop, inner, changes, saving }
     }
 
     /// What changes. A thread that panics holds no lock while it computes.
@@ -143,14 +161,23 @@ impl Job {
         const PAUSE_SECONDS: f64 = 1.0;
         let mut inner = self.inner();
         inner.in_flight -= 1;
+        if inner.state == State::Removed {
+            return false;
+        }
         match outcome {
-            Outcome::Done(summary) => {
-                if inner.progress.add(&self.space, places, *summary).is_err() {
-                    inner.state = State::Failed;
+            Outcome::Done(part, rows) => match self.fitting(&places, &part) {
+                // A chunk that is there already was evaluated twice.
+                Ok(()) if inner.progress.has(&places) => {}
+                Ok(()) => {
+                    inner.kept.add(places.start, rows, part.summary().feasible);
+                    if inner.progress.join(&self.space, *part).is_err() {
+                        inner.fail("chunks of it overlap");
+                    }
                 }
-            }
+                Err(why) => inner.fail(why),
+            },
             Outcome::Stopped => inner.open.push_front(places),
-            Outcome::Failed => inner.state = State::Failed,
+            Outcome::Failed(why) => inner.fail(&why),
         }
         if inner.state != State::Failed && inner.progress.places() == self.space.places() {
             inner.state = State::Done;
@@ -162,6 +189,12 @@ impl Job {
         drop(inner);
         self.changed();
         due
+    }
+
+    /// Is this the result of that chunk?
+    fn fitting(&self, places: &Range<u64>, part: &Progress) -> Result<(), &'static str> {
+        let is_it = part.done().eq(std::iter::once(places.clone()));
+        if is_it && part.suits(&self.space) { Ok(()) } else { Err("a result is of another sweep") }
     }
 
     /// Pauses or goes on. False when the sweep is over.
@@ -178,9 +211,19 @@ impl Job {
         true
     }
 
-    /// Ends all work on it.
+    /// Ends all work on it, and the streams of those who watch it.
     pub(crate) fn abandon(&self) {
-        self.set_running(false);
+        self.inner().state = State::Removed;
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed();
+    }
+}
+
+impl Inner {
+    fn fail(&mut self, why: &str) {
+        tracing::error!(why, "a sweep failed");
+        self.state = State::Failed;
+        self.failure = Some(why.to_owned());
     }
 }
 

@@ -1,8 +1,11 @@
 //! Sweeps in the store.
 
+use std::sync::Arc;
+
 use rusqlite::{OptionalExtension, params};
 
 use super::job::State;
+use super::kept::Keeping;
 use crate::store::{Store, StoreError};
 
 /// A sweep as it is stored.
@@ -19,10 +22,33 @@ pub(super) struct Stored {
     pub(super) progress: Option<String>,
     /// The result of a sweep that is done, JSON.
     pub(super) result: Option<String>,
+    /// How far its rows are kept.
+    pub(super) keeping: Keeping,
+}
+
+/// What changes of a sweep while it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Saved {
+    pub(super) state: State,
+    pub(super) progress: Option<String>,
+    pub(super) result: Option<String>,
+    pub(super) keeping: Keeping,
+    /// Rows that came since it was saved last, by the first place of their chunk.
+    pub(super) rows: Arc<Vec<(u64, Vec<u8>)>>,
+}
+
+/// A sweep in a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) state: State,
+    pub(crate) created_at_secs: u64,
+    pub(crate) model_version: String,
 }
 
 const COLUMNS: &str =
-    "id, client, created_at_secs, spec, model_version, chunk, state, progress, result";
+    "id, client, created_at_secs, spec, model_version, chunk, state, progress, result, kept_rows";
 
 fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
     let state: String = row.get(6)?;
@@ -36,6 +62,7 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
         state: State::of(&state).unwrap_or(State::Failed),
         progress: row.get(7)?,
         result: row.get(8)?,
+        keeping: Keeping::of(row.get(9)?),
     })
 }
 
@@ -43,7 +70,9 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
 pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
     store.call(move |transaction| {
         transaction.execute(
-            &format!("INSERT INTO sweep ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+            &format!(
+                "INSERT INTO sweep ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            ),
             params![
                 sweep.id,
                 sweep.client,
@@ -54,29 +83,134 @@ pub(super) fn add(store: &Store, sweep: Stored) -> Result<(), StoreError> {
                 sweep.state.name(),
                 sweep.progress,
                 sweep.result,
+                sweep.keeping.code(),
             ],
         )
     })?;
     Ok(())
 }
 
-/// Writes down how far a sweep is; one that was removed meanwhile stays so.
-pub(super) fn save(
-    store: &Store,
-    id: &str,
-    state: State,
-    progress: String,
-    result: Option<String>,
-) -> Result<(), StoreError> {
+/// Writes down how far a sweep is, with its rows in one step; one that was removed meanwhile stays
+/// so.
+pub(super) fn save(store: &Store, id: &str, saved: Saved) -> Result<(), StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
-        transaction.execute(
-            "UPDATE sweep SET state = ?2, progress = ?3, result = ?4, model_version = ?5 \
-             WHERE id = ?1",
-            params![id, state.name(), progress, result, model::MODEL_VERSION],
-        )
+        let changed = transaction.execute(
+            "UPDATE sweep SET state = ?2, progress = ?3, result = ?4, model_version = ?5, \
+             kept_rows = ?6 WHERE id = ?1",
+            params![
+                id,
+                saved.state.name(),
+                saved.progress,
+                saved.result,
+                model::MODEL_VERSION,
+                saved.keeping.code()
+            ],
+        )?;
+        if changed == 0 {
+            return Ok(());
+        }
+        if saved.keeping == Keeping::TooMany {
+            transaction.execute("DELETE FROM sweep_rows WHERE sweep = ?1", params![id])?;
+        }
+        let mut insert = transaction.prepare(
+            "INSERT OR REPLACE INTO sweep_rows (sweep, start, rows) VALUES (?1, ?2, ?3)",
+        )?;
+        for (start, rows) in saved.rows.iter() {
+            insert.execute(params![id, *start as i64, rows])?;
+        }
+        Ok(())
+    })
+}
+
+/// Removes the rows of a sweep, some at a time: others use the store, too.
+pub(super) fn remove_rows(store: &Store, id: &str) -> Result<(), StoreError> {
+    loop {
+        let id = id.to_owned();
+        let removed = store.call(move |transaction| {
+            transaction.execute(
+                "DELETE FROM sweep_rows WHERE rowid IN \
+                 (SELECT rowid FROM sweep_rows WHERE sweep = ?1 LIMIT 16)",
+                params![id],
+            )
+        });
+        if removed? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// Sweeps that were removed, but not all of their rows.
+pub(super) fn remains(store: &Store) -> Result<Vec<String>, StoreError> {
+    store.call(|transaction| {
+        let select = "SELECT DISTINCT sweep FROM sweep_rows WHERE sweep NOT IN \
+                      (SELECT id FROM sweep)";
+        let mut statement = transaction.prepare(select)?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        rows.collect()
+    })
+}
+
+/// The rows of the next chunk whose first place is at least this, with that place.
+pub(super) fn next_rows(
+    store: &Store,
+    id: &str,
+    from: u64,
+) -> Result<Option<(u64, Vec<u8>)>, StoreError> {
+    let id = id.to_owned();
+    store.call(move |transaction| {
+        let select = "SELECT start, rows FROM sweep_rows WHERE sweep = ?1 AND start >= ?2 \
+                      ORDER BY start LIMIT 1";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)? as u64, row.get(1)?));
+        transaction.query_row(select, params![id, from as i64], row).optional()
+    })
+}
+
+/// Are the rows of a sweep kept? Not those of one that was removed: they go some at a time.
+pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
+    let id = id.to_owned();
+    let kept = store.call(move |transaction| {
+        let select = "SELECT kept_rows FROM sweep WHERE id = ?1";
+        transaction.query_row(select, params![id], |row| row.get(0)).optional()
     })?;
-    Ok(())
+    Ok(kept.is_some_and(|code| matches!(Keeping::of(code), Keeping::Yes(_))))
+}
+
+/// Rows that all sweeps keep together.
+pub(super) fn all_rows(store: &Store) -> Result<u64, StoreError> {
+    store.call(|transaction| {
+        let select = "SELECT coalesce(sum(kept_rows), 0) FROM sweep WHERE kept_rows > 0";
+        transaction.query_row(select, [], |row| row.get::<_, i64>(0).map(|rows| rows as u64))
+    })
+}
+
+/// The sweeps of a client, newest first, from one that is older than `before` on.
+pub(super) fn list(
+    store: &Store,
+    client: &str,
+    before: Option<&str>,
+    most: u32,
+) -> Result<Vec<Entry>, StoreError> {
+    let (client, before) = (client.to_owned(), before.map(ToOwned::to_owned));
+    store.call(move |transaction| {
+        let mut statement = transaction.prepare(
+            "SELECT id, coalesce(json_extract(spec, '$.name'), ''), state, created_at_secs, \
+             model_version FROM sweep WHERE client = ?1 AND (?2 IS NULL OR rowid < \
+             (SELECT rowid FROM sweep WHERE id = ?2)) ORDER BY rowid DESC LIMIT ?3",
+        )?;
+        let entry = |row: &rusqlite::Row<'_>| {
+            let state: String = row.get(2)?;
+            Ok(Entry {
+                id: row.get(0)?,
+                name: row.get(1)?,
+                state: State::of(&state).unwrap_or(State::Failed),
+                created_at_secs: row.get::<_, i64>(3)? as u64,
+                model_version: row.get(4)?,
+            })
+        };
+        let rows = statement.query_map(params![client, before, most], entry)?;
+        rows.collect()
+    })
 }
 
 /// The sweep of an id.
@@ -101,7 +235,7 @@ pub(super) fn unfinished(store: &Store) -> Result<Vec<Stored>, StoreError> {
     })
 }
 
-/// Removes a sweep; false when there is none.
+/// Removes a sweep, its rows excepted; false when there is none.
 pub(super) fn remove(store: &Store, id: &str) -> Result<bool, StoreError> {
     let id = id.to_owned();
     let removed = store.call(move |transaction| {

@@ -1,5 +1,7 @@
 //! The feasible designs of a sweep, one row each, as text: CSV and JSON lines.
 
+use std::io::{self, Read, Write};
+
 use model::file::Tree;
 use sweep::{Outcome, Space};
 
@@ -15,6 +17,20 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// The public name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::JsonLines => "jsonl",
+            Self::Binary => "binary",
+        }
+    }
+
+    /// The format of that name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        [Self::Csv, Self::JsonLines, Self::Binary].into_iter().find(|form| form.name() == name)
+    }
+
     /// What a file of this format begins with.
     pub(crate) fn header(self, space: &Space) -> Vec<u8> {
         match self {
@@ -31,7 +47,13 @@ impl Format {
 
     /// Adds the row of a feasible design; what isn't feasible has none.
     pub(crate) fn add(self, space: &Space, outcome: &Outcome<'_>, rows: &mut Vec<u8>) {
-        let Outcome::Legal { index, values, broken: None, .. } = *outcome else { return };
+        if let Outcome::Legal { index, values, broken: None, .. } = *outcome {
+            self.row(space, index, values, rows);
+        }
+    }
+
+    /// Adds the row of a design.
+    pub(crate) fn row(self, space: &Space, index: u64, values: &[f64], rows: &mut Vec<u8>) {
         match self {
             Self::Csv => {
                 let mut cells = vec![index.to_string()];
@@ -57,6 +79,47 @@ impl Format {
                 values.iter().for_each(|value| rows.extend_from_slice(&value.to_le_bytes()));
             }
         }
+    }
+}
+
+/// Bytes of a number in the binary form.
+const NUMBER: usize = 8;
+
+/// At most so many next rows of the binary form; none at its end.
+pub(super) fn next(
+    space: &Space,
+    rows: &mut impl Read,
+    most: usize,
+) -> io::Result<Vec<(u64, Vec<f64>)>> {
+    let width = NUMBER * (1 + space.spec().columns.len());
+    let mut bytes = Vec::new();
+    rows.take((width * most) as u64).read_to_end(&mut bytes)?;
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
+    let rows = bytes.chunks_exact(width).map(|row| {
+        let mut numbers = row.chunks_exact(NUMBER).map(number);
+        (numbers.next().unwrap_or_default(), numbers.map(f64::from_bits).collect())
+    });
+    Ok(rows.collect())
+}
+
+/// Writes rows of the binary form as text.
+pub(crate) fn write(
+    space: &Space,
+    format: Format,
+    mut rows: impl Read,
+    to: &mut impl Write,
+) -> io::Result<()> {
+    /// Rows that are at hand at once.
+    const MOST: usize = 1_024;
+    to.write_all(&format.header(space))?;
+    loop {
+        let some = next(space, &mut rows, MOST)?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        some.iter().for_each(|(index, values)| format.row(space, *index, values, &mut text));
+        to.write_all(&text)?;
     }
 }
 

@@ -7,6 +7,7 @@ use sweep::{Progress, Space};
 
 use super::engine::{Engine, parsed};
 use super::job::{Job, State};
+use super::kept::{Keeping, MOST_ROWS};
 use crate::store::StoreError;
 
 /// A moment of a sweep.
@@ -14,6 +15,8 @@ use crate::store::StoreError;
 pub(crate) struct Snapshot {
     pub(crate) revision: u64,
     pub(crate) state: State,
+    failure: Option<String>,
+    kept: Keeping,
     progress: Progress,
     /// Places a second since it began or went on.
     rate: Option<f64>,
@@ -29,7 +32,14 @@ impl Snapshot {
             let done = inner.progress.places() - from;
             (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
         });
-        Self { revision, state: inner.state, progress: inner.progress.clone(), rate }
+        Self {
+            revision,
+            state: inner.state,
+            failure: inner.failure.clone(),
+            kept: inner.kept.keeping,
+            progress: inner.progress.clone(),
+            rate,
+        }
     }
 
     fn eta_seconds(&self, space: &Space) -> Option<f64> {
@@ -37,7 +47,7 @@ impl Snapshot {
         match self.state {
             State::Running => self.rate.map(|rate| left as f64 / rate),
             State::Done => Some(0.0),
-            State::Paused | State::Failed => None,
+            State::Paused | State::Failed | State::Removed => None,
         }
     }
 }
@@ -68,7 +78,19 @@ pub(crate) fn event(space: &Space, snapshot: &Snapshot) -> Tree {
         ("best", Tree::List(best.collect())),
         ("designs_per_second", snapshot.rate.into()),
         ("eta_seconds", snapshot.eta_seconds(space).into()),
+        ("failure", snapshot.failure.as_deref().into()),
     ])
+}
+
+/// Whose rows of feasible designs are kept, and how many.
+fn rows(keeping: Keeping) -> Tree {
+    match keeping {
+        Keeping::No => Tree::Null,
+        Keeping::Yes(rows) => {
+            Tree::map([("kept", Tree::Unsigned(rows)), ("most", MOST_ROWS.into())])
+        }
+        Keeping::TooMany => Tree::map([("kept", Tree::Null), ("most", MOST_ROWS.into())]),
+    }
 }
 
 /// All that is known of a sweep; none when there is none. Takes its time: not for threads that
@@ -81,6 +103,7 @@ pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreErr
             ("id", Tree::from(id)),
             ("state", snapshot.state.name().into()),
             ("created_at_secs", job.created_at_secs.into()),
+            ("rows", rows(snapshot.kept)),
             ("progress", event(&job.space, &snapshot)),
             ("result", result),
         ])));
@@ -91,6 +114,7 @@ pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreErr
         Tree::map([
             ("id", Tree::from(id)),
             ("state", past.state.name().into()),
+            ("rows", rows(past.keeping)),
             ("progress", Tree::Null),
             ("result", result),
         ])

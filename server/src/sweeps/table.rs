@@ -16,11 +16,10 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 use sweep::Space;
 
+use super::rows;
+
 /// Rows of a group.
 const GROUP: usize = 65_536;
-
-/// Bytes of a number.
-const NUMBER: usize = 8;
 
 /// A row of the binary form.
 struct Row {
@@ -57,16 +56,8 @@ fn failed(error: ParquetError) -> io::Error {
 
 /// The next rows, as many as a group has.
 fn read_group(space: &Space, rows: &mut impl Read) -> io::Result<Vec<Row>> {
-    let width = NUMBER * (1 + space.spec().columns.len());
-    let mut bytes = Vec::new();
-    rows.take((width * GROUP) as u64).read_to_end(&mut bytes)?;
-    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
-    let rows = bytes.chunks_exact(width).map(|row| {
-        let mut numbers = row.chunks_exact(NUMBER).map(number);
-        let index = numbers.next().unwrap_or_default();
-        Row { design: space.design(index), index, values: numbers.map(f64::from_bits).collect() }
-    });
-    Ok(rows.collect())
+    let rows = rows::next(space, rows, GROUP)?.into_iter();
+    Ok(rows.map(|(index, values)| Row { design: space.design(index), index, values }).collect())
 }
 
 /// What a knob's column holds.

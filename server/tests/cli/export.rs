@@ -19,8 +19,13 @@ fn an_exported_design_predicts_the_same() {
 #[test]
 fn only_what_differs_is_written_unless_all_is_asked_for() {
     let short = succeeds(&["export", "toml", "--set", "tp=4"]);
+    let (head, short): (Vec<&str>, Vec<&str>) =
+        short.lines().partition(|line| line.starts_with('#'));
+    assert!(head[0].starts_with("# design: /?v=1&preset=pangu-ultra-moe-6k&parallel.tensor"));
+    assert_eq!(head[1], format!("# model version: {}", model::MODEL_VERSION));
+    assert!(head[2].starts_with("# date: 20"));
     assert_eq!(
-        short,
+        short.join("\n") + "\n",
         "schema = 1\npreset = \"pangu-ultra-moe-6k\"\n\n[parallel]\n\
          tensor_model_parallel_size = 4\n"
     );
@@ -34,6 +39,22 @@ fn an_illegal_design_can_be_kept() {
 
 #[test]
 fn unknown_formats_are_refused() {
-    assert!(refused(&["export", "yaml"]).contains("json, toml"));
+    assert!(refused(&["export", "yaml"]).contains("json, toml, megatron, mindspeed"));
     assert!(refused(&["export"]).contains("FORMAT"));
+}
+
+#[test]
+fn a_launch_script_says_where_it_is_from_and_comes_back() {
+    for format in ["megatron", "mindspeed"] {
+        let settings = ["--preset", "deepseek-v3", "--set", "ep=32"];
+        let script = succeeds(&[&["export", format], &settings[..]].concat());
+        for part in ["#!/bin/bash\n", "# design: /?v=1&preset=deepseek-v3&", "# date: 20"] {
+            assert!(script.contains(part), "{part}: {script}");
+        }
+        let run = run_with(&["import", format, "-"], script.as_bytes());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let expected = succeeds(&[&["export", "toml"], &settings[..]].concat());
+        assert_eq!(run.stdout, expected);
+    }
+    assert!(refused(&["export", "megatron", "--full"]).contains("--full"));
 }

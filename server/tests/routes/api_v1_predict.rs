@@ -106,3 +106,38 @@ async fn bodies_above_a_mebibyte_are_refused() {
     assert_eq!(app.post(PATH, spaces(1 << 19)).await.status, StatusCode::OK);
     app.post(PATH, spaces(1 << 20)).await.problem(StatusCode::PAYLOAD_TOO_LARGE);
 }
+
+#[tokio::test]
+async fn a_batch_gets_what_each_design_gets_alone() {
+    let app = TestApp::new();
+    let designs = [
+        r#"{"schema":1}"#,
+        r#"{"schema":1,"parallel":{"pipeline_model_parallel_size":12}}"#,
+        r#"{"schema":1,"preset":"deepseek-v3-2k-h800"}"#,
+    ];
+    let batch = app.post(PATH, format!(r#"{{"designs":[{}]}}"#, designs.join(","))).await;
+    assert_eq!(batch.status, StatusCode::OK);
+    let predictions = batch.json()["predictions"].as_array().unwrap().clone();
+    assert_eq!(predictions.len(), designs.len());
+    for (design, prediction) in designs.iter().zip(predictions) {
+        assert_eq!(app.post(PATH, (*design).to_owned()).await.json(), prediction);
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_cannot_be_read_gets_everything_that_is_wrong() {
+    let app = TestApp::new();
+    let body = r#"{"designs":[{"schema":1},{"schema":1,"parallel":{"tp":-1}},3]}"#;
+    let problem = app.post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+    let errors = problem["errors"].as_array().unwrap();
+    let pointers: Vec<&str> = errors.iter().map(|one| one["pointer"].as_str().unwrap()).collect();
+    assert_eq!(pointers, ["/designs/1/parallel/tensor_model_parallel_size", "/designs/2"]);
+    for body in [r#"{"designs":{}}"#, r#"{"designs":[{"schema":1}],"preset":"deepseek-v3"}"#] {
+        app.post(PATH, body).await.problem(StatusCode::BAD_REQUEST);
+    }
+    let many = vec![r#"{"schema":1}"#; 101].join(",");
+    for body in ["{\"designs\":[]}".to_owned(), format!("{{\"designs\":[{many}]}}")] {
+        let problem = app.post(PATH, body).await.problem(StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(problem["detail"].as_str().unwrap().contains("1 to 100"), "{problem}");
+    }
+}

@@ -16,7 +16,7 @@ async fn people_get_a_page_and_programs_a_problem() {
     app.get("/nope").await.problem(StatusCode::NOT_FOUND);
     let problem = app.get_with("/api/v1/nope", "accept", "text/html").await;
     let problem = problem.problem(StatusCode::NOT_FOUND);
-    assert!(problem["detail"].as_str().unwrap().contains("/api/v1/predict"));
+    assert!(problem["detail"].as_str().unwrap().contains("/api/v1/openapi.json"));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::file::{Tree, json};
-use sweep::{Progress, Space, Summary};
+use sweep::{Progress, Space};
 
 use crate::cli::{Failure, output};
 use crate::sweeps::rows::Format;
@@ -140,16 +140,19 @@ impl Output {
     pub(super) fn add(
         &mut self,
         space: &Space,
-        places: Range<u64>,
-        summary: Summary,
+        places: &Range<u64>,
+        part: Progress,
         rows: &[u8],
     ) -> Result<(), Failure> {
+        if !part.done().eq(std::iter::once(places.clone())) || !part.suits(space) {
+            return Err(Failure::Internal("a result is of another sweep".to_owned()));
+        }
         if let Some(file) = &mut self.rows {
             let written = file.write_all(rows);
             written.map_err(|error| Failure::Internal(format!("can't write rows: {error}")))?;
             self.bytes += rows.len() as u64;
         }
-        let added = self.progress.add(space, places, summary);
+        let added = self.progress.join(space, part);
         added.map_err(|overlap| Failure::Internal(overlap.to_string()))?;
         if self.saved.elapsed() >= PAUSE { self.save(space) } else { Ok(()) }
     }

@@ -1,0 +1,306 @@
+//! A worker: takes chunks, evaluates them, and says what it found.
+
+use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{AckKind, Message};
+use axum::body::Bytes;
+use futures_util::{StreamExt, TryStreamExt};
+use sweep::{Progress, Space, Spec};
+use tokio::sync::{Semaphore, watch};
+
+use super::link::{Address, Link, NatsError, each};
+use super::message::{Answer, Head, Stop, Task};
+use super::{PATIENCE, PAUSE, SILENCE, version_token};
+
+/// Spaces that are kept for the chunks to come.
+const MOST_SPACES: usize = 16;
+
+/// Workers that a chunk may end before it counts as failed.
+const MOST_TRIES: i64 = 10;
+
+/// Bytes of a message beside its payload, at most: subject and headers.
+const FRAME_BYTES: usize = 8 << 10;
+
+/// How often an idle worker looks for chunks that it must leave to others.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Works for the sweeps at NATS until told to end; `ready` hears when it begins.
+///
+/// # Errors
+/// NATS can't be used from the beginning. Once it was there, it is waited for.
+pub(crate) fn work_for(
+    address: &Address,
+    threads: NonZeroUsize,
+    stop: &AtomicBool,
+    ready: impl FnOnce(),
+) -> Result<(), NatsError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| NatsError(format!("no threads: {error}")))?;
+    runtime.block_on(async {
+        let link = Link::open(address, "moescape worker").await?;
+        let (closing, closed) = watch::channel(false);
+        let worker = Arc::new(Worker {
+            link,
+            permits: Semaphore::new(threads.get()),
+            at_work: Mutex::new(vec![]),
+            spaces: Mutex::new(HashMap::new()),
+            closed,
+        });
+        ready();
+        // One more than there are threads: the next chunk waits here, not at NATS.
+        let hands: Vec<_> =
+            (0..=threads.get()).map(|_| tokio::spawn(Arc::clone(&worker).work())).collect();
+        tokio::spawn(Arc::clone(&worker).hear_stops());
+        tokio::spawn(Arc::clone(&worker).look_around());
+        while !stop.load(Ordering::Relaxed) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let _ = closing.send(true);
+        worker.at_work().iter().for_each(|(_, stop)| stop.store(true, Ordering::Relaxed));
+        for hand in hands {
+            // Chunks that are given back go to others at once, not after a silence.
+            let _ = tokio::time::timeout(PATIENCE, hand).await;
+        }
+        let _ = tokio::time::timeout(PATIENCE, worker.link.client.flush()).await;
+        Ok(())
+    })
+}
+
+struct Worker {
+    link: Link,
+    permits: Semaphore,
+    /// Chunks in hand, each with what stops it.
+    at_work: Mutex<Vec<(Task, Arc<AtomicBool>)>>,
+    spaces: Mutex<HashMap<String, Arc<Space>>>,
+    closed: watch::Receiver<bool>,
+}
+
+impl Worker {
+    fn at_work(&self) -> MutexGuard<'_, Vec<(Task, Arc<AtomicBool>)>> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
+    /// Takes one chunk after the other.
+    async fn work(self: Arc<Self>) {
+        let mut closed = self.closed.clone();
+        while !self.is_closed() {
+            let taken = async {
+                let consumer = self.link.chunks(model::MODEL_VERSION).await?;
+                loop {
+                    let mut chunk = None;
+                    let take = each(&consumer, 1, |message| {
+                        chunk = Some(message);
+                        std::future::ready(false)
+                    });
+                    tokio::select! {
+                        taken = take => taken.map(drop)?,
+                        _ = closed.wait_for(|closed| *closed) => {}
+                    }
+                    let Some(message) = chunk else { return Ok::<_, async_nats::Error>(()) };
+                    self.chunk(&message).await;
+                }
+            };
+            if let Err(error) = taken.await {
+                tracing::debug!(%error, "no chunk can be taken");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+
+    /// Evaluates a chunk, publishes what was found, and acknowledges it then.
+    async fn chunk(self: &Arc<Self>, message: &Message) {
+        let task = match serde_json::from_slice::<Task>(&message.payload) {
+            Ok(task) => task,
+            Err(error) => {
+                tracing::error!(%error, "a chunk that can't be read is dropped");
+                return self.acknowledge(message, AckKind::Term).await;
+            }
+        };
+        if task.model_version != model::MODEL_VERSION {
+            let theirs = &task.model_version;
+            tracing::error!("{}", refusal(theirs));
+            return self.acknowledge(message, AckKind::Nak(Some(PAUSE))).await;
+        }
+        let stop = Arc::new(AtomicBool::new(self.is_closed()));
+        self.at_work().push((task.clone(), Arc::clone(&stop)));
+        let tries = message.info().map_or(1, |info| info.delivered);
+        let computed = async {
+            let Ok(_permit) = self.permits.acquire().await else { return None };
+            if tries > MOST_TRIES {
+                let failure = format!("{MOST_TRIES} workers were lost with these designs");
+                return Some(answer(&task, None, vec![], Some(failure)));
+            }
+            let (worker, task, stop) = (Arc::clone(self), task.clone(), Arc::clone(&stop));
+            let computed = tokio::task::spawn_blocking(move || worker.evaluate(&task, &stop)).await;
+            computed.ok().flatten()
+        };
+        let done = self.keeping_alive(message, computed).await;
+        match done {
+            Some(answer) => {
+                if self.keeping_alive(message, self.publish(&task, answer)).await {
+                    self.acknowledge(message, AckKind::Ack).await;
+                }
+            }
+            // Back to the others; one that isn't wanted any more was taken back already.
+            None if self.is_closed() => self.acknowledge(message, AckKind::Nak(None)).await,
+            None => self.acknowledge(message, AckKind::Term).await,
+        }
+        self.at_work().retain(|(_, known)| !Arc::ptr_eq(known, &stop));
+    }
+
+    /// Says again and again that a chunk is worked on, while it is.
+    async fn keeping_alive<T>(&self, message: &Message, work: impl Future<Output = T>) -> T {
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return done,
+                () = tokio::time::sleep(SILENCE / 4) => {
+                    let _ = message.ack_with(AckKind::Progress).await;
+                }
+            }
+        }
+    }
+
+    async fn acknowledge(&self, message: &Message, kind: AckKind) {
+        // One that gets lost makes a chunk come again, which changes nothing.
+        if let Err(error) = message.ack_with(kind).await {
+            tracing::debug!(%error, "a chunk can't be acknowledged");
+        }
+    }
+
+    fn evaluate(&self, task: &Task, stop: &AtomicBool) -> Option<Answer> {
+        let failed = |why: String| Some(answer(task, None, vec![], Some(why)));
+        let space = match self.space(&task.spec) {
+            Ok(space) => space,
+            Err(why) => return failed(why),
+        };
+        let places = task.places();
+        if places.is_empty() || places.end > space.places() {
+            return failed("the sweep has no such designs".to_owned());
+        }
+        let work = || {
+            let (format, mut rows) = (task.format(), Vec::new());
+            let summary = sweep::evaluate_with(&space, places.clone(), stop, |outcome| {
+                if let Some(format) = format {
+                    format.add(&space, outcome, &mut rows);
+                }
+            });
+            summary.map(|summary| (Progress::of(&space, places.clone(), summary), rows))
+        };
+        match catch_unwind(AssertUnwindSafe(work)) {
+            Ok(found) => found.map(|(part, rows)| answer(task, Some(part), rows, None)),
+            Err(_) => {
+                tracing::error!(sweep = task.sweep, ?places, "a chunk panicked");
+                failed("a worker made a mistake; its log says more".to_owned())
+            }
+        }
+    }
+
+    /// The space of a spec; chunks of one sweep share it.
+    fn space(&self, spec: &str) -> Result<Arc<Space>, String> {
+        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(space) = spaces.get(spec) {
+            return Ok(Arc::clone(space));
+        }
+        let read = Spec::from_json(spec).and_then(|spec| Space::new(spec).map_err(|e| vec![e]));
+        let space = read.map_err(|errors| {
+            let first = errors.first().map(ToString::to_string).unwrap_or_default();
+            format!("the spec can't be read: {first}")
+        })?;
+        if spaces.len() >= MOST_SPACES {
+            spaces.clear();
+        }
+        let space = Arc::new(space);
+        spaces.insert(spec.to_owned(), Arc::clone(&space));
+        Ok(space)
+    }
+
+    /// Publishes a result and waits until NATS has it; false when told to end before.
+    async fn publish(&self, task: &Task, answer: Answer) -> bool {
+        let most = self.link.client.server_info().max_payload.saturating_sub(FRAME_BYTES);
+        let pieces = tokio::task::spawn_blocking(move || answer.pieces(most)).await;
+        let (subject, mut kept) = (task.answer_subject(), true);
+        for (headers, bytes) in pieces.unwrap_or_default() {
+            let payload = Bytes::from(bytes);
+            loop {
+                let message = PublishMessage::build().headers(headers.clone());
+                let message = message.payload(payload.clone());
+                let published =
+                    async { self.link.context.send_publish(subject.clone(), message).await?.await };
+                match published.await {
+                    Ok(_) => break,
+                    Err(error) => tracing::debug!(%error, "a result isn't kept yet"),
+                }
+                if self.is_closed() {
+                    kept = false;
+                    break;
+                }
+                tokio::time::sleep(PAUSE).await;
+                // NATS may have been started without what it kept.
+                let _ = self.link.results().await;
+            }
+        }
+        kept
+    }
+
+    /// Hears of chunks that aren't wanted any more.
+    async fn hear_stops(self: Arc<Self>) {
+        let Ok(mut stops) = self.link.client.subscribe(Stop::SUBJECT).await else { return };
+        while let Some(message) = stops.next().await {
+            let Ok(stop) = serde_json::from_slice::<Stop>(&message.payload) else { continue };
+            let at_work = self.at_work();
+            let meant = at_work.iter().filter(|(task, _)| stop.means(task));
+            meant.for_each(|(_, flag)| flag.store(true, Ordering::Relaxed));
+        }
+    }
+
+    /// Says when chunks wait that are for another version of the model.
+    async fn look_around(self: Arc<Self>) {
+        let mut said = BTreeSet::new();
+        loop {
+            if let Ok(versions) = self.other_versions().await {
+                versions.difference(&said).for_each(|theirs| tracing::warn!("{}", refusal(theirs)));
+                said = versions;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn other_versions(&self) -> Result<BTreeSet<String>, async_nats::Error> {
+        let waiting = self.link.work().await?.info_with_subjects("moescape.work.>").await?;
+        let subjects: Vec<(String, usize)> = waiting.try_collect().await?;
+        let versions = subjects.iter().filter_map(|(subject, _)| subject.split('.').nth(2));
+        let ours = version_token(model::MODEL_VERSION);
+        Ok(versions.filter(|theirs| *theirs != ours).map(|token| token.replace('_', ".")).collect())
+    }
+}
+
+fn refusal(theirs: &str) -> String {
+    format!(
+        "chunks wait for version {theirs} of the model; this worker has version {} and leaves \
+         them to workers of theirs",
+        model::MODEL_VERSION
+    )
+}
+
+fn answer(task: &Task, part: Option<Progress>, rows: Vec<u8>, failure: Option<String>) -> Answer {
+    let head = Head {
+        model_version: model::MODEL_VERSION.to_owned(),
+        sweep: task.sweep.clone(),
+        start: task.start,
+        end: task.end,
+        part,
+        failure,
+    };
+    Answer { head, rows }
+}

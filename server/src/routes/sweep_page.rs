@@ -1,0 +1,214 @@
+//! `GET /sweep` and `GET /s/{id}` with what its page gets: sweeps for people.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use app::Page;
+use app::results::{self, Data, Grid, data::Pace, parts, wire};
+use app::sweep_page::{Served, spec};
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use leptos::prelude::provide_context;
+use model::file::{Tree, json};
+use model::link;
+use sweep::{Space, Spec};
+
+use super::page::{off_thread, render};
+use crate::AppState;
+use crate::problem::Problem;
+use crate::sweeps::{self, Snapshot};
+
+/// Designs of a cell that are tried to say why it is empty.
+const TRIES: u32 = 24;
+
+/// Most empty cells that are explained at once: long before this a picture is only hatched.
+const MOST_CELLS: usize = 1_024;
+
+/// A sweep that was found.
+struct Found {
+    data: Data,
+    /// Its space; none where another version of the program wrote the spec.
+    space: Option<Space>,
+    /// Its spec.
+    spec: Option<Tree>,
+}
+
+/// The page that builds a sweep: around the design in the link, as one that comes with the
+/// program (`?spec=NAME`), or as one that was run (`?sweep=ID`).
+pub(super) async fn builder(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let store = state.clone();
+    let (served, status) = off_thread(move || served(&store, &query)).await?;
+    let contexts = move || provide_context(served.clone());
+    Ok(render(state, request, Page::Sweep, status, contexts).await)
+}
+
+fn served(state: &AppState, query: &str) -> (Served, StatusCode) {
+    let published = sweep::published();
+    let titles = published.iter().map(|known| {
+        let tree = spec::parse(known.text).unwrap_or(Tree::Null);
+        let title = tree.get("name").and_then(Tree::as_text).unwrap_or(known.name).to_owned();
+        (known.name.to_owned(), title)
+    });
+    let mut served = Served { published: titles.collect(), ..Served::default() };
+    let first = || link::decode("").map(|design| spec::print(&spec::around(&design)));
+    let asked = |key: &str| query.strip_prefix(key).and_then(|rest| rest.split('&').next());
+    if let Some(name) = asked("spec=") {
+        if let Some(known) = published.iter().find(|known| known.name == name) {
+            known.text.clone_into(&mut served.text);
+            return (served, StatusCode::OK);
+        }
+        served.problems.push("There is no such published sweep.".to_owned());
+    } else if let Some(id) = asked("sweep=") {
+        match find(state, id) {
+            Ok(Some(Found { spec: Some(tree), .. })) => {
+                served.text = spec::print(&tree);
+                return (served, StatusCode::OK);
+            }
+            Ok(_) => served.problems.push("There is no such sweep to begin with.".to_owned()),
+            Err(problem) => {
+                tracing::error!(%problem, "a sweep can't be read");
+                served.problems.push("The sweep can't be read now.".to_owned());
+            }
+        }
+    } else {
+        match link::decode(query) {
+            Ok(design) => {
+                served.text = spec::print(&spec::around(&design));
+                return (served, StatusCode::OK);
+            }
+            Err(errors) => served.problems.extend(errors.iter().map(ToString::to_string)),
+        }
+    }
+    served.text = first().unwrap_or_default();
+    (served, StatusCode::BAD_REQUEST)
+}
+
+/// The page of a sweep.
+pub(super) async fn results(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let found = found(&state, id).await?;
+    let status = if found.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
+    let served = results::Served(found.map(|found| Arc::new(found.data)));
+    let contexts = move || provide_context(served.clone());
+    Ok(render(state, request, Page::Results, status, contexts).await)
+}
+
+/// What the page draws, for its module.
+pub(super) async fn data(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let found = found(&state, id).await?.ok_or_else(unknown)?;
+    let headers =
+        [(header::CONTENT_TYPE, "application/octet-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, wire::encode(&found.data)).into_response())
+}
+
+/// Why cells of two knobs are empty: a line for each, with both bins and the words.
+pub(super) async fn cells(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(knobs): Query<HashMap<String, String>>,
+) -> Result<String, Problem> {
+    let found = found(&state, id).await?.ok_or_else(unknown)?;
+    let knob = |key: &str| knobs.get(key).cloned().unwrap_or_default();
+    let (x, y) = (knob("x"), knob("y"));
+    off_thread(move || empty_cells(&found, &x, &y).unwrap_or_default()).await
+}
+
+fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
+    let space = found.space.as_ref()?;
+    let axis = |id: &str| space.axes().iter().position(|axis| axis.knob.id() == id);
+    let place = |id: &str| found.data.knobs.iter().position(|knob| knob.id.id() == id);
+    let grid = Grid::of(&found.data, [place(x)?, place(y)?]);
+    let axes = [axis(x)?, axis(y)?];
+    let pairs = sweep::pairs(space);
+    let turned = axes[0] > axes[1];
+    let sides = if turned { [axes[1], axes[0]] } else { axes };
+    let pair = pairs.iter().find(|pair| pair.axes == sides)?;
+    let mut text = String::new();
+    let mut left = MOST_CELLS;
+    for upright in 0..grid.bins[1] {
+        for level in 0..grid.bins[0] {
+            if grid.at([level, upright]).is_some() || left == 0 {
+                continue;
+            }
+            left -= 1;
+            let cell = if turned { [upright, level] } else { [level, upright] };
+            let words = match sweep::why(space, pair, cell, TRIES) {
+                Some(why) => format!(
+                    "Of {} designs tried in this cell, {} break: {}.",
+                    why.tried,
+                    why.breaking,
+                    parts::reason_text(&why.reason),
+                ),
+                None => "Designs that were tried in this cell keep everything.".to_owned(),
+            };
+            // Writing to a string can't fail.
+            let _ = writeln!(text, "{level} {upright} {words}");
+        }
+    }
+    Some(text)
+}
+
+/// Leads to a design of a sweep in the explorer.
+pub(super) async fn design(
+    State(state): State<AppState>,
+    Path((id, index)): Path<(String, u64)>,
+) -> Result<Redirect, Problem> {
+    let found = found(&state, id).await?.ok_or_else(unknown)?;
+    let space = found.space.filter(|space| index < space.size());
+    let space =
+        space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
+    Ok(Redirect::to(&format!("/?{}", link::encode(&space.design(index)))))
+}
+
+async fn found(state: &AppState, id: String) -> Result<Option<Found>, Problem> {
+    let state = state.clone();
+    off_thread(move || find(&state, &id)).await?.map_err(|error| {
+        tracing::error!(%error, "a sweep can't be read");
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server can't use its store now")
+    })
+}
+
+/// The sweep of an id, running or over.
+fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
+    let engine = state.sweeps().map_err(|error| error.to_string())?;
+    if let Some(job) = engine.job(id) {
+        let snapshot = Snapshot::of(&job);
+        let progress = job.inner().progress.clone();
+        let overview = sweep::overview(&job.space, &progress);
+        let mut data = results::data::read(id, snapshot.state.name(), &overview);
+        let event = sweeps::event(&job.space, &snapshot);
+        let number = |key: &str| match event.get(key) {
+            Some(Tree::Real(number)) => Some(*number),
+            Some(Tree::Unsigned(number)) => Some(*number as f64),
+            _ => None,
+        };
+        data.pace = Pace { rate: number("designs_per_second"), eta: number("eta_seconds") };
+        let spec = Some(job.space.spec().source().clone());
+        return Ok(Some(Found { data, space: Some(job.space.clone()), spec }));
+    }
+    let past = engine.past(id).map_err(|error| error.to_string())?;
+    let Some(past) = past else { return Ok(None) };
+    let result = past.result.as_deref().and_then(|text| json::parse(text).ok());
+    let result = result.unwrap_or(Tree::Null);
+    let spec = result.get("part").and_then(|part| part.get("spec")).cloned();
+    let read = spec.as_ref().and_then(|spec| Spec::from_tree(spec).ok());
+    let space = read.and_then(|spec| Space::new(spec).ok());
+    let data = results::data::read(id, past.state.name(), &result);
+    Ok(Some(Found { data, space, spec }))
+}
+
+fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
+}

@@ -1,0 +1,284 @@
+//! `GET /api/v1/sweeps/{id}/rows`: designs of a sweep, one row each, as a file.
+
+use std::io::{self, Cursor, Read, Write};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use model::file::json;
+use sweep::{Part, Progress, Row};
+use tokio::sync::mpsc;
+
+use super::query;
+use super::sweeps::{Failure, blocking, broken, unknown};
+use crate::AppState;
+use crate::store::StoreError;
+use crate::sweeps::rows::{self, Format};
+use crate::sweeps::{Engine, Keeping, MOST_ROWS, table};
+
+/// Bytes that are sent at once.
+const PIECE: usize = 64 << 10;
+
+/// Pieces that wait for a slow reader.
+const WAITING: usize = 4;
+
+/// A kind of file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Csv,
+    JsonLines,
+    Parquet,
+}
+
+/// Which designs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Those that none is better than in every objective.
+    Front,
+    /// The best of each objective.
+    Best,
+    /// A random sample of the feasible ones.
+    Sample,
+    /// All feasible ones.
+    All,
+    /// All that the server has.
+    Kept,
+}
+
+/// Sends the rows while they are made: nobody holds them all.
+pub(super) async fn rows(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Failure> {
+    let asked = asked.unwrap_or_default();
+    let [format, of] = query::parameters(&asked, ["format", "of"]).map_err(Failure::Problem)?;
+    let kinds = [("csv", Kind::Csv), ("jsonl", Kind::JsonLines), ("parquet", Kind::Parquet)];
+    let kind = query::choice("format", format.as_deref().unwrap_or("csv"), &kinds);
+    let kind = kind.map_err(Failure::Problem)?;
+    let choices = [
+        ("front", Which::Front),
+        ("best", Which::Best),
+        ("sample", Which::Sample),
+        ("all", Which::All),
+    ];
+    let which = of.map(|of| query::choice("of", &of, &choices)).transpose();
+    let which = which.map_err(Failure::Problem)?.unwrap_or(Which::Kept);
+    let source = blocking(move || Source::of(&state, &id, which)).await?;
+    let (content_type, extension) = match kind {
+        Kind::Csv => ("text/csv; charset=utf-8", "csv"),
+        Kind::JsonLines => ("application/x-ndjson", "jsonl"),
+        Kind::Parquet => ("application/vnd.apache.parquet", "parquet"),
+    };
+    // The file's name tells which sweep it is of, but not the id that can end it.
+    let name: String = source.part.space.spec().digest().chars().take(12).collect();
+    let name = format!("attachment; filename=\"sweep-{name}.{extension}\"");
+    let name = HeaderValue::from_str(&name).map_err(|_| unknown())?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, source.into_body(kind)).into_response())
+}
+
+/// Where the rows come from.
+struct Source {
+    part: Part,
+    /// The binary form of rows.
+    rows: Box<dyn Read + Send>,
+}
+
+impl Source {
+    fn of(state: &AppState, id: &str, which: Which) -> Result<Self, Failure> {
+        let engine = state.sweeps().map_err(broken)?;
+        let (part, keeping) = find(&engine, id)?;
+        let from_store = match (which, keeping) {
+            (Which::All, Keeping::No) => {
+                let detail = "the rows of this sweep aren't kept: submit it by \
+                              POST /api/v1/sweeps?rows=all, or take front, best or sample";
+                return Err(Failure::of(StatusCode::CONFLICT, detail));
+            }
+            (Which::All, Keeping::TooMany) => {
+                return Err(Failure::of(
+                    StatusCode::CONFLICT,
+                    format!(
+                        "more than {MOST_ROWS} designs are feasible, so that their rows aren't \
+                         kept: constrain the sweep, or run `moescape sweep SPEC --out FILE`"
+                    ),
+                ));
+            }
+            (Which::All | Which::Kept, Keeping::Yes(_)) => true,
+            (Which::Front | Which::Best | Which::Sample | Which::Kept, _) => false,
+        };
+        let rows: Box<dyn Read + Send> = if from_store {
+            Box::new(Stored { engine, id: id.to_owned(), from: 0, chunk: Cursor::default() })
+        } else {
+            Box::new(Cursor::new(summary_rows(&part, which)))
+        };
+        Ok(Self { part, rows })
+    }
+
+    /// A body that is written by a thread of its own.
+    fn into_body(self, kind: Kind) -> Body {
+        let (to, from) = mpsc::channel(WAITING);
+        let thread = std::thread::Builder::new().name("rows".to_owned());
+        let failed = to.clone();
+        let started = thread.spawn(move || {
+            let mut sink = Sink { to, piece: Vec::with_capacity(PIECE) };
+            let written = self.write(kind, &mut sink).and_then(|()| sink.flush());
+            if let Err(error) = written
+                && error.kind() != io::ErrorKind::BrokenPipe
+            {
+                tracing::error!(%error, "rows can't be sent");
+                // The reader sees that the file isn't whole.
+                let _ = sink.to.blocking_send(Err(error));
+            }
+        });
+        if let Err(error) = started {
+            let _ = failed.try_send(Err(error));
+        }
+        let pieces =
+            stream::unfold(
+                from,
+                |mut from| async move { from.recv().await.map(|piece| (piece, from)) },
+            );
+        Body::from_stream(pieces)
+    }
+
+    fn write(self, kind: Kind, sink: &mut Sink) -> io::Result<()> {
+        let Self { part: Part { space, progress }, rows } = self;
+        match kind {
+            Kind::Csv => rows::write(&space, Format::Csv, rows, sink),
+            Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, sink),
+            Kind::Parquet => {
+                let result = json::print(&sweep::result(&space, &progress));
+                table::write(&space, rows, sink, result)
+            }
+        }
+    }
+}
+
+/// A sweep with what is done of it; what it keeps is written down by then.
+fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
+    if let Some(job) = engine.job(id) {
+        engine.save(&job);
+        let inner = job.inner();
+        let part = Part { space: job.space.clone(), progress: inner.progress.clone() };
+        return Ok((part, inner.kept.keeping));
+    }
+    let past = engine.past(id).map_err(broken)?.ok_or_else(unknown)?;
+    let result = past.result.unwrap_or_default();
+    let part = sweep::part(&result)
+        .map_err(|why| Failure::of(StatusCode::CONFLICT, format!("it has no rows: {why}")))?;
+    Ok((part, past.keeping))
+}
+
+/// The binary form of the rows in a summary, each once and by index.
+fn summary_rows(part: &Part, which: Which) -> Vec<u8> {
+    let Part { space, progress } = part;
+    let mut found = of_summary(progress, which);
+    found.sort_unstable_by_key(|row| row.index);
+    found.dedup_by_key(|row| row.index);
+    let mut rows = Vec::new();
+    found.iter().for_each(|row| Format::Binary.row(space, row.index, &row.values, &mut rows));
+    rows
+}
+
+fn of_summary(progress: &Progress, which: Which) -> Vec<&Row> {
+    let summary = progress.summary();
+    let (front, sample) = (summary.front().iter(), summary.sample().iter());
+    let best = summary.top().flatten();
+    match which {
+        Which::Front => front.collect(),
+        Which::Best => best.collect(),
+        Which::Sample => sample.collect(),
+        Which::Kept | Which::All => front.chain(best).chain(sample).collect(),
+    }
+}
+
+/// Rows of the store, a chunk at a time.
+struct Stored {
+    engine: Arc<Engine>,
+    id: String,
+    from: u64,
+    chunk: Cursor<Vec<u8>>,
+}
+
+impl Read for Stored {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.chunk.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let broken = |error: StoreError| io::Error::other(error.to_string());
+            match self.engine.next_rows(&self.id, self.from).map_err(broken)? {
+                // Rows go after what says that they are kept, so that none was missed.
+                None if self.engine.keeps_rows(&self.id).map_err(broken)? => return Ok(0),
+                None => return Err(io::Error::other("the rows were removed meanwhile")),
+                Some((start, rows)) => {
+                    self.from = start + 1;
+                    self.chunk = Cursor::new(rows);
+                }
+            }
+        }
+    }
+}
+
+/// Sends what is written, in pieces.
+struct Sink {
+    to: mpsc::Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= PIECE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = Bytes::from(std::mem::take(&mut self.piece));
+        self.to.blocking_send(Ok(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweeps::Trial;
+
+    #[test]
+    fn rows_that_are_removed_while_they_are_read_end_as_an_error() {
+        let data = tempfile::tempdir().unwrap();
+        let engine = Arc::new(Engine::open(data.path(), None).unwrap());
+        let spec = r#"{"schema":1,"space":{"tp":[4,8],"pp":[8,16]},
+            "design":{"preset":"pangu-ultra-moe-6k"}}"#;
+        let space = sweep::Space::new(sweep::Spec::from_json(spec).unwrap()).unwrap();
+        let trial = Trial::of(&space);
+        let job = engine.submit("someone", space, &trial, Keeping::Yes(0)).unwrap();
+        while !job.inner().state.is_final() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let rows = || Stored {
+            engine: Arc::clone(&engine),
+            id: job.id.clone(),
+            from: 0,
+            chunk: Cursor::default(),
+        };
+        assert!(io::copy(&mut rows(), &mut io::sink()).is_ok());
+        let mut late = rows();
+        assert!(engine.remove(&job.id).unwrap());
+        assert!(io::copy(&mut late, &mut io::sink()).is_err());
+    }
+}

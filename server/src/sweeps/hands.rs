@@ -1,0 +1,170 @@
+//! Who computes the chunks of sweeps: threads of this process, or workers at NATS.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use model::file::json;
+use sweep::Progress;
+
+use super::job::{Job, Outcome, State};
+use super::ledger;
+use super::queue::Queue;
+use super::rows::Format;
+use crate::nats::{Chunks, Claim, Coordinator};
+use crate::store::Store;
+
+/// What those who compute share with those who ask.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) store: Store,
+    queue: Mutex<Queue>,
+    pub(super) work: Condvar,
+}
+
+impl Shared {
+    pub(super) fn new(store: Store, queue: Queue) -> Self {
+        Self { store, queue: Mutex::new(queue), work: Condvar::new() }
+    }
+
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What each thread does until the engine closes.
+    fn compute(&self) {
+        loop {
+            let (job, places) = {
+                let mut queue = self.queue();
+                loop {
+                    if queue.closing {
+                        return;
+                    }
+                    if let Some(claimed) = queue.claim() {
+                        break claimed;
+                    }
+                    queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+            };
+            let format = job.inner().kept.are_wanted().then_some(Format::Binary);
+            let work = || {
+                let mut rows = Vec::new();
+                let summary = sweep::evaluate_with(&job.space, places.clone(), job.stop(), |one| {
+                    if let Some(format) = format {
+                        format.add(&job.space, one, &mut rows);
+                    }
+                });
+                summary.map(|summary| (Progress::of(&job.space, places.clone(), summary), rows))
+            };
+            let outcome = match catch_unwind(AssertUnwindSafe(work)) {
+                Ok(Some((part, rows))) => Outcome::Done(Box::new(part), rows),
+                Ok(None) => Outcome::Stopped,
+                Err(_) => Outcome::Failed(format!("places {places:?} panicked")),
+            };
+            self.settle(&job, places, outcome);
+        }
+    }
+
+    /// Gives a claimed chunk back.
+    fn settle(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) {
+        if job.settle(places, outcome) {
+            self.save(job);
+        }
+        if job.inner().state.is_final() {
+            self.queue().end(job);
+        }
+    }
+
+    /// Writes down how far a sweep is.
+    pub(super) fn save(&self, job: &Job) {
+        let _one = job.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let (state, progress, keeping, rows) = {
+            let mut inner = job.inner();
+            if inner.state == State::Removed {
+                return;
+            }
+            let rows = inner.kept.take();
+            (inner.state, inner.progress.clone(), inner.kept.keeping, Arc::new(rows))
+        };
+        let result =
+            (state == State::Done).then(|| json::print(&sweep::result(&job.space, &progress)));
+        let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
+        let saved = ledger::Saved { state, progress, result, keeping, rows: Arc::clone(&rows) };
+        if let Err(error) = ledger::save(&self.store, &job.id, saved) {
+            tracing::error!(sweep = job.id, %error, "a sweep can't be saved");
+            job.inner().kept.restore(&rows);
+        }
+    }
+}
+
+impl Chunks for Shared {
+    fn claim(&self) -> Option<Claim> {
+        let (job, places) = self.queue().claim()?;
+        let rows = job.inner().kept.are_wanted().then_some(Format::Binary);
+        Some(Claim { sweep: job.id.clone(), spec: Arc::clone(&job.spec), rows, places })
+    }
+
+    fn wants(&self, sweep: &str) -> bool {
+        let job = self.queue().jobs.get(sweep).cloned();
+        job.is_some_and(|job| job.inner().state == State::Running)
+    }
+
+    fn settle(&self, sweep: &str, places: std::ops::Range<u64>, outcome: Outcome) {
+        let job = self.queue().jobs.get(sweep).cloned();
+        if let Some(job) = job {
+            Self::settle(self, &job, places, outcome);
+        }
+    }
+
+    fn idle(&self, why: &str) {
+        tracing::warn!("sweeps wait: {why}");
+    }
+}
+
+/// Those who compute. They end when this is dropped, once the queue is closing.
+#[derive(Debug)]
+pub(super) enum Hands {
+    /// Threads of this process.
+    Threads(Vec<std::thread::JoinHandle<()>>),
+    /// Workers at NATS.
+    Workers(Coordinator),
+}
+
+impl Hands {
+    /// Starts threads: one fewer than the machine has cores.
+    pub(super) fn threads(shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = (0..cores.saturating_sub(1).max(1)).map(|number| {
+            let shared = Arc::clone(shared);
+            let thread = std::thread::Builder::new().name(format!("sweep-{number}"));
+            thread.spawn(move || shared.compute())
+        });
+        Ok(Self::Threads(threads.collect::<std::io::Result<_>>()?))
+    }
+
+    /// How many compute.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Threads(threads) => threads.len(),
+            Self::Workers(coordinator) => coordinator.threads(),
+        }
+    }
+
+    /// There is work, or some that isn't wanted any more.
+    pub(super) fn wake(&self, shared: &Shared) {
+        match self {
+            Self::Threads(_) => shared.work.notify_all(),
+            Self::Workers(coordinator) => coordinator.wake(),
+        }
+    }
+}
+
+impl Drop for Hands {
+    fn drop(&mut self) {
+        if let Self::Threads(threads) = self {
+            // A point takes far less than a millisecond: there is nothing to wait for.
+            for thread in threads.drain(..) {
+                let _ = thread.join();
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Whose turn it is.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::job::Job;
+
+/// Sweeps that are over and kept at hand for those who watch them.
+const MOST_OVER: usize = 64;
+
+/// The sweeps at hand.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    pub(super) jobs: BTreeMap<String, Arc<Job>>,
+    /// Clients in the order of their turns.
+    turns: VecDeque<String>,
+    /// For each client its sweeps, oldest first.
+    of_client: BTreeMap<String, VecDeque<String>>,
+    /// Sweeps that are over, oldest first.
+    over: VecDeque<String>,
+    /// Rooms for sweeps of a client that are about to be added.
+    reserved: BTreeMap<String, usize>,
+    pub(super) closing: bool,
+}
+
+impl Queue {
+    pub(super) fn add(&mut self, job: Arc<Job>) {
+        let of_client = self.of_client.entry(job.client.clone()).or_default();
+        if of_client.is_empty() {
+            self.turns.push_back(job.client.clone());
+        }
+        of_client.push_back(job.id.clone());
+        self.jobs.insert(job.id.clone(), job);
+    }
+
+    /// Sweeps of a client that aren't over, and those of everyone; with what is reserved.
+    pub(super) fn counts(&self, client: &str) -> (usize, usize) {
+        let of_client = self.of_client.get(client).map_or(0, VecDeque::len);
+        let all: usize = self.of_client.values().map(VecDeque::len).sum();
+        let reserved = self.reserved.get(client).copied().unwrap_or_default();
+        (of_client + reserved, all + self.reserved.values().sum::<usize>())
+    }
+
+    /// Holds room for a sweep of a client until it is released.
+    pub(super) fn reserve(&mut self, client: &str) {
+        *self.reserved.entry(client.to_owned()).or_default() += 1;
+    }
+
+    /// Gives back one room of a client.
+    pub(super) fn release(&mut self, client: &str) {
+        if let Some(rooms) = self.reserved.get_mut(client) {
+            *rooms = rooms.saturating_sub(1);
+            if *rooms == 0 {
+                self.reserved.remove(client);
+            }
+        }
+    }
+
+    /// The next chunk: each client has a turn, and its sweeps go one after the other.
+    pub(super) fn claim(&mut self) -> Option<(Arc<Job>, Range<u64>)> {
+        if self.closing {
+            return None;
+        }
+        for _ in 0..self.turns.len() {
+            let client = self.turns.pop_front()?;
+            let ids = self.of_client.get(&client).cloned().unwrap_or_default();
+            self.turns.push_back(client);
+            let claimed = ids.iter().find_map(|id| {
+                let job = self.jobs.get(id)?;
+                job.claim().map(|places| (Arc::clone(job), places))
+            });
+            if claimed.is_some() {
+                return claimed;
+            }
+        }
+        None
+    }
+
+    /// A sweep is over: it has no turns any more, and is at hand for a while.
+    pub(super) fn end(&mut self, job: &Job) {
+        self.retire(job);
+        if self.jobs.contains_key(&job.id) && !self.over.contains(&job.id) {
+            self.over.push_back(job.id.clone());
+        }
+        if self.over.len() > MOST_OVER
+            && let Some(oldest) = self.over.pop_front()
+        {
+            self.jobs.remove(&oldest);
+        }
+    }
+
+    /// Takes a sweep out.
+    pub(super) fn remove(&mut self, id: &str) -> Option<Arc<Job>> {
+        let job = self.jobs.remove(id)?;
+        self.retire(&job);
+        self.over.retain(|over| over != id);
+        Some(job)
+    }
+
+    /// Takes a sweep out of the turns.
+    fn retire(&mut self, job: &Job) {
+        if let Some(of_client) = self.of_client.get_mut(&job.client) {
+            of_client.retain(|id| *id != job.id);
+            if of_client.is_empty() {
+                self.of_client.remove(&job.client);
+                self.turns.retain(|client| *client != job.client);
+            }
+        }
+    }
+}

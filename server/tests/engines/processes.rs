@@ -1,0 +1,238 @@
+//! The programs that a test starts; each ends with the test, however that ends.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A program that runs.
+pub(crate) struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // The process gets no chance to say goodbye.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Program {
+    /// Asks it to end, as Ctrl-C does, and waits until it did.
+    pub(crate) fn interrupt(&mut self) -> Option<i32> {
+        let id = self.0.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        self.0.wait().unwrap().code()
+    }
+}
+
+/// Waits for something that takes its time on a busy machine.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(120), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A NATS server on this machine, with its store in a directory of its own.
+pub(crate) struct Nats {
+    program: Option<Program>,
+    port: u16,
+    home: TempDir,
+}
+
+impl Nats {
+    /// Starts one; none where tests with NATS are left out.
+    pub(crate) fn start() -> Option<Self> {
+        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
+            return None;
+        }
+        let mut nats = Self::stopped();
+        nats.run(&["-js"]);
+        Some(nats)
+    }
+
+    /// One without JetStream.
+    pub(crate) fn without_streams() -> Option<Self> {
+        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
+            return None;
+        }
+        let mut nats = Self::stopped();
+        nats.run(&[]);
+        Some(nats)
+    }
+
+    fn stopped() -> Self {
+        // Free a moment ago; NATS must come back at the same one.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self { program: None, port, home: tempfile::tempdir().unwrap() }
+    }
+
+    fn run(&mut self, arguments: &[&str]) {
+        let log = File::create(self.home.path().join("log")).unwrap();
+        let child = Command::new("nats-server")
+            .args(["-a", "127.0.0.1", "-p", &self.port.to_string(), "-sd"])
+            .arg(self.home.path())
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("nats-server: install it, or leave it out by `cargo xtask test --skip nats`");
+        self.program = Some(Program(child));
+        let port = self.port;
+        wait_for("NATS answers", || TcpStream::connect(("127.0.0.1", port)).ok());
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it.
+    pub(crate) fn kill(&mut self) {
+        self.program = None;
+    }
+
+    /// Starts it again with what it kept.
+    pub(crate) fn restart(&mut self) {
+        self.run(&["-js"]);
+    }
+
+    /// Starts it again as a new one.
+    pub(crate) fn restart_empty(&mut self) {
+        std::fs::remove_dir_all(self.home.path().join("jetstream")).unwrap();
+        self.run(&["-js"]);
+    }
+
+    /// Sends a message by NATS's own protocol.
+    pub(crate) fn publish(&self, subject: &str, payload: &str) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let length = payload.len();
+        let said = format!("CONNECT {{}}\r\nPUB {subject} {length}\r\n{payload}\r\nPING\r\n");
+        stream.write_all(said.as_bytes()).unwrap();
+        let heard = BufReader::new(stream).lines().map(Result::unwrap);
+        assert!(heard.into_iter().any(|line| line == "PONG"));
+    }
+
+    /// Chunks that wait or are worked on.
+    pub(crate) fn chunks(&self) -> u64 {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let ask = "CONNECT {}\r\nSUB answer 1\r\nPUB $JS.API.STREAM.INFO.MOESCAPE_WORK answer 0\
+                   \r\n\r\n";
+        stream.write_all(ask.as_bytes()).unwrap();
+        let heard = BufReader::new(stream).lines().map(Result::unwrap);
+        let line = heard.into_iter().find(|line| line.starts_with('{')).unwrap();
+        let info: Value = serde_json::from_str(&line).unwrap();
+        info["state"]["messages"].as_u64().unwrap()
+    }
+}
+
+/// Our program with these arguments.
+pub(crate) fn moescape(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
+    command.current_dir(home).args(arguments);
+    command
+}
+
+/// What it prints when it ends well.
+#[track_caller]
+pub(crate) fn succeeds(home: &Path, arguments: &[&str]) -> String {
+    let output = moescape(home, arguments).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What it says when it doesn't.
+#[track_caller]
+pub(crate) fn fails(home: &Path, arguments: &[&str], status: i32) -> String {
+    let output = moescape(home, arguments).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(status), 0), "{stderr}");
+    stderr
+}
+
+/// A worker with one thread; its messages go to a file.
+pub(crate) fn worker(nats: &Nats, log: &Path) -> Program {
+    let mut child = moescape(Path::new("."), &["worker", "--engine", &nats.url()])
+        .args(["--threads", "1"])
+        .stdout(Stdio::piped())
+        .stderr(File::create(log).unwrap())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("working for nats://127.0.0.1:"), "{line}");
+    Program(child)
+}
+
+/// A server.
+pub(crate) struct Server {
+    _program: Program,
+    address: String,
+}
+
+impl Server {
+    pub(crate) fn start(data: &Path, nats: Option<&Nats>) -> Self {
+        let mut command = moescape(data, &["serve", "--listen", "127.0.0.1:0", "--data", "."]);
+        if let Some(nats) = nats {
+            command.args(["--engine", &nats.url()]);
+        }
+        let log = File::create(data.join("server.log")).unwrap();
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().trim_start_matches("listening on http://").to_owned();
+        Self { _program: Program(child), address }
+    }
+
+    /// Sends a request and gives status and body.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let length = body.len();
+        let request = format!(
+            "{method} {path} HTTP/1.0\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&self.send("GET", path, "").1).unwrap_or(Value::Null)
+    }
+
+    /// Asks for a sweep and gives its address.
+    pub(crate) fn submit(&self, spec: &str) -> String {
+        let (status, answer) = self.send("POST", "/api/v1/sweeps?rows=all", spec);
+        assert_eq!(status, 201, "{answer}");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["status"].as_str().unwrap().to_owned()
+    }
+
+    /// How many designs are done.
+    pub(crate) fn done(&self, sweep: &str) -> u64 {
+        let status = self.get(sweep);
+        status["progress"]["done"].as_u64().unwrap_or(u64::MAX)
+    }
+
+    /// Waits until a sweep is done and gives its result.
+    pub(crate) fn result(&self, sweep: &str) -> Value {
+        wait_for("the sweep is done", || {
+            let status = self.get(sweep);
+            assert_ne!(status["state"], "failed", "{status}");
+            (status["state"] == "done").then(|| status["result"].clone())
+        })
+    }
+}
