@@ -2,10 +2,15 @@
 //! that follow each change, and only for those in view.
 //!
 //! While the worker is at one study, changes only move the goal: what it is asked for next is
-//! always of the newest design. Nothing here runs on the server.
+//! always of the newest design. What it answers is written in the next animation frame, so that
+//! the numbers of a change never wait for the charts of the one before. Nothing here runs on the
+//! server.
+
+mod edits;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::mem;
 use std::rc::{Rc, Weak};
 
 use leptos::html::Div;
@@ -15,10 +20,12 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
 use web_sys::{
     Element, HtmlDetailsElement, HtmlElement, IntersectionObserver, IntersectionObserverEntry,
-    IntersectionObserverInit, MessageEvent, ResizeObserver, Worker, WorkerOptions, WorkerType,
+    IntersectionObserverInit, MessageEvent, Node, ResizeObserver, Worker, WorkerOptions,
+    WorkerType,
 };
 
 use crate::study::{Pace, Study};
+use edits::{Edit, edits};
 
 /// The name of the document's field that holds the worker's address.
 pub const WORKER_FIELD: &str = "study-worker";
@@ -34,6 +41,8 @@ const BOUNDS: (u32, u32) = (280, 1_200);
 struct Goal {
     query: String,
     width: u32,
+    /// What the reader has chosen to see.
+    options: String,
 }
 
 /// A study's place on the page.
@@ -43,7 +52,12 @@ struct Place {
     in_view: bool,
     /// Zero until the browser has told it.
     width: u32,
+    options: String,
     shown: Option<Goal>,
+    /// What the worker made and no frame has written yet.
+    drawn: Option<JsValue>,
+    /// What was written last.
+    written: Option<String>,
 }
 
 /// Something to do for the page before studies.
@@ -52,6 +66,8 @@ pub enum Errand {
     Read(Uint8Array),
     /// To say what the trace does to the design in a link.
     Effect(String),
+    /// To write every cell of that heat map of the design that is shown.
+    Cells(String),
 }
 
 /// What came of an errand.
@@ -60,6 +76,8 @@ pub enum Done {
     Read(Result<String, Vec<String>>),
     /// The design in the link, and what the trace does to it; nothing where they don't fit.
     Effect(String, Option<Vec<f64>>),
+    /// That heat map, as CSV; nothing where there is none any more.
+    Cells(String, Option<String>),
 }
 
 /// What the worker is at.
@@ -68,6 +86,7 @@ enum Task {
     Study(usize, Goal),
     Read,
     Effect(String),
+    Cells(String),
 }
 
 /// The places, and the worker once something was asked of it.
@@ -78,6 +97,8 @@ struct State {
     errands: VecDeque<Errand>,
     query: String,
     rests: bool,
+    /// Is a frame due that writes?
+    is_due: bool,
 }
 
 thread_local! {
@@ -103,7 +124,17 @@ impl Desk {
     ) -> Rc<Self> {
         let places = hosts.filter_map(|(study, host)| {
             let host = host.get_untracked()?.unchecked_into();
-            Some(Place { study, host, in_view: false, width: 0, shown: None })
+            let options = String::new();
+            Some(Place {
+                study,
+                host,
+                in_view: false,
+                width: 0,
+                options,
+                shown: None,
+                drawn: None,
+                written: None,
+            })
         });
         let state = State {
             places: places.collect(),
@@ -112,6 +143,7 @@ impl Desk {
             errands: VecDeque::new(),
             query: String::new(),
             rests: true,
+            is_due: false,
         };
         let desk = Rc::new_cyclic(|desk: &Weak<Self>| {
             let desk = desk.clone();
@@ -160,6 +192,16 @@ impl Desk {
         self.ask();
     }
 
+    /// What the reader has chosen to see in a study.
+    pub fn choose(&self, study: Study, options: String) {
+        if let Some(place) =
+            self.state.borrow_mut().places.iter_mut().find(|place| place.study == study)
+        {
+            place.options = options;
+        }
+        self.ask();
+    }
+
     /// Hears the observers and the worker.
     fn told(&self, what: &JsValue) {
         if let Some(message) = what.dyn_ref::<MessageEvent>() {
@@ -184,10 +226,16 @@ impl Desk {
         let (answer, at) = (data.get(0), self.state.borrow_mut().at.take());
         match at {
             Some(Task::Study(index, goal)) => {
-                let host = self.state.borrow_mut().shows(index, goal);
-                // Without an answer, of a design that can't be estimated, what is shown stays.
-                if let (Some(host), Some(html)) = (host, answer.as_string()) {
-                    write(&host, &html);
+                let mut state = self.state.borrow_mut();
+                let Some(place) = state.places.get_mut(index) else { return };
+                place.shown = Some(goal);
+                place.drawn = Some(answer);
+                if !mem::replace(&mut state.is_due, true) {
+                    request_animation_frame(|| {
+                        if let Some(desk) = Self::current() {
+                            desk.draw();
+                        }
+                    });
                 }
             }
             Some(Task::Read) => {
@@ -200,7 +248,26 @@ impl Desk {
                 let numbers = answer.dyn_ref::<Float64Array>().map(Float64Array::to_vec);
                 (self.hear)(Done::Effect(query, numbers));
             }
+            Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, answer.as_string())),
             None => {}
+        }
+    }
+
+    /// Writes what the worker has made.
+    fn draw(&self) {
+        let mut state = self.state.borrow_mut();
+        state.is_due = false;
+        for place in &mut state.places {
+            let Some(html) = place.drawn.take() else { continue };
+            // A fixed, valid attribute name can always be removed.
+            let _ = place.host.remove_attribute("aria-busy");
+            // Without an answer, of a design that can't be estimated, what is shown stays.
+            if let Some(html) = html.as_string()
+                && place.written.as_ref() != Some(&html)
+            {
+                write(&place.host, place.written.as_deref(), &html);
+                place.written = Some(html);
+            }
         }
     }
 
@@ -212,6 +279,7 @@ impl Desk {
 
     /// Says where a study is missing that it is, and begins with a new worker at the next change.
     fn failed(&self, why: &str) {
+        self.draw();
         let (worker, at) = {
             let mut state = self.state.borrow_mut();
             (state.worker.take(), state.at.take())
@@ -222,7 +290,7 @@ impl Desk {
         let why = format!("This can't be brought up to date: {why}.");
         match at {
             Some(Task::Study(index, goal)) => {
-                let host = self.state.borrow_mut().shows(index, goal);
+                let host = self.state.borrow_mut().gives_up(index, goal);
                 let problem = document().create_element("p");
                 if let (Some(host), Ok(problem)) = (host, problem) {
                     problem.set_class_name("study-problem");
@@ -232,6 +300,7 @@ impl Desk {
             }
             Some(Task::Read) => (self.hear)(Done::Read(Err(vec![why]))),
             Some(Task::Effect(query)) => (self.hear)(Done::Effect(query, None)),
+            Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, None)),
             None => {}
         }
     }
@@ -283,12 +352,20 @@ impl State {
                 let message = Array::of2(&"effect".into(), &query.as_str().into());
                 Some((Task::Effect(query), message))
             }
+            Some(Errand::Cells(map)) => {
+                let [query, name] = [&self.query, &map].map(|text| JsValue::from_str(text));
+                Some((Task::Cells(map), Array::of3(&"cells".into(), &query, &name)))
+            }
             None => {
                 let (index, goal) = self.due()?;
                 let place = &self.places[index];
-                let _ = place.host.set_attribute("aria-busy", "true");
+                // What follows each change is there in a moment; to dim it would be more work.
+                if place.study.pace() == Pace::AtRest {
+                    let _ = place.host.set_attribute("aria-busy", "true");
+                }
                 let [study, query] = [place.study.id(), &goal.query].map(JsValue::from_str);
-                let message = Array::of4(&"study".into(), &study, &query, &goal.width.into());
+                let (width, options) = (goal.width.into(), goal.options.as_str().into());
+                let message = Array::of5(&"study".into(), &study, &query, &width, &options);
                 Some((Task::Study(index, goal), message))
             }
         }
@@ -299,17 +376,19 @@ impl State {
         let due = |pace: Pace| {
             self.places.iter().enumerate().find_map(|(index, place)| {
                 let is_due = place.study.pace() == pace && place.in_view && place.width > 0;
-                let goal = Goal { query: self.query.clone(), width: place.width };
+                let (query, options) = (self.query.clone(), place.options.clone());
+                let goal = Goal { query, width: place.width, options };
                 (is_due && place.shown.as_ref() != Some(&goal)).then_some((index, goal))
             })
         };
         due(Pace::Live).or_else(|| due(Pace::AtRest).filter(|_| self.rests))
     }
 
-    /// Notes what a place shows.
-    fn shows(&mut self, index: usize, goal: Goal) -> Option<HtmlElement> {
+    /// Notes that what a place should show can't be made.
+    fn gives_up(&mut self, index: usize, goal: Goal) -> Option<HtmlElement> {
         let place = self.places.get_mut(index)?;
         place.shown = Some(goal);
+        place.written = None;
         // A fixed, valid attribute name can always be removed.
         let _ = place.host.remove_attribute("aria-busy");
         Some(place.host.clone())
@@ -336,26 +415,69 @@ impl State {
 }
 
 /// Puts a study in its place; what is open stays open, and what has the focus keeps it.
-fn write(host: &HtmlElement, html: &str) {
+///
+/// Where something is scrolled is only asked for in tables that are open: the browser would have
+/// to lay the page out to say so.
+fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
+    const SCROLLED: &str = "details[open] .scroll-x";
     let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
-    let scrolled = each(host, ".scroll-x", |part: &HtmlElement| part.scroll_left());
+    let scrolled = each(host, SCROLLED, |part: &HtmlElement| part.scroll_left());
     let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
-    let step = focused.and_then(|focused| focused.get_attribute("data-step"));
-    host.set_inner_html(html);
+    let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
+    let option = focused.and_then(|focused| focused.get_attribute("data-option"));
+    let all = before.and_then(|before| edits(before, html));
+    if all.and_then(|all| all.iter().try_for_each(|one| edit(host, one))).is_none() {
+        host.set_inner_html(html);
+    }
     let mut opened = opened.into_iter();
     each(host, "details", |details: &HtmlDetailsElement| {
         details.set_open(opened.next().unwrap_or(false));
     });
     let mut scrolled = scrolled.into_iter();
-    each(host, ".scroll-x", |part: &HtmlElement| {
+    each(host, SCROLLED, |part: &HtmlElement| {
         if let Some(left) = scrolled.next().filter(|left| *left > 0) {
             part.set_scroll_left(left);
         }
     });
-    if let Some(link) = step.and_then(|step| link_of(host, &step)) {
+    let link = step.and_then(|step| link_of(host, &step));
+    let choice = || {
+        let choice = host.query_selector(&format!("[data-option='{}']", option?)).ok()??;
+        choice.dyn_into::<HtmlElement>().ok()
+    };
+    if let Some(element) = link.or_else(choice) {
         // Focus fails only on an element that is gone.
-        let _ = link.focus();
+        let _ = element.focus();
     }
+}
+
+/// Makes an edit of what was written; `None` where that isn't what is there.
+fn edit(host: &HtmlElement, edit: &Edit) -> Option<()> {
+    let child = |node: Node, index: &u32| node.child_nodes().get(*index);
+    let node = |path: &[u32]| path.iter().try_fold(Node::from(host.clone()), child);
+    match edit {
+        Edit::Text(path, text) => node(path)?.set_node_value(Some(text)),
+        Edit::Attribute(path, name, value) => {
+            let element = node(path)?.dyn_into::<Element>().ok()?;
+            match value {
+                Some(value) => element.set_attribute(name, value).ok()?,
+                None => element.remove_attribute(name).ok()?,
+            }
+        }
+        Edit::Children(path, range, html) => {
+            let parent = node(path)?.dyn_into::<Element>().ok()?;
+            for _ in range.clone() {
+                parent.remove_child(&child(parent.clone().into(), &range.start)?).ok()?;
+            }
+            match child(parent.clone().into(), &range.start) {
+                None => parent.insert_adjacent_html("beforeend", html),
+                Some(next) => {
+                    next.dyn_into::<Element>().ok()?.insert_adjacent_html("beforebegin", html)
+                }
+            }
+            .ok()?;
+        }
+    }
+    Some(())
 }
 
 /// The link of that step of the history.

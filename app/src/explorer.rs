@@ -1,8 +1,10 @@
 //! The explorer's state and everything derived from it; no view code.
 //!
-//! One signal holds the design. The checked plan, the estimate and the list of changes are memos
-//! of it, so a number on the page can't disagree with the knobs. While a design breaks a rule the
-//! last good numbers stay.
+//! One signal holds the design. The checked plan and the estimate are memos of it, so a number on
+//! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
+//! The rows of the knobs are told what changes for them.
+
+mod rows;
 
 use std::sync::Arc;
 
@@ -19,6 +21,9 @@ use model::{Plan, legal_values};
 use crate::history::History;
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
+
+pub use rows::Row;
+use rows::{Rows, write};
 
 /// Whose numbers the page shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +51,11 @@ pub struct Explorer {
     last_edited: RwSignal<Option<KnobId>>,
     /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
     held: StoredValue<bool>,
+    /// That of the design. Whatever follows it isn't asked at each change of a knob.
+    preset: RwSignal<&'static Preset>,
     preset_design: Memo<Design>,
     preset_numbers: Memo<Arc<Numbers>>,
-    changed: Memo<Vec<KnobId>>,
+    rows: Rows,
     violations: Memo<Vec<Violation>>,
     on_page: Memo<OnPage>,
     /// The design as it was when the knobs last rested: what takes long follows it.
@@ -74,18 +81,11 @@ impl Explorer {
     #[must_use]
     pub fn new(design: Design) -> Self {
         let resting = RwSignal::new(design.clone());
+        let (preset, rows) = (RwSignal::new(design.preset), Rows::new(&design));
         let design = RwSignal::new(design);
-        let preset = Memo::new(move |_| design.with(|design| design.preset.id));
-        let preset_design = Memo::new(move |_| {
-            // Read and not only tracked: a memo that nobody has read tells nobody of its changes.
-            let _ = preset.get();
-            design.with_untracked(|design| design.preset.design())
-        });
+        let preset_design = Memo::new(move |_| preset.get().design());
         let preset_numbers = Memo::new(move |_| {
             preset_design.with(|design| Arc::new(Numbers::new(legal_plan(design))))
-        });
-        let changed = Memo::new(move |_| {
-            design.with(|design| preset_design.with(|preset| differences(design, preset)))
         });
         let traced = RwSignal::new(None::<Arc<Plan>>);
         let checked = Memo::new(move |before: Option<&Checked>| {
@@ -105,14 +105,15 @@ impl Explorer {
                 _ => OnPage { numbers: preset_numbers.get(), of: Shown::Preset },
             }
         });
-        Self {
+        let explorer = Self {
             design,
             history: RwSignal::default(),
             last_edited: RwSignal::new(None),
             held: StoredValue::new(false),
+            preset,
             preset_design,
             preset_numbers,
-            changed,
+            rows,
             violations,
             on_page,
             resting,
@@ -123,7 +124,26 @@ impl Explorer {
             sheet_open: RwSignal::new(false),
             help_open: RwSignal::new(false),
             conventions_open: RwSignal::new(false),
-        }
+        };
+        explorer.tell_rows();
+        explorer
+    }
+
+    /// Shows a design.
+    fn show(self, design: Design) {
+        let preset = design.preset;
+        self.design.set(design);
+        write(self.preset, preset);
+        self.tell_rows();
+    }
+
+    /// Tells the rows of the knobs what has changed for them.
+    fn tell_rows(self) {
+        self.violations.with_untracked(|violations| {
+            self.preset_design.with_untracked(|preset| {
+                self.design.with_untracked(|design| self.rows.tell(design, preset, violations));
+            });
+        });
     }
 
     /// Reads the design.
@@ -134,7 +154,7 @@ impl Explorer {
     /// The preset that the design starts from.
     #[must_use]
     pub fn preset(self) -> &'static Preset {
-        self.design.with(|design| design.preset)
+        self.preset.get()
     }
 
     /// Reads the plan and estimate that the page shows, which are those of the last legal design.
@@ -169,6 +189,7 @@ impl Explorer {
         let plan = effect.and_then(|effect| Plan::with_effect(design, effect).ok());
         if let Some(plan) = plan {
             self.traced.set(Some(Arc::new(plan)));
+            self.tell_rows();
         }
     }
 
@@ -197,14 +218,14 @@ impl Explorer {
 
     /// The knobs that differ from the preset, in registry order.
     #[must_use]
-    pub fn changed(self) -> Memo<Vec<KnobId>> {
-        self.changed
+    pub fn changed(self) -> RwSignal<Vec<KnobId>> {
+        self.rows.changed
     }
 
-    /// The value of a knob.
+    /// What the row of a knob follows.
     #[must_use]
-    pub fn value(self, id: KnobId) -> Memo<Value> {
-        Memo::new(move |_| self.design.with(|design| design.get(id)))
+    pub fn row(self, id: KnobId) -> Row {
+        self.rows.row(id)
     }
 
     /// The preset's value of a knob.
@@ -271,7 +292,7 @@ impl Explorer {
         }
         self.history.update(|history| history.record_knob(id, before));
         self.last_edited.set(Some(id));
-        self.design.set(after);
+        self.show(after);
     }
 
     /// Ends a gesture on a knob: the next change is another step of the history.
@@ -330,7 +351,7 @@ impl Explorer {
         }
         self.history.update(|history| history.record(label, before));
         self.last_edited.set(None);
-        self.design.set(after);
+        self.show(after);
     }
 
     /// Takes the last step back.
@@ -347,7 +368,7 @@ impl Explorer {
         let now = self.design.get_untracked();
         if let Some(Some(design)) = self.history.try_update(|history| step(history, &now)) {
             self.last_edited.set(None);
-            self.design.set(design);
+            self.show(design);
         }
     }
 
@@ -362,10 +383,6 @@ impl Explorer {
     pub fn redo_label(self) -> Option<String> {
         self.history.with(|history| history.redo_label().map(str::to_owned))
     }
-}
-
-fn differences(design: &Design, preset: &Design) -> Vec<KnobId> {
-    KnobId::ALL.iter().copied().filter(|id| design.get(*id) != preset.get(*id)).collect()
 }
 
 /// A design's numbers, or the rules that it breaks.
@@ -472,6 +489,22 @@ mod tests {
             assert_eq!(explorer.changed().get(), [PP]);
             explorer.reset(PP);
             assert!(explorer.changed().get().is_empty());
+        });
+    }
+
+    #[test]
+    fn the_row_of_a_knob_follows_it() {
+        check("", |explorer| {
+            let row = explorer.row(PP);
+            let state = || (row.value.get(), row.is_changed.get(), row.is_broken.get());
+            let first = state();
+            assert_eq!(first, (explorer.preset_value(PP), false, false));
+            explorer.set(PP, &Value::Integer(12)).expect("in bounds");
+            assert_eq!(state(), (Value::Integer(12), true, true));
+            explorer.undo();
+            assert_eq!(state(), first);
+            assert!(explorer.open_preset("deepseek-v3-2k-h800"));
+            assert_eq!(state(), (explorer.preset_value(PP), false, false));
         });
     }
 

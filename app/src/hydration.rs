@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+#[cfg(not(feature = "sweeps"))]
 use crate::parity;
 #[cfg(not(feature = "studies"))]
 use crate::{App, Page, RawQuery};
@@ -37,15 +38,24 @@ fn mark(name: &str) {
     }
 }
 
-/// A study of the design in a link, for a chart of that width in pixels, as HTML.
+/// A study of the design in a link, for a chart of that width in pixels and with what a reader has
+/// chosen to see in it, as HTML.
 ///
 /// Called by the worker that makes studies; a panic says in its console where it happened.
 #[cfg(feature = "studies")]
 #[wasm_bindgen]
 #[must_use]
-pub fn study(name: &str, query: &str, width: u32) -> Option<String> {
+pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<String> {
     std::panic::set_hook(Box::new(console_error_panic_hook::hook));
-    crate::study::answer::of_link(name, query, width)
+    crate::study::answer::of_link(name, query, width, options)
+}
+
+/// Every cell of a heat map of the design in a link, as CSV.
+#[cfg(feature = "studies")]
+#[wasm_bindgen]
+#[must_use]
+pub fn cells(query: &str, map: &str) -> Option<String> {
+    crate::study::answer::cells(query, map)
 }
 
 /// Takes a trace of expert loads from a file's bytes: its hash, or an empty text and what is wrong
@@ -68,7 +78,9 @@ pub fn effect(query: &str) -> Option<Vec<f64>> {
     crate::study::answer::effect(query).map(|effect| crate::recorded::numbers(&effect).to_vec())
 }
 
-/// Every number of a link's estimate, to be compared bit by bit with the native ones.
+/// Every number of a link's estimate, to be compared bit by bit with the native ones. The pages of
+/// sweeps estimate nothing.
+#[cfg(not(feature = "sweeps"))]
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {

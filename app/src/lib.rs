@@ -22,14 +22,19 @@ mod html;
 pub mod ladder;
 pub mod memory_view;
 pub mod numbers;
+pub mod objective;
 pub mod panels;
+mod parameters;
 pub mod parity;
 pub mod published;
 pub mod recorded;
+pub mod results;
 pub mod schedule_page;
 pub mod schedules;
+pub mod sensitivity;
 mod shell;
 pub mod study;
+pub mod sweep_page;
 pub mod timeline;
 pub mod trust;
 pub mod widgets;
@@ -37,9 +42,9 @@ pub mod widgets;
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
-use leptos::either::EitherOf5;
+use leptos::either::EitherOf7;
 use leptos::prelude::*;
-#[cfg(any(feature = "ssr", not(feature = "pages")))]
+#[cfg(any(feature = "ssr", not(any(feature = "pages", feature = "sweeps"))))]
 use model::link;
 
 pub use shell::shell;
@@ -56,6 +61,10 @@ pub enum Page {
     Ladder,
     /// Pipeline schedules alone.
     Schedule,
+    /// Builds a sweep.
+    Sweep,
+    /// A sweep's results.
+    Results,
 }
 
 impl Page {
@@ -66,6 +75,10 @@ impl Page {
             trust::PATH => Self::Trust,
             ladder::PATH => Self::Ladder,
             schedule_page::PATH => Self::Schedule,
+            sweep_page::PATH => Self::Sweep,
+            path if path.strip_prefix(results::PATH).is_some_and(|id| id.starts_with('/')) => {
+                Self::Results
+            }
             _ => Self::Explorer,
         }
     }
@@ -86,6 +99,8 @@ pub struct SiteFiles {
     pub explorer: ModuleFiles,
     /// The module of the other pages.
     pub pages: ModuleFiles,
+    /// The module of sweeps.
+    pub sweeps: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.
     pub worker: String,
     /// The style sheet.
@@ -114,21 +129,23 @@ pub fn App() -> impl IntoView {
 fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
     match page {
         Page::Explorer => match link::decode(raw) {
-            Ok(design) => EitherOf5::A(panels::page::page(design)),
-            Err(errors) => EitherOf5::B(panels::broken_link::broken_link(raw, &errors)),
+            Ok(design) => EitherOf7::A(panels::page::page(design)),
+            Err(errors) => EitherOf7::B(panels::broken_link::broken_link(raw, &errors)),
         },
-        Page::Trust => EitherOf5::C(trust::page(raw)),
-        Page::Ladder => EitherOf5::D(ladder::page()),
-        Page::Schedule => EitherOf5::E(schedule_page::page(raw)),
+        Page::Trust => EitherOf7::C(trust::page(raw)),
+        Page::Ladder => EitherOf7::D(ladder::page()),
+        Page::Schedule => EitherOf7::E(schedule_page::page(raw)),
+        Page::Sweep => EitherOf7::F(sweep_page::page()),
+        Page::Results => EitherOf7::G(results::page(raw)),
     }
 }
 
 /// The explorer: its own module knows no other page.
-#[cfg(not(any(feature = "ssr", feature = "pages")))]
+#[cfg(not(any(feature = "ssr", feature = "pages", feature = "sweeps")))]
 fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
     match link::decode(raw) {
-        Ok(design) => EitherOf5::<_, _, (), (), ()>::A(panels::page::page(design)),
-        Err(errors) => EitherOf5::B(panels::broken_link::broken_link(raw, &errors)),
+        Ok(design) => EitherOf7::<_, _, (), (), (), (), ()>::A(panels::page::page(design)),
+        Err(errors) => EitherOf7::B(panels::broken_link::broken_link(raw, &errors)),
     }
 }
 
@@ -136,9 +153,19 @@ fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
 #[cfg(all(feature = "pages", not(feature = "ssr")))]
 fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
     match page {
-        Page::Explorer => EitherOf5::<(), (), _, _, _>::A(()),
-        Page::Trust => EitherOf5::C(trust::page(raw)),
-        Page::Ladder => EitherOf5::D(ladder::page()),
-        Page::Schedule => EitherOf5::E(schedule_page::page(raw)),
+        Page::Explorer | Page::Sweep | Page::Results => EitherOf7::<(), (), _, _, _, (), ()>::A(()),
+        Page::Trust => EitherOf7::C(trust::page(raw)),
+        Page::Ladder => EitherOf7::D(ladder::page()),
+        Page::Schedule => EitherOf7::E(schedule_page::page(raw)),
+    }
+}
+
+/// The pages of sweeps, from their module.
+#[cfg(all(feature = "sweeps", not(feature = "ssr")))]
+fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
+    match page {
+        Page::Sweep => EitherOf7::<(), (), (), (), (), _, _>::F(sweep_page::page()),
+        Page::Results => EitherOf7::G(results::page(raw)),
+        Page::Explorer | Page::Trust | Page::Ladder | Page::Schedule => EitherOf7::A(()),
     }
 }

@@ -9,7 +9,8 @@ use model::{Plan, estimate, link};
 use crate::desk::WORKER_FIELD;
 use crate::trust::Served;
 use crate::{
-    App, ModuleFiles, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, schedule_page,
+    App, ModuleFiles, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, results,
+    schedule_page, sweep_page,
 };
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
@@ -24,6 +25,11 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
             let title = format!("{} · Moescape", schedule_page::TITLE);
             (title, schedule_page::ABOUT.to_owned())
         }
+        Page::Sweep => {
+            let title = format!("{} · Moescape", sweep_page::TITLE);
+            (title, sweep_page::ABOUT.to_owned())
+        }
+        Page::Results => sweep_summary(),
     };
     let page = use_context::<Page>().unwrap_or_default();
     let files = use_context::<SiteFiles>();
@@ -61,16 +67,25 @@ fn open_graph(property: &'static str, content: String) -> impl IntoView {
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, css, worker: _ } = files;
-    let ModuleFiles { js, wasm } = if page == Page::Explorer { explorer } else { pages };
+    let SiteFiles { explorer, pages, sweeps, css, worker: _ } = files;
+    let ModuleFiles { js, wasm } = match page {
+        Page::Explorer => explorer,
+        Page::Trust | Page::Ladder | Page::Schedule => pages,
+        Page::Sweep | Page::Results => sweeps,
+    };
+    // A script of its own, in front of the style sheet, which would hold it up: the module is on
+    // its way while the page is read. A preload would be warned about where the machine is slow.
+    let module = format!("const module = fetch(\"{wasm}\");");
     let loader = format!(
         "import init, {{ hydrate }} from \"{js}\"; \
-         init({{ module_or_path: \"{wasm}\" }}).then(() => hydrate());"
+         init({{ module_or_path: module }}).then(() => hydrate());"
     );
-    let style = view! { <link rel="stylesheet" href=css/> };
+    let style = view! {
+        <script nonce=use_nonce()>{module}</script>
+        <link rel="stylesheet" href=css/>
+    };
     let script = view! {
         <link rel="modulepreload" href=js/>
-        <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
         <script type="module" nonce=use_nonce()>{loader}</script>
     };
     (style, script)
@@ -81,6 +96,22 @@ fn trust_summary() -> (String, String) {
     let title = "How far to trust the numbers · Moescape".to_owned();
     let about = use_context::<Served>().map_or_else(String::new, |served| served.still.sentence);
     (title, about)
+}
+
+/// Title and description of a sweep.
+fn sweep_summary() -> (String, String) {
+    let served = use_context::<results::Served>().and_then(|served| served.0);
+    let Some(data) = served else {
+        return ("No such sweep · Moescape".to_owned(), "There is no such sweep".to_owned());
+    };
+    let name = if data.name.is_empty() { "Sweep" } else { &data.name };
+    let about = format!(
+        "{} of {} looked at, {} on the Pareto front",
+        format::whole(data.counts.done),
+        format::counted(data.counts.asked, "design", "designs"),
+        format::whole(data.counts.front),
+    );
+    (format!("{name} · Moescape"), about)
 }
 
 /// Title and description of a design, for search engines and previews of shared links.

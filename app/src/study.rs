@@ -7,13 +7,17 @@
 
 mod advice;
 pub mod answer;
+mod aux_loss;
 mod balance;
 mod bubble;
 mod communication;
 mod figure;
 mod loads;
+mod map;
 mod memory;
+pub mod options;
 mod schedules;
+mod sensitivity;
 mod step;
 
 use crate::charts;
@@ -41,6 +45,10 @@ pub enum Study {
     Schedules,
     /// The load of experts, and what a planner makes of it.
     Loads,
+    /// One step of each knob.
+    Sensitivity,
+    /// A metric over two knobs.
+    Map,
 }
 
 /// When a study follows the knobs.
@@ -54,7 +62,7 @@ pub enum Pace {
 
 impl Study {
     /// Every study.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Advice,
         Self::Memory,
         Self::Step,
@@ -65,6 +73,8 @@ impl Study {
         Self::Balance,
         Self::Schedules,
         Self::Loads,
+        Self::Sensitivity,
+        Self::Map,
     ];
 
     /// Its name in a page and in what is said to the worker.
@@ -81,6 +91,8 @@ impl Study {
             Self::Balance => "balance",
             Self::Schedules => "schedules",
             Self::Loads => "loads",
+            Self::Sensitivity => "sensitivity",
+            Self::Map => "map",
         }
     }
 
@@ -97,9 +109,13 @@ impl Study {
             Self::Memory | Self::Step | Self::Communication | Self::Bubble | Self::Composition => {
                 Pace::Live
             }
-            Self::Advice | Self::Tradeoff | Self::Balance | Self::Schedules | Self::Loads => {
-                Pace::AtRest
-            }
+            Self::Advice
+            | Self::Tradeoff
+            | Self::Balance
+            | Self::Schedules
+            | Self::Loads
+            | Self::Sensitivity
+            | Self::Map => Pace::AtRest,
         }
     }
 }

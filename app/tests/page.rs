@@ -185,6 +185,10 @@ fn scripts_are_there_only_when_the_site_is_built() {
             js: "/pkg/pages.1.js".to_owned(),
             wasm: "/pkg/pages_bg.2.wasm".to_owned(),
         },
+        sweeps: app::ModuleFiles {
+            js: "/pkg/sweeps.1.js".to_owned(),
+            wasm: "/pkg/sweeps_bg.2.wasm".to_owned(),
+        },
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };
@@ -193,7 +197,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         "<link rel=\"stylesheet\" href=\"/pkg/app.3.css\"",
         "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",
         "import init, { hydrate } from \"/pkg/app.1.js\"",
-        "module_or_path: \"/pkg/app_bg.2.wasm\"",
+        "const module = fetch(\"/pkg/app_bg.2.wasm\");",
         "<meta name=\"study-worker\" content=\"/pkg/worker.1.js\"",
     ] {
         assert!(html.contains(part), "{part}");

@@ -2,6 +2,7 @@
 
 use app::numbers::Numbers;
 use app::recorded;
+use app::study::options::Options;
 use app::study::{Study, Width, answer};
 use model::preset::Preset;
 use model::{Plan, link};
@@ -12,7 +13,7 @@ const PLAIN: &str =
     "?memory.recompute_granularity=none&memory.recompute_modules=none&memory.swap_modules=none";
 
 fn study(study: Study, query: &str) -> String {
-    answer::of_link(study.id(), query, 480).expect("a study of a legal design")
+    answer::of_link(study.id(), query, 480, "").expect("a study of a legal design")
 }
 
 /// The links of a study to other designs.
@@ -59,15 +60,19 @@ fn a_worker_says_what_the_server_does() {
     let design = link::decode(SKEWED).expect("a link");
     let numbers = Numbers::of(&design).expect("a legal design");
     for one in Study::ALL {
-        assert_eq!(study(one, SKEWED), answer::html(one, &numbers, Width::Of(480)), "{one:?}");
+        let html = answer::html(one, &numbers, Width::Of(480), Options::default());
+        assert_eq!(study(one, SKEWED), html, "{one:?}");
     }
 }
 
 #[test]
 fn what_is_no_study_has_no_answer() {
-    assert_eq!(answer::of_link("x", "", 480), None);
-    assert_eq!(answer::of_link("memory", "?v=1&no_such_knob=1", 480), None);
-    assert_eq!(answer::of_link("memory", "?parallel.pipeline_model_parallel_size=12", 480), None);
+    assert_eq!(answer::of_link("x", "", 480, ""), None);
+    assert_eq!(answer::of_link("memory", "?v=1&no_such_knob=1", 480, ""), None);
+    assert_eq!(
+        answer::of_link("memory", "?parallel.pipeline_model_parallel_size=12", 480, ""),
+        None
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::explorer::Explorer;
 use crate::format;
 use crate::ladder;
 use crate::schedule_page;
+use crate::sweep_page;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
 
@@ -24,10 +25,16 @@ pub fn brand() -> impl IntoView {
 
 /// Links to the other pages.
 pub fn pages(current: Page) -> impl IntoView {
+    pages_with(current, || sweep_page::PATH.to_owned())
+}
+
+/// The same, where a sweep begins with what is shown.
+fn pages_with(current: Page, sweep: impl Fn() -> String + Send + 'static) -> impl IntoView {
     let mark = move |page| (current == page).then_some("page");
     view! {
         <nav class="pages" aria-label="Pages">
             <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
+            <a href=sweep aria-current=mark(Page::Sweep)>"Sweep"</a>
             <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
@@ -57,7 +64,9 @@ pub fn header(explorer: Explorer) -> impl IntoView {
     view! {
         <header class="header">
             {brand()}
-            {pages(Page::Explorer)}
+            {pages_with(Page::Explorer, move || {
+                format!("{}?{}", sweep_page::PATH, explorer.with_design(link::encode))
+            })}
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
                 {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}

@@ -10,7 +10,7 @@ use model::violation::Nearest;
 use super::explanation::source;
 use super::knob_note;
 use super::verdict::ways_out;
-use crate::explorer::{Explorer, Shown};
+use crate::explorer::{self, Explorer, Shown};
 use crate::format;
 use crate::widgets::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
 use crate::widgets::number_box::{Entry, NumberBox, number_box};
@@ -28,18 +28,16 @@ struct Refused {
 struct Row {
     explorer: Explorer,
     id: KnobId,
-    value: Memo<Value>,
-    is_broken: Memo<bool>,
+    value: RwSignal<Value>,
+    is_changed: RwSignal<bool>,
+    is_broken: RwSignal<bool>,
     refused: RwSignal<Option<Refused>>,
 }
 
 /// Draws a knob; `found` tells whether the search leaves it in view.
 pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView {
-    let is_broken = Memo::new(move |_| {
-        explorer.with_violations(|rules| rules.iter().any(|rule| rule.knobs.contains(&id)))
-    });
-    let value = explorer.value(id);
-    let row = Row { explorer, id, value, is_broken, refused: RwSignal::new(None) };
+    let explorer::Row { value, is_changed, is_broken } = explorer.row(id);
+    let row = Row { explorer, id, value, is_changed, is_broken, refused: RwSignal::new(None) };
     let about = RwSignal::new(false);
     let label = id.knob().label;
     let about_id = format!("about-{}", id.knob().name);
@@ -146,8 +144,7 @@ impl Row {
     }
 
     fn reset_button(self) -> impl IntoView {
-        let id = self.id;
-        let is_changed = Memo::new(move |_| self.explorer.changed().with(|all| all.contains(&id)));
+        let Self { id, is_changed, .. } = self;
         let title =
             move || format!("Reset {} to {}", id.knob().label, self.explorer.preset_value(id));
         view! {

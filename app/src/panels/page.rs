@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use model::design::Design;
 
-use super::studies::{Studies, press};
+use super::studies::{Studies, choose, press};
 use super::{cards, conventions, explanation, header, help, knobs, timeline, trace, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
@@ -38,6 +38,7 @@ pub fn page(design: Design) -> impl IntoView {
                 class="results"
                 class:stale=is_stale
                 on:click=move |event| press(explorer, &event)
+                on:change=move |event| choose(&event)
             >
                 <h1 class="visually-hidden">
                     {move || format!("Estimate of {}", explorer.preset().title)}
@@ -60,6 +61,8 @@ pub fn page(design: Design) -> impl IntoView {
                 {timeline::timeline(explorer)}
                 {studies.place(Study::Balance)}
                 {studies.place(Study::Schedules)}
+                {studies.place(Study::Sensitivity)}
+                {studies.place(Study::Map)}
                 {studies.place(Study::Loads)}
                 {trace::trace(explorer)}
                 {verdict::notes(explorer)}

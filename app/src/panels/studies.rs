@@ -2,15 +2,15 @@
 
 use std::rc::Rc;
 
-use leptos::ev::MouseEvent;
+use leptos::ev::{Event, MouseEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use model::link;
-use web_sys::Element;
+use web_sys::{Element, HtmlSelectElement};
 
 use super::trace;
-use crate::desk::{Desk, link_of};
+use crate::desk::{Desk, Errand, link_of};
 use crate::download::download;
 use crate::explorer::Explorer;
 use crate::study::{Study, answer};
@@ -71,6 +71,10 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     if let Some(button) = closest(event, "[data-save]") {
         return save(&button);
     }
+    if let Some(map) = closest(event, "[data-save-cells]") {
+        let map = map.get_attribute("data-save-cells").unwrap_or_default();
+        return Desk::current().into_iter().for_each(|desk| desk.send(Errand::Cells(map.clone())));
+    }
     let Some(link) = pressed(event) else { return };
     let (href, step) = (link.get_attribute("href"), link.get_attribute("data-step"));
     let query = href.as_deref().and_then(|href| href.strip_prefix("/?"));
@@ -80,7 +84,22 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     }
 }
 
-fn closest(event: &MouseEvent, selector: &str) -> Option<Element> {
+/// Shows a study as it was chosen in it.
+pub fn choose(event: &Event) {
+    let host = closest(event, "[data-option]").and_then(|it| it.closest(".study").ok().flatten());
+    let Some(host) = host else { return };
+    let study = host.get_attribute("data-study").and_then(|id| Study::of_id(&id));
+    let chosen = elements(&host, "[data-option]").filter_map(|select| {
+        let name = select.get_attribute("data-option")?;
+        Some(format!("{name}={}", select.dyn_into::<HtmlSelectElement>().ok()?.value()))
+    });
+    let chosen: Vec<String> = chosen.collect();
+    if let (Some(study), Some(desk)) = (study, Desk::current()) {
+        desk.choose(study, chosen.join("&"));
+    }
+}
+
+fn closest(event: &Event, selector: &str) -> Option<Element> {
     let element = event.target()?.dyn_into::<Element>().ok()?;
     element.closest(selector).ok().flatten()
 }

@@ -9,6 +9,7 @@ use web_sys::js_sys::{Reflect, Uint8Array};
 use web_sys::{File, RequestInit, Response};
 
 use crate::desk::{Desk, Done, Errand};
+use crate::download::download;
 use crate::explorer::Explorer;
 use crate::recorded::Recorded;
 
@@ -133,6 +134,10 @@ pub fn hear(explorer: Explorer, done: Done) {
                 explorer.take_loads(&design, &numbers);
             }
         }
+        Done::Cells(map, Some(csv)) => {
+            download(&format!("moescape-{map}.csv"), "text/csv;charset=utf-8", &csv);
+        }
+        Done::Cells(_, None) => {}
         Done::Effect(_, None) => {
             let why = "The trace isn't of this design: it has other experts, or another hash.";
             let _ = explorer.recorded.try_set(Recorded::Refused(vec![why.to_owned()]));

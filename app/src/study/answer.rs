@@ -8,7 +8,11 @@ use model::routing::packed::{self, PackedFault};
 use model::routing::{Effect, Report, Trace, text};
 use model::{Plan, link};
 
-use super::{Study, Width, advice, balance, bubble, communication, loads, memory, schedules, step};
+use super::options::Options;
+use super::{
+    Study, Width, advice, balance, bubble, communication, loads, map, memory, schedules,
+    sensitivity, step,
+};
 use crate::numbers::Numbers;
 use crate::recorded;
 
@@ -19,9 +23,16 @@ struct Subject {
     loads: OnceCell<Option<Report>>,
 }
 
+impl Subject {
+    /// What uneven loads do, step by step; none where they are even.
+    fn report(&self, trace: Option<&Arc<Trace>>) -> Option<&Report> {
+        self.loads.get_or_init(|| Report::of(&self.numbers.plan, trace)).as_ref()
+    }
+}
+
 /// A study of a design's numbers.
 #[must_use]
-pub fn html(study: Study, numbers: &Numbers, width: Width) -> String {
+pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>) -> String {
     let make = match study {
         Study::Advice => advice::html,
         Study::Memory => memory::by_stage,
@@ -35,6 +46,8 @@ pub fn html(study: Study, numbers: &Numbers, width: Width) -> String {
         Study::Loads => {
             return loads::html(numbers, Report::of(&numbers.plan, None).as_ref(), width);
         }
+        Study::Sensitivity => return sensitivity::html(numbers, options),
+        Study::Map => return map::html(numbers, options),
     };
     make(numbers, width)
 }
@@ -49,20 +62,22 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         Study::Tradeoff => waiting(study, memory::TRADEOFF),
         Study::Schedules => waiting(study, schedules::TITLE),
         Study::Loads => loads::waiting(),
+        Study::Sensitivity => waiting(study, sensitivity::TITLE),
+        Study::Map => waiting(study, map::TITLE),
         Study::Memory
         | Study::Step
         | Study::Communication
         | Study::Bubble
         | Study::Composition
-        | Study::Balance => html(study, numbers, Width::Any),
+        | Study::Balance => html(study, numbers, Width::Any, Options::default()),
     }
 }
 
 fn waiting(study: Study, title: &str) -> String {
     let id = study.id();
     format!(
-        "<section class=\"figure card\" aria-labelledby=\"{id}-title\"><div>\
-         <h2 id=\"{id}-title\">{title}</h2><p>Simulated in the browser as soon as it is in view</p>\
+        "<section class=\"figure card waiting\" aria-labelledby=\"{id}-title\"><div>\
+         <h2 id=\"{id}-title\">{title}</h2><p>Computed in the browser as soon as it is in view</p>\
          </div><div class=\"chart\"></div></section>"
     )
 }
@@ -86,7 +101,11 @@ impl Kept {
     fn plan(&mut self, query: &str) -> Option<Plan> {
         let design = link::decode(query).ok()?;
         if design.routing.balance != Balance::Trace {
-            return Plan::new(&design).ok();
+            // Most changes leave the loads as they are, which take longer than an estimate.
+            let before = self.subject.as_ref().map(|subject| &subject.numbers.plan);
+            return before
+                .map_or_else(|| Plan::new(&design), |before| before.variant(&design))
+                .ok();
         }
         let base = recorded::same_trace(&design, self.traced.as_ref());
         let plan = base.and_then(|base| base.variant(&design).ok());
@@ -109,18 +128,27 @@ impl Kept {
 /// A study of the design in a link; `None` for a name or a link that isn't one, and for a design
 /// that breaks a rule.
 #[must_use]
-pub fn of_link(study: &str, query: &str, width: u32) -> Option<String> {
+pub fn of_link(study: &str, query: &str, width: u32, options: &str) -> Option<String> {
     let study = Study::of_id(study)?;
     let width = Width::Of(width);
     KEPT.with_borrow_mut(|kept| {
         kept.subject(query)?;
         let subject = kept.subject.as_ref()?;
         if study != Study::Loads {
-            return Some(html(study, &subject.numbers, width));
+            return Some(html(study, &subject.numbers, width, Options(options)));
         }
-        let trace = kept.trace.as_ref();
-        let report = subject.loads.get_or_init(|| Report::of(&subject.numbers.plan, trace));
-        Some(loads::html(&subject.numbers, report.as_ref(), width))
+        let report = subject.report(kept.trace.as_ref());
+        Some(loads::html(&subject.numbers, report, width))
+    })
+}
+
+/// Every cell of a heat map of loads, as CSV; `None` where the design has no such map.
+#[must_use]
+pub fn cells(query: &str, map: &str) -> Option<String> {
+    KEPT.with_borrow_mut(|kept| {
+        kept.subject(query)?;
+        let report = kept.subject.as_ref()?.report(kept.trace.as_ref())?;
+        loads::cells(report, map)
     })
 }
 
@@ -136,6 +164,7 @@ pub fn take_trace(bytes: &[u8]) -> Result<String, Vec<String>> {
         }
         packed => packed.map_err(|fault| vec![fault.to_string()]),
     }?;
+    let trace = trace.keeping_hash();
     let hash = trace.content_hash();
     KEPT.set(Kept { trace: Some(Arc::new(trace)), ..Kept::default() });
     Ok(hash)

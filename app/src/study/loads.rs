@@ -1,16 +1,18 @@
 //! Expert load: how uneven it is, what the planner makes of it, what a capacity drops.
 
+mod maps;
+
 use std::fmt::Write as _;
 
 use model::choice::{Balance, Planner, PlannerTrigger};
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
 use model::knob::Value;
-use model::routing::{Cadence, Report, cadences, capacity, measure};
+use model::routing::{Cadence, Report, cadences, capacity};
 
-use super::Width;
 use super::figure::Figure;
-use crate::charts::{self, HeatMap, Line, Lines};
+use super::{Width, aux_loss};
+use crate::charts::{self, Line, Lines};
 use crate::numbers::Numbers;
 use crate::{format, html};
 
@@ -33,26 +35,26 @@ pub(super) fn html(numbers: &Numbers, report: Option<&Report>, width: Width) -> 
             body.push_str("<div class=\"loads-figures\">");
             body.push_str(&steps(numbers, report, width));
             body.push_str(&cadence(numbers, report, width));
-            for planned in [false, true] {
-                if !planned || !report.outcome.migrations.is_empty() {
-                    body.push_str(&devices(report, planned, width));
-                }
+            for map in maps::all(report) {
+                body.push_str(&map.html(width));
             }
-            body.push_str(&experts(report, width));
             body.push_str(&drops(numbers, report, width));
-            if !report.trace.pairs().is_empty() {
-                body.push_str(&together(report, width));
-            }
             body.push_str("</div>");
         }
     }
+    body.push_str(&aux_loss::html(numbers));
     format!("<section class=\"loads\" aria-labelledby=\"loads-title\">{body}</section>")
+}
+
+/// All cells of a heat map by its id, as CSV.
+pub(super) fn cells(report: &Report, id: &str) -> Option<String> {
+    maps::all(report).find(|map| map.id == id).map(|map| map.csv())
 }
 
 /// What stands there until it is looked at.
 pub(super) fn waiting() -> String {
     format!(
-        "<section class=\"loads\" aria-labelledby=\"loads-title\">\
+        "<section class=\"loads waiting\" aria-labelledby=\"loads-title\">\
          <div class=\"card loads-head\"><h2 id=\"loads-title\">{TITLE}</h2>\
          <p>Computed in the browser as soon as it is in view</p></div>\
          <div class=\"loads-figures\"><div class=\"chart\"></div></div></section>"
@@ -269,67 +271,6 @@ fn place(interval: u64) -> f64 {
     f64::from(whole) + interval.max(1) as f64 / (1_u64 << whole) as f64 - 1.0
 }
 
-/// Tokens of each rank over the mean, by layer.
-fn devices(report: &Report, planned: bool, width: Width) -> String {
-    let rows = report.device_loads(planned);
-    let worst = rows.iter().map(|row| measure::imbalance(row)).fold(1.0, f64::max);
-    let (id, title) = if planned {
-        ("load-after", "Ranks and layers, with the planner")
-    } else {
-        ("load-before", "Ranks and layers, without a planner")
-    };
-    let caption =
-        format!("Tokens over the mean; the fullest rank gets {}", format::decimals(worst, 2));
-    let chart = HeatMap {
-        label: format!("{title}. {caption}."),
-        x_title: "Expert-parallel rank".to_owned(),
-        y_title: "MoE layer, from the first down".to_owned(),
-        rows,
-    };
-    Figure {
-        id,
-        title,
-        caption: &caption,
-        chart: &width.chart(|width| charts::heat_map(&chart, width)),
-        rows: &charts::heat_map_table(&chart, "Layer", "rank"),
-    }
-    .html("")
-}
-
-/// Tokens of each expert over the mean, by step, of the most uneven layer.
-fn experts(report: &Report, width: Width) -> String {
-    let layer = report.most_uneven_layer();
-    let steps = report.expert_loads(layer);
-    let every = steps.len().div_ceil(MOST_STEPS).max(1);
-    let shown: Vec<&Vec<f64>> = steps.iter().step_by(every).collect();
-    let rows: Vec<Vec<f64>> = (0..report.trace.experts())
-        .map(|expert| shown.iter().map(|step| step[expert]).collect())
-        .collect();
-    let worst = rows.iter().flatten().copied().fold(1.0, f64::max);
-    let title = "Experts over steps";
-    let caption = format!(
-        "MoE layer {layer}, the most uneven; its fullest expert gets {} times the mean",
-        format::decimals(worst, 2)
-    );
-    let chart = HeatMap {
-        label: format!("{title}. {caption}."),
-        x_title: format!("Step, every {}", every * report.stride),
-        y_title: "Expert, from the first down".to_owned(),
-        rows,
-    };
-    Figure {
-        id: "load-experts",
-        title,
-        caption: &caption,
-        chart: &width.chart(|width| charts::heat_map(&chart, width)),
-        rows: &charts::heat_map_table(&chart, "Expert", "point"),
-    }
-    .html("")
-}
-
-/// Steps of a trace that are drawn, at most.
-const MOST_STEPS: usize = 64;
-
 /// What a capacity drops.
 fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
     let (points, most) = FACTORS;
@@ -362,36 +303,4 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
         decimals: 2,
     };
     lines_figure("load-drops", "What a capacity drops", &caption, &chart, width)
-}
-
-/// How often experts of a layer are chosen together, over what chance would make it.
-fn together(report: &Report, width: Width) -> String {
-    let layer = report.trace.pairs().first().map_or(0, |pair| pair.layer);
-    let experts = report.trace.experts();
-    let mut rows = vec![vec![0.0; experts]; experts];
-    for pair in report.trace.pairs().iter().filter(|pair| pair.layer == layer) {
-        let (a, b) = (pair.expert_a as usize, pair.expert_b as usize);
-        rows[a][b] = pair.tokens as f64;
-        rows[b][a] = pair.tokens as f64;
-    }
-    let mean = rows.iter().flatten().sum::<f64>() / (experts * experts).max(1) as f64;
-    for number in rows.iter_mut().flatten() {
-        *number /= mean.max(f64::MIN_POSITIVE);
-    }
-    let title = "Experts chosen together";
-    let caption = format!("MoE layer {layer}; tokens of each pair over the mean of all pairs");
-    let chart = HeatMap {
-        label: format!("{title}. {caption}."),
-        x_title: "Expert".to_owned(),
-        y_title: "Expert, from the first down".to_owned(),
-        rows,
-    };
-    Figure {
-        id: "load-together",
-        title,
-        caption: &caption,
-        chart: &width.chart(|width| charts::heat_map(&chart, width)),
-        rows: &charts::heat_map_table(&chart, "Expert", "with"),
-    }
-    .html("")
 }

@@ -1,9 +1,10 @@
 //! Which runs are shown and in what order: the part of the page that stands in its address.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 
 use validation::report::Row;
+
+use crate::parameters::{self, unescape};
 
 /// Runs on a page of the table.
 pub const PAGE_SIZE: usize = 50;
@@ -173,14 +174,7 @@ impl Filter {
     #[must_use]
     pub fn query(&self) -> String {
         let mut query = String::new();
-        let mut put = |key: &str, value: &str| {
-            if !value.is_empty() {
-                let joint = if query.is_empty() { "" } else { "&" };
-                // Writing to a string can't fail.
-                let _ = write!(query, "{joint}{key}=");
-                escape(value, &mut query);
-            }
-        };
+        let mut put = |key: &str, value: &str| parameters::put(&mut query, key, value, b"");
         for (facet, value) in Facet::ALL.into_iter().zip(&self.facets) {
             put(facet.key(), value);
         }
@@ -312,34 +306,6 @@ fn searched(row: &Row) -> String {
         all.push('\n');
     }
     all.to_lowercase()
-}
-
-/// As a part of a query string.
-fn escape(text: &str, query: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            query.push(char::from(byte));
-        } else {
-            let _ = write!(query, "%{byte:02X}");
-        }
-    }
-}
-
-/// The text of a part of a query string; what isn't well escaped stays as it is.
-fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, after @ ..] = rest {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        (rest, _) = match (first, escaped) {
-            (b'%', Some(byte)) => (&after[2..], plain.push(byte)),
-            (b'+', _) => (after, plain.push(b' ')),
-            (byte, _) => (after, plain.push(*byte)),
-        };
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,473 @@
+//! What a sweep's page shows, as tables of numbers: small to send, quick to go through.
+
+use std::collections::BTreeMap;
+
+use model::design::KnobId;
+use model::file::Tree;
+use model::knob::Value;
+use model::metric::{MetricId, MetricValue};
+
+use crate::format;
+
+/// A sweep as its page shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Data {
+    /// Its id on this server.
+    pub id: String,
+    /// Its name; may be empty.
+    pub name: String,
+    /// Where it stands: `running`, `paused`, `done` or `failed`.
+    pub state: String,
+    /// Designs of the space, those asked for, done, with an estimate, and keeping everything.
+    pub counts: Counts,
+    /// Places a second and seconds to go, while it runs.
+    pub pace: Pace,
+    /// What is best.
+    pub objectives: Vec<Objective>,
+    /// Knobs that differ between designs: those that vary, then those that follow.
+    pub knobs: Vec<Knob>,
+    /// Metrics of each design, the objectives' first.
+    pub metrics: Vec<MetricId>,
+    /// The designs that are kept.
+    pub rows: Rows,
+    /// What rules out how many, the most first.
+    pub ruled_out: Vec<(String, u64)>,
+    /// What is known of each value of a knob that varies.
+    pub axes: Vec<Axis>,
+    /// What is known of two knobs at once.
+    pub pairs: Vec<Pair>,
+}
+
+/// How many designs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// In the space.
+    pub designs: u64,
+    /// To be looked at.
+    pub asked: u64,
+    /// Looked at.
+    pub done: u64,
+    /// With an estimate.
+    pub legal: u64,
+    /// That keep all constraints.
+    pub feasible: u64,
+    /// On the front.
+    pub front: u64,
+}
+
+/// How fast it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Designs a second.
+    pub rate: Option<f64>,
+    /// Seconds to go.
+    pub eta: Option<f64>,
+}
+
+/// A metric to be made large or small.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Objective {
+    /// Its place among the metrics.
+    pub metric: usize,
+    /// Is more better?
+    pub max: bool,
+}
+
+/// A knob that differs between designs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knob {
+    /// The knob.
+    pub id: KnobId,
+    /// Its values in order, as people read them.
+    pub values: Vec<String>,
+}
+
+/// Designs, column by column.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Their indices in the space.
+    pub index: Vec<u64>,
+    /// Is it on the front?
+    pub front: Vec<bool>,
+    /// For each knob the place of its value.
+    pub knobs: Vec<Vec<u32>>,
+    /// For each metric its value.
+    pub metrics: Vec<Vec<f64>>,
+}
+
+impl Rows {
+    /// How many.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+}
+
+/// What is known of the values of a knob that varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// Its place among the knobs.
+    pub knob: usize,
+    /// How far its choice moves the first objective.
+    pub importance: Option<f64>,
+    /// Each value.
+    pub values: Vec<Marginal>,
+}
+
+/// What is known of one value of a knob, over all designs that have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Marginal {
+    /// Designs that keep everything.
+    pub feasible: u64,
+    /// Mean of the first objective.
+    pub mean: Option<f64>,
+    /// Best of the first objective, and the design that has it.
+    pub best: Option<(f64, u64)>,
+}
+
+/// What is known of two knobs at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The knobs.
+    pub knobs: [usize; 2],
+    /// Bins of each; fewer than values where an axis is long.
+    pub bins: [usize; 2],
+    /// The cells that have a feasible design.
+    pub cells: Vec<Cell>,
+}
+
+/// A cell of two knobs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Bins of both knobs.
+    pub at: [usize; 2],
+    /// Designs that keep everything.
+    pub feasible: u64,
+    /// The best by the first objective, and the design that has it.
+    pub best: (f64, u64),
+}
+
+/// A column of designs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dim {
+    /// The knob at a place.
+    Knob(usize),
+    /// The metric at a place.
+    Metric(usize),
+}
+
+impl Data {
+    /// Will nothing happen any more?
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !matches!(self.state.as_str(), "running" | "paused")
+    }
+
+    /// Every column, knobs first.
+    pub fn dims(&self) -> impl Iterator<Item = Dim> + use<> {
+        let knobs = (0..self.knobs.len()).map(Dim::Knob);
+        knobs.chain((0..self.metrics.len()).map(Dim::Metric))
+    }
+
+    /// The public id of a column.
+    #[must_use]
+    pub fn dim_id(&self, dim: Dim) -> String {
+        match dim {
+            Dim::Knob(place) => self.knobs.get(place).map_or(String::new(), |knob| knob.id.id()),
+            Dim::Metric(place) => {
+                self.metrics.get(place).map_or(String::new(), |id| id.metric().name.to_owned())
+            }
+        }
+    }
+
+    /// The column of an id.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<Dim> {
+        self.dims().find(|dim| self.dim_id(*dim) == id)
+    }
+
+    /// What people call a column.
+    #[must_use]
+    pub fn label(&self, dim: Dim) -> &'static str {
+        match dim {
+            Dim::Knob(place) => {
+                self.knobs.get(place).map_or("", |knob| format::short_label(knob.id))
+            }
+            Dim::Metric(place) => self.metrics.get(place).map_or("", |id| id.metric().label),
+        }
+    }
+
+    /// A number of a design: a metric, or the place of a knob's value.
+    #[must_use]
+    pub fn number(&self, dim: Dim, row: usize) -> f64 {
+        let rows = &self.rows;
+        let found = match dim {
+            Dim::Knob(place) => {
+                rows.knobs.get(place).and_then(|all| all.get(row)).map(|at| f64::from(*at))
+            }
+            Dim::Metric(place) => rows.metrics.get(place).and_then(|all| all.get(row)).copied(),
+        };
+        found.unwrap_or(0.0)
+    }
+
+    /// The same as people read it, with its unit.
+    #[must_use]
+    pub fn text(&self, dim: Dim, row: usize) -> String {
+        self.spelled(dim, self.number(dim, row))
+    }
+
+    /// A number of a column as people read it.
+    #[must_use]
+    pub fn spelled(&self, dim: Dim, number: f64) -> String {
+        match dim {
+            Dim::Knob(place) => {
+                let values = self.knobs.get(place).map(|knob| &knob.values);
+                let value = values.and_then(|values| values.get(number.max(0.0) as usize));
+                value.cloned().unwrap_or_default()
+            }
+            Dim::Metric(place) => {
+                self.metrics.get(place).map_or(String::new(), |id| shown(*id, number))
+            }
+        }
+    }
+
+    /// Smallest and largest number of a column; none without designs.
+    #[must_use]
+    pub fn extent(&self, dim: Dim) -> Option<(f64, f64)> {
+        if let Dim::Knob(place) = dim {
+            let last = self.knobs.get(place)?.values.len().saturating_sub(1);
+            return Some((0.0, last as f64));
+        }
+        let all = (0..self.rows.len()).map(|row| self.number(dim, row));
+        all.fold(None, |extent, number| match extent {
+            None => Some((number, number)),
+            Some((low, high)) => Some((number.min(low), number.max(high))),
+        })
+    }
+
+    /// The first objective, if there is one.
+    #[must_use]
+    pub fn first(&self) -> Option<Objective> {
+        self.objectives.first().copied()
+    }
+
+    /// The design of an index, if it is kept.
+    #[must_use]
+    pub fn row_of(&self, index: u64) -> Option<usize> {
+        // Rows are in the order of their indices.
+        self.rows.index.binary_search(&index).ok()
+    }
+
+    /// Where a design opens.
+    #[must_use]
+    pub fn design_address(&self, index: u64) -> String {
+        format!("{}/{}/design/{index}", super::PATH, self.id)
+    }
+}
+
+/// A metric as people read it.
+#[must_use]
+pub fn shown(id: MetricId, number: f64) -> String {
+    if id == MetricId::fits {
+        return if number > 0.5 { "yes" } else { "no" }.to_owned();
+    }
+    format::metric(id, MetricValue::Number(number)).to_string()
+}
+
+/// Reads a result as the API has it; what it lacks is left empty.
+#[must_use]
+pub fn read(id: &str, state: &str, result: &Tree) -> Data {
+    let mut data = Data {
+        id: id.to_owned(),
+        name: text(result, "name").unwrap_or_default(),
+        state: state.to_owned(),
+        ..Data::default()
+    };
+    let count = |key| result.get(key).and_then(whole).unwrap_or(0);
+    let columns = result.get("sample").and_then(|sample| sample.get("columns"));
+    let columns: Vec<&str> = list(columns).iter().filter_map(Tree::as_text).collect();
+    let known = |name: &&str| KnobId::ALL.iter().copied().find(|knob| knob.id() == **name);
+    let knobs: Vec<KnobId> = columns.iter().filter_map(known).collect();
+    data.metrics = columns.iter().filter_map(|name| MetricId::find(name)).collect();
+    let designs = designs(result, &knobs, &data.metrics);
+    data.knobs = knobs.iter().map(|id| Knob { id: *id, values: vec![] }).collect();
+    data.counts = Counts {
+        designs: count("designs"),
+        asked: count("asked"),
+        done: count("done"),
+        legal: count("legal"),
+        feasible: count("feasible"),
+        front: list(result.get("front")).len() as u64,
+    };
+    data.objectives = objectives(result, &data.metrics);
+    let ruled_out = list(result.get("ruled_out")).iter();
+    data.ruled_out = ruled_out
+        .filter_map(|entry| Some((text(entry, "reason")?, entry.get("designs").and_then(whole)?)))
+        .collect();
+    read_axes(&mut data, result);
+    fill(&mut data, designs);
+    data.pairs = pairs(result, &data.knobs);
+    data
+}
+
+/// Designs by their indices, with the values of knobs and metrics.
+type Designs = BTreeMap<u64, (bool, Vec<String>, Vec<f64>)>;
+
+/// The designs of a result: front, best and sample.
+fn designs(result: &Tree, knobs: &[KnobId], metrics: &[MetricId]) -> Designs {
+    let mut designs = Designs::new();
+    let rows = result.get("sample").and_then(|sample| sample.get("rows"));
+    for row in list(rows) {
+        let cells = list(Some(row));
+        let Some(index) = cells.first().and_then(whole) else { continue };
+        let values = cells.iter().skip(1).take(knobs.len()).map(spelled).collect();
+        let numbers = cells.iter().skip(1 + knobs.len()).map(real).collect();
+        designs.insert(index, (false, values, numbers));
+    }
+    let front = list(result.get("front")).iter().map(|row| (true, row));
+    let best = list(result.get("objectives")).iter().flat_map(|one| list(one.get("best")));
+    for (is_front, row) in best.map(|row| (false, row)).chain(front) {
+        let Some(index) = row.get("index").and_then(whole) else { continue };
+        let value = |knob: &KnobId| {
+            row.get("knobs").and_then(|all| all.get(&knob.id())).map_or(String::new(), spelled)
+        };
+        let number = |id: &MetricId| {
+            row.get("metrics").and_then(|all| all.get(id.metric().name)).map_or(0.0, real)
+        };
+        let values = knobs.iter().map(value).collect();
+        let numbers = metrics.iter().map(number).collect();
+        let entry = designs.entry(index).or_insert((false, values, numbers));
+        entry.0 |= is_front;
+    }
+    designs
+}
+
+/// Puts the designs into columns.
+fn fill(data: &mut Data, designs: Designs) {
+    for (place, knob) in data.knobs.iter_mut().enumerate() {
+        if knob.values.is_empty() {
+            let mut values: Vec<String> =
+                designs.values().filter_map(|(_, values, _)| values.get(place).cloned()).collect();
+            values.sort_by(|one, other| {
+                let number = |text: &str| text.parse::<f64>().unwrap_or(f64::MAX);
+                number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
+            });
+            values.dedup();
+            knob.values = values;
+        }
+    }
+    let rows = &mut data.rows;
+    rows.knobs = vec![Vec::with_capacity(designs.len()); data.knobs.len()];
+    rows.metrics = vec![Vec::with_capacity(designs.len()); data.metrics.len()];
+    for (index, (front, values, numbers)) in designs {
+        rows.index.push(index);
+        rows.front.push(front);
+        for (place, knob) in data.knobs.iter().enumerate() {
+            let value = values.get(place).map(String::as_str).unwrap_or_default();
+            let at = knob.values.iter().position(|known| known == value).unwrap_or(0);
+            rows.knobs[place].push(at as u32);
+        }
+        for (place, column) in rows.metrics.iter_mut().enumerate() {
+            column.push(numbers.get(place).copied().unwrap_or(0.0));
+        }
+    }
+}
+
+fn objectives(result: &Tree, metrics: &[MetricId]) -> Vec<Objective> {
+    let all = list(result.get("objectives")).iter();
+    all.filter_map(|one| {
+        let name = text(one, "metric")?;
+        let metric = metrics.iter().position(|id| id.metric().name == name)?;
+        Some(Objective { metric, max: text(one, "goal").as_deref() == Some("max") })
+    })
+    .collect()
+}
+
+/// The knobs that vary, and the values that they take.
+fn read_axes(data: &mut Data, result: &Tree) {
+    for axis in list(result.get("axes")) {
+        let id = text(axis, "knob").unwrap_or_default();
+        let Some(knob) = data.knobs.iter().position(|knob| knob.id.id() == id) else { continue };
+        let values = list(axis.get("values"));
+        data.knobs[knob].values =
+            values.iter().map(|value| value.get("value").map_or(String::new(), spelled)).collect();
+        let marginal = |value: &Tree| Marginal {
+            feasible: value.get("feasible").and_then(whole).unwrap_or(0),
+            mean: number(value, "mean"),
+            best: number(value, "best").zip(value.get("best_index").and_then(whole)),
+        };
+        let importance = number(axis, "importance");
+        data.axes.push(Axis { knob, importance, values: values.iter().map(marginal).collect() });
+    }
+}
+
+fn pairs(result: &Tree, knobs: &[Knob]) -> Vec<Pair> {
+    let two = |tree: Option<&Tree>, read: &dyn Fn(&Tree) -> Option<usize>| {
+        let all: Vec<usize> = list(tree).iter().filter_map(read).collect();
+        <[usize; 2]>::try_from(all).ok()
+    };
+    let place = |tree: &Tree| {
+        let id = tree.as_text()?;
+        knobs.iter().position(|knob| knob.id.id() == id)
+    };
+    let size = |tree: &Tree| whole(tree).map(|size| size as usize);
+    let pairs = list(result.get("pairs")).iter().filter_map(|pair| {
+        let cells = list(pair.get("cells")).iter().filter_map(|cell| {
+            let [first, second, feasible, value, index] = list(Some(cell)) else { return None };
+            let at = [size(first)?, size(second)?];
+            Some(Cell { at, feasible: whole(feasible)?, best: (real(value), whole(index)?) })
+        });
+        let knobs = two(pair.get("knobs"), &place)?;
+        let bins = two(pair.get("bins"), &size)?;
+        Some(Pair { knobs, bins, cells: cells.collect() })
+    });
+    pairs.collect()
+}
+
+fn list(tree: Option<&Tree>) -> &[Tree] {
+    if let Some(Tree::List(items)) = tree { items } else { &[] }
+}
+
+fn text(tree: &Tree, key: &str) -> Option<String> {
+    tree.get(key).and_then(Tree::as_text).map(str::to_owned)
+}
+
+fn number(tree: &Tree, key: &str) -> Option<f64> {
+    tree.get(key).filter(|value| **value != Tree::Null).map(real)
+}
+
+const fn whole(tree: &Tree) -> Option<u64> {
+    if let Tree::Unsigned(number) = tree { Some(*number) } else { None }
+}
+
+const fn real(tree: &Tree) -> f64 {
+    match tree {
+        Tree::Real(number) => *number,
+        Tree::Unsigned(number) => *number as f64,
+        Tree::Negative(number) => *number as f64,
+        Tree::Null | Tree::Flag(_) | Tree::Text(_) | Tree::List(_) | Tree::Map(_) => 0.0,
+    }
+}
+
+/// A knob's value as people read it.
+pub(crate) fn spelled(tree: &Tree) -> String {
+    format::spelled(&value(tree))
+}
+
+fn value(tree: &Tree) -> Value {
+    match tree {
+        Tree::Flag(flag) => Value::Flag(*flag),
+        Tree::Unsigned(number) => Value::Integer(*number),
+        Tree::Negative(number) => Value::Real(*number as f64),
+        Tree::Real(number) => Value::Real(*number),
+        Tree::Text(text) => Value::Text(text.clone()),
+        Tree::List(items) => Value::List(items.iter().map(value).collect()),
+        Tree::Null | Tree::Map(_) => Value::None,
+    }
+}

@@ -1,0 +1,79 @@
+//! Parts of the page that are written anew without losing the focus.
+
+use leptos::prelude::document;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement};
+
+/// Writes a part; the control that has the focus keeps it, and what is being typed into it.
+///
+/// Where that control is gone, the one that is marked to follow it has the focus.
+pub(crate) fn write_part(id: &str, html: &str) {
+    write_part_after(id, html, None);
+}
+
+/// Is something being typed into a part that no event has told of yet?
+pub(crate) fn is_typing(id: &str) -> bool {
+    let node = document().get_element_by_id(id);
+    let focused = document().active_element();
+    let focused = focused.filter(|it| node.is_some_and(|node| node.contains(Some(it))));
+    let input = focused.and_then(|focused| focused.dyn_into::<HtmlInputElement>().ok());
+    input.is_some_and(|input| input.value() != input.default_value())
+}
+
+/// Writes a part; `taken` is a typed text that the part has taken in, which isn't typed again.
+pub(crate) fn write_part_after(id: &str, html: &str, taken: Option<&str>) {
+    let Some(node) = document().get_element_by_id(id) else { return };
+    let focused = document().active_element().filter(|focused| node.contains(Some(focused)));
+    let focused_id = focused.as_ref().map(Element::id).filter(|id| !id.is_empty());
+    let typed = focused.and_then(|focused| focused.dyn_into::<HtmlInputElement>().ok());
+    let typed = typed.filter(|input| !matches!(input.type_().as_str(), "checkbox" | "radio"));
+    let typed = typed.map(|input| input.value()).filter(|typed| Some(typed.as_str()) != taken);
+    node.set_inner_html(html);
+    let Some(focused_id) = focused_id else { return };
+    let next = || node.query_selector("[data-next]").ok().flatten();
+    let Some(again) = document().get_element_by_id(&focused_id).or_else(next) else { return };
+    if let (Some(typed), Some(input)) = (typed, again.dyn_ref::<HtmlInputElement>()) {
+        input.set_value(&typed);
+    }
+    if let Some(again) = again.dyn_ref::<HtmlElement>() {
+        // Focus fails only on an element that is gone.
+        let _ = again.focus();
+    }
+}
+
+/// What an event asks for.
+pub(crate) struct Target {
+    /// What to do.
+    pub(crate) act: String,
+    /// With what.
+    pub(crate) with: String,
+    /// The value of the control, if it has one.
+    pub(crate) value: String,
+    /// Is it checked?
+    pub(crate) checked: bool,
+    /// Is it pressed rather than changed?
+    pub(crate) is_button: bool,
+    /// Is it typed into?
+    pub(crate) is_text: bool,
+}
+
+impl Target {
+    /// The control that an event is about; none where it is about nothing that acts.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        let target = event.target()?.dyn_into::<Element>().ok()?;
+        let control = target.closest("[data-do]").ok()??;
+        let input = control.dyn_ref::<HtmlInputElement>();
+        let select = control.dyn_ref::<HtmlSelectElement>();
+        let value = input.map(HtmlInputElement::value);
+        let value = value.or_else(|| select.map(HtmlSelectElement::value)).unwrap_or_default();
+        Some(Self {
+            act: control.get_attribute("data-do")?,
+            with: control.get_attribute("data-with").unwrap_or_default(),
+            value,
+            checked: input.is_some_and(HtmlInputElement::checked),
+            is_button: input.is_none() && select.is_none(),
+            is_text: input
+                .is_some_and(|it| !matches!(it.type_().as_str(), "checkbox" | "radio" | "file")),
+        })
+    }
+}

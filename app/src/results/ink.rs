@@ -1,0 +1,259 @@
+//! A canvas in the page's colours, in pixels of the page.
+
+use leptos::prelude::{document, window};
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::js_sys::Array;
+use web_sys::{CanvasPattern, CanvasRenderingContext2d, Element, HtmlCanvasElement};
+
+/// What a colour is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ink {
+    Surface,
+    Text,
+    Quiet,
+    Grid,
+    Axis,
+    /// Designs.
+    Mark,
+    /// Those on the front.
+    Front,
+    /// What a pointer is on.
+    Accent,
+}
+
+impl Ink {
+    const ALL: [Self; 8] = [
+        Self::Surface,
+        Self::Text,
+        Self::Quiet,
+        Self::Grid,
+        Self::Axis,
+        Self::Mark,
+        Self::Front,
+        Self::Accent,
+    ];
+
+    const fn property(self) -> &'static str {
+        match self {
+            Self::Surface => "--chart-surface",
+            Self::Text => "--chart-text",
+            Self::Quiet => "--chart-quiet",
+            Self::Grid => "--chart-grid",
+            Self::Axis => "--chart-axis",
+            Self::Mark => "--chart-blue",
+            Self::Front => "--chart-rust",
+            Self::Accent => "--accent",
+        }
+    }
+}
+
+/// Where words stand from their place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Center,
+    Right,
+}
+
+/// A canvas that is drawn on.
+pub(super) struct Pen {
+    context: CanvasRenderingContext2d,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    colors: [String; Ink::ALL.len()],
+    hatch: Option<CanvasPattern>,
+}
+
+/// A canvas by its id.
+pub(super) fn canvas(id: &str) -> Option<HtmlCanvasElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// The size of a canvas on the page.
+pub(super) fn size(canvas: &Element) -> (f64, f64) {
+    (f64::from(canvas.client_width()), f64::from(canvas.client_height()))
+}
+
+impl Pen {
+    /// Clears a canvas and makes it as sharp as the screen; none while it isn't shown.
+    pub(super) fn on(canvas: &HtmlCanvasElement) -> Option<Self> {
+        let (width, height) = size(canvas);
+        if width < 1.0 || height < 1.0 {
+            return None;
+        }
+        let ratio = window().device_pixel_ratio().clamp(1.0, 3.0);
+        let (wide, high) = ((width * ratio).round() as u32, (height * ratio).round() as u32);
+        if canvas.width() != wide || canvas.height() != high {
+            canvas.set_width(wide);
+            canvas.set_height(high);
+        }
+        let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        // Fails only on what is no number.
+        let _ = context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0);
+        context.clear_rect(0.0, 0.0, width, height);
+        let style = window().get_computed_style(canvas).ok()??;
+        let value = |name: &str| style.get_property_value(name).unwrap_or_default();
+        let colors = Ink::ALL.map(|ink| value(ink.property()).trim().to_owned());
+        context.set_font(&format!("12px {}", value("font-family")));
+        context.set_text_baseline("middle");
+        let mut pen = Self { context, width, height, colors, hatch: None };
+        pen.hatch = pen.tile(ratio);
+        Some(pen)
+    }
+
+    /// Diagonals that repeat, for what is not there.
+    fn tile(&self, ratio: f64) -> Option<CanvasPattern> {
+        const SIZE: f64 = 7.0;
+        let canvas: HtmlCanvasElement =
+            document().create_element("canvas").ok()?.dyn_into().ok()?;
+        let size = (SIZE * ratio).round();
+        canvas.set_width(size as u32);
+        canvas.set_height(size as u32);
+        let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        context.set_stroke_style_str(self.color(Ink::Axis));
+        context.set_line_width(1.0);
+        context.begin_path();
+        for [x0, y0, x1, y1] in [
+            [0.0, size, size, 0.0],
+            [-1.0, 1.0, 1.0, -1.0],
+            [size - 1.0, size + 1.0, size + 1.0, size - 1.0],
+        ] {
+            context.move_to(x0, y0);
+            context.line_to(x1, y1);
+        }
+        context.stroke();
+        context.create_pattern_with_html_canvas_element(&canvas, "repeat").ok()?
+    }
+
+    fn color(&self, ink: Ink) -> &str {
+        &self.colors[ink as usize]
+    }
+
+    pub(super) fn alpha(&self, alpha: f64) {
+        self.context.set_global_alpha(alpha);
+    }
+
+    pub(super) fn fill(&self, ink: Ink, x: f64, y: f64, width: f64, height: f64) {
+        self.context.set_fill_style_str(self.color(ink));
+        self.context.fill_rect(x, y, width, height);
+    }
+
+    pub(super) fn hatch(&self, x: f64, y: f64, width: f64, height: f64) {
+        if let Some(pattern) = &self.hatch {
+            self.alpha(0.55);
+            self.context.set_fill_style_canvas_pattern(pattern);
+            self.context.fill_rect(x, y, width, height);
+            self.alpha(1.0);
+        }
+    }
+
+    pub(super) fn frame(&self, ink: Ink, x: f64, y: f64, width: f64, height: f64) {
+        self.context.set_stroke_style_str(self.color(ink));
+        self.context.set_line_width(2.0);
+        self.context.stroke_rect(x, y, width.max(1.0), height.max(1.0));
+    }
+
+    /// Dots, all of one size.
+    pub(super) fn dots(&self, ink: Ink, radius: f64, points: impl Iterator<Item = (f64, f64)>) {
+        self.context.set_fill_style_str(self.color(ink));
+        self.context.begin_path();
+        for (x, y) in points {
+            self.context.move_to(x + radius, y);
+            // Fails only on a radius below zero.
+            let _ = self.context.arc(x, y, radius, 0.0, std::f64::consts::TAU);
+        }
+        self.context.fill();
+    }
+
+    /// A mark that is told from a dot by its shape.
+    pub(super) fn diamond(&self, ink: Ink, radius: f64, x: f64, y: f64) {
+        self.context.set_fill_style_str(self.color(ink));
+        self.context.begin_path();
+        self.context.move_to(x, y - radius);
+        self.context.line_to(x + radius, y);
+        self.context.line_to(x, y + radius);
+        self.context.line_to(x - radius, y);
+        self.context.fill();
+    }
+
+    /// A ring around a point.
+    pub(super) fn ring(&self, ink: Ink, radius: f64, x: f64, y: f64) {
+        self.context.set_stroke_style_str(self.color(ink));
+        self.context.set_line_width(2.5);
+        self.context.begin_path();
+        let _ = self.context.arc(x, y, radius, 0.0, std::f64::consts::TAU);
+        self.context.stroke();
+    }
+
+    /// A line from point to point.
+    pub(super) fn line(&self, ink: Ink, width: f64, points: impl Iterator<Item = (f64, f64)>) {
+        self.context.set_stroke_style_str(self.color(ink));
+        self.context.set_line_width(width);
+        self.context.begin_path();
+        for (place, (x, y)) in points.enumerate() {
+            if place == 0 {
+                self.context.move_to(x, y);
+            } else {
+                self.context.line_to(x, y);
+            }
+        }
+        self.context.stroke();
+    }
+
+    pub(super) fn dashes(&self, on: bool) {
+        let dashes = if on { Array::of2(&4.into(), &3.into()) } else { Array::new() };
+        // Fails only on what is no list of numbers.
+        let _ = self.context.set_line_dash(&JsValue::from(dashes));
+    }
+
+    pub(super) fn words(&self, ink: Ink, side: Side, text: &str, x: f64, y: f64) {
+        self.context.set_fill_style_str(self.color(ink));
+        self.context.set_text_align(match side {
+            Side::Left => "left",
+            Side::Center => "center",
+            Side::Right => "right",
+        });
+        // Fails only on places that aren't finite.
+        let _ = self.context.fill_text(text, x, y);
+    }
+
+    /// Words with a rim of the surface, to be read over lines.
+    pub(super) fn words_over(&self, ink: Ink, side: Side, text: &str, x: f64, y: f64) {
+        let wide = self.text_width(text) + 4.0;
+        let left = match side {
+            Side::Left => x - 2.0,
+            Side::Center => x - wide / 2.0,
+            Side::Right => x - wide + 2.0,
+        };
+        self.alpha(0.8);
+        self.fill(Ink::Surface, left, y - 7.0, wide, 14.0);
+        self.alpha(1.0);
+        self.words(ink, side, text, x, y);
+    }
+
+    /// Words from below to above.
+    pub(super) fn words_up(&self, ink: Ink, text: &str, x: f64, y: f64) {
+        self.context.save();
+        // These fail only on what is no number.
+        let _ = self.context.translate(x, y);
+        let _ = self.context.rotate(-std::f64::consts::FRAC_PI_2);
+        self.words(ink, Side::Center, text, 0.0, 0.0);
+        self.context.restore();
+    }
+
+    pub(super) fn text_width(&self, text: &str) -> f64 {
+        self.context.measure_text(text).map_or(0.0, |measured| measured.width())
+    }
+
+    /// Draws only inside a rectangle until [`Self::unclip`].
+    pub(super) fn clip(&self, x: f64, y: f64, width: f64, height: f64) {
+        self.context.save();
+        self.context.begin_path();
+        self.context.rect(x, y, width, height);
+        self.context.clip();
+    }
+
+    pub(super) fn unclip(&self) {
+        self.context.restore();
+    }
+}

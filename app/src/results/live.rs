@@ -1,0 +1,385 @@
+//! The page's state in the browser, and what is drawn of it.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::{document, window};
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::EventSource;
+
+use super::data::{Data, Dim};
+use super::heat::{self, Grid};
+use super::ink::{Ink, Pen, canvas};
+use super::parallel::{self, Grip, Lanes};
+use super::scatter::{self, Plot};
+use super::select::{Selection, select};
+use super::view::View;
+use super::{PATH, dom, parts};
+
+/// What a pointer is dragging.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drag {
+    pub(super) grip: Grip,
+    /// Where it began and where it is.
+    pub(super) from: (f64, f64),
+    pub(super) to: (f64, f64),
+    /// The range that it began with.
+    pub(super) range: Option<(f64, f64)>,
+}
+
+/// The page.
+pub(super) struct Live {
+    pub(super) id: String,
+    pub(super) data: Option<Data>,
+    pub(super) view: View,
+    pub(super) selection: Selection,
+    /// The design that a pointer is on.
+    pub(super) hover: Option<usize>,
+    /// The cell that a pointer or the keys are on.
+    pub(super) cell: Option<[usize; 2]>,
+    pub(super) drag: Option<Drag>,
+    /// Does the page ask whether to remove the sweep?
+    pub(super) removing: bool,
+    /// Has something changed that everything follows from?
+    pub(super) changed: bool,
+    /// Do pictures have another size or other colours?
+    pub(super) resized: bool,
+    pub(super) is_getting: bool,
+    pub(super) is_waiting: bool,
+    pub(super) is_stale: bool,
+    pub(super) is_followed: bool,
+    /// What tells of progress.
+    pub(super) source: Option<EventSource>,
+    /// Is the sweep being removed? Then nothing is asked of it any more.
+    pub(super) is_leaving: bool,
+    /// Is the server of another build than this page?
+    pub(super) is_outdated: bool,
+    pub(super) next_get: f64,
+    is_due: bool,
+    written: BTreeMap<&'static str, String>,
+    /// Where the reasons of the heatmap's empty cells came from, and what they are.
+    reasons_from: String,
+    reasons: BTreeMap<[usize; 2], String>,
+    row_marked: Option<usize>,
+}
+
+impl Live {
+    pub(super) fn new(id: String, raw: &str) -> Self {
+        Self {
+            id,
+            data: None,
+            view: View::from_query(raw),
+            selection: Selection::default(),
+            hover: None,
+            cell: None,
+            drag: None,
+            removing: false,
+            changed: true,
+            resized: false,
+            is_getting: false,
+            is_waiting: false,
+            is_stale: false,
+            is_followed: false,
+            source: None,
+            is_leaving: false,
+            is_outdated: false,
+            next_get: 0.0,
+            is_due: false,
+            written: BTreeMap::new(),
+            reasons_from: String::new(),
+            reasons: BTreeMap::new(),
+            row_marked: None,
+        }
+    }
+
+    /// True when nothing is about to draw yet.
+    pub(super) const fn take_turn(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_due, true)
+    }
+
+    /// The address of something of this sweep.
+    pub(super) fn address(&self, what: &str) -> String {
+        format!("{PATH}/{}/{what}", self.id)
+    }
+
+    /// Takes new data in.
+    pub(super) fn put(&mut self, data: Data) {
+        // What is held stays held, though rows move.
+        let old = self.data.as_ref();
+        let held = old.zip(self.hover).and_then(|(old, row)| old.rows.index.get(row));
+        self.hover = held.and_then(|index| data.row_of(*index));
+        if self.data.as_ref().is_none_or(|old| old.state != data.state) && self.data.is_some() {
+            self.say(&format!("The sweep is {}.", data.state));
+        }
+        self.data = Some(data);
+        self.changed = true;
+    }
+
+    /// The sweep is over.
+    pub(super) fn end(&mut self, state: &str) {
+        self.set_state(state);
+        self.removing = false;
+        if let Some(source) = self.source.take() {
+            source.close();
+        }
+    }
+
+    pub(super) fn set_state(&mut self, state: &str) {
+        if let Some(data) = self.data.as_mut()
+            && data.state != state
+        {
+            state.clone_into(&mut data.state);
+            self.say(&format!("The sweep is {state}."));
+        }
+    }
+
+    /// Tells those who hear the page.
+    pub(super) fn say(&self, text: &str) {
+        if let Some(said) = document().get_element_by_id("sweep-said") {
+            said.set_text_content(Some(text));
+        }
+    }
+
+    /// The design that all views show: what a pointer is on, or what was clicked.
+    pub(super) fn current(&self) -> Option<usize> {
+        let held = || self.data.as_ref()?.row_of(self.view.at?);
+        self.hover.or_else(held)
+    }
+
+    /// Draws what has changed; tells from where to get the reasons of empty cells.
+    pub(super) fn draw(&mut self) -> Option<String> {
+        self.is_due = false;
+        let data = self.data.take()?;
+        if self.changed {
+            self.selection = select(&data, &self.view);
+        }
+        let all = self.changed || self.resized;
+        if self.changed {
+            self.write_parts(&data);
+        }
+        self.write("part-status", parts::status(&data));
+        self.write("part-actions", parts::actions(&data, self.removing));
+        if self.is_outdated {
+            let text = "<p>This page is older than its server. <a href=\"\">Load it again</a></p>";
+            self.write("part-bar", text.to_owned());
+        }
+        self.write("part-current", parts::current(&data, &self.view, self.current_of(&data)));
+        self.mark_row(&data);
+        self.paint_scatter(&data, all);
+        self.paint_parallel(&data, all);
+        let wanted = self.paint_heat(&data, all);
+        self.changed = false;
+        self.resized = false;
+        self.data = Some(data);
+        wanted
+    }
+
+    fn current_of(&self, data: &Data) -> Option<usize> {
+        self.hover.or_else(|| data.row_of(self.view.at?))
+    }
+
+    fn write_parts(&mut self, data: &Data) {
+        let (view, selection) = (&self.view, &self.selection);
+        let fresh = [
+            ("part-best", parts::best(data)),
+            ("part-bar", parts::bar(data, view, selection)),
+            ("part-pins", parts::pins(data, view)),
+            ("part-scatter-controls", parts::scatter_controls(data, view)),
+            ("part-heat-controls", parts::heat_controls(data, view)),
+            ("part-heat-table", parts::heat_table(data, view)),
+            ("part-axes", parts::axes(data, view)),
+            ("part-table", parts::table(data, view, selection)),
+            ("part-reasons", parts::reasons(data)),
+            ("part-importance", parts::importance(data)),
+        ];
+        for (id, html) in fresh {
+            if self.write(id, html) && id == "part-table" {
+                self.row_marked = None;
+            }
+        }
+    }
+
+    /// Writes a part when it differs.
+    fn write(&mut self, id: &'static str, html: String) -> bool {
+        let differs = self.written.get(id) != Some(&html);
+        if differs {
+            dom::write_part(id, &html);
+            self.written.insert(id, html);
+        }
+        differs
+    }
+
+    /// Marks the row of the table that a pointer is on in any view.
+    fn mark_row(&mut self, data: &Data) {
+        let row = self.current_of(data);
+        if row == self.row_marked {
+            return;
+        }
+        for (row, on) in [(self.row_marked, false), (row, true)] {
+            let Some(row) = row else { continue };
+            let found = document().query_selector(&format!("tr[data-row=\"{row}\"]"));
+            if let Ok(Some(node)) = found {
+                // A name without spaces can always be added.
+                let _ = if on {
+                    node.class_list().add_1("hovered")
+                } else {
+                    node.class_list().remove_1("hovered")
+                };
+            }
+        }
+        self.row_marked = row;
+    }
+
+    /// The scatter as it lies on its canvas.
+    pub(super) fn plot(&self, data: &Data) -> Option<Plot> {
+        let size = super::ink::size(&*canvas("scatter-base")?);
+        Plot::new(data, &self.view, &self.selection, size)
+    }
+
+    fn paint_scatter(&self, data: &Data, all: bool) {
+        let plot = self.plot(data);
+        if all && let Some(pen) = canvas("scatter-base").and_then(|it| Pen::on(&it)) {
+            match &plot {
+                Some(plot) => scatter::paint(&pen, data, plot, &self.selection),
+                None => nothing(&pen, data),
+            }
+        }
+        if let (Some(plot), Some(pen)) = (plot, canvas("scatter-over").and_then(|it| Pen::on(&it)))
+        {
+            scatter::overlay(&pen, data, &plot, &self.view, self.current_of(data));
+        }
+    }
+
+    /// The parallel coordinates as they lie on their canvas.
+    pub(super) fn lanes(&self, data: &Data) -> Option<Lanes> {
+        let size = super::ink::size(&*canvas("parallel-base")?);
+        Lanes::new(data, &self.view, size)
+    }
+
+    fn paint_parallel(&self, data: &Data, all: bool) {
+        if all && let Some(node) = document().get_element_by_id("parallel") {
+            let least = self.view.axis_dims(data).len() as f64 * parallel::LEAST_GAP;
+            if let Some(node) = node.dyn_ref::<web_sys::HtmlElement>() {
+                // A fixed, valid property can always be set.
+                let _ = node.style().set_property("min-width", &format!("{least:.0}px"));
+            }
+        }
+        let lanes = self.lanes(data);
+        if all && let Some(pen) = canvas("parallel-base").and_then(|it| Pen::on(&it)) {
+            match &lanes {
+                Some(lanes) => parallel::paint(&pen, data, &self.view, lanes, &self.selection),
+                None => nothing(&pen, data),
+            }
+        }
+        if let (Some(lanes), Some(pen)) =
+            (lanes, canvas("parallel-over").and_then(|it| Pen::on(&it)))
+        {
+            let moved = self.drag.and_then(|drag| match drag.grip {
+                Grip::Name(axis) => Some((axis, drag.to.0)),
+                Grip::End(..) | Grip::Inside(_) | Grip::Axis(_) => None,
+            });
+            parallel::overlay(&pen, data, &self.view, &lanes, self.current_of(data), moved);
+        }
+    }
+
+    fn paint_heat(&mut self, data: &Data, all: bool) -> Option<String> {
+        let Some(knobs) = self.view.heat_knobs(data) else {
+            if all && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
+                empty(&pen, "A heatmap takes two knobs that vary");
+            }
+            return None;
+        };
+        let grid = Grid::of(data, knobs);
+        if all && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
+            if grid.is_kept {
+                let place = heat::Place::new(&grid, pen.width, pen.height);
+                heat::paint(&pen, data, &grid, &place);
+            } else {
+                empty(&pen, "The space is too large to keep these two knobs");
+            }
+        }
+        if let Some(pen) = canvas("heat-over").and_then(|it| Pen::on(&it)) {
+            let place = heat::Place::new(&grid, pen.width, pen.height);
+            if let Some(cell) = self.current_of(data).and_then(|row| grid.cell_of(data, row)) {
+                heat::frame(&pen, &place, cell, Ink::Text);
+            }
+            if let Some(cell) = self.cell {
+                heat::frame(&pen, &place, cell, Ink::Accent);
+            }
+        }
+        self.say_cell(data, &grid);
+        let knob = |knob: usize| data.dim_id(Dim::Knob(knob));
+        let from = format!("cells?x={}&y={}", knob(grid.knobs[0]), knob(grid.knobs[1]));
+        let address = self.address(&from);
+        if grid.is_kept && address != self.reasons_from {
+            self.reasons_from.clone_from(&address);
+            self.reasons.clear();
+            return Some(address);
+        }
+        None
+    }
+
+    /// Takes in why cells are empty: a line for each with both bins and the words.
+    pub(super) fn take_reasons(&mut self, address: &str, text: &str) {
+        if address != self.reasons_from {
+            return;
+        }
+        for line in text.lines() {
+            let mut parts = line.splitn(3, ' ');
+            let mut bin = || parts.next()?.parse().ok();
+            if let (Some(level), Some(upright)) = (bin(), bin()) {
+                let words = parts.next().unwrap_or_default().to_owned();
+                self.reasons.insert([level, upright], words);
+            }
+        }
+    }
+
+    /// Says what is in the cell that a pointer or the keys are on.
+    fn say_cell(&mut self, data: &Data, grid: &Grid) {
+        let Some(objective) = data.first() else { return };
+        let Some(at) = self.cell else { return };
+        let [level, upright] = [0, 1].map(|side| {
+            let label = data.label(Dim::Knob(grid.knobs[side]));
+            format!("{label} {}", grid.label(data, side, at[side]))
+        });
+        let dim = Dim::Metric(objective.metric);
+        let said = match grid.at(at) {
+            Some(cell) => format!(
+                "{level}, {upright}: best {} {} of {}.",
+                data.label(dim),
+                data.spelled(dim, cell.best.0),
+                crate::format::counted(cell.feasible, "feasible design", "feasible designs"),
+            ),
+            None => {
+                let so_far = if data.is_over() { "" } else { " so far" };
+                let why = self.reasons.get(&at).map(|why| format!(" {why}")).unwrap_or_default();
+                format!("{level}, {upright}: no design keeps everything{so_far}.{why}")
+            }
+        };
+        let html = crate::html::escaped(&said);
+        self.write("heat-said", html);
+    }
+
+    /// Writes how the page is looked at into the address.
+    pub(super) fn write_address(&self) {
+        let query = self.view.query();
+        let joint = if query.is_empty() { "" } else { "?" };
+        let to = format!("{PATH}/{}{joint}{query}", self.id);
+        if let Ok(history) = window().history() {
+            // A browser refuses only when the address changes too often; the next change writes
+            // it.
+            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&to));
+        }
+    }
+}
+
+/// Says that there is no design to draw.
+fn nothing(pen: &Pen, data: &Data) {
+    let over = data.is_over();
+    let text = if over { "No design keeps everything" } else { "No design keeps everything yet" };
+    empty(pen, text);
+}
+
+/// Says why there is nothing to draw.
+fn empty(pen: &Pen, text: &str) {
+    pen.words(Ink::Quiet, super::ink::Side::Center, text, pen.width / 2.0, pen.height / 2.0);
+}

@@ -1,0 +1,291 @@
+//! Parallel coordinates: an upright axis for each column, a line for each design, ranges that are
+//! brushed on the axes.
+
+use super::data::{Data, Dim};
+use super::heat::shortened;
+use super::ink::{Ink, Pen, Side};
+use super::scale::{self, Scale};
+use super::select::Selection;
+use super::view::View;
+
+/// Up to so many designs every one has its line; more are drawn as density.
+const MOST_LINES: usize = 1_500;
+
+/// Places of an axis where lines are drawn as density.
+const BINS: f64 = 48.0;
+
+/// Least distance between axes, in pixels; narrower pages scroll.
+pub(super) const LEAST_GAP: f64 = 64.0;
+
+const SIDE: f64 = 46.0;
+const TOP: f64 = 46.0;
+const BOTTOM: f64 = 12.0;
+
+/// Half the width of a handle, and how far from it a pointer may be.
+const HANDLE: f64 = 12.0;
+const REACH: f64 = 14.0;
+
+/// Where everything is.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    /// The axes in order.
+    pub(super) axes: Vec<(Dim, Scale)>,
+    width: f64,
+    height: f64,
+}
+
+/// What a pointer takes hold of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Grip {
+    /// An axis by its name.
+    Name(usize),
+    /// The end of a range: the upper one?
+    End(usize, bool),
+    /// A range as a whole.
+    Inside(usize),
+    /// An axis beside its range.
+    Axis(usize),
+}
+
+impl Lanes {
+    /// On a canvas of that size; none without designs.
+    #[must_use]
+    pub(super) fn new(data: &Data, view: &View, (width, height): (f64, f64)) -> Option<Self> {
+        if data.rows.is_empty() || height < TOP + BOTTOM + 40.0 {
+            return None;
+        }
+        let axis = |dim: Dim| {
+            Some((dim, Scale::new(dim, data.extent(dim)?, view.is_log(&data.dim_id(dim)))))
+        };
+        let axes: Option<Vec<_>> = view.axis_dims(data).into_iter().map(axis).collect();
+        Some(Self { axes: axes?, width, height })
+    }
+
+    fn x(&self, place: usize) -> f64 {
+        let gaps = self.axes.len().saturating_sub(1).max(1) as f64;
+        SIDE + (self.width - 2.0 * SIDE) * place as f64 / gaps
+    }
+
+    fn y(&self, place: f64) -> f64 {
+        TOP + (1.0 - place) * (self.height - TOP - BOTTOM)
+    }
+
+    fn y_of(&self, data: &Data, axis: usize, row: usize) -> f64 {
+        let (dim, scale) = self.axes[axis];
+        self.y(scale.place(data.number(dim, row)).clamp(0.0, 1.0))
+    }
+
+    /// The number of an axis at a height; whole for a knob.
+    #[must_use]
+    pub(super) fn number(&self, axis: usize, y: f64) -> f64 {
+        let place = 1.0 - (y - TOP) / (self.height - TOP - BOTTOM);
+        self.axes[axis].1.number(place.clamp(0.0, 1.0))
+    }
+
+    /// The axis next to a point.
+    #[must_use]
+    pub(super) fn axis_at(&self, x: f64) -> usize {
+        let distance = |place: &usize| (self.x(*place) - x).abs();
+        let all = 0..self.axes.len();
+        all.min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap_or(0)
+    }
+
+    /// The heights of a range that is brushed, upper first.
+    fn brushed(&self, data: &Data, view: &View, axis: usize) -> Option<(f64, f64)> {
+        let (dim, scale) = self.axes[axis];
+        let range = view.brush(&data.dim_id(dim))?;
+        let half = if scale.steps { 0.45 } else { 0.0 };
+        let (from, to) = (range.from - half, range.to + half);
+        let place = |number: f64| self.y(scale.place(number.clamp(scale.from, scale.to)));
+        Some((place(to), place(from)))
+    }
+
+    /// What a pointer would take hold of.
+    #[must_use]
+    pub(super) fn grip(&self, data: &Data, view: &View, (x, y): (f64, f64)) -> Option<Grip> {
+        let axis = self.axis_at(x);
+        let near = (self.x(axis) - x).abs();
+        if y < TOP - 8.0 {
+            return (near < 40.0).then_some(Grip::Name(axis));
+        }
+        if near > 22.0 {
+            return None;
+        }
+        let Some((upper, lower)) = self.brushed(data, view, axis) else {
+            return Some(Grip::Axis(axis));
+        };
+        if (y - upper).abs() <= REACH && y < (upper + lower) / 2.0 {
+            Some(Grip::End(axis, true))
+        } else if (y - lower).abs() <= REACH {
+            Some(Grip::End(axis, false))
+        } else if (upper..=lower).contains(&y) {
+            Some(Grip::Inside(axis))
+        } else {
+            Some(Grip::Axis(axis))
+        }
+    }
+
+    /// The brushed design whose line is next to a point.
+    #[must_use]
+    pub(super) fn nearest(
+        &self,
+        data: &Data,
+        selection: &Selection,
+        (x, y): (f64, f64),
+    ) -> Option<usize> {
+        let last = self.axes.len().checked_sub(2)?;
+        let gap = self.x(1) - self.x(0);
+        let left = (((x - SIDE) / gap).floor().max(0.0) as usize).min(last);
+        let share = ((x - self.x(left)) / gap).clamp(0.0, 1.0);
+        let mut best = None;
+        let mut least = 7.0;
+        for row in 0..data.rows.len() {
+            if selection.is_brushed(row) {
+                let (from, to) = (self.y_of(data, left, row), self.y_of(data, left + 1, row));
+                let distance = (from + share * (to - from) - y).abs();
+                if distance < least {
+                    least = distance;
+                    best = Some(row);
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Draws everything but what a pointer is on.
+pub(super) fn paint(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, selection: &Selection) {
+    let rows = |level: u8| {
+        let all = 0..data.rows.len();
+        all.filter(|row| selection.level[*row] == level).collect::<Vec<_>>()
+    };
+    if selection.brushed < selection.kept {
+        lines(pen, data, lanes, &rows(1), Ink::Axis, 0.35);
+    }
+    lines(pen, data, lanes, &rows(2), Ink::Mark, 0.9);
+    let front: Vec<usize> =
+        rows(2).into_iter().filter(|row| data.rows.front[*row]).take(MOST_LINES).collect();
+    lines(pen, data, lanes, &front, Ink::Front, 0.9);
+    for axis in 0..lanes.axes.len() {
+        paint_axis(pen, data, view, lanes, axis);
+    }
+}
+
+/// Lines of designs. Between two axes all that go from one place to another are one line, the
+/// stronger the more they are.
+fn lines(pen: &Pen, data: &Data, lanes: &Lanes, rows: &[usize], ink: Ink, alpha: f64) {
+    if rows.is_empty() {
+        return;
+    }
+    let bins = if rows.len() <= MOST_LINES { lanes.height.round() } else { BINS };
+    let columns: Vec<Vec<u16>> = (0..lanes.axes.len())
+        .map(|axis| {
+            let (dim, scale) = lanes.axes[axis];
+            let bin = |row: &usize| {
+                (scale.place(data.number(dim, *row)).clamp(0.0, 1.0) * bins).round() as u16
+            };
+            rows.iter().map(bin).collect()
+        })
+        .collect();
+    let few = 30.0 / rows.len() as f64;
+    for (axis, pair) in columns.windows(2).enumerate() {
+        let all = counted(&pair[0], &pair[1], bins as usize + 1);
+        let most = all.last().map_or(1, |(_, count)| *count);
+        let (left, right) = (lanes.x(axis), lanes.x(axis + 1));
+        for ((from, to), count) in all {
+            let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
+            pen.alpha(alpha * (few + 0.1 + 0.45 * share).clamp(0.05, 1.0));
+            let ends = [(left, from), (right, to)];
+            let point = |(x, bin): (f64, u16)| (x, lanes.y(f64::from(bin) / bins));
+            // A line of many is wider, by the share of all that it has.
+            let many = f64::from(count) / rows.len() as f64;
+            pen.line(ink, 1.0 + 7.0 * many, ends.into_iter().map(point));
+        }
+    }
+    pen.alpha(1.0);
+}
+
+/// How many go from which place of an axis to which of the next, the fewest first.
+fn counted(left: &[u16], right: &[u16], bins: usize) -> Vec<((u16, u16), u32)> {
+    let mut counts = vec![0_u32; bins * bins];
+    for (from, to) in left.iter().zip(right) {
+        counts[usize::from(*from) * bins + usize::from(*to)] += 1;
+    }
+    let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+    let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
+    let mut all: Vec<_> = some.map(|(place, count)| (ends(place), count)).collect();
+    all.sort_by_key(|(_, count)| *count);
+    all
+}
+
+fn paint_axis(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
+    let (dim, scale) = lanes.axes[axis];
+    let (x, top, bottom) = (lanes.x(axis), lanes.y(1.0), lanes.y(0.0));
+    if let Some((upper, lower)) = lanes.brushed(data, view, axis) {
+        pen.alpha(0.22);
+        pen.fill(Ink::Accent, x - 9.0, upper, 18.0, (lower - upper).max(2.0));
+        pen.alpha(1.0);
+        for y in [upper, lower] {
+            pen.fill(Ink::Accent, x - HANDLE, y - 3.0, 2.0 * HANDLE, 6.0);
+        }
+    }
+    pen.line(Ink::Quiet, 1.5, [(x, top), (x, bottom)].into_iter());
+    let gap = if lanes.axes.len() > 1 { lanes.x(1) - lanes.x(0) } else { 200.0 };
+    let letters = ((gap - 14.0) / 6.5).max(4.0) as usize;
+    let most = ((bottom - top) / 26.0).max(2.0) as usize;
+    for (number, text) in scale.ticks(data, dim, most) {
+        let y = lanes.y(scale.place(number));
+        pen.line(Ink::Quiet, 1.0, [(x - 3.0, y), (x + 3.0, y)].into_iter());
+        // The last axis has its numbers inside, as there is no room beyond.
+        let (side, at) = if axis + 1 == lanes.axes.len() {
+            (Side::Right, x - 7.0)
+        } else {
+            (Side::Left, x + 7.0)
+        };
+        pen.words_over(Ink::Text, side, &shortened(&text, letters), at, y);
+    }
+    let name = shortened(&scale::title(data, dim), (gap / 6.2).max(9.0) as usize);
+    let side = match axis {
+        0 => Side::Left,
+        last if last + 1 == lanes.axes.len() => Side::Right,
+        _ => Side::Center,
+    };
+    let at = match side {
+        Side::Left => x - SIDE + 2.0,
+        Side::Right => x + SIDE - 2.0,
+        Side::Center => x,
+    };
+    // Neighbours stand at two heights, so that longer names fit.
+    let y = if axis.is_multiple_of(2) { 10.0 } else { 26.0 };
+    pen.words_over(Ink::Text, side, &name, at, y);
+}
+
+/// What a pointer is on, the pins, and an axis that is moved.
+pub(super) fn overlay(
+    pen: &Pen,
+    data: &Data,
+    view: &View,
+    lanes: &Lanes,
+    row: Option<usize>,
+    moved: Option<(usize, f64)>,
+) {
+    let line = |row: usize, ink: Ink, width: f64| {
+        let all = 0..lanes.axes.len();
+        pen.line(ink, width, all.map(|axis| (lanes.x(axis), lanes.y_of(data, axis, row))));
+    };
+    for pin in view.pins.iter().filter_map(|pin| data.row_of(*pin)) {
+        line(pin, Ink::Text, 2.0);
+    }
+    if let Some(row) = row {
+        line(row, Ink::Surface, 5.0);
+        line(row, Ink::Accent, 2.5);
+    }
+    if let Some((axis, x)) = moved {
+        let ends = [(x, lanes.y(1.0) - 10.0), (x, lanes.y(0.0))];
+        pen.dashes(true);
+        pen.line(Ink::Accent, 2.0, ends.into_iter());
+        pen.dashes(false);
+        let name = data.label(lanes.axes[axis].0);
+        pen.words_over(Ink::Accent, Side::Center, name, x, 10.0);
+    }
+}

@@ -1,0 +1,270 @@
+//! The parts of the page as HTML text: the server writes them once, the browser whenever they
+//! change. What can be pressed says what it does in `data-do`, and with what in `data-with`.
+
+mod controls;
+mod findings;
+mod table;
+
+use std::fmt::Write as _;
+
+pub use controls::{axes, heat_controls, scatter_controls};
+pub use findings::{heat_table, importance, reason_text, reasons};
+pub use table::{csv, pins, table};
+
+use super::data::{Data, Dim};
+use super::select::Selection;
+use super::view::View;
+use crate::format;
+use crate::html::{element, escaped};
+
+/// A button that does something.
+fn button(html: &mut String, id: &str, act: &str, with: &str, class: &str, text: &str) {
+    let _ = write!(
+        html,
+        "<button type=\"button\" class=\"button {class}\" id=\"{id}\" data-do=\"{act}\" \
+         data-with=\"{}\"{}>",
+        escaped(with),
+        // What asks back, and what it leads back to, take the focus over from each other.
+        if matches!(act, "stay" | "cancel") { " data-next" } else { "" },
+    );
+    html.push_str(&escaped(text));
+    html.push_str("</button>");
+}
+
+/// Where the sweep stands.
+#[must_use]
+pub fn status(data: &Data) -> String {
+    let counts = data.counts;
+    let mut html = String::from("<div class=\"sweep-state\">");
+    let (class, word) = match data.state.as_str() {
+        "running" => ("running", "Running"),
+        "paused" => ("paused", "Paused"),
+        "done" => ("done", "Finished"),
+        "removed" => ("failed", "Removed"),
+        _ => ("failed", "Failed"),
+    };
+    let _ = write!(html, "<strong class=\"sweep-badge {class}\">{word}</strong>");
+    let share = counts.done as f64 / counts.asked.max(1) as f64;
+    let _ = write!(
+        html,
+        "<progress aria-label=\"Designs looked at\" max=\"{}\" value=\"{}\">{}</progress>",
+        counts.asked,
+        counts.done,
+        format::percent(share, 0),
+    );
+    element(&mut html, "span", "class=\"sweep-pace\"", &pace(data));
+    html.push_str("</div><dl class=\"sweep-counts\">");
+    let of_space = if counts.designs > counts.asked {
+        format!(" of a space of {}", format::whole(counts.designs))
+    } else {
+        String::new()
+    };
+    let facts = [
+        ("Designs asked for", format!("{}{of_space}", format::whole(counts.asked))),
+        ("Looked at", format::whole(counts.done)),
+        ("Legal", format::whole(counts.legal)),
+        ("Keep all constraints", format::whole(counts.feasible)),
+        ("On the Pareto front", format::whole(counts.front)),
+    ];
+    for (name, value) in facts {
+        html.push_str("<div>");
+        element(&mut html, "dt", "", name);
+        element(&mut html, "dd", "", &value);
+        html.push_str("</div>");
+    }
+    html.push_str("</dl>");
+    html
+}
+
+/// What can be done about it; apart from the numbers, so that a button stays while one presses it.
+#[must_use]
+pub fn actions(data: &Data, removing: bool) -> String {
+    let mut html = String::new();
+    if data.is_over() {
+        return html;
+    }
+    if removing {
+        html.push_str("<span>End it and delete what it found?</span>");
+        button(&mut html, "do-remove", "remove", "", "danger", "Yes, delete it");
+        button(&mut html, "do-stay", "stay", "", "", "Keep it");
+        return html;
+    }
+    let (act, text) =
+        if data.state == "paused" { ("resume", "Resume") } else { ("pause", "Pause") };
+    button(&mut html, "do-pause", act, "", "", text);
+    button(&mut html, "do-cancel", "cancel", "", "", "Cancel…");
+    html
+}
+
+fn pace(data: &Data) -> String {
+    let rate = data.pace.rate.map(|rate| {
+        let rate =
+            if rate < 100.0 { format::significant(rate, 2) } else { format::decimals(rate, 0) };
+        format!("{rate} designs/s")
+    });
+    match (data.state.as_str(), rate) {
+        ("running", Some(rate)) => {
+            let eta = data.pace.eta.map(|seconds| format!(", {} to go", lasting(seconds)));
+            format!("{rate}{}", eta.unwrap_or_default())
+        }
+        ("running", None) => "Waits for its turn".to_owned(),
+        ("paused", _) => "Nothing is computed until it is resumed".to_owned(),
+        ("done", _) => "Every design is looked at".to_owned(),
+        ("removed", _) => "Its results are deleted".to_owned(),
+        _ => "A mistake of the server ended it; what it found until then is below".to_owned(),
+    }
+}
+
+/// A time as people plan with it: `about 3 min`.
+#[must_use]
+pub fn lasting(seconds: f64) -> String {
+    let (number, unit) = match seconds {
+        s if s < 1.0 => return "less than 1 s".to_owned(),
+        s if s < 90.0 => (s, "s"),
+        s if s < 5_400.0 => (s / 60.0, "min"),
+        s if s < 172_800.0 => (s / 3_600.0, "h"),
+        s => (s / 86_400.0, "days"),
+    };
+    format!("about {} {unit}", format::decimals(number.ceil(), 0))
+}
+
+/// The best design of each objective.
+#[must_use]
+pub fn best(data: &Data) -> String {
+    let mut html = String::new();
+    for objective in &data.objectives {
+        let dim = Dim::Metric(objective.metric);
+        let better = |one: f64, other: f64| if objective.max { one > other } else { one < other };
+        let best = (0..data.rows.len()).reduce(|best, row| {
+            if better(data.number(dim, row), data.number(dim, best)) { row } else { best }
+        });
+        let word = if objective.max { "Highest" } else { "Lowest" };
+        html.push_str("<article class=\"card sweep-best\">");
+        element(&mut html, "h3", "", &format!("{word} {}", lower(data.label(dim))));
+        match best {
+            Some(row) => {
+                element(&mut html, "p", "class=\"sweep-best-value\"", &data.text(dim, row));
+                element(&mut html, "p", "class=\"muted\"", &knobs_text(data, row));
+                let address = data.design_address(data.rows.index[row]);
+                let attributes = format!("href=\"{}\"", escaped(&address));
+                element(&mut html, "a", &attributes, "Open in the explorer");
+            }
+            None => element(&mut html, "p", "class=\"muted\"", "No design keeps everything yet"),
+        }
+        html.push_str("</article>");
+    }
+    html
+}
+
+/// A label inside a sentence; abbreviations stay.
+fn lower(label: &str) -> String {
+    let mut letters = label.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(std::iter::once(second)).chain(letters).collect()
+        }
+        _ => label.to_owned(),
+    }
+}
+
+/// The knobs of a design that vary: `TP 8, PP 16`.
+#[must_use]
+pub fn knobs_text(data: &Data, row: usize) -> String {
+    let varying = data.axes.iter().filter(|axis| axis.values.len() > 1);
+    let mut knobs: Vec<usize> = varying.map(|axis| axis.knob).collect();
+    knobs.sort_unstable();
+    let text = |knob: usize| {
+        let dim = Dim::Knob(knob);
+        format!("{} {}", data.label(dim), data.text(dim, row))
+    };
+    knobs.into_iter().map(text).collect::<Vec<_>>().join(" · ")
+}
+
+/// What is selected, and what can be done with it.
+#[must_use]
+pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
+    let mut html = String::from("<p class=\"sweep-selected\">");
+    let kept = format::whole(selection.kept as u64);
+    let shown = format::counted(data.rows.len() as u64, "design is", "designs are");
+    let text = if view.brushes.is_empty() {
+        if selection.kept == data.rows.len() {
+            format!("{shown} shown: the front, the best and a random sample")
+        } else {
+            format!("{kept} of {} designs left", format::whole(data.rows.len() as u64))
+        }
+    } else {
+        format!("{} of {kept} designs brushed", format::whole(selection.brushed as u64))
+    };
+    html.push_str(&escaped(&text));
+    html.push_str("</p><div class=\"sweep-bar-actions\">");
+    if !view.brushes.is_empty() {
+        button(&mut html, "do-keep", "keep", "", "", "Keep these");
+        button(&mut html, "do-drop", "drop", "", "", "Exclude these");
+        button(&mut html, "do-clear", "clear", "", "", "Clear brushes");
+    }
+    if !view.cuts.is_empty() {
+        let steps = format::counted(view.cuts.len() as u64, "step", "steps");
+        let text = format!("Undo the last of {steps}");
+        button(&mut html, "do-back", "back", "", "", &text);
+        button(&mut html, "do-restore", "restore", "", "", "Bring all back");
+    }
+    html.push_str("</div>");
+    for range in &view.brushes {
+        let Some(dim) = data.find(&range.dim) else { continue };
+        let text = format!("{} {}", data.label(dim), range_text(data, dim, range.from, range.to));
+        let id = format!("unbrush-{}", range.dim);
+        let _ = write!(
+            html,
+            "<button type=\"button\" class=\"sweep-chip\" id=\"{id}\" data-do=\"unbrush\" \
+             data-with=\"{}\" title=\"Clear this range\">{} <span aria-hidden=\"true\">×</span>\
+             </button>",
+            escaped(&range.dim),
+            escaped(&text),
+        );
+    }
+    html
+}
+
+/// A range as people read it.
+fn range_text(data: &Data, dim: Dim, from: f64, to: f64) -> String {
+    let (from, to) = match dim {
+        Dim::Knob(_) => (from.ceil(), to.floor()),
+        Dim::Metric(_) => (from, to),
+    };
+    match (from.is_finite(), to.is_finite()) {
+        (false, false) => "any".to_owned(),
+        (true, false) => format!("from {}", data.spelled(dim, from)),
+        (false, true) => format!("up to {}", data.spelled(dim, to)),
+        (true, true) if data.spelled(dim, from) == data.spelled(dim, to) => data.spelled(dim, from),
+        (true, true) => format!("{} to {}", data.spelled(dim, from), data.spelled(dim, to)),
+    }
+}
+
+/// The design that a pointer or the keys are on.
+#[must_use]
+pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
+    let Some(row) = row else {
+        return "<p class=\"muted\">Point at a design in any view, or click one to hold it.</p>"
+            .to_owned();
+    };
+    let index = data.rows.index[row];
+    let mut html = String::from("<p>");
+    let metrics = (0..data.metrics.len().min(4)).map(Dim::Metric);
+    let metrics: Vec<String> =
+        metrics.map(|dim| format!("{} {}", data.label(dim), data.text(dim, row))).collect();
+    let front = if data.rows.front[row] { ", on the front" } else { "" };
+    element(&mut html, "strong", "", &format!("Design {}{front}", format::whole(index)));
+    let _ = write!(html, " {}. ", escaped(&metrics.join(" · ")));
+    element(&mut html, "span", "class=\"muted\"", &knobs_text(data, row));
+    html.push_str("</p><span class=\"sweep-bar-actions\">");
+    let attributes = format!(
+        "class=\"button\" id=\"open-current\" href=\"{}\"",
+        escaped(&data.design_address(index))
+    );
+    element(&mut html, "a", &attributes, "Open in the explorer");
+    let pinned = view.pins.contains(&index);
+    let text = if pinned { "Unpin" } else { "Pin" };
+    button(&mut html, "pin-current", "pin", &index.to_string(), "", text);
+    html.push_str("</span>");
+    html
+}

@@ -1,0 +1,261 @@
+//! The scatter of two metrics, with the front drawn over the rest.
+
+use super::data::{Data, Dim};
+use super::ink::{Ink, Pen, Side};
+use super::scale::{self, Scale};
+use super::select::{Selection, quantiles};
+use super::view::View;
+
+/// More designs than this are drawn as density.
+const MOST_DOTS: usize = 3_000;
+
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 46.0;
+
+/// Where everything is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plot {
+    dims: [Dim; 2],
+    scales: [Scale; 2],
+    width: f64,
+    height: f64,
+}
+
+impl Plot {
+    /// On a canvas of that size; none without designs.
+    #[must_use]
+    pub(super) fn new(
+        data: &Data,
+        view: &View,
+        selection: &Selection,
+        size: (f64, f64),
+    ) -> Option<Self> {
+        let dims = view.scatter_dims(data);
+        let scale = |dim: Dim| {
+            let all = match dim {
+                Dim::Metric(_) if view.clip => quantiles(data, selection, dim),
+                Dim::Metric(_) => extent(data, selection, dim),
+                Dim::Knob(_) => data.extent(dim),
+            };
+            Some(Scale::new(dim, all?, view.is_log(&data.dim_id(dim))))
+        };
+        let scales = [scale(dims[0])?, scale(dims[1])?];
+        let (width, height) = (size.0 - LEFT - RIGHT, size.1 - TOP - BOTTOM);
+        (width > 20.0 && height > 20.0).then_some(Self { dims, scales, width, height })
+    }
+
+    /// Where a design is.
+    #[must_use]
+    pub(super) fn at(&self, data: &Data, row: usize) -> (f64, f64) {
+        let [x, y] = [0, 1].map(|side| {
+            let place = self.scales[side].place(data.number(self.dims[side], row));
+            if self.scales[side].steps { place + spread(row, side) } else { place }
+        });
+        (LEFT + x * self.width, TOP + (1.0 - y) * self.height)
+    }
+
+    fn is_inside(&self, (x, y): (f64, f64)) -> bool {
+        (LEFT - 1.0..=LEFT + self.width + 1.0).contains(&x)
+            && (TOP - 1.0..=TOP + self.height + 1.0).contains(&y)
+    }
+
+    /// The brushed design next to a point, within some pixels.
+    #[must_use]
+    pub(super) fn nearest(
+        &self,
+        data: &Data,
+        selection: &Selection,
+        (x, y): (f64, f64),
+        within: f64,
+    ) -> Option<usize> {
+        let mut best = None;
+        let mut least = within * within;
+        for row in 0..data.rows.len() {
+            if !selection.is_brushed(row) {
+                continue;
+            }
+            let at = self.at(data, row);
+            // A design of the front is preferred to one beside it.
+            let bonus = if data.rows.front[row] { 0.5 } else { 1.0 };
+            let distance = ((at.0 - x).powi(2) + (at.1 - y).powi(2)) * bonus;
+            if distance < least && self.is_inside(at) {
+                least = distance;
+                best = Some(row);
+            }
+        }
+        best
+    }
+
+    /// The next brushed design in a direction along the level axis.
+    #[must_use]
+    pub(super) fn step(
+        &self,
+        data: &Data,
+        selection: &Selection,
+        from: Option<usize>,
+        right: bool,
+    ) -> Option<usize> {
+        let mut order: Vec<usize> =
+            (0..data.rows.len()).filter(|row| selection.is_brushed(*row)).collect();
+        // With many designs keys go along the front: everything else has no end.
+        if order.len() > 200 && order.iter().any(|row| data.rows.front[*row]) {
+            order.retain(|row| data.rows.front[*row]);
+        }
+        order.sort_by(|one, other| {
+            data.number(self.dims[0], *one).total_cmp(&data.number(self.dims[0], *other))
+        });
+        let now = from.and_then(|from| order.iter().position(|row| *row == from));
+        let next = match (now, right) {
+            (None, _) => 0,
+            (Some(now), true) => (now + 1).min(order.len().saturating_sub(1)),
+            (Some(now), false) => now.saturating_sub(1),
+        };
+        order.get(next).copied()
+    }
+
+    /// Numbers beside the axes, and lines for them.
+    fn axes(&self, pen: &Pen, data: &Data) {
+        let (right, bottom) = (LEFT + self.width, TOP + self.height);
+        let most = (self.width / 70.0).max(2.0) as usize;
+        for (number, text) in self.scales[0].ticks(data, self.dims[0], most) {
+            let x = LEFT + self.scales[0].place(number) * self.width;
+            pen.line(Ink::Grid, 1.0, [(x, TOP), (x, bottom)].into_iter());
+            let text = super::heat::shortened(&text, 12);
+            pen.words(Ink::Quiet, Side::Center, &text, x, bottom + 12.0);
+        }
+        let most = (self.height / 36.0).max(2.0) as usize;
+        for (number, text) in self.scales[1].ticks(data, self.dims[1], most) {
+            let y = TOP + (1.0 - self.scales[1].place(number)) * self.height;
+            pen.line(Ink::Grid, 1.0, [(LEFT, y), (right, y)].into_iter());
+            let text = super::heat::shortened(&text, 7);
+            pen.words(Ink::Quiet, Side::Right, &text, LEFT - 6.0, y);
+        }
+        pen.line(Ink::Axis, 1.0, [(LEFT, TOP), (LEFT, bottom), (right, bottom)].into_iter());
+        let title = scale::title(data, self.dims[0]);
+        pen.words(Ink::Text, Side::Center, &title, LEFT + self.width / 2.0, bottom + 32.0);
+        pen.words_up(Ink::Text, &scale::title(data, self.dims[1]), 10.0, TOP + self.height / 2.0);
+    }
+}
+
+/// Least and most of what is kept.
+fn extent(data: &Data, selection: &Selection, dim: Dim) -> Option<(f64, f64)> {
+    let kept = (0..data.rows.len()).filter(|row| selection.level[*row] > 0);
+    kept.map(|row| data.number(dim, row)).fold(None, |extent, number| match extent {
+        None => Some((number, number)),
+        Some((low, high)) => Some((number.min(low), number.max(high))),
+    })
+}
+
+/// Designs with the same value of a knob beside each other; always the same way.
+fn spread(row: usize, side: usize) -> f64 {
+    let mixed = (row as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ (side as u64) << 7);
+    ((mixed >> 40) as f64 / 16_777_216.0 - 0.5) * 0.02
+}
+
+/// Draws everything but what a pointer is on.
+pub(super) fn paint(pen: &Pen, data: &Data, plot: &Plot, selection: &Selection) {
+    plot.axes(pen, data);
+    pen.clip(LEFT - 5.0, TOP - 5.0, plot.width + 10.0, plot.height + 10.0);
+    let brushing = selection.brushed < selection.kept;
+    let of = |level: u8| {
+        let rows = 0..data.rows.len();
+        rows.filter(move |row| selection.level[*row] == level && !data.rows.front[*row])
+    };
+    if brushing {
+        cloud(pen, plot, data, of(1), 0.12);
+    }
+    cloud(pen, plot, data, of(2), 0.55);
+    front(pen, plot, data, selection, brushing);
+    pen.unclip();
+}
+
+/// Designs that are not on the front: dots, or how many there are in small squares.
+fn cloud(pen: &Pen, plot: &Plot, data: &Data, rows: impl Iterator<Item = usize>, alpha: f64) {
+    let points: Vec<(f64, f64)> =
+        rows.map(|row| plot.at(data, row)).filter(|at| plot.is_inside(*at)).collect();
+    if points.len() <= MOST_DOTS {
+        pen.alpha(alpha);
+        pen.dots(Ink::Mark, 2.5, points.into_iter());
+        pen.alpha(1.0);
+        return;
+    }
+    const SQUARE: f64 = 3.0;
+    let across = (pen.width / SQUARE) as usize + 1;
+    let down = (pen.height / SQUARE) as usize + 1;
+    let mut counts = vec![0_u32; across * down];
+    for (x, y) in points {
+        let place = (y / SQUARE) as usize * across + (x / SQUARE) as usize;
+        if let Some(count) = counts.get_mut(place) {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or(1);
+    let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+    let at = |place: usize| ((place % across) as f64, (place / across) as f64);
+    let mut squares: Vec<_> = some.map(|(place, count)| (at(place), count)).collect();
+    // Squares of one strength in a row: a browser takes its time to change it.
+    let strength = |count: u32| {
+        let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
+        (share * 8.0).ceil() as u8
+    };
+    squares.sort_by_key(|(_, count)| strength(*count));
+    let mut last = 0;
+    for ((x, y), count) in squares {
+        let now = strength(count);
+        if now != last {
+            pen.alpha(alpha * (0.25 + 0.75 * f64::from(now) / 8.0) * 1.4);
+            last = now;
+        }
+        pen.fill(Ink::Mark, x * SQUARE, y * SQUARE, SQUARE, SQUARE);
+    }
+    pen.alpha(1.0);
+}
+
+/// The front over the rest: diamonds, and a line where both axes are the two objectives.
+fn front(pen: &Pen, plot: &Plot, data: &Data, selection: &Selection, brushing: bool) {
+    let on_front =
+        (0..data.rows.len()).filter(|row| data.rows.front[*row] && selection.level[*row] > 0);
+    let mut rows: Vec<usize> = on_front.collect();
+    let objectives: Vec<Dim> = data.objectives.iter().map(|one| Dim::Metric(one.metric)).collect();
+    let both = objectives.len() == 2 && plot.dims.iter().all(|dim| objectives.contains(dim));
+    if both {
+        rows.sort_by(|one, other| {
+            data.number(plot.dims[0], *one).total_cmp(&data.number(plot.dims[0], *other))
+        });
+        let points = rows.iter().map(|row| plot.at(data, *row));
+        pen.alpha(0.7);
+        pen.line(Ink::Front, 1.25, points);
+        pen.alpha(1.0);
+    }
+    for row in rows {
+        let (x, y) = plot.at(data, row);
+        pen.alpha(if brushing && !selection.is_brushed(row) { 0.3 } else { 1.0 });
+        pen.diamond(Ink::Front, 4.5, x, y);
+    }
+    pen.alpha(1.0);
+}
+
+/// What a pointer is on, and the pins.
+pub(super) fn overlay(pen: &Pen, data: &Data, plot: &Plot, view: &View, row: Option<usize>) {
+    for (place, pin) in view.pins.iter().enumerate() {
+        if let Some(row) = data.row_of(*pin) {
+            let at = plot.at(data, row);
+            if plot.is_inside(at) {
+                pen.ring(Ink::Text, 7.0, at.0, at.1);
+                let text = (place + 1).to_string();
+                pen.words_over(Ink::Text, Side::Left, &text, at.0 + 11.0, at.1 - 9.0);
+            }
+        }
+    }
+    let Some(row) = row else { return };
+    let (x, y) = plot.at(data, row);
+    if !plot.is_inside((x, y)) {
+        return;
+    }
+    pen.dashes(true);
+    pen.line(Ink::Accent, 1.0, [(LEFT, y), (x, y), (x, TOP + plot.height)].into_iter());
+    pen.dashes(false);
+    pen.ring(Ink::Accent, 8.0, x, y);
+}

@@ -1,0 +1,161 @@
+//! What the views of a sweep make of its result: columns, scales, selections.
+
+use model::file::json;
+
+use super::data::{self, Data, Dim};
+use super::scale::Scale;
+use super::select::{rows, select};
+use super::{Grid, View, parts, wire};
+
+/// Three designs of two knobs, of which one is on the front.
+const RESULT: &str = r#"{
+  "name": "A <small> one", "designs": 12, "asked": 12, "done": 12, "legal": 6, "feasible": 3,
+  "ruled_out": [{"reason": "heads_divide", "designs": 6},
+                {"reason": "constraint: fits", "designs": 3}],
+  "objectives": [{"metric": "mfu", "goal": "max", "best": [], "quantiles": {}},
+                 {"metric": "memory_peak_bytes", "goal": "min", "best": [], "quantiles": {}}],
+  "front": [{"index": 9, "link": "?",
+             "knobs": {"parallel.tensor_model_parallel_size": 8,
+                       "memory.swap_modules": ["probs", "activations"]},
+             "metrics": {"mfu": 0.5, "memory_peak_bytes": 4294967296.0}}],
+  "axes": [
+    {"knob": "parallel.tensor_model_parallel_size", "importance": 0.4, "values": [
+      {"value": 2, "legal": 2, "feasible": 0, "mean": null, "best": null, "best_index": null},
+      {"value": 4, "legal": 2, "feasible": 2, "mean": 0.35, "best": 0.4, "best_index": 5},
+      {"value": 8, "legal": 2, "feasible": 1, "mean": 0.5, "best": 0.5, "best_index": 9}]},
+    {"knob": "memory.swap_modules", "importance": 0.1, "values": [
+      {"value": "none", "legal": 3, "feasible": 1, "mean": 0.3, "best": 0.3, "best_index": 4},
+      {"value": ["probs", "activations"], "legal": 3, "feasible": 2, "mean": 0.45, "best": 0.5,
+       "best_index": 9}]}],
+  "pairs": [{"knobs": ["parallel.tensor_model_parallel_size", "memory.swap_modules"],
+             "bins": [3, 2], "cells": [[1, 0, 1, 0.3, 4], [1, 1, 1, 0.4, 5], [2, 1, 1, 0.5, 9]]}],
+  "sample": {"columns": ["index", "parallel.tensor_model_parallel_size", "memory.swap_modules",
+                         "mfu", "memory_peak_bytes"],
+             "rows": [[4, 4, "none", 0.3, 8589934592.0],
+                      [5, 4, ["probs", "activations"], 0.4, 6442450944.0],
+                      [9, 8, ["probs", "activations"], 0.5, 4294967296.0]]}
+}"#;
+
+fn small() -> Data {
+    data::read("0123", "done", &json::parse(RESULT).unwrap())
+}
+
+#[test]
+fn a_result_becomes_columns_and_comes_over_the_wire() {
+    let data = small();
+    assert_eq!(data.rows.index, [4, 5, 9]);
+    assert_eq!(data.rows.front, [false, false, true]);
+    assert_eq!(data.text(Dim::Knob(0), 2), "8");
+    assert_eq!(data.text(Dim::Knob(1), 2), "probs,activations");
+    assert_eq!(data.text(Dim::Metric(1), 2), "4.0 GiB");
+    assert_eq!(data.knobs[0].values, ["2", "4", "8"], "values without a design are there too");
+    assert_eq!(wire::decode(&wire::encode(&data)), Some(data));
+}
+
+#[test]
+fn bytes_that_are_cut_off_are_no_data() {
+    let bytes = wire::encode(&small());
+    for length in 0..bytes.len() {
+        assert_eq!(wire::decode(&bytes[..length]), None, "{length}");
+    }
+    let mut other = bytes.clone();
+    other[0] ^= 1;
+    assert_eq!(wire::decode(&other), None);
+}
+
+#[test]
+fn a_view_comes_back_from_its_own_address() {
+    let query = "x=mfu&y=memory_peak_bytes&log=mfu,step_time_seconds&clip=1&front=1&\
+                 heat_x=a&heat_y=b&axes=a,b&brush=mfu~0.1~max!tp~0~2&keep=mfu~0~1&\
+                 drop=tp~min~1&q=tp%3D8&sort=-mfu&page=3&pins=4,9&at=5";
+    let view = View::from_query(query);
+    assert_eq!(view.query(), query);
+    assert_eq!(view.cuts.len(), 2);
+    assert!(view.brushes[0].to.is_infinite());
+    assert_eq!(View::default().query(), "");
+}
+
+#[test]
+fn an_address_written_by_hand_is_never_an_error() {
+    let data = small();
+    for query in [
+        "?",
+        "&&=",
+        "brush=",
+        "brush=mfu~x~y",
+        "brush=~~!!",
+        "keep=nonsense",
+        "pins=-1",
+        "page=0",
+        "x=%zz",
+        "heat_x=mfu&heat_y=mfu",
+        "axes=mfu",
+        "brush=mfu~NaN~inf",
+        "pins=1,2,3,4,5",
+        "sort=-",
+    ] {
+        let view = View::from_query(query);
+        assert!(view.pins.len() <= 3, "{query}");
+        let selection = select(&data, &view);
+        assert_eq!(rows(&data, &view, &selection).len(), selection.brushed, "{query}");
+        assert!(parts::table(&data, &view, &selection).contains("</table>"), "{query}");
+        assert!(view.axis_dims(&data).len() >= 2, "{query}");
+    }
+}
+
+#[test]
+fn designs_are_brushed_kept_and_excluded() {
+    let data = small();
+    let mut view = View::default();
+    let id = "parallel.tensor_model_parallel_size";
+    view.set_brush(id, Some((1.0, 1.0)));
+    assert_eq!(select(&data, &view).level, [2, 2, 1]);
+    view.cut(false);
+    assert_eq!(select(&data, &view).level, [0, 0, 2]);
+    assert_eq!(View::from_query(&view.query()), view);
+    view.cuts[0].keep = true;
+    assert_eq!(select(&data, &view).level, [2, 2, 0]);
+    view.cuts.clear();
+    view.front_only = true;
+    assert_eq!(select(&data, &view).kept, 1);
+}
+
+#[test]
+fn a_heatmap_turns_with_its_knobs() {
+    let data = small();
+    let grid = Grid::of(&data, [0, 1]);
+    assert_eq!((grid.bins, grid.at([2, 1]).unwrap().best.1), ([3, 2], 9));
+    assert!(grid.at([0, 0]).is_none());
+    let turned = Grid::of(&data, [1, 0]);
+    assert_eq!((turned.bins, turned.at([1, 2]).unwrap().best.1), ([2, 3], 9));
+    assert!(turned.at([2, 0]).is_none());
+    assert_eq!(grid.cell_of(&data, 0), Some([1, 0]));
+    assert!(!Grid::of(&data, [0, 0]).is_kept);
+}
+
+#[test]
+fn texts_are_only_texts() {
+    let data = Data { ruled_out: vec![("<script>".into(), 1)], ..small() };
+    let view = View::default();
+    let selection = select(&data, &view);
+    let all = [parts::reasons(&data), parts::table(&data, &view, &selection)].concat();
+    assert!(!all.contains("<script"), "{all}");
+    assert!(parts::csv(&data, &view, &selection).contains("\"probs,activations\""));
+}
+
+#[test]
+fn axes_have_round_numbers_and_places_that_come_back() {
+    let data = small();
+    let memory = Dim::Metric(1);
+    for log in [false, true] {
+        let scale = Scale::new(memory, data.extent(memory).unwrap(), log);
+        for place in [0.0, 0.3, 1.0] {
+            assert!((scale.place(scale.number(place)) - place).abs() < 1e-9);
+        }
+        let ticks = scale.ticks(&data, memory, 5);
+        assert!((2..=7).contains(&ticks.len()), "{ticks:?}");
+        assert!(ticks.iter().all(|(_, text)| text.len() <= 4), "{ticks:?}");
+    }
+    let alone = Scale::new(memory, (5.0, 5.0), true);
+    assert!(alone.place(5.0).is_finite());
+}

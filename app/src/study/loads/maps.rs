@@ -1,0 +1,168 @@
+//! Loads as heat maps: ranks and layers, experts over steps, experts chosen together.
+
+use std::fmt::Write as _;
+
+use model::routing::{Report, measure};
+
+use super::super::Width;
+use super::super::figure::Figure;
+use crate::charts::{self, HeatMap};
+use crate::format;
+
+/// Steps of a trace that are drawn, at most.
+const MOST_STEPS: usize = 64;
+
+/// A heat map with its words.
+pub(super) struct Map {
+    pub(super) id: &'static str,
+    title: &'static str,
+    caption: String,
+    chart: HeatMap,
+    /// What a row and a column are.
+    row: &'static str,
+    column: &'static str,
+}
+
+/// Every heat map that a report has something for.
+pub(super) fn all(report: &Report) -> impl Iterator<Item = Map> {
+    let planned = !report.outcome.migrations.is_empty();
+    let devices = [Some(false), planned.then_some(true)].into_iter().flatten();
+    let devices = devices.map(|planned| devices_map(report, planned));
+    devices.chain([experts(report)]).chain(together(report))
+}
+
+impl Map {
+    pub(super) fn html(&self, width: Width) -> String {
+        let Self { id, title, caption, chart, row, column } = self;
+        let mut below = String::new();
+        let _ = write!(
+            below,
+            "<p><button type=\"button\" class=\"text-button\" data-save-cells=\"{id}\">\
+             Save every cell as CSV</button></p>"
+        );
+        Figure {
+            id,
+            title,
+            caption,
+            chart: &width.chart(|width| charts::heat_map(chart, width)),
+            rows: &charts::heat_map_table(chart, row, column),
+        }
+        .html(&below)
+    }
+
+    /// Every cell: a row of the map is a row of the file.
+    pub(super) fn csv(&self) -> String {
+        let columns = self.chart.rows.first().map_or(0, Vec::len);
+        let mut csv = self.row.to_owned();
+        for column in 0..columns {
+            // Writing to a string can't fail.
+            let _ = write!(csv, ",{} {column}", self.column);
+        }
+        for (index, row) in self.chart.rows.iter().enumerate() {
+            let _ = write!(csv, "\r\n{index}");
+            for number in row {
+                let _ = write!(csv, ",{number}");
+            }
+        }
+        csv.push_str("\r\n");
+        csv
+    }
+}
+
+/// Tokens of each rank over the mean, by layer.
+fn devices_map(report: &Report, planned: bool) -> Map {
+    let rows = report.device_loads(planned);
+    let worst = rows.iter().map(|row| measure::imbalance(row)).fold(1.0, f64::max);
+    let (id, title) = if planned {
+        ("load-after", "Ranks and layers, with the planner")
+    } else {
+        ("load-before", "Ranks and layers, without a planner")
+    };
+    let caption =
+        format!("Tokens over the mean; the fullest rank gets {}", format::decimals(worst, 2));
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: "Expert-parallel rank".to_owned(),
+        y_title: "MoE layer, from the first down".to_owned(),
+        rows,
+    };
+    Map { id, title, caption, chart, row: "Layer", column: "rank" }
+}
+
+/// Tokens of each expert over the mean, by step, of the most uneven layer.
+fn experts(report: &Report) -> Map {
+    let layer = report.most_uneven_layer();
+    let steps = report.expert_loads(layer);
+    let every = steps.len().div_ceil(MOST_STEPS).max(1);
+    let shown: Vec<&Vec<f64>> = steps.iter().step_by(every).collect();
+    let rows: Vec<Vec<f64>> = (0..report.trace.experts())
+        .map(|expert| shown.iter().map(|step| step[expert]).collect())
+        .collect();
+    let worst = rows.iter().flatten().copied().fold(1.0, f64::max);
+    let title = "Experts over steps";
+    let caption = format!(
+        "MoE layer {layer}, the most uneven; its fullest expert gets {} times the mean",
+        format::decimals(worst, 2)
+    );
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: format!("Step, every {}", every * report.stride),
+        y_title: "Expert, from the first down".to_owned(),
+        rows,
+    };
+    Map { id: "load-experts", title, caption, chart, row: "Expert", column: "point" }
+}
+
+/// How often experts of a layer are chosen together, over what chance would make it; of a trace
+/// that tells.
+fn together(report: &Report) -> Option<Map> {
+    let layer = report.trace.pairs().first()?.layer;
+    let experts = report.trace.experts();
+    let mut rows = vec![vec![0.0; experts]; experts];
+    for pair in report.trace.pairs().iter().filter(|pair| pair.layer == layer) {
+        let (a, b) = (pair.expert_a as usize, pair.expert_b as usize);
+        rows[a][b] = pair.tokens as f64;
+        rows[b][a] = pair.tokens as f64;
+    }
+    let mean = rows.iter().flatten().sum::<f64>() / (experts * experts).max(1) as f64;
+    for number in rows.iter_mut().flatten() {
+        *number /= mean.max(f64::MIN_POSITIVE);
+    }
+    let title = "Experts chosen together";
+    let caption = format!("MoE layer {layer}; tokens of each pair over the mean of all pairs");
+    let chart = HeatMap {
+        label: format!("{title}. {caption}."),
+        x_title: "Expert".to_owned(),
+        y_title: "Expert, from the first down".to_owned(),
+        rows,
+    };
+    Some(Map { id: "load-together", title, caption, chart, row: "Expert", column: "with" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_a_map_has_every_cell() {
+        let query = "?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
+        let design = model::link::decode(query).expect("a link that decodes");
+        let plan = model::Plan::new(&design).expect("a legal design");
+        let report = Report::of(&plan, None).expect("uneven loads");
+        let ids: Vec<&str> = all(&report).map(|map| map.id).collect();
+        assert_eq!(ids, ["load-before", "load-after", "load-experts"]);
+        for map in all(&report) {
+            let csv = map.csv();
+            let mut lines = csv.lines();
+            let columns = lines.next().expect("a header").split(',').count();
+            let rows: Vec<&str> = lines.collect();
+            assert_eq!(rows.len(), map.chart.rows.len(), "{}", map.id);
+            for (row, numbers) in rows.iter().zip(&map.chart.rows) {
+                let cells: Vec<f64> =
+                    row.split(',').skip(1).map(|cell| cell.parse().expect("a number")).collect();
+                assert_eq!(cells.len() + 1, columns);
+                assert_eq!(&cells, numbers);
+            }
+        }
+    }
+}

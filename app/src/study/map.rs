@@ -1,0 +1,435 @@
+//! A metric over two knobs, or a curve over one: every cell is a design that is estimated.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use model::design::{Design, KnobId};
+use model::estimate::Metrics;
+use model::knob::{Kind, Value};
+use model::violation::Violation;
+use model::{Plan, estimate, legal_values};
+
+use super::options::{self, Options, select};
+use crate::format::{self, short_label, spelled};
+use crate::html::{design_link, escaped};
+use crate::numbers::Numbers;
+use crate::objective::Objective;
+use crate::sensitivity::{rounded, usual};
+
+/// The heading.
+pub(super) const TITLE: &str = "A metric over two knobs";
+
+/// Knobs of the map as it is opened.
+const USUAL: (KnobId, KnobId) =
+    (KnobId::tensor_model_parallel_size, KnobId::expert_model_parallel_size);
+
+/// The name of no second knob.
+const NONE: &str = "none";
+
+/// Powers of two times the present value go so far to both sides.
+const OCTAVES: i32 = 4;
+/// So many legal values below and above the present one are taken, too.
+const NEAREST: usize = 3;
+/// So many values of a knob at most.
+const MOST: usize = 14;
+/// Real numbers are made less by these factors.
+const LESS: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
+/// And more by these.
+const MORE: [f64; 4] = [1.1, 1.25, 1.5, 2.0];
+/// Steps of color.
+const COLORS: usize = 7;
+
+/// What a cell has.
+enum Cell {
+    Runs {
+        design: Box<Design>,
+        metrics: Box<Metrics>,
+    },
+    /// The first rule that it breaks.
+    Refused(&'static str),
+}
+
+/// Why cells are empty.
+struct Reason {
+    letter: char,
+    message: String,
+    cells: u64,
+}
+
+/// A knob with the values that are tried, and its present one.
+struct Axis {
+    knob: KnobId,
+    now: Value,
+    values: Vec<Value>,
+}
+
+/// Rows of cells.
+struct Map {
+    objective: Objective,
+    across: Axis,
+    down: Option<Axis>,
+    rows: Vec<Vec<Cell>>,
+    /// By rule.
+    reasons: BTreeMap<&'static str, Reason>,
+}
+
+/// The section.
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+    let map = Map::new(&numbers.plan, options);
+    let mut html = format!(
+        "<section class=\"card map\" id=\"map\" aria-labelledby=\"map-title\">\
+         <h2 id=\"map-title\">{TITLE}</h2>\
+         <p class=\"muted\">Every cell is this design with those values and all else as it is, \
+         and opens it. A number that is struck through does not fit in memory; a hatched cell \
+         breaks the rule of its letter. The best that fits is framed twice.</p>"
+    );
+    map.choices(&mut html);
+    map.table(&mut html);
+    map.legend(&mut html);
+    html.push_str("</section>");
+    html
+}
+
+/// Knobs that have several values to be tried.
+fn knobs() -> impl Iterator<Item = KnobId> {
+    let offered = KnobId::ALL.iter().copied().filter(|knob| knob.knob().not_offered.is_none());
+    offered.filter(|knob| {
+        matches!(
+            knob.knob().kind,
+            Kind::Integer(..)
+                | Kind::OptionalInteger(..)
+                | Kind::Real(..)
+                | Kind::OptionalReal(..)
+                | Kind::Flag
+                | Kind::Choice(_)
+        )
+    })
+}
+
+fn knob_of(id: &str) -> Option<KnobId> {
+    knobs().find(|knob| knob.id() == id)
+}
+
+/// Values of a knob to be tried, legal or not, in order; the present one is among them.
+fn values(design: &Design, knob: KnobId) -> Vec<Value> {
+    let present = design.get(knob);
+    match knob.knob().kind {
+        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
+            whole_numbers(design, knob, &present, (low, high))
+        }
+        Kind::Real(low, high) | Kind::OptionalReal(low, high) => {
+            let usual = usual(design, knob).filter(|_| present == Value::None);
+            let now = if let Value::Real(now) = present { Some(now) } else { usual };
+            let Some(now) = now else { return vec![present] };
+            let moved = |factors: [f64; 4]| {
+                let moved = factors.map(|factor| rounded(now * factor)).into_iter();
+                moved.filter(|value| (low..=high).contains(value)).map(Value::Real)
+            };
+            // The present value stays as it is written.
+            let mut values: Vec<Value> = moved(LESS).collect();
+            values.push(present);
+            values.extend(moved(MORE));
+            values.dedup();
+            values
+        }
+        Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+        Kind::Flag => vec![Value::Flag(false), Value::Flag(true)],
+        Kind::Subset(_)
+        | Kind::LayerFreq
+        | Kind::PerStage(_)
+        | Kind::PositionList(_)
+        | Kind::Layout
+        | Kind::Hash => vec![present],
+    }
+}
+
+/// Powers of two times the present value, and the nearest legal ones.
+fn whole_numbers(
+    design: &Design,
+    knob: KnobId,
+    present: &Value,
+    (low, high): (u64, u64),
+) -> Vec<Value> {
+    let size = |value: &Value| if let Value::Integer(number) = value { *number } else { 0 };
+    let legal = legal_values(design, knob);
+    let at = legal.iter().position(|value| value == present).unwrap_or(0);
+    let near = legal.iter().skip(at.saturating_sub(NEAREST)).take(2 * NEAREST + 1).cloned();
+    let now = size(present).max(1) as f64;
+    let octaves = (-OCTAVES..=OCTAVES).map(|power| now * 2_f64.powi(power));
+    let octaves = octaves.filter(|value| value.fract() == 0.0).map(|value| value as u64);
+    let octaves = octaves.filter(|value| (low..=high).contains(value)).map(Value::Integer);
+    let mut all: Vec<Value> = near.chain(octaves).chain([present.clone()]).collect();
+    all.sort_by_key(size);
+    all.dedup();
+    // The outermost give way first, from the side that has more of them.
+    while all.len() > MOST {
+        let at = all.iter().position(|value| value == present).unwrap_or(0);
+        if at > all.len() / 2 {
+            all.remove(0)
+        } else {
+            all.remove(all.len() - 1)
+        };
+    }
+    all
+}
+
+impl Axis {
+    fn new(design: &Design, knob: KnobId) -> Self {
+        Self { knob, now: design.get(knob), values: values(design, knob) }
+    }
+}
+
+impl Map {
+    fn new(plan: &Plan, options: Options<'_>) -> Self {
+        let x = knob_of(options.get("x")).unwrap_or(USUAL.0);
+        let y = match options.get("y") {
+            NONE => None,
+            name => knob_of(name).or_else(|| [USUAL.1, USUAL.0].into_iter().find(|y| *y != x)),
+        };
+        let axis = |knob| Axis::new(plan.design(), knob);
+        let mut map = Self {
+            objective: Objective::named(options.get("metric")),
+            across: axis(x),
+            down: y.filter(|y| *y != x).map(axis),
+            rows: Vec::new(),
+            reasons: BTreeMap::new(),
+        };
+        let lines = map.down.as_ref().map_or(1, |down| down.values.len());
+        for line in 0..lines {
+            let columns = 0..map.across.values.len();
+            let row = columns.map(|column| map.cell(plan, line, column)).collect();
+            map.rows.push(row);
+        }
+        map
+    }
+
+    fn cell(&mut self, plan: &Plan, line: usize, column: usize) -> Cell {
+        let mut design = plan.design().clone();
+        let down = self.down.as_ref().map(|down| (down.knob, &down.values[line]));
+        for (knob, value) in
+            down.into_iter().chain([(self.across.knob, &self.across.values[column])])
+        {
+            // Values are within the bounds of their knob.
+            let _ = design.set(knob, value);
+        }
+        match plan.variant(&design) {
+            Ok(plan) => {
+                let metrics = Box::new(estimate(&plan).metrics);
+                Cell::Runs { design: Box::new(design), metrics }
+            }
+            Err(broken) => Cell::Refused(broken.first().map_or("", |rule| self.refuse(rule))),
+        }
+    }
+
+    /// Counts a cell that breaks a rule.
+    fn refuse(&mut self, broken: &Violation) -> &'static str {
+        let index = u8::try_from(self.reasons.len().min(25)).unwrap_or(25);
+        let reason = self.reasons.entry(broken.rule).or_insert_with(|| Reason {
+            letter: char::from(b'a' + index),
+            message: broken.message.clone(),
+            cells: 0,
+        });
+        reason.cells += 1;
+        broken.rule
+    }
+
+    fn choices(&self, html: &mut String) {
+        let named = |knob: KnobId| (knob.id(), knob.knob().label.to_owned());
+        html.push_str("<div class=\"options\">");
+        options::metric(html, self.objective);
+        select(html, ("x", "Across"), &self.across.knob.id(), knobs().map(named));
+        let none = (NONE.to_owned(), "nothing".to_owned());
+        let chosen = self.down.as_ref().map_or_else(|| NONE.to_owned(), |down| down.knob.id());
+        select(html, ("y", "Down"), &chosen, std::iter::once(none).chain(knobs().map(named)));
+        html.push_str("</div>");
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &Metrics> {
+        self.rows.iter().flatten().filter_map(|cell| match cell {
+            Cell::Runs { metrics, .. } => Some(metrics.as_ref()),
+            Cell::Refused(_) => None,
+        })
+    }
+
+    /// Numbers on steps of color, so that nobody has to read colors.
+    fn table(&self, html: &mut String) {
+        let across = &self.across;
+        let corner = self.down.as_ref().map_or_else(String::new, |down| {
+            format!("{} down, {} across", short_label(down.knob), short_label(across.knob))
+        });
+        let metric = self.objective.metric.metric().label;
+        let _ = write!(
+            html,
+            "<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{TITLE}, table\">\
+             <table class=\"map-table\"><caption class=\"visually-hidden\">{metric}</caption>\
+             <thead><tr><th scope=\"col\">{}</th>",
+            escaped(&corner)
+        );
+        for value in &across.values {
+            let now = if *value == across.now { " class=\"now\"" } else { "" };
+            let _ = write!(html, "<th scope=\"col\"{now}>{}</th>", escaped(&spelled(value)));
+        }
+        html.push_str("</tr></thead><tbody>");
+        let scale = Scale::new(self);
+        for (line, row) in self.rows.iter().enumerate() {
+            let (words, is_now) = match &self.down {
+                Some(down) => (spelled(&down.values[line]), down.values[line] == down.now),
+                None => (metric.to_owned(), false),
+            };
+            let now = if is_now { " class=\"now\"" } else { "" };
+            let _ = write!(html, "<tr><th scope=\"row\"{now}>{}</th>", escaped(&words));
+            for (column, cell) in row.iter().enumerate() {
+                let is_now = (is_now || self.down.is_none())
+                    && self.across.values[column] == self.across.now;
+                self.draw(html, cell, &scale, is_now);
+            }
+            html.push_str("</tr>");
+        }
+        html.push_str("</tbody></table></div>");
+    }
+
+    fn draw(&self, html: &mut String, cell: &Cell, scale: &Scale, is_now: bool) {
+        let (design, metrics) = match cell {
+            Cell::Runs { design, metrics } => (design, metrics),
+            Cell::Refused(rule) => {
+                let reason = self.reasons.get(rule);
+                let letter = reason.map_or(' ', |reason| reason.letter);
+                let _ = write!(html, "<td class=\"refused\">{letter}</td>");
+                return;
+            }
+        };
+        let number = self.objective.of(metrics);
+        let _ = write!(html, "<td class=\"map-{}", scale.color(number));
+        let is_best = metrics.fits && scale.best == Some(number);
+        for (is, mark) in [(is_now, " now"), (!metrics.fits, " over"), (is_best, " best")] {
+            html.push_str(if is { mark } else { "" });
+        }
+        html.push_str("\">");
+        design_link(html, design, &self.said(design));
+        let fits = if metrics.fits { "fits" } else { "does not fit" };
+        let memory = escaped(&format::memory(metrics.memory_peak).to_string());
+        let text = escaped(&self.objective.text(number));
+        let _ = write!(html, " title=\"{memory}, {fits}\">{text}</a></td>");
+    }
+
+    /// The values of a cell in words: `TP 8, EP 32`.
+    fn said(&self, design: &Design) -> String {
+        let knobs = [Some(&self.across), self.down.as_ref()].into_iter().flatten();
+        let words: Vec<String> = knobs
+            .map(|axis| format!("{} {}", short_label(axis.knob), spelled(&design.get(axis.knob))))
+            .collect();
+        words.join(", ")
+    }
+
+    /// What the letters stand for.
+    fn legend(&self, html: &mut String) {
+        if self.reasons.is_empty() {
+            return;
+        }
+        let mut reasons: Vec<&Reason> = self.reasons.values().collect();
+        reasons.sort_by_key(|reason| reason.letter);
+        html.push_str("<ul class=\"map-reasons\">");
+        for Reason { letter, message, cells } in reasons {
+            let cells = format::counted(*cells, "cell", "cells");
+            let _ = write!(
+                html,
+                "<li><b>{letter}</b> {cells}; for one of them: {}</li>",
+                escaped(message)
+            );
+        }
+        html.push_str("</ul>");
+    }
+}
+
+/// Which numbers are how good.
+struct Scale {
+    worst: f64,
+    top: f64,
+    /// Of those that fit.
+    best: Option<f64>,
+}
+
+impl Scale {
+    fn new(map: &Map) -> Self {
+        let all = || map.runs().map(|metrics| map.objective.of(metrics));
+        let order = |a: &f64, b: &f64| map.objective.compare(*a, *b);
+        let fitting = map.runs().filter(|metrics| metrics.fits);
+        Self {
+            worst: all().min_by(order).unwrap_or(0.0),
+            top: all().max_by(order).unwrap_or(0.0),
+            best: fitting.map(|metrics| map.objective.of(metrics)).max_by(order),
+        }
+    }
+
+    fn color(&self, value: f64) -> usize {
+        if self.top.total_cmp(&self.worst).is_eq() {
+            return COLORS - 1;
+        }
+        let share = (value - self.worst) / (self.top - self.worst);
+        (share * (COLORS - 1) as f64).round() as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html_of(options: &str) -> String {
+        let design = model::link::decode("").expect("a link that decodes");
+        html(&Numbers::of(&design).expect("a legal design"), Options(options))
+    }
+
+    #[test]
+    fn every_cell_has_the_number_of_its_design_or_the_letter_of_a_rule() {
+        let design = model::link::decode("").expect("a link that decodes");
+        let plan = Plan::new(&design).expect("a legal design");
+        let map = Map::new(&plan, Options("metric=step_time_seconds"));
+        let (mut runs, mut refused) = (0, 0);
+        for cell in map.rows.iter().flatten() {
+            match cell {
+                Cell::Runs { design, metrics } => {
+                    let alone = estimate(&Plan::new(design).expect("a legal design")).metrics;
+                    assert_eq!(alone, **metrics);
+                    runs += 1;
+                }
+                Cell::Refused(rule) => {
+                    assert!(map.reasons.contains_key(rule), "{rule}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(runs > 10 && refused > 10, "{runs} run, {refused} are refused");
+        let counted: u64 = map.reasons.values().map(|reason| reason.cells).sum();
+        assert_eq!(counted, refused);
+    }
+
+    #[test]
+    fn the_present_design_and_the_best_that_fits_are_marked_once() {
+        let html = html_of("");
+        assert_eq!(
+            html.matches(" now\"").count() + html.matches(" now best\"").count(),
+            1,
+            "{html}"
+        );
+        assert!(html.contains(" best\""));
+    }
+
+    #[test]
+    fn one_knob_alone_makes_a_single_row() {
+        let html = html_of("x=schedule.method&y=none&metric=bubble_ratio");
+        assert_eq!(html.matches("<tr>").count(), 2, "{html}");
+        assert!(html.contains("<option value=\"none\" selected=\"\">nothing</option>"));
+    }
+
+    #[test]
+    fn the_values_of_every_knob_hold_its_present_one_once() {
+        let design = model::link::decode("").expect("a link that decodes");
+        for knob in knobs() {
+            let values = values(&design, knob);
+            let is_name = matches!(knob.knob().kind, Kind::Choice(_));
+            assert!(is_name || values.len() <= MOST, "{}", knob.id());
+            let present = values.iter().filter(|value| **value == design.get(knob)).count();
+            assert_eq!(present, 1, "{}: {values:?}", knob.id());
+        }
+    }
+}

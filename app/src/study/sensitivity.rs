@@ -1,0 +1,232 @@
+//! One step of each knob, the strongest first: a tornado.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use super::options::{self, Options, select};
+use crate::format::{self, short_label, spelled};
+use crate::html::{design_link, escaped};
+use crate::numbers::Numbers;
+use crate::objective::Objective;
+use crate::sensitivity::{Group, Lever, Step, levers};
+
+/// The heading.
+pub(super) const TITLE: &str = "One step of each knob";
+
+/// So many knobs are shown at once; the others are in a list below.
+const MOST: usize = 12;
+
+/// Half the width of a row's bars, in its own units.
+const HALF: f64 = 100.0;
+
+/// A knob with the ends of its bar: the worst and the best step, or the lower and the higher one.
+struct Row<'a> {
+    lever: &'a Lever,
+    /// Left and right.
+    steps: [Option<&'a Step>; 2],
+    /// The larger change of the two.
+    swing: f64,
+}
+
+/// The section.
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+    let objective = Objective::named(options.get("metric"));
+    let group = Group::named(options.get("group"));
+    let levers = levers(&numbers.plan, group);
+    let now = objective.of(&numbers.estimate.metrics);
+    let mut rows: Vec<Row<'_>> = levers.iter().map(|lever| row(lever, objective, now)).collect();
+    rows.sort_by(|one, other| other.swing.total_cmp(&one.swing));
+    let idle = rows.iter().position(|row| row.swing == 0.0).unwrap_or(rows.len());
+    let still = rows.split_off(idle);
+    let mut html = format!(
+        "<section class=\"card levers\" id=\"sensitivity\" aria-labelledby=\"sensitivity-title\">\
+         <h2 id=\"sensitivity-title\">{TITLE}</h2>\
+         <p class=\"muted\">Each row moves one knob to its next legal value below and above, names \
+         and flags to the worst and the best other one, other numbers by 10 %; all else stays. \
+         The strongest come first. A step opens its design.</p>"
+    );
+    choices(&mut html, objective, group);
+    let label = objective.metric.metric().label;
+    let _ =
+        write!(html, "<p class=\"lever-now\">{label} now: {}</p>", escaped(&objective.text(now)));
+    let most = rows.first().map_or(0.0, |row| row.swing);
+    let more = rows.split_off(rows.len().min(MOST));
+    table(&mut html, TITLE, &rows, objective, (now, most));
+    if !more.is_empty() {
+        let count = format::counted(more.len() as u64, "weaker knob", "weaker knobs");
+        let _ = write!(html, "<details><summary>{count}</summary>");
+        table(&mut html, "Weaker knobs", &more, objective, (now, most));
+        html.push_str("</details>");
+    }
+    if !still.is_empty() {
+        let names: Vec<String> =
+            still.iter().map(|row| row.lever.knob.knob().label.to_owned()).collect();
+        let names = escaped(&format::list(&names));
+        let _ = write!(
+            html,
+            "<details><summary>No step of {} changes it</summary><p>{names}</p></details>",
+            format::counted(still.len() as u64, "knob", "knobs")
+        );
+    }
+    html.push_str("</section>");
+    html
+}
+
+fn choices(html: &mut String, objective: Objective, group: Group) {
+    html.push_str("<div class=\"options\">");
+    options::metric(html, objective);
+    let groups = Group::ALL.map(|it| (it.name().to_owned(), it.label().to_owned()));
+    select(html, ("group", "Knobs"), group.name(), groups.into_iter());
+    html.push_str("</div>");
+}
+
+/// The ends of a knob's bar: steps of a number to the left and the right of it, else the worst and
+/// the best.
+fn row(lever: &Lever, objective: Objective, now: f64) -> Row<'_> {
+    use model::knob::Value;
+
+    let size = |value: &Value| match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Real(number) => Some(*number),
+        Value::None => Some(f64::NEG_INFINITY),
+        Value::Flag(_) | Value::Text(_) | Value::List(_) => None,
+    };
+    let steps = lever.steps.iter();
+    let sides = match size(&lever.now) {
+        Some(now) => {
+            let below = steps.clone().find(|step| size(&step.value) < Some(now));
+            [below, steps.clone().find(|step| size(&step.value) > Some(now))]
+        }
+        None => {
+            let by_value = |one: &&Step, other: &&Step| {
+                objective.compare(objective.of(&one.metrics), objective.of(&other.metrics))
+            };
+            let (worst, best) = (steps.clone().min_by(by_value), steps.max_by(by_value));
+            if worst == best { one_sided(best, objective, now) } else { [worst, best] }
+        }
+    };
+    let change = |step: &Step| (objective.of(&step.metrics) - now).abs();
+    let swing = sides.iter().flatten().map(|step| change(step)).fold(0.0, f64::max);
+    Row { lever, steps: sides, swing }
+}
+
+/// A single other value stands on the side of what it does.
+fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&Step>; 2] {
+    let worse =
+        step.is_some_and(|it| objective.compare(objective.of(&it.metrics), now) == Ordering::Less);
+    if worse { [step, None] } else { [None, step] }
+}
+
+fn table(
+    html: &mut String,
+    caption: &str,
+    rows: &[Row<'_>],
+    objective: Objective,
+    (now, most): (f64, f64),
+) {
+    let _ = write!(
+        html,
+        "<table class=\"lever-table\" role=\"table\">\
+         <caption class=\"visually-hidden\">{caption}</caption>\
+         <thead role=\"rowgroup\"><tr role=\"row\">"
+    );
+    for title in ["Knob", "Below, or worst", "Change", "Above, or best"] {
+        let _ = write!(html, "<th scope=\"col\" role=\"columnheader\">{title}</th>");
+    }
+    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
+    for row in rows {
+        let knob = row.lever.knob;
+        let _ = write!(
+            html,
+            "<tr role=\"row\" data-lever=\"{}\"><th scope=\"row\" role=\"rowheader\">{} \
+             <span class=\"muted\">{}</span></th>",
+            knob.id(),
+            escaped(knob.knob().label),
+            escaped(&spelled(&row.lever.now)),
+        );
+        side(html, row, row.steps[0], objective, now);
+        bars(html, row, objective, (now, most));
+        side(html, row, row.steps[1], objective, now);
+        html.push_str("</tr>");
+    }
+    html.push_str("</tbody></table>");
+}
+
+/// A step as a link, with what it does.
+fn side(html: &mut String, row: &Row<'_>, step: Option<&Step>, objective: Objective, now: f64) {
+    html.push_str("<td role=\"cell\">");
+    if let Some(step) = step {
+        let value = objective.of(&step.metrics);
+        let label = format!("{} {}", short_label(row.lever.knob), spelled(&step.value));
+        design_link(html, &step.design, &label);
+        let fits = if step.metrics.fits { "" } else { ", does not fit" };
+        let class = match objective.compare(value, now) {
+            Ordering::Greater => "better",
+            Ordering::Less => "worse",
+            Ordering::Equal => "same",
+        };
+        let _ = write!(
+            html,
+            " class=\"lever-step\">{} <span class=\"change {class}\">{}</span>{fits}</a>",
+            escaped(&spelled(&step.value)),
+            escaped(&objective.change(value, now)),
+        );
+    }
+    html.push_str("</td>");
+}
+
+/// Both steps as bars from the middle, which is the design as it is; to the right is better.
+fn bars(html: &mut String, row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) {
+    html.push_str(
+        "<td role=\"cell\" class=\"lever-bars\"><svg viewBox=\"0 0 200 12\" \
+         preserveAspectRatio=\"none\" aria-hidden=\"true\">",
+    );
+    for (place, step) in row.steps.iter().enumerate() {
+        let Some(step) = step else { continue };
+        let value = objective.of(&step.metrics);
+        let length = ((value - now).abs() / most.max(f64::MIN_POSITIVE) * HALF).round();
+        let better = objective.compare(value, now) == Ordering::Greater;
+        let (class, x) = if better { ("better", HALF) } else { ("worse", HALF - length) };
+        let y = if place == 0 { 0 } else { 6 };
+        let _ = write!(
+            html,
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"6\"></rect>"
+        );
+    }
+    html.push_str("<path d=\"M100 0V12\"></path></svg></td>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers() -> Numbers {
+        let design = model::link::decode("").expect("a link that decodes");
+        Numbers::of(&design).expect("a legal design")
+    }
+
+    #[test]
+    fn the_strongest_knob_comes_first_and_what_changes_nothing_is_named() {
+        let numbers = numbers();
+        let html = html(&numbers, Options("metric=memory_peak_bytes&group=machine"));
+        assert!(html.contains("No step of"), "{html}");
+        assert!(!html.contains("data-lever=\"cluster.hbm_usable_gib\""), "{html}");
+        let mfu = super::html(&numbers, Options("group=machine"));
+        let at = |knob: &str| mfu.find(&format!("data-lever=\"cluster.{knob}\"")).expect("a row");
+        assert!(at("peak_bf16_tflops") < at("host_gb_per_sec").max(at("nics_per_node")));
+    }
+
+    #[test]
+    fn a_longer_step_is_worse_and_stands_left() {
+        let html = html(&numbers(), Options("metric=step_time_seconds"));
+        let rows: Vec<&str> = html.split("<tr role=\"row\" data-lever=").skip(1).collect();
+        assert!(rows.len() >= MOST);
+        for row in rows {
+            let row = row.split("</tr>").next().unwrap_or_default();
+            assert!(
+                !(row.contains("change better\">+") || row.contains("change worse\">-")),
+                "{row}"
+            );
+        }
+    }
+}
