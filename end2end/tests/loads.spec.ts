@@ -1,5 +1,7 @@
 // Expert load: uneven tokens, what the planner makes of them, what a capacity drops.
 
+import { readFileSync } from "node:fs";
+
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
@@ -35,6 +37,13 @@ test("a planner's effect is drawn before and after, with its moves", async ({ pa
     await figure.locator("summary").click();
     expect(await figure.getByRole("row").count()).toBeGreaterThan(3);
   }
+  const saved = page.waitForEvent("download");
+  await page.locator("#load-after [data-save-cells]").click();
+  const file = await saved;
+  expect(file.suggestedFilename()).toBe("moescape-load-after.csv");
+  const lines = readFileSync(await file.path(), "utf8").trim().split("\r\n");
+  expect(lines[0]).toMatch(/^Layer,rank 0,rank 1/);
+  expect(lines.length).toBeGreaterThan(50);
   await loads.getByRole("link", { name: "Without the planner" }).click();
   await expect(page.locator("#load-after")).toHaveCount(0);
   await page.keyboard.press("Control+z");

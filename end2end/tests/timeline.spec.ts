@@ -247,19 +247,15 @@ test("the picture takes the other theme at once", async ({ visit }) => {
   await expect.poll(corner).toBe("20 24 29");
 });
 
-test.describe("without scripts", () => {
-  test.use({ expectedConsole: /preloaded using link preload but not used/ });
-
-  test("nothing moves when the timeline is taken over and computed", async ({ visit }) => {
-    const heights: (number | undefined)[] = [];
-    for (const javaScriptEnabled of [false, true]) {
-      const page = await visit({ javaScriptEnabled });
-      if (javaScriptEnabled) await gotoTimeline(page);
-      else await page.goto("/");
-      heights.push((await page.locator("#timeline").boundingBox())?.height);
-    }
-    expect(heights[0]).toBe(heights[1]);
-  });
+test("nothing moves when the timeline is taken over and computed", async ({ visit }) => {
+  const heights: (number | undefined)[] = [];
+  for (const javaScriptEnabled of [false, true]) {
+    const page = await visit({ javaScriptEnabled });
+    if (javaScriptEnabled) await gotoTimeline(page);
+    else await page.goto("/");
+    heights.push((await page.locator("#timeline").boundingBox())?.height);
+  }
+  expect(heights[0]).toBe(heights[1]);
 });
 
 for (const [screen, viewport] of SCREENS) {

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, and the page
-//! from event to layout.
+//! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, the server
+//! beside a sweep, and the page from event to layout.
 
 use std::process::Command;
 
@@ -23,8 +23,10 @@ pub(crate) struct Arguments {
 enum Part {
     /// Estimates per second of the model
     Model,
-    /// Designs per second of a sweep
+    /// Designs per second of sweeps, and their memory
     Sweep,
+    /// How the server answers beside a sweep
+    Server,
     /// Latency of the released page in a browser
     Page,
 }
@@ -37,6 +39,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     }
     if is_asked(Part::Sweep) {
         command::run(&mut workspace.cargo(["bench", "--package", "sweep", "--bench", "sweep"]))?;
+    }
+    if is_asked(Part::Server) {
+        command::run(&mut workspace.cargo(["bench", "--package", "server", "--bench", "beside"]))?;
     }
     if is_asked(Part::Page) {
         page(workspace)?;

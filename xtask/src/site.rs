@@ -61,10 +61,18 @@ impl Site {
             directory: directory.to_owned(),
             js: name("js")?,
             wasm: name("wasm")?,
-            others: ["studies_wasm", "studies_js", "worker", "pages_wasm", "pages_js"]
-                .into_iter()
-                .map(name)
-                .collect::<Result<_>>()?,
+            others: [
+                "studies_wasm",
+                "studies_js",
+                "worker",
+                "pages_wasm",
+                "pages_js",
+                "sweeps_wasm",
+                "sweeps_js",
+            ]
+            .into_iter()
+            .map(name)
+            .collect::<Result<_>>()?,
             css: name("css")?,
         })
     }

@@ -28,15 +28,21 @@ enum Part {
     Browser,
     /// All that needs node: the optimiser, the size budget, the parity and the browser tests
     Node,
+    /// Sweeps by workers, which need nats-server
+    Nats,
 }
 
 /// Runs every step, in the order in which a mistake shows soonest.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let node = !arguments.skip.contains(&Part::Node);
     let browser = node && !arguments.skip.contains(&Part::Browser);
+    let nats = !arguments.skip.contains(&Part::Nats);
     let mut steps = Steps::default();
-    steps.run("tools", || tool::require(&needed(node, browser)));
-    sources(workspace, &mut steps);
+    steps.run("tools", || tool::require(&needed(node, browser, nats)));
+    sources(workspace, nats, &mut steps);
+    if !nats {
+        steps.leave_out("sweeps by workers, also after a kill of NATS or a worker (--skip nats)");
+    }
     if node {
         release(workspace, browser, &mut steps);
     } else {
@@ -49,8 +55,11 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     steps.finish()
 }
 
-fn needed(node: bool, browser: bool) -> Vec<Tool> {
+fn needed(node: bool, browser: bool, nats: bool) -> Vec<Tool> {
     let mut tools = vec![Tool::WasmTarget, Tool::NoStdTarget, Tool::CCompiler];
+    if nats {
+        tools.push(Tool::NatsServer);
+    }
     if node {
         tools.extend([Tool::Node, Tool::Npm]);
     }
@@ -60,8 +69,8 @@ fn needed(node: bool, browser: bool) -> Vec<Tool> {
     tools
 }
 
-/// The steps that need only Rust and C.
-fn sources(workspace: &Workspace, steps: &mut Steps) {
+/// The steps on sources: they need Rust, C and, unless it is left out, NATS.
+fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
     let cargo = |line: &str| workspace.cargo(line.split_whitespace());
     let run = |line: &str| command::run(&mut cargo(line));
     steps.run("formatting", || {
@@ -91,7 +100,13 @@ fn sources(workspace: &Workspace, steps: &mut Steps) {
             cargo("doc --workspace --features validation/runs --no-deps --document-private-items");
         command::run(doc.env("RUSTDOCFLAGS", "--deny warnings"))
     });
-    steps.run("tests", || run("test --workspace --features validation/runs"));
+    steps.run("tests", || {
+        let mut tests = cargo("test --workspace --features validation/runs");
+        if !nats {
+            tests.env("MOESCAPE_SKIP_NATS", "1");
+        }
+        command::run(&mut tests)
+    });
 }
 
 /// The steps on what is shipped.

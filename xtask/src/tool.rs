@@ -23,6 +23,8 @@ pub(crate) enum Tool {
     Npm,
     /// For the browser tests.
     Chromium,
+    /// For sweeps by workers.
+    NatsServer,
 }
 
 impl Tool {
@@ -34,6 +36,7 @@ impl Tool {
             Self::Node => "node 20 or newer",
             Self::Npm => "npm",
             Self::Chromium => "Chromium",
+            Self::NatsServer => "nats-server",
         }
     }
 
@@ -45,6 +48,7 @@ impl Tool {
             Self::Node => "sudo apt-get install nodejs",
             Self::Npm => "sudo apt-get install npm",
             Self::Chromium => "sudo apt-get install chromium",
+            Self::NatsServer => "sudo apt-get install nats-server",
         }
     }
 
@@ -61,6 +65,7 @@ impl Tool {
             }
             Self::Npm => command::succeeds("npm", &["--version"]),
             Self::Chromium => chromium().is_some(),
+            Self::NatsServer => command::succeeds("nats-server", &["--version"]),
         }
     }
 }

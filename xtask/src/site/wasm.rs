@@ -30,16 +30,17 @@ pub(crate) struct Parts {
     pub(crate) snippets: PathBuf,
 }
 
-/// What a module is of: the explorer, its studies, or the pages beside it.
+/// What a module is of: the explorer, its studies, the pages beside it, or those of sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
     Studies,
     Pages,
+    Sweeps,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 3] = [Self::Explorer, Self::Studies, Self::Pages];
+    pub(crate) const ALL: [Self; 4] = [Self::Explorer, Self::Studies, Self::Pages, Self::Sweeps];
 
     /// The stem of its files.
     pub(crate) fn name(self) -> &'static str {
@@ -47,6 +48,7 @@ impl Module {
             Self::Explorer => "app",
             Self::Studies => "studies",
             Self::Pages => "pages",
+            Self::Sweeps => "sweeps",
         }
     }
 
@@ -55,6 +57,7 @@ impl Module {
             Self::Explorer => "hydrate",
             Self::Studies => "studies",
             Self::Pages => "pages",
+            Self::Sweeps => "sweeps",
         }
     }
 }

@@ -1,0 +1,283 @@
+// Sweeps: built, started, watched, looked at, cancelled; and links that keep how one looked.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { APIRequestContext, Page } from "@playwright/test";
+
+import { expect, gotoHydrated, test } from "./helper";
+
+/** A sweep of some hundred designs, of which a part is feasible. */
+const SMALL = {
+  schema: 1,
+  name: "A small sweep",
+  sample: 200,
+  design: { preset: "pangu-ultra-moe-6k", schedule: { timing: "closed_form" } },
+  space: {
+    parallel: {
+      tensor_model_parallel_size: [2, 4, 8],
+      pipeline_model_parallel_size: [8, 16],
+      virtual_pipeline_model_parallel_size: [1, 2],
+      expert_model_parallel_size: [16, 32, 64],
+      noop_layers: { fill: "chunks" },
+    },
+    training: { micro_batch_size: [1, 2] },
+  },
+};
+
+/** One that takes long: every pipeline of many micro-batches is simulated, in random order. */
+const LONG = {
+  ...SMALL,
+  name: "A long sweep",
+  design: { preset: "pangu-ultra-moe-6k" },
+  space: {
+    ...SMALL.space,
+    training: {
+      micro_batch_size: [1, 2],
+      global_batch_size: { from: 6144, to: 6144 * 400, step: 6144 },
+    },
+  },
+  sampling: { method: "random", count: 20000, seed: 1 },
+};
+
+/** Starts a sweep and tells its page. Each is another client's, so that none waits for another. */
+async function start(request: APIRequestContext, spec: object): Promise<string> {
+  const headers = { "x-forwarded-for": crypto.randomUUID() };
+  const answer = await request.post("/api/v1/sweeps", { data: spec, headers });
+  expect(answer.status()).toBe(201);
+  return `/s/${(await answer.json()).id}`;
+}
+
+/** Starts one and waits until it is over. */
+async function finished(request: APIRequestContext, spec: object = SMALL): Promise<string> {
+  const page = await start(request, spec);
+  const id = page.slice(3);
+  await expect
+    .poll(async () => (await (await request.get(`/api/v1/sweeps/${id}`)).json()).state, {
+      timeout: 30_000,
+    })
+    .toBe("done");
+  return page;
+}
+
+/** What axe would mend, as readable lines. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
+}
+
+/** Something is drawn on a canvas. */
+async function isDrawn(page: Page, id: string): Promise<boolean> {
+  return page.evaluate((name) => {
+    const canvas = document.getElementById(name) as HTMLCanvasElement;
+    const { width, height } = canvas;
+    if (width === 0 || height === 0) return false;
+    const { data } = canvas.getContext("2d")!.getImageData(0, 0, width, height);
+    return data.some((byte) => byte !== 0);
+  }, id);
+}
+
+test("a sweep is built around a design, started, and watched to its end", async ({ page }) => {
+  await gotoHydrated(page, "/");
+  const pages = page.getByRole("navigation", { name: "Pages" });
+  await pages.getByRole("link", { name: "Sweep" }).click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(page).toHaveURL(/\/sweep\?/);
+  const text = page.locator("#spec");
+  await expect(text).toHaveValue(/preset = "pangu-ultra-moe-6k"/);
+  const button = page.getByRole("button", { name: "Start the sweep" });
+  await expect(button).toBeEnabled();
+  await expect(page.locator("#part-cost")).toContainText("Designs of the space");
+  // The form writes the text, the text writes the form.
+  const tp = page.locator("#form-parallel\\.tensor_model_parallel_size");
+  await expect(tp).toHaveValue("powers_of_two");
+  await page.locator("#low-parallel\\.tensor_model_parallel_size").fill("4");
+  await page.keyboard.press("Tab");
+  await expect(text).toHaveValue(/tensor_model_parallel_size = \{ powers_of_two = \[4, 16\] \}/);
+  await text.fill((await text.inputValue()).replace("[4, 16]", "[4, 8]"));
+  await expect(page.locator("#high-parallel\\.tensor_model_parallel_size")).toHaveValue("8");
+  await expect(button).toBeEnabled();
+  await button.click();
+  await page.waitForURL(/\/s\/[0-9a-f]+$/);
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(page.getByText("Finished")).toBeVisible({ timeout: 30_000 });
+  await expect(page.locator(".sweep-best").first()).toContainText("%");
+  await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
+  await page.locator(".sweep-best").first().getByRole("link").click();
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k&.*timing=closed_form/);
+  await expect(page.getByRole("article", { name: "MFU", exact: true })).toBeVisible();
+});
+
+test.describe("while it runs", () => {
+  // What was asked for before the sweep was removed may come after it.
+  test.use({ expectedConsole: /status of 404/ });
+
+  test("a running sweep shows what it has, is paused, resumed and cancelled", async ({
+    page,
+    request,
+  }) => {
+    await gotoHydrated(page, await start(request, LONG));
+    const status = page.locator("#part-status");
+    await expect(status).toContainText("Running");
+    await expect(status).toContainText(/designs\/s, about/, { timeout: 15_000 });
+    await expect(page.locator("#part-table tbody th").first()).toBeVisible({ timeout: 20_000 });
+    await page.getByRole("button", { name: "Pause" }).click();
+    await expect(status).toContainText("Paused");
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expect(status).toContainText("Running");
+    await page.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("button", { name: "Yes, delete it" }).click();
+    await expect(status).toContainText("Removed");
+  });
+});
+
+test("what is brushed is brushed in every view, kept, and in the link", async ({
+  page,
+  request,
+}) => {
+  await gotoHydrated(page, await finished(request));
+  const bar = page.locator("#part-bar");
+  await expect(bar).toContainText("designs are shown");
+  await expect.poll(() => isDrawn(page, "parallel-base")).toBe(true);
+  const all = Number(/(\d+) designs/.exec(await bar.innerText())?.[1]);
+  // With a pointer: from the middle of the first axis to its top.
+  await page.locator("#parallel").scrollIntoViewIfNeeded();
+  const box = await page.locator("#parallel").boundingBox();
+  if (box === null) throw new Error("no parallel coordinates");
+  await page.mouse.move(box.x + 46, box.y + box.height / 2 + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 46, box.y + 60, { steps: 5 });
+  await page.mouse.up();
+  await expect(bar).toContainText("designs brushed");
+  await expect(page.locator(".sweep-chip")).toHaveCount(1);
+  await page.getByRole("button", { name: "Keep these" }).click();
+  await expect(bar).toContainText(`of ${all} designs left`);
+  // With keys: a value of a knob, from the table of axes.
+  await page.getByText("Axes, ranges and order").click();
+  await page.getByLabel("MBS from").selectOption("2");
+  await expect(page.locator(".sweep-chip")).toContainText("2");
+  await expect(page).toHaveURL(/keep=.*brush=|brush=.*keep=/);
+  const seen = await bar.innerText();
+  const rows = await page.locator("#part-table tbody tr").count();
+  await page.reload();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect.poll(() => bar.innerText()).toBe(seen);
+  await expect(page.locator("#part-table tbody tr")).toHaveCount(rows);
+  await page.getByRole("button", { name: "Bring all back" }).click();
+  await page.getByRole("button", { name: "Clear brushes" }).click();
+  await expect(bar).toContainText(`${all} designs are shown`);
+});
+
+test("keys go from design to design, and pins stand beside each other", async ({
+  page,
+  request,
+}) => {
+  await gotoHydrated(page, await finished(request));
+  const scatter = page.locator("#scatter");
+  await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
+  await scatter.focus();
+  await page.keyboard.press("ArrowRight");
+  const current = page.locator("#part-current");
+  await expect(current).toContainText("Design ");
+  await page.keyboard.press("p");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("p");
+  await expect(page).toHaveURL(/pins=\d+%2C\d+|pins=\d+,\d+/);
+  const pins = page.locator("#part-pins");
+  await expect(pins.locator("thead th")).toHaveCount(3);
+  await expect(pins).toContainText("against the first");
+  await page.locator("#heat").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(page.locator("#heat-said")).toContainText(/best MFU|no design keeps everything/);
+  await scatter.focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/\?v=1&/);
+});
+
+test("the table is ordered, searched and saved", async ({ page, request }) => {
+  await gotoHydrated(page, await finished(request));
+  const rows = page.locator("#part-table tbody tr");
+  await page.getByRole("button", { name: "Step time" }).click();
+  await expect(page).toHaveURL(/sort=step_time_seconds/);
+  const header = page.locator("#part-table th", { hasText: "Step time" });
+  await expect(header).toHaveAttribute("aria-sort", "ascending");
+  await page.getByRole("button", { name: "Step time" }).click();
+  await expect(header).toHaveAttribute("aria-sort", "descending");
+  await page.getByRole("searchbox", { name: "Find" }).fill("tp=8 ep=16");
+  await expect(page.locator("#part-table")).not.toContainText("EP=32");
+  expect(await rows.count()).toBeGreaterThan(0);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "These as CSV" }).click();
+  expect((await saved).suggestedFilename()).toMatch(/^sweep-[0-9a-f]+\.csv$/);
+});
+
+test("a finished sweep reads without JavaScript", async ({ visit, request }) => {
+  const address = await finished(request);
+  const page = await visit({ javaScriptEnabled: false });
+  await page.goto(address);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("A small sweep");
+  expect(await page.locator("#part-table tbody tr").count()).toBeGreaterThan(3);
+  await expect(page.locator("#part-reasons tbody tr").first()).toBeVisible();
+  await expect(page.locator("#part-importance tbody tr")).toHaveCount(5);
+  await page.locator("#part-table tbody th a").first().click();
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k/);
+});
+
+test("a published sweep opens, and JSON can be pasted", async ({ page }) => {
+  await gotoHydrated(page, "/sweep?spec=pangu-architecture");
+  await expect(page.locator("#spec")).toHaveValue(/arXiv 2505\.04519/);
+  await expect(page.locator("#part-cost")).toContainText("18,480", { timeout: 15_000 });
+  await page.locator("#spec").fill(JSON.stringify(SMALL));
+  await expect(page.getByLabel("Name")).toHaveValue("A small sweep");
+  await expect(page.locator("#part-cost")).toContainText("72");
+});
+
+test.describe("what is wrong", () => {
+  test.use({ expectedConsole: /status of 40[04]/ });
+
+  test("stands at its field, all of it at once, and nothing starts", async ({ page }) => {
+    await gotoHydrated(page, "/sweep");
+    const bad = {
+      ...SMALL,
+      objectives: ["mfu max", "beauty max"],
+      constraints: ["fits", "mfu >= 0.9", "mfu <= 0.1"],
+      space: { parallel: { tensor_model_parallel_size: { from: 9, to: 3 } } },
+    };
+    await page.locator("#spec").fill(JSON.stringify(bad));
+    await expect(page.getByRole("button", { name: "Start the sweep" })).toBeDisabled();
+    await expect(page.locator("#part-cost li")).toHaveCount(3, { timeout: 15_000 });
+    await expect(page.locator("#part-form .build-wrong")).toHaveCount(3);
+    await expect(page.locator(".build-knob .build-wrong")).toContainText("no value to take");
+    expect(await findings(page)).toEqual([]);
+    await page.locator("#spec").fill("= what");
+    await expect(page.locator("#part-text-wrong")).not.toBeEmpty();
+    await expect(page.getByRole("button", { name: "Start the sweep" })).toBeDisabled();
+  });
+
+  test("an id that isn't there says so", async ({ page }) => {
+    const answer = await page.goto("/s/nothing");
+    expect(answer?.status()).toBe(404);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("There is no such sweep");
+    expect(await findings(page)).toEqual([]);
+  });
+});
+
+for (const [screen, viewport] of [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+  ["narrow phone", { width: 320, height: 640 }],
+] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit, request }) => {
+      const address = await finished(request);
+      const page = await visit({ viewport, colorScheme });
+      for (const path of ["/sweep", `${address}?brush=mfu~0.1~0.9&clip=1&pins=1,2`]) {
+        await gotoHydrated(page, path);
+        await expect(page.locator("#part-form, #part-bar").first()).toContainText(/\d|design/);
+        expect(await findings(page)).toEqual([]);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(width).toBeLessThanOrEqual(viewport.width);
+      }
+    });
+  }
+}
