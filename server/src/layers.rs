@@ -19,9 +19,8 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
-use crate::AppState;
 use crate::problem::Problem;
-use crate::routes;
+use crate::{AppState, origin, routes};
 
 /// Bytes of a request's body, at most.
 pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
@@ -53,6 +52,7 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_long_addresses))
         .layer(middleware::from_fn(explain_to_programs))
+        .layer(origin::layer(state.public_url.as_deref()))
         .layer(CompressionLayer::new())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
         .layer(middleware::map_response(explain_timeout))

@@ -4,13 +4,18 @@
 //! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
 //! what can be set and measured. No formula lives here.
 
+mod calendar;
 pub mod cli;
+mod client;
 mod imported;
 mod layers;
 mod listen;
 mod nats;
 pub mod openapi;
+mod origin;
+mod owner;
 mod problem;
+mod public_url;
 pub mod registry;
 pub mod report;
 pub mod routes;
@@ -20,6 +25,7 @@ mod sweeps;
 mod traces;
 mod validated;
 
+pub use public_url::PublicUrl;
 pub use routes::router;
 pub use site::{Site, SiteError};
 
@@ -35,6 +41,10 @@ pub struct AppState {
     site: Arc<Site>,
     /// Where the server keeps its data.
     data: Arc<PathBuf>,
+    /// Where it is on the web, if it was told.
+    public_url: Option<Arc<PublicUrl>>,
+    /// The file that it keeps things in.
+    store: Arc<store::Lazy>,
     /// Uploaded traces of expert loads.
     traces: Arc<traces::Traces>,
     /// The sweeps that it runs.
@@ -48,9 +58,18 @@ impl AppState {
     #[must_use]
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
+        let store = Arc::new(store::Lazy::new(&data));
         let sweeps = Arc::default();
         let (closing, _) = watch::channel(false);
-        Self { site: Arc::new(site), data: Arc::new(data), traces, sweeps, closing }
+        let (site, data) = (Arc::new(site), Arc::new(data));
+        Self { site, data, public_url: None, store, traces, sweeps, closing }
+    }
+
+    /// The same at this address on the web.
+    #[must_use]
+    pub fn at(mut self, url: PublicUrl) -> Self {
+        self.public_url = Some(Arc::new(url));
+        self
     }
 
     /// The same with sweeps that are computed by workers at NATS.

@@ -4,8 +4,8 @@
 //! is a transaction of its own, `BEGIN IMMEDIATE`: one that reads and then writes can't be
 //! refused halfway.
 
-use std::path::Path;
-use std::sync::mpsc;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -49,6 +49,36 @@ pub(crate) struct Store {
     work: mpsc::Sender<Work>,
 }
 
+/// A file that is opened when it is first asked for: a server that keeps nothing has none.
+#[derive(Debug)]
+pub(crate) struct Lazy {
+    directory: PathBuf,
+    store: Mutex<Option<Store>>,
+}
+
+impl Lazy {
+    /// That of a data directory.
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), store: Mutex::new(None) }
+    }
+
+    /// Is there a file already? Whoever only reads needs to make none.
+    pub(crate) fn exists(&self) -> bool {
+        self.directory.join(FILE).exists()
+    }
+
+    /// The file, made where there is none. It takes a while: not for threads that answer requests.
+    pub(crate) fn open(&self) -> Result<Store, StoreError> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = store.as_ref() {
+            return Ok(store.clone());
+        }
+        let opened = Store::open(&self.directory)?;
+        *store = Some(opened.clone());
+        Ok(opened)
+    }
+}
+
 /// The file couldn't be used. What it says is for the server's log, not for its users.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreError(String);
@@ -75,7 +105,7 @@ impl From<rusqlite::Error> for StoreError {
 
 impl Store {
     /// Opens the file of a data directory, and makes it where there is none.
-    pub(crate) fn open(directory: &Path) -> Result<Self, StoreError> {
+    fn open(directory: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(directory.join(FILE))?;
         prepare(&mut connection)?;
         let (work, todo) = mpsc::channel::<Work>();

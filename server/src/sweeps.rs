@@ -23,7 +23,6 @@ pub(crate) use ledger::Entry;
 pub(crate) use status::{Snapshot, event, status};
 pub(crate) use trial::Trial;
 
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::AppState;
@@ -44,12 +43,12 @@ impl Lazy {
         Self { engine: Mutex::new(None), nats: Some(nats) }
     }
 
-    fn get(&self, data: &Path) -> Result<Arc<Engine>, EngineError> {
+    fn get(&self, store: &store::Lazy) -> Result<Arc<Engine>, EngineError> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engine.as_ref() {
             return Ok(Arc::clone(engine));
         }
-        let started = Arc::new(Engine::open(data, self.nats.as_ref())?);
+        let started = Arc::new(Engine::open(store.open()?, self.nats.as_ref())?);
         *engine = Some(Arc::clone(&started));
         Ok(started)
     }
@@ -58,12 +57,12 @@ impl Lazy {
 impl AppState {
     /// The engine of sweeps. Opens files: not for threads that answer requests.
     pub(crate) fn sweeps(&self) -> Result<Arc<Engine>, EngineError> {
-        self.sweeps.get(&self.data)
+        self.sweeps.get(&self.store)
     }
 
     /// Goes on with the sweeps that a server before this one left unfinished.
     pub(crate) fn resume_sweeps(&self) {
-        if (self.data.join(store::FILE).exists() || self.sweeps.nats.is_some())
+        if (self.store.exists() || self.sweeps.nats.is_some())
             && let Err(error) = self.sweeps()
         {
             tracing::error!(%error, "sweeps can't go on");

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use super::{Failure, output};
 use crate::listen::{self, ListenError};
 use crate::nats::Address;
-use crate::{AppState, Site, router};
+use crate::{AppState, PublicUrl, Site, router};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,10 @@ pub(super) struct Arguments {
     /// Built site to serve in place of the one in this binary
     #[arg(long, value_name = "DIR")]
     site: Option<PathBuf>,
+    /// Where visitors reach it, for links in previews and other pages [default: the host that the
+    /// visitor asked for]
+    #[arg(long, value_name = "https://HOST")]
+    public_url: Option<PublicUrl>,
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
@@ -47,6 +51,9 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = &arguments.listen;
     let mut said = Ok(());
     let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
+    if let Some(url) = arguments.public_url {
+        state = state.at(url);
+    }
     if let Some(address) = arguments.engine {
         state = state.with_workers(address);
         // Whoever asks for workers hears now, not at the first sweep, that there is no NATS.

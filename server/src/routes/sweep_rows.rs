@@ -256,12 +256,13 @@ impl Write for Sink {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Lazy;
     use crate::sweeps::Trial;
 
     #[test]
     fn rows_that_are_removed_while_they_are_read_end_as_an_error() {
         let data = tempfile::tempdir().unwrap();
-        let engine = Arc::new(Engine::open(data.path(), None).unwrap());
+        let engine = Arc::new(Engine::open(Lazy::new(data.path()).open().unwrap(), None).unwrap());
         let spec = r#"{"schema":1,"space":{"tp":[4,8],"pp":[8,16]},
             "design":{"preset":"pangu-ultra-moe-6k"}}"#;
         let space = sweep::Space::new(sweep::Spec::from_json(spec).unwrap()).unwrap();

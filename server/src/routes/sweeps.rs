@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{ConnectInfo, Path, RawQuery, State};
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
@@ -21,6 +20,7 @@ use tokio::time::Instant;
 
 use super::{json_response, query};
 use crate::AppState;
+use crate::client::Client;
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
 use crate::sweeps::{self, Engine, Entry, Job, Keeping, Refusal, Snapshot, Trial};
@@ -39,35 +39,6 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Seconds after which a full queue may have room.
 const RETRY_SECONDS: &str = "30";
-
-/// Who asked, as far as fairness goes: an address. A proxy in front names the one behind it.
-pub(super) struct Client(String);
-
-impl<S: Sync> axum::extract::FromRequestParts<S> for Client {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(
-        parts: &mut axum::http::request::Parts,
-        _: &S,
-    ) -> Result<Self, Infallible> {
-        Ok(Self(client(&parts.headers, &parts.extensions)))
-    }
-}
-
-/// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that. It
-/// puts the one that it heard last; what stands before is the asker's own text.
-fn client(headers: &HeaderMap, extensions: &Extensions) -> String {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
-    let forwarded = forwarded.and_then(|value| value.to_str().ok());
-    let last = forwarded.and_then(|list| list.rsplit(',').next()).map(str::trim);
-    let last = last.filter(|name| !name.is_empty() && name.len() <= 64);
-    match (last, peer) {
-        (Some(last), peer) if peer.is_none_or(|peer| peer.is_loopback()) => last.to_owned(),
-        (_, Some(peer)) => peer.to_string(),
-        (_, None) => "local".to_owned(),
-    }
-}
 
 /// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
 /// feasible designs are kept.

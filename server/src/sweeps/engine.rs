@@ -1,7 +1,6 @@
 //! The server's sweeps: takes them on, and knows them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -91,10 +90,9 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Opens the store of a data directory and goes on with what wasn't finished: by threads of
+    /// Goes on with what a store says wasn't finished: by threads of
     /// its own, or by workers where there is NATS.
-    pub(crate) fn open(data: &Path, nats: Option<&Address>) -> Result<Self, EngineError> {
-        let store = Store::open(data)?;
+    pub(crate) fn open(store: Store, nats: Option<&Address>) -> Result<Self, EngineError> {
         let mut queue = Queue::default();
         for stored in ledger::unfinished(&store)? {
             let id = stored.id.clone();

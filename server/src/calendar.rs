@@ -1,0 +1,53 @@
+//! Days as people write them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The day in UTC, as `2026-01-31`.
+pub(crate) fn today() -> String {
+    day(now_secs())
+}
+
+/// Seconds since 1970.
+pub(crate) fn now_secs() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// The day in UTC of a moment in seconds since 1970.
+pub(crate) fn day(secs: u64) -> String {
+    let (year, month, day) = date(secs / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
+///
+/// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
+const fn date(days: u64) -> (u64, u64, u64) {
+    // Counted from 0000-03-01, so that a leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + if month <= 2 { 1 } else { 0 };
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        for (days, expected) in [
+            (0, (1970, 1, 1)),
+            (59, (1970, 3, 1)),
+            (11_016, (2000, 2, 29)),
+            (11_017, (2000, 3, 1)),
+            (20_454, (2026, 1, 1)),
+        ] {
+            assert_eq!(date(days), expected);
+        }
+    }
+}
