@@ -4,6 +4,9 @@
 //! two people who reach the same design share the same link. It is escaped as RFC 3986 asks of a
 //! query and unescaped exactly once, here: a router that unescapes by itself would do it twice.
 //! A `+` is a plus, never a space; it is written `%2B` because forms read it as a space.
+//! Links of earlier versions of the format are brought to the newest one by [`upgrade`].
+
+pub mod upgrade;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,8 +17,8 @@ use crate::design::{Design, KnobId, shorten};
 use crate::knob::KnobError;
 use crate::preset::Preset;
 
-/// The version of the link format that [`encode`] writes, and the only one so far.
-pub const VERSION: u64 = 1;
+/// The version of the link format that [`encode`] writes.
+pub const VERSION: u64 = 1 + upgrade::STEPS.len() as u64;
 
 /// Errors after which the rest of a link isn't read.
 const MOST_ERRORS: usize = 100;
@@ -59,8 +62,11 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
         return (default_design(), vec![link_error("too_long", "link", detail, None)]);
     }
     let mut errors = Vec::new();
-    let pairs = pairs(raw, &mut errors);
-    check_version(&pairs, &mut errors);
+    let mut pairs = pairs(raw, &mut errors);
+    let version = version(&pairs, &mut errors);
+    for Pair { key, value } in &mut pairs {
+        upgrade::upgrade(key, value, version, upgrade::STEPS);
+    }
     let preset = pairs.iter().find(|pair| pair.key == "preset");
     let start = Design::from_preset(preset.map_or(Preset::DEFAULT_ID, |preset| &preset.value));
     let mut design = start.unwrap_or_else(|error| {
@@ -128,14 +134,18 @@ fn is_head(pair: &Pair) -> bool {
     matches!(pair.key.as_str(), "v" | "preset")
 }
 
-fn check_version(pairs: &[Pair], errors: &mut Vec<KnobError>) {
-    let Some(version) = pairs.iter().find(|pair| pair.key == "v") else { return };
-    if version.value != VERSION.to_string() {
-        let shown = shorten(&version.value);
-        let detail = format!("this version reads links with v={VERSION}, not v={shown}");
-        let nearest = Some(VERSION.to_string());
-        errors.push(link_error("unsupported_version", "v", detail, nearest));
+/// The version that a link says it has; the newest where that isn't one.
+fn version(pairs: &[Pair], errors: &mut Vec<KnobError>) -> u64 {
+    let Some(pair) = pairs.iter().find(|pair| pair.key == "v") else { return 1 };
+    if let Some(version) = (1..=VERSION).find(|version| pair.value == version.to_string()) {
+        return version;
     }
+    let known = if VERSION == 1 { String::new() } else { String::from("1 to v=") };
+    let shown = shorten(&pair.value);
+    let detail = format!("this version reads links with v={known}{VERSION}, not v={shown}");
+    let nearest = Some(VERSION.to_string());
+    errors.push(link_error("unsupported_version", "v", detail, nearest));
+    VERSION
 }
 
 fn default_design() -> Design {

@@ -2,11 +2,15 @@
 
 use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
+use model::link::upgrade::{STEPS as STEPS_OF_FORMAT, Step, upgrade};
 use model::link::{self, decode, encode};
 use model::preset::Preset;
 use proptest::prelude::*;
 
-const RELEASED: &str = include_str!("links/v1.txt");
+/// For each version of the format its released links, and beside each the same design as that
+/// version wrote it. Both are frozen: lines are only added.
+const RELEASED: &[(&str, &str)] =
+    &[(include_str!("links/v1.txt"), include_str!("links/v1.canonical.txt"))];
 
 #[track_caller]
 fn opens(link: &str) -> Design {
@@ -29,8 +33,72 @@ fn refused_once(link: &str, rule: &str, knob: &str, nearest: &[&str]) {
 
 #[test]
 fn every_released_link_opens() {
-    let links = RELEASED.lines().filter(|line| !line.starts_with('#'));
-    assert_eq!(links.map(opens).count(), 12);
+    assert_eq!(RELEASED.len() as u64, link::VERSION, "a version without links of its own");
+    let lines = |text: &'static str| text.lines().filter(|line| !line.starts_with('#'));
+    for (index, (links, canonical)) in RELEASED.iter().enumerate() {
+        assert!(lines(links).count() >= 12 && lines(links).count() == lines(canonical).count());
+        for (link, canonical) in lines(links).zip(lines(canonical)) {
+            let design = opens(link);
+            assert_eq!(design, opens(canonical), "{link}");
+            assert!(canonical.starts_with(&format!("v={}&", index + 1)), "{canonical}");
+            if index as u64 + 1 == link::VERSION {
+                assert_eq!(encode(&design), canonical, "{link}");
+            }
+        }
+    }
+}
+
+/// Two steps as a later version may have them.
+const STEPS: &[Step] = &[
+    Step {
+        knobs: &[("parallel.tp_size", "parallel.tensor_size"), ("tp_size", "parallel.tensor_size")],
+        presets: &[("pangu", "pangu-ultra")],
+        values: &[("schedule.method", "zb", "zb_h1")],
+    },
+    Step {
+        knobs: &[("parallel.tensor_size", "parallel.tensor_model_parallel_size")],
+        presets: &[("pangu-ultra", "pangu-ultra-moe-6k")],
+        values: &[],
+    },
+];
+
+#[track_caller]
+fn upgraded(version: u64, pair: (&str, &str), expected: (&str, &str)) {
+    let (mut key, mut value) = (pair.0.to_owned(), pair.1.to_owned());
+    upgrade(&mut key, &mut value, version, STEPS);
+    assert_eq!((key.as_str(), value.as_str()), expected, "{pair:?} of version {version}");
+}
+
+#[test]
+fn a_link_of_an_earlier_version_goes_through_every_step_since() {
+    let newest = "parallel.tensor_model_parallel_size";
+    upgraded(1, ("tp_size", "4"), (newest, "4"));
+    upgraded(1, ("parallel.tp_size", "4"), (newest, "4"));
+    upgraded(1, ("preset", "pangu"), ("preset", "pangu-ultra-moe-6k"));
+    upgraded(1, ("schedule.method", "zb"), ("schedule.method", "zb_h1"));
+    upgraded(2, ("parallel.tensor_size", "4"), (newest, "4"));
+}
+
+#[test]
+fn a_name_means_what_it_meant_in_the_version_of_its_link() {
+    upgraded(2, ("tp_size", "4"), ("tp_size", "4"));
+    upgraded(2, ("schedule.method", "zb"), ("schedule.method", "zb"));
+    upgraded(3, ("preset", "pangu"), ("preset", "pangu"));
+    upgraded(1, ("training.note", "pangu"), ("training.note", "pangu"));
+    upgraded(1, ("v", "1"), ("v", "1"));
+}
+
+#[test]
+fn no_step_takes_a_name_that_is_in_use() {
+    for step in STEPS_OF_FORMAT {
+        for (old, _) in step.knobs {
+            assert!(KnobId::find(old).is_err(), "{old} is a knob's name today");
+        }
+        for (old, _) in step.presets {
+            assert!(Preset::find(old).is_err(), "{old} is a preset's id today");
+        }
+    }
+    assert_eq!(link::VERSION, 1 + STEPS_OF_FORMAT.len() as u64);
 }
 
 #[test]
