@@ -16,6 +16,7 @@ use crate::explorer::{Explorer, Shown};
 use crate::format;
 use crate::panels::cards::memory_verdict;
 use crate::panels::knobs::SEARCH_ID;
+use crate::stored;
 
 /// The address bar and the advice follow when the knobs have been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -111,15 +112,31 @@ fn headline(explorer: Explorer) -> String {
 /// The whole address of a design.
 #[must_use]
 pub fn address(query: &str) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!("{origin}/?{query}")
+}
+
+/// The query string of the page; that of a stored design comes with the document.
+#[must_use]
+pub fn query() -> String {
     let location = window().location();
-    let origin = location.origin().unwrap_or_default();
     let path = location.pathname().unwrap_or_default();
-    format!("{origin}{path}?{query}")
+    let is_stored = path.strip_prefix(stored::PATH).is_some_and(|id| id.starts_with('/'));
+    let selector = format!("meta[name={}]", stored::LINK_FIELD);
+    let field = is_stored.then(|| document().query_selector(&selector).ok().flatten()).flatten();
+    match field.and_then(|field| field.get_attribute("content")) {
+        Some(link) => link,
+        None => location.search().unwrap_or_default(),
+    }
 }
 
 fn write_address(query: &str, as_new_page: bool) {
     let Ok(history) = window().history() else { return };
-    let address = format!("?{query}");
+    let address = format!("/?{query}");
+    if let Some(root) = document().document_element() {
+        // A fixed, valid attribute name can always be set.
+        let _ = root.set_attribute("data-left", "true");
+    }
     // A browser refuses only when the address changes too often; the next change writes it.
     let _ = if as_new_page {
         history.push_state_with_url(&JsValue::NULL, "", Some(&address))
@@ -137,8 +154,7 @@ pub fn before_new_page(explorer: Explorer) {
 
 /// Opens the design of the address bar after back or forward.
 fn follow_address(explorer: Explorer) {
-    let search = window().location().search().unwrap_or_default();
-    match link::decode(&search) {
+    match link::decode(&query()) {
         Ok(design) => explorer.replace("going back".to_owned(), design),
         // An address that was edited by hand: the server's page says what is wrong with it.
         Err(_) => drop(window().location().reload()),

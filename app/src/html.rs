@@ -7,7 +7,7 @@ use model::design::Design;
 use model::link;
 
 /// Appends text so that it is only text, inside an element or an attribute.
-pub(crate) fn escape_into(html: &mut String, text: &str) {
+pub fn escape_into(html: &mut String, text: &str) {
     for character in text.chars() {
         match character {
             '&' => html.push_str("&amp;"),
@@ -20,14 +20,15 @@ pub(crate) fn escape_into(html: &mut String, text: &str) {
 }
 
 /// A text as HTML shows it.
-pub(crate) fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     escape_into(&mut html, text);
     html
 }
 
 /// Appends an element with text in it. Tag and attributes are our own; the text may be anything.
-pub(crate) fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
+pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
     let gap = if attributes.is_empty() { "" } else { " " };
     let _ = write!(html, "<{tag}{gap}{attributes}>");
     escape_into(html, text);
@@ -35,7 +36,8 @@ pub(crate) fn element(html: &mut String, tag: &str, attributes: &str, text: &str
 }
 
 /// A table; its first row is the header, its first column names each row.
-pub(crate) fn table(caption: &str, rows: &[Vec<String>]) -> String {
+#[must_use]
+pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
     let mut html = String::from("<table><caption class=\"visually-hidden\">");
     escape_into(&mut html, caption);
     html.push_str("</caption>");
@@ -60,7 +62,7 @@ pub(crate) fn table(caption: &str, rows: &[Vec<String>]) -> String {
 /// The start of a link that opens a design: where the explorer runs, as a step of its history.
 ///
 /// `label` is what undo calls the step. The caller adds `class`, content and `</a>`.
-pub(crate) fn design_link(html: &mut String, design: &Design, label: &str) {
+pub fn design_link(html: &mut String, design: &Design, label: &str) {
     html.push_str("<a href=\"/?");
     escape_into(html, &link::encode(design));
     let _ = write!(html, "\" data-step=\"{}\"", escaped(label));

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[cfg(not(feature = "sweeps"))]
 use crate::parity;
 #[cfg(not(feature = "studies"))]
-use crate::{App, Page, RawQuery};
+use crate::{App, Page, RawQuery, browser};
 
 /// Takes over the page that the server rendered.
 #[cfg(not(feature = "studies"))]
@@ -18,9 +18,8 @@ pub fn hydrate() {
         // Nothing works any more: the style sheet shows the bar that offers to reload.
         mark("data-stopped");
     }));
-    let location = window().location();
-    let search = location.search().unwrap_or_default();
-    let page = Page::at(&location.pathname().unwrap_or_default());
+    let search = browser::query();
+    let page = Page::at(&window().location().pathname().unwrap_or_default());
     leptos::mount::hydrate_body(move || {
         provide_context(RawQuery(search));
         provide_context(page);

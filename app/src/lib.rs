@@ -18,7 +18,7 @@ pub mod error_band;
 pub mod explorer;
 pub mod format;
 pub mod history;
-mod html;
+pub mod html;
 pub mod ladder;
 pub mod memory_view;
 pub mod numbers;
@@ -33,6 +33,7 @@ pub mod schedule_page;
 pub mod schedules;
 pub mod sensitivity;
 mod shell;
+pub mod stored;
 pub mod study;
 pub mod sweep_page;
 pub mod timeline;
@@ -92,6 +93,15 @@ pub struct RawQuery(pub String);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThemeCookie(pub Option<String>);
 
+/// What a preview of the page's link shows beside title and description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The page's whole address.
+    pub page: String,
+    /// The whole address of its picture, of 1200 by 630 pixels.
+    pub picture: String,
+}
+
 /// Where the built site's files are, by their hashed names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteFiles {
@@ -103,6 +113,8 @@ pub struct SiteFiles {
     pub sweeps: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.
     pub worker: String,
+    /// The script of the explorer's dialog to share.
+    pub share: String,
     /// The style sheet.
     pub css: String,
 }

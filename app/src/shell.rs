@@ -7,9 +7,10 @@ use leptos::prelude::*;
 use model::{Plan, estimate, link};
 
 use crate::desk::WORKER_FIELD;
+use crate::stored::{LINK_FIELD, Stored};
 use crate::trust::Served;
 use crate::{
-    App, ModuleFiles, Page, RawQuery, SiteFiles, ThemeCookie, format, ladder, results,
+    App, ModuleFiles, Page, Preview, RawQuery, SiteFiles, ThemeCookie, format, ladder, results,
     schedule_page, sweep_page,
 };
 
@@ -31,11 +32,23 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
         }
         Page::Results => sweep_summary(),
     };
+    let title = match use_context::<Stored>().filter(|stored| !stored.name.is_empty()) {
+        Some(stored) => format!("{} · {title}", stored.name),
+        None => title,
+    };
     let page = use_context::<Page>().unwrap_or_default();
     let files = use_context::<SiteFiles>();
     let worker = files.clone().filter(|_| page == Page::Explorer).map(|files| {
-        view! { <meta name=WORKER_FIELD content=files.worker/> }
+        view! {
+            <meta name=WORKER_FIELD content=files.worker/>
+            <script type="module" nonce=use_nonce() src=files.share></script>
+        }
     });
+    let stored = use_context::<Stored>().map(|stored| {
+        view! { <meta name=LINK_FIELD content=stored.link/> }
+    });
+    let preview =
+        use_context::<Preview>().map(|preview| preview_fields(preview, &title, &description));
     let (style, script) = files.map(|files| links(files, page)).unzip();
     view! {
         <!DOCTYPE html>
@@ -48,6 +61,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 <meta name="description" content=description.clone()/>
                 {open_graph("og:title", title)}
                 {open_graph("og:description", description)}
+                {preview}
+                {stored}
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
                 {style}
                 {worker}
@@ -65,9 +80,29 @@ fn open_graph(property: &'static str, content: String) -> impl IntoView {
     html::meta().attr("property", property).content(content)
 }
 
+/// The fields of a preview that has a picture.
+fn preview_fields(preview: Preview, title: &str, description: &str) -> impl IntoView + use<> {
+    let alt = format!("{title}: {description}");
+    view! {
+        {open_graph("og:type", "website".to_owned())}
+        {open_graph("og:site_name", "Moescape".to_owned())}
+        {open_graph("og:url", preview.page)}
+        {open_graph("og:image", preview.picture.clone())}
+        {open_graph("og:image:type", "image/png".to_owned())}
+        {open_graph("og:image:width", "1200".to_owned())}
+        {open_graph("og:image:height", "630".to_owned())}
+        {open_graph("og:image:alt", alt.clone())}
+        <meta name="twitter:card" content="summary_large_image"/>
+        <meta name="twitter:title" content=title.to_owned()/>
+        <meta name="twitter:description" content=description.to_owned()/>
+        <meta name="twitter:image" content=preview.picture/>
+        <meta name="twitter:image:alt" content=alt/>
+    }
+}
+
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, css, worker: _ } = files;
+    let SiteFiles { explorer, pages, sweeps, css, worker: _, share: _ } = files;
     let ModuleFiles { js, wasm } = match page {
         Page::Explorer => explorer,
         Page::Trust | Page::Ladder | Page::Schedule => pages,

@@ -7,6 +7,7 @@
 mod calendar;
 pub mod cli;
 mod client;
+mod designs;
 mod imported;
 mod layers;
 mod listen;
@@ -45,6 +46,8 @@ pub struct AppState {
     public_url: Option<Arc<PublicUrl>>,
     /// The file that it keeps things in.
     store: Arc<store::Lazy>,
+    /// How much clients store.
+    quota: Arc<designs::Quota>,
     /// Uploaded traces of expert loads.
     traces: Arc<traces::Traces>,
     /// The sweeps that it runs.
@@ -59,10 +62,10 @@ impl AppState {
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let store = Arc::new(store::Lazy::new(&data));
-        let sweeps = Arc::default();
+        let (quota, sweeps) = Default::default();
         let (closing, _) = watch::channel(false);
         let (site, data) = (Arc::new(site), Arc::new(data));
-        Self { site, data, public_url: None, store, traces, sweeps, closing }
+        Self { site, data, public_url: None, store, quota, traces, sweeps, closing }
     }
 
     /// The same at this address on the web.

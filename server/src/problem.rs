@@ -13,6 +13,8 @@ pub(crate) struct Problem {
     status: StatusCode,
     detail: String,
     errors: Vec<Entry>,
+    /// Seconds after which it may be different.
+    retry_secs: Option<u64>,
 }
 
 /// One thing that is wrong.
@@ -40,15 +42,36 @@ impl Entry {
 impl Problem {
     /// A problem with the request as a whole.
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), errors: Vec::new() }
+        Self { status, detail: detail.into(), errors: Vec::new(), retry_secs: None }
+    }
+
+    /// The same, which may be different after so many seconds.
+    pub(crate) fn with_retry(mut self, seconds: u64) -> Self {
+        self.retry_secs = Some(seconds);
+        self
+    }
+
+    /// What it says, for people.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// How bad it is.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
     }
 
     /// A design that can't be read.
     pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
+        Self::unreadable_design_at("", errors)
+    }
+
+    /// The same, at this place of the body.
+    pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
         let detail = app::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the design can't be read: {detail}");
-        let errors = errors.into_iter().map(|error| Entry::of("", error)).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+        let errors = errors.into_iter().map(|error| Entry::of(start, error)).collect();
+        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
     }
 
     /// Designs of a batch that can't be read, each with its place.
@@ -59,7 +82,7 @@ impl Problem {
             let start = format!("/designs/{place}");
             errors.into_iter().map(move |error| Entry::of(&start, error))
         });
-        Self { status: StatusCode::BAD_REQUEST, detail, errors: errors.collect() }
+        Self { status: StatusCode::BAD_REQUEST, detail, errors: errors.collect(), retry_secs: None }
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
@@ -78,7 +101,7 @@ impl Problem {
             nearest: Vec::new(),
         };
         let errors = errors.into_iter().map(entry).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
     }
 
     /// A text of others that makes no design. Its pointers name lines, counted from 1.
@@ -92,7 +115,7 @@ impl Problem {
             nearest: Vec::new(),
         };
         let errors = errors.into_iter().map(entry).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors }
+        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
     }
 
     fn body(&self) -> Tree {
@@ -118,7 +141,8 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let content_type = HeaderValue::from_static("application/problem+json");
         let headers = [(header::CONTENT_TYPE, content_type)];
-        (self.status, headers, json::print(&self.body())).into_response()
+        let retry = self.retry_secs.map(|seconds| [(header::RETRY_AFTER, seconds.to_string())]);
+        (self.status, headers, retry, json::print(&self.body())).into_response()
     }
 }
 

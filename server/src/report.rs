@@ -310,7 +310,7 @@ const fn part_name(part: StepPart) -> &'static str {
 }
 
 /// A number of a prediction: without a fraction where it has none.
-fn number(value: f64) -> Tree {
+pub(crate) fn number(value: f64) -> Tree {
     /// Every whole number below it is an `f64` of its own.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && (0.0..EXACT).contains(&value) {

@@ -1,5 +1,6 @@
 //! Every route on one page. A handler has a file of its own, named after what it answers.
 
+mod designs;
 mod files;
 mod health;
 mod import;
@@ -12,6 +13,7 @@ mod predict;
 mod presets;
 mod query;
 mod schedule;
+mod stored_page;
 mod sweep_page;
 mod sweep_rows;
 mod sweeps;
@@ -36,6 +38,8 @@ pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         // For people
         .route("/", get(page::page))
+        .route("/d/{id}", get(stored_page::open))
+        .route("/d/{id}/recompute", post(stored_page::recompute))
         .route(app::trust::PATH, get(page::trust))
         .route(app::ladder::PATH, get(page::ladder))
         .route(app::schedule_page::PATH, get(page::schedule))
@@ -50,6 +54,8 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
         .route("/api/v1/import", post(import::text))
+        .route("/api/v1/designs", get(designs::list).post(designs::store))
+        .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
         .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
         .route("/api/v1/sweeps/cost", post(sweeps::cost))
         .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))

@@ -155,7 +155,8 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
     let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
     let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
-    Ok(SiteFiles { explorer, pages, sweeps, worker: name("worker")?, css: name("css")? })
+    let (worker, share, css) = (name("worker")?, name("share")?, name("css")?);
+    Ok(SiteFiles { explorer, pages, sweeps, worker, share, css })
 }
 
 fn content_type(path: &str) -> String {
@@ -185,6 +186,7 @@ mod tests {
             ("pkg/app.1.js.br", "compressed js"),
             ("pkg/app_bg.1.wasm", "wasm"),
             ("pkg/worker.1.js", "js"),
+            ("pkg/share.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/sweeps.1.js", "js"),
@@ -198,7 +200,7 @@ mod tests {
     const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
-        "worker":"/pkg/worker.1.js","css":"/pkg/app.1.css"}"#;
+        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

@@ -39,6 +39,28 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE INDEX sweep_client ON sweep (client, created_at_secs);
 ",
+    "
+    CREATE TABLE design (
+        id TEXT PRIMARY KEY,
+        link TEXT NOT NULL,
+        model_version TEXT NOT NULL,
+        created_at_secs INTEGER NOT NULL,
+        -- The headline metrics as JSON; null for a design that breaks rules.
+        result TEXT
+    ) STRICT;
+    -- What each owner calls a design. One that nobody has any more is removed.
+    CREATE TABLE design_entry (
+        design TEXT NOT NULL REFERENCES design (id) ON DELETE CASCADE,
+        owner TEXT NOT NULL,
+        -- Stands in the link that shows name and note to others.
+        tag TEXT NOT NULL,
+        name TEXT NOT NULL,
+        note TEXT NOT NULL,
+        created_at_secs INTEGER NOT NULL,
+        PRIMARY KEY (design, owner)
+    ) STRICT;
+    CREATE INDEX design_entry_owner ON design_entry (owner, created_at_secs);
+",
 ];
 
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;

@@ -1,6 +1,8 @@
 //! The routes, without a socket: one file for each, named after its address.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+#[path = "routes/api_v1_designs.rs"]
+mod api_v1_designs;
 #[path = "routes/api_v1_import.rs"]
 mod api_v1_import;
 #[path = "routes/api_v1_predict.rs"]
@@ -56,6 +58,7 @@ impl TestApp {
         write("pkg/app.89ab.css", "css");
         write("pkg/pages.0123.js", "js");
         write("pkg/worker.0123.js", "js");
+        write("pkg/share.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
         write(
@@ -63,9 +66,15 @@ impl TestApp {
             r#"{"js":"/pkg/app.0123.js","wasm":"/pkg/app_bg.4567.wasm",
                 "sweeps_js":"/pkg/pages.0123.js","sweeps_wasm":"/pkg/pages_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
-                "worker":"/pkg/worker.0123.js","css":"/pkg/app.89ab.css"}"#,
+                "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
+                "css":"/pkg/app.89ab.css"}"#,
         );
         Self { data: tempfile::tempdir().unwrap(), site }
+    }
+
+    /// Has the server made its file?
+    fn has_store(&self) -> bool {
+        self.data.path().join("moescape.sqlite").exists()
     }
 
     async fn send(&self, request: Request<Body>) -> Answer {

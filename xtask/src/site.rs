@@ -65,6 +65,7 @@ impl Site {
                 "studies_wasm",
                 "studies_js",
                 "worker",
+                "share",
                 "pages_wasm",
                 "pages_js",
                 "sweeps_wasm",
@@ -128,11 +129,12 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         .map(|module| Ok((module, wasm::compile(workspace, module)?)))
         .collect::<Result<Vec<_>>>()?;
     let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
+    let share = fs::read_to_string(workspace.root.join("app/src/share.js"))?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;
     let directory = workspace.site();
 
-    let stamp = stamp(workspace, quality, &modules, &[&worker, &style], &public)?;
+    let stamp = stamp(workspace, quality, &modules, &[&worker, &share, &style], &public)?;
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
         && let Ok(site) = Site::open(&directory)
@@ -149,7 +151,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         }
         parts.push(bound);
     }
-    files::assemble(workspace, quality, &parts, &worker, &style, &public)?;
+    let texts = files::Texts { worker: &worker, share: &share, style: &style };
+    files::assemble(workspace, quality, &parts, texts, &public)?;
     fs::write(stamp_file, stamp)?;
     let site = Site::open(&directory)?;
     site.print_sizes()?;

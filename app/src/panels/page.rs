@@ -7,6 +7,7 @@ use super::studies::{Studies, choose, press};
 use super::{cards, conventions, explanation, header, help, knobs, timeline, trace, verdict};
 use crate::browser;
 use crate::explorer::{Explorer, Shown};
+use crate::stored;
 use crate::study::Study;
 
 /// What a visitor reads when the page has failed; the style sheet shows it then.
@@ -43,6 +44,7 @@ pub fn page(design: Design) -> impl IntoView {
                 <h1 class="visually-hidden">
                     {move || format!("Estimate of {}", explorer.preset().title)}
                 </h1>
+                {stored::place()}
                 {cards::cards(explorer)}
                 <div class="verdict-box">
                     {verdict::verdict(explorer)}

@@ -24,6 +24,17 @@ pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
         .into_response()
 }
 
+/// A stored design that isn't there.
+pub(super) fn no_such_design(state: &AppState, request: &Request) -> Response {
+    let detail = "there is no stored design of that id; it may have been deleted";
+    if is_for_people(request) {
+        let text = "<p>Whoever stored it may have deleted it, or the link isn't whole. A long \
+                    link, with the whole design in it, opens for ever.</p>";
+        return page(state, StatusCode::NOT_FOUND, "There is no design at this link", text);
+    }
+    Problem::new(StatusCode::NOT_FOUND, detail).into_response()
+}
+
 /// An address with so many bytes or more.
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
     let limit = app::format::whole(limit as u64);
@@ -55,7 +66,7 @@ fn is_for_people(request: &Request) -> bool {
 }
 
 /// A small page with the site's style and no script; `text` is our own, never the visitor's.
-fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Response {
+pub(super) fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Response {
     let style = state.site.names().map_or_else(String::new, |names| {
         format!("<link rel=\"stylesheet\" href=\"{}\">\n", names.css)
     });

@@ -4,7 +4,7 @@
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
-use app::{Page, RawQuery, ThemeCookie};
+use app::{Page, Preview, RawQuery, ThemeCookie};
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -13,23 +13,34 @@ use leptos::config::LeptosOptions;
 use leptos::nonce::use_nonce;
 use leptos::prelude::{expect_context, provide_context};
 use leptos_axum::ResponseOptions;
+use model::design::Design;
+use model::link;
 
 use super::validation;
-use crate::AppState;
 use crate::problem::Problem;
+use crate::{AppState, public_url};
 
 /// Tells leptos on what to spawn; only the first call of a process counts.
 pub(super) fn prepare() {
     let _ = any_spawner::Executor::init_tokio();
 }
 
-/// The page of a design.
+/// The page of a design. Nothing of it is stored.
 pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
-    let status = match model::link::decode(request.uri().query().unwrap_or_default()) {
-        Ok(_) => StatusCode::OK,
-        Err(_) => StatusCode::BAD_REQUEST,
+    let (status, preview) = match link::decode(request.uri().query().unwrap_or_default()) {
+        Ok(design) => (StatusCode::OK, preview(&state, &request, &design)),
+        Err(_) => (StatusCode::BAD_REQUEST, None),
     };
-    render(state, request, Page::Explorer, status, || ()).await
+    let contexts = move || preview.iter().cloned().for_each(provide_context);
+    render(state, request, Page::Explorer, status, contexts).await
+}
+
+/// The preview of a link, which has the whole design in it.
+fn preview(state: &AppState, request: &Request, design: &Design) -> Option<Preview> {
+    let url = public_url::of_request(state, request.headers(), request.extensions())?;
+    let (url, query) = (url.as_str(), link::encode(design));
+    let (page, picture) = (format!("{url}/?{query}"), format!("{url}/card.png?{query}"));
+    Some(Preview { page, picture })
 }
 
 /// The page of the published runs.
@@ -66,6 +77,18 @@ pub(super) async fn render(
     more: impl Fn() + Clone + Send + Sync + 'static,
 ) -> Response {
     let query = request.uri().query().unwrap_or_default().to_owned();
+    render_link(state, request, query, page, status, more).await
+}
+
+/// The same for a design that isn't the address's own.
+pub(super) async fn render_link(
+    state: AppState,
+    request: Request,
+    query: String,
+    page: Page,
+    status: StatusCode,
+    more: impl Fn() + Clone + Send + Sync + 'static,
+) -> Response {
     let theme = theme(request.headers());
     let contexts = move || {
         provide_context(page);
@@ -134,7 +157,7 @@ fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
 }
 
 /// The theme that the visitor chose; only the two that there are.
-fn theme(headers: &HeaderMap) -> Option<String> {
+pub(super) fn theme(headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).map(str::trim);
     let theme = pairs.find_map(|pair| pair.strip_prefix("theme="))?;

@@ -260,8 +260,11 @@ async fn every_example_is_answered_as_described() {
     let id = started[0].json()["id"].as_str().unwrap().to_owned();
     let uploaded = live.check("post", "/api/v1/traces", &[]).await;
     let hash = uploaded[0].json()["hash"].as_str().unwrap().to_owned();
-    let names = [("{id}", id.as_str()), ("{hash}", hash.as_str())];
-    let first = ["/api/v1/sweeps", "/api/v1/traces"];
+    let stored = live.check("post", "/api/v1/designs", &[]).await;
+    let design = stored[0].json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(stored[1].json()["id"], design, "both examples are the same design");
+    let names = [("{id}", id.as_str()), ("{hash}", hash.as_str()), ("{design}", design.as_str())];
+    let first = ["/api/v1/designs", "/api/v1/sweeps", "/api/v1/traces"];
     // A sweep that is over can't be paused, and one that is removed isn't there.
     let sweeps = "/api/v1/sweeps/{id}";
     live.check("get", &format!("{sweeps}/events"), &names).await;
@@ -281,7 +284,7 @@ async fn every_example_is_answered_as_described() {
         live.fits(&path, &problem, &answer.problem(StatusCode::CONFLICT));
     }
     live.check("delete", sweeps, &names).await;
-    let readers = ["predict", "import", "sweeps", "sweeps/cost", "traces"];
+    let readers = ["predict", "import", "designs", "sweeps", "sweeps/cost", "traces"];
     for path in readers.map(|name| format!("/api/v1/{name}")) {
         let path = path.as_str();
         let answer = live.send("post", path, "application/json", "{".to_owned()).await;

@@ -40,13 +40,23 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
     Ok(files)
 }
 
+/// The files of the site that are written by hand, beside the public ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Texts<'a> {
+    /// The script of the worker that makes studies.
+    pub(crate) worker: &'a str,
+    /// The script of the dialog to share.
+    pub(crate) share: &'a str,
+    /// The style sheet, bundled.
+    pub(crate) style: &'a str,
+}
+
 /// Writes the whole site beside the old one and then takes its place.
 pub(crate) fn assemble(
     workspace: &Workspace,
     quality: Quality,
     modules: &[Parts],
-    worker: &str,
-    style: &str,
+    texts: Texts<'_>,
     public: &[File],
 ) -> Result<()> {
     let site = workspace.site();
@@ -58,7 +68,7 @@ pub(crate) fn assemble(
     }
 
     let package = Package { directory: fresh.join("pkg"), quality };
-    let css = package.add("app", "css", style.as_bytes())?;
+    let css = package.add("app", "css", texts.style.as_bytes())?;
     let mut names = serde_json::json!({ "css": format!("/pkg/{css}") });
     for parts in modules {
         let stem = format!("{}_bg", parts.name);
@@ -76,11 +86,14 @@ pub(crate) fn assemble(
         }
     }
     let named = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
-    let worker = worker
+    let worker = texts
+        .worker
         .replace("/pkg/studies.js", &named("studies_js"))
         .replace("/pkg/studies_bg.wasm", &named("studies_wasm"));
     let worker = package.add("worker", "js", worker.as_bytes())?;
     names["worker"] = format!("/pkg/{worker}").into();
+    let share = package.add("share", "js", texts.share.as_bytes())?;
+    names["share"] = format!("/pkg/{share}").into();
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
 
     remove(&site)?;

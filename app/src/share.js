@@ -1,0 +1,110 @@
+// Shows the sheet to share a design as a dialog over the explorer, and copies texts.
+//
+// The sheet is a page of the server (`/share?…`) that works without this script. It is fetched when
+// it is asked for, and its forms answer with the sheet anew; so the explorer's module knows nothing
+// of it.
+
+const dialog = () => document.getElementById("share-dialog");
+
+/** The dialog; made when it is first asked for, as the page is taken over as the server wrote it. */
+function made() {
+  if (dialog()) return dialog();
+  const element = document.createElement("dialog");
+  element.id = "share-dialog";
+  element.className = "share-dialog";
+  element.setAttribute("aria-labelledby", "share-title");
+  element.addEventListener("submit", submit);
+  // What is typed here is no key of the explorer's.
+  element.addEventListener("keydown", (event) => event.stopPropagation());
+  // A press beside the dialog closes it.
+  element.addEventListener("click", (event) => {
+    if (event.target === element) element.close();
+  });
+  document.body.append(element);
+  return element;
+}
+
+function fill(nodes) {
+  const close = document.createElement("button");
+  close.type = "button";
+  close.className = "button icon-button share-close";
+  close.setAttribute("aria-label", "Close");
+  close.textContent = "×";
+  close.addEventListener("click", () => dialog().close());
+  const sheet = document.createElement("div");
+  sheet.className = "share";
+  sheet.append(...nodes);
+  dialog().replaceChildren(sheet, close);
+  ready(sheet);
+  sheet.querySelector("#share-title")?.focus();
+}
+
+function say(text) {
+  const title = document.createElement("h1");
+  title.id = "share-title";
+  title.tabIndex = -1;
+  title.textContent = "Share this design";
+  const words = document.createElement("p");
+  words.textContent = text;
+  fill([title, words]);
+}
+
+/** Fetches a sheet and shows it. */
+async function load(address, options) {
+  try {
+    const response = await fetch(address, options);
+    const text = await response.text();
+    const main = new DOMParser().parseFromString(text, "text/html").querySelector("main.share");
+    if (main) return fill([...main.childNodes]);
+    say("The server has no sheet for this design. The link in the address bar works.");
+  } catch {
+    say("The server can't be reached. The link in the address bar works.");
+  }
+}
+
+function submit(event) {
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(event.target, event.submitter));
+  // Not `form.action`: that is the button of this name.
+  load(event.target.getAttribute("action"), { method: "POST", body });
+}
+
+/** Makes a sheet's buttons work, which are hidden without this script. */
+function ready(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
+  for (const select of root.querySelectorAll("[data-panel]")) {
+    select.addEventListener("change", () => {
+      const snippet = document.getElementById(select.dataset.panel);
+      snippet.value = snippet.value.replace(/panel=[a-z]+/, `panel=${select.value}`);
+    });
+  }
+}
+
+async function copy(button) {
+  const input = document.getElementById(button.dataset.copy);
+  input.select();
+  try {
+    await navigator.clipboard.writeText(input.value);
+    button.firstChild.data = "Copied";
+    setTimeout(() => (button.firstChild.data = "Copy"), 2000);
+  } catch {
+    // Pages that aren't served securely have no clipboard: the text is selected.
+    button.firstChild.data = "Press Ctrl C";
+  }
+}
+
+document.addEventListener("click", (event) => {
+  if (!(event.target instanceof Element)) return;
+  const button = event.target.closest("[data-copy]");
+  if (button) return void copy(button);
+  const link = event.target.closest("a[data-share]");
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || elsewhere || event.button !== 0) return;
+  event.preventDefault();
+  made();
+  say("One moment…");
+  dialog().showModal();
+  load(link.href);
+});
+
+ready(document);

@@ -1,0 +1,161 @@
+//! The rows of stored designs.
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use super::{Entry, Kept, Stored, Words};
+use crate::owner::Owner;
+use crate::store::{Store, StoreError};
+
+const COLUMNS: &str = "design.id, design.link, design.model_version, design.created_at_secs, \
+                       design.result";
+
+const ENTRY_COLUMNS: &str = "design_entry.tag, design_entry.name, design_entry.note, \
+                             design_entry.created_at_secs";
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        id: row.get(0)?,
+        link: row.get(1)?,
+        model_version: row.get(2)?,
+        created_at_secs: row.get::<_, i64>(3)? as u64,
+        result: row.get(4)?,
+    })
+}
+
+fn entry_from(row: &Row<'_>, first: usize) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        tag: row.get(first)?,
+        name: row.get(first + 1)?,
+        note: row.get(first + 2)?,
+        created_at_secs: row.get::<_, i64>(first + 3)? as u64,
+    })
+}
+
+/// Designs that are kept.
+pub(super) fn count(store: &Store) -> Result<u64, StoreError> {
+    store.call(|transaction| {
+        let count = "SELECT count(*) FROM design";
+        transaction.query_row(count, [], |row| row.get::<_, i64>(0).map(|count| count as u64))
+    })
+}
+
+/// Adds a design, unless it is there, and the owner's entry. One that is there already keeps its
+/// result, and of its words those that aren't given anew.
+pub(super) fn keep(
+    store: &Store,
+    owner: &Owner,
+    new: Stored,
+    tag: String,
+    words: Words,
+) -> Result<Kept, StoreError> {
+    let owner = owner.as_str().to_owned();
+    store.call(move |transaction| {
+        transaction.execute(
+            "INSERT INTO design VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (id) DO NOTHING",
+            params![new.id, new.link, new.model_version, new.created_at_secs as i64, new.result],
+        )?;
+        let is_new = transaction.execute(
+            "INSERT INTO design_entry VALUES (?1, ?2, ?3, '', '', ?4) \
+             ON CONFLICT (design, owner) DO NOTHING",
+            params![new.id, owner, tag, new.created_at_secs as i64],
+        )? > 0;
+        transaction.execute(
+            "UPDATE design_entry SET name = coalesce(?3, name), note = coalesce(?4, note) \
+             WHERE design = ?1 AND owner = ?2",
+            params![new.id, owner, words.name, words.note],
+        )?;
+        let select = format!(
+            "SELECT {COLUMNS}, {ENTRY_COLUMNS} FROM design \
+             JOIN design_entry ON design_entry.design = design.id \
+             WHERE design.id = ?1 AND design_entry.owner = ?2"
+        );
+        transaction.query_row(&select, params![new.id, owner], |row| {
+            Ok(Kept { stored: stored(row)?, entry: entry_from(row, 5)?, is_new })
+        })
+    })
+}
+
+/// The design of an id.
+pub(crate) fn find(store: &Store, id: &str) -> Result<Option<Stored>, StoreError> {
+    let id = id.to_owned();
+    store.call(move |transaction| {
+        let select = format!("SELECT {COLUMNS} FROM design WHERE id = ?1");
+        transaction.query_row(&select, params![id], stored).optional()
+    })
+}
+
+/// What is said of a design: by its owner, or by whoever's tag stands in the link.
+pub(crate) fn entry(
+    store: &Store,
+    id: &str,
+    owner: Option<&Owner>,
+    tag: Option<&str>,
+) -> Result<Option<Entry>, StoreError> {
+    let owner = owner.map(|owner| owner.as_str().to_owned());
+    let (id, tag) = (id.to_owned(), tag.map(ToOwned::to_owned));
+    store.call(move |transaction| {
+        let select = format!(
+            "SELECT {ENTRY_COLUMNS} FROM design_entry \
+             WHERE design = ?1 AND (owner = ?2 OR tag = ?3) ORDER BY tag IS ?3 DESC LIMIT 1"
+        );
+        let row = |row: &Row<'_>| entry_from(row, 0);
+        transaction.query_row(&select, params![id, owner, tag], row).optional()
+    })
+}
+
+/// An owner's designs, newest first, from one that is older than `before` on.
+pub(crate) fn list(
+    store: &Store,
+    owner: &Owner,
+    before: Option<&str>,
+    most: u32,
+) -> Result<Vec<(Stored, Entry)>, StoreError> {
+    let (owner, before) = (owner.as_str().to_owned(), before.map(ToOwned::to_owned));
+    store.call(move |transaction| {
+        let select = format!(
+            "SELECT {COLUMNS}, {ENTRY_COLUMNS} FROM design_entry \
+             JOIN design ON design.id = design_entry.design \
+             WHERE design_entry.owner = ?1 AND (?2 IS NULL OR design_entry.rowid < \
+             (SELECT rowid FROM design_entry WHERE design = ?2 AND owner = ?1)) \
+             ORDER BY design_entry.rowid DESC LIMIT ?3"
+        );
+        let mut statement = transaction.prepare(&select)?;
+        let row = |row: &Row<'_>| Ok((stored(row)?, entry_from(row, 5)?));
+        let rows = statement.query_map(params![owner, before, most], row)?;
+        rows.collect()
+    })
+}
+
+/// What came of removing a design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removed {
+    /// The owner has it no more.
+    Yes,
+    /// It is there, but not the owner's.
+    NotTheirs,
+    /// There is none.
+    Unknown,
+}
+
+/// Removes an owner's entry, and the design with the last of them.
+pub(crate) fn remove(store: &Store, id: &str, owner: &Owner) -> Result<Removed, StoreError> {
+    let (id, owner) = (id.to_owned(), owner.as_str().to_owned());
+    store.call(move |transaction| {
+        let delete = "DELETE FROM design_entry WHERE design = ?1 AND owner = ?2";
+        if transaction.execute(delete, params![id, owner])? == 0 {
+            let is_there = is_there(transaction, &id)?;
+            return Ok(if is_there { Removed::NotTheirs } else { Removed::Unknown });
+        }
+        transaction.execute(
+            "DELETE FROM design WHERE id = ?1 AND NOT EXISTS \
+             (SELECT 1 FROM design_entry WHERE design = ?1)",
+            params![id],
+        )?;
+        Ok(Removed::Yes)
+    })
+}
+
+fn is_there(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
+    let select = "SELECT EXISTS (SELECT 1 FROM design WHERE id = ?1)";
+    transaction.query_row(select, params![id], |row| row.get(0))
+}

@@ -1,0 +1,274 @@
+//! `/api/v1/designs`: stores designs under short ids, and reads, lists and forgets them.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::design::Design;
+use model::file::{self, Extent, Tree, json};
+use model::{MODEL_VERSION, link};
+
+use super::page::off_thread;
+use super::{json_response, query};
+use crate::AppState;
+use crate::calendar;
+use crate::client::Client;
+use crate::designs::{self, Entry, Kept, Refusal, Removed, Stored, Words};
+use crate::layers::BODY_LIMIT_BYTES;
+use crate::owner::{Owner, Storing, Visitor};
+use crate::problem::Problem;
+use crate::store::Store;
+
+/// Designs in a list, unless the asker says how many.
+const USUAL_LIST: u32 = 50;
+
+/// Designs in a list, at most.
+const LONGEST_LIST: u32 = 200;
+
+/// `POST /api/v1/designs`: a design or a link in, its short id out.
+///
+/// Storing the same design again gives the same id, and changes only the words that are sent.
+pub(super) async fn store(
+    State(state): State<AppState>,
+    Client(client): Client,
+    storing: Storing,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let (design, words) = read(body)?;
+    let Storing { owner, cookie } = storing;
+    let kept = keep(&state, &client, owner, design, words).await?;
+    let status = if kept.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    let location = format!("/api/v1/designs/{}", kept.stored.id);
+    let location = HeaderValue::try_from(location).map_err(|_| unknown())?;
+    let headers = [(header::LOCATION, location), (header::SET_COOKIE, cookie)];
+    let answer = json_response(&one(&kept.stored, Some(&kept.entry), true));
+    Ok((status, headers, answer).into_response())
+}
+
+/// Stores a design where the client has room.
+pub(super) async fn keep(
+    state: &AppState,
+    client: &str,
+    owner: Owner,
+    design: Design,
+    words: Words,
+) -> Result<Kept, Problem> {
+    state.quota.take(client, calendar::now_secs()).map_err(|seconds| {
+        let minutes = seconds.div_ceil(60);
+        let detail = format!("that were many designs in an hour; there is room in {minutes} min");
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(seconds)
+    })?;
+    let state = state.clone();
+    let kept = off_thread(move || {
+        let store = state.store.open()?;
+        designs::keep(&store, &owner, &design, words)
+    });
+    kept.await?.map_err(|refusal| match refusal {
+        Refusal::Full(detail) => Problem::new(StatusCode::INSUFFICIENT_STORAGE, detail),
+        Refusal::Store(error) => broken(&error),
+    })
+}
+
+/// The design and the words of a request.
+fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem> {
+    let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
+    let body = body.map_err(|rejection| match rejection.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(status, format!("a design has at most {BODY_LIMIT_BYTES} bytes"))
+        }
+        status => Problem::new(status, rejection.body_text()),
+    })?;
+    let text = std::str::from_utf8(&body).map_err(|error| wrong(format!("not UTF-8: {error}")))?;
+    let tree = json::parse(text).map_err(|error| Problem::unreadable_design(vec![error]))?;
+    let Tree::Map(entries) = &tree else { return Err(wrong("not an object".to_owned())) };
+    let known = ["design", "link", "name", "note"];
+    if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+        let key: String = key.chars().take(80).collect();
+        return Err(wrong(format!("there is no `{key}` here; known are {}", known.join(", "))));
+    }
+    let text = |key: &str| match tree.get(key) {
+        None | Some(Tree::Null) => Ok(None),
+        Some(value) => match value.as_text() {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => Err(wrong(format!("`{key}` is a text"))),
+        },
+    };
+    let design = match (tree.get("design"), text("link")?) {
+        (Some(design), None) => {
+            file::read(design).map_err(|errors| Problem::unreadable_design_at("/design", errors))?
+        }
+        (None, Some(address)) => {
+            // As people paste it: with the host, or without.
+            let raw = address.split_once('?').map_or(address.as_str(), |(_, query)| query);
+            let raw = raw.split_once('#').map_or(raw, |(query, _)| query);
+            link::decode(raw).map_err(Problem::unreadable_design)?
+        }
+        _ => return Err(wrong("one of `design` and `link` is needed, not both".to_owned())),
+    };
+    let words = Words::new(text("name")?.as_deref(), text("note")?.as_deref());
+    let words = words.map_err(|(key, why)| {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("`{key}` can't be kept: {why}"))
+    })?;
+    Ok((design, words))
+}
+
+/// `GET /api/v1/designs/{id}`: a stored design, with what the model said of it.
+pub(super) async fn stored(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Visitor(owner): Visitor,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [tag] = query::parameters(&asked, ["note"])?;
+    let tag = tag.map(std::borrow::Cow::into_owned);
+    let (found, entry) = find(&state, &id, owner.clone(), tag).await?.ok_or_else(unknown)?;
+    let mine = is_theirs(&state, &id, owner).await?;
+    Ok(json_response(&one(&found, entry.as_ref(), mine)))
+}
+
+/// `GET /api/v1/designs?mine`: the asker's designs, newest first.
+pub(super) async fn list(
+    State(state): State<AppState>,
+    Visitor(owner): Visitor,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
+    let asked = asked.unwrap_or_default();
+    let [mine, before, limit] = query::parameters(&asked, ["mine", "before", "limit"])?;
+    if mine.is_none() {
+        return Err(wrong("only your own designs are listed: ask for ?mine".to_owned()));
+    }
+    let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
+    let limit = limit.filter(|limit| (1..=LONGEST_LIST).contains(limit));
+    let limit =
+        limit.ok_or_else(|| wrong(format!("`limit` is a number from 1 to {LONGEST_LIST}")))?;
+    let before = before.map(std::borrow::Cow::into_owned);
+    let designs = of_owner(&state, owner, before, limit).await?;
+    let designs = designs.iter().map(|(stored, entry)| one(stored, Some(entry), true));
+    Ok(json_response(&Tree::map([("designs", Tree::List(designs.collect()))])))
+}
+
+/// `DELETE /api/v1/designs/{id}`: forgets the asker's entry, and the design with the last of them.
+pub(super) async fn forget(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Visitor(owner): Visitor,
+) -> Result<StatusCode, Problem> {
+    remove(&state, &id, owner).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+/// Forgets an owner's design.
+pub(super) async fn remove(
+    state: &AppState,
+    id: &str,
+    owner: Option<Owner>,
+) -> Result<(), Problem> {
+    let not_theirs = || {
+        let detail = "only who stored a design can delete it, in the browser that stored it";
+        Problem::new(StatusCode::FORBIDDEN, detail)
+    };
+    let Some(owner) = owner else {
+        let is_there = find(state, id, None, None).await?.is_some();
+        return Err(if is_there { not_theirs() } else { unknown() });
+    };
+    let sought = id.to_owned();
+    let removed = with_store(state, id, move |store| designs::remove(store, &sought, &owner));
+    match removed.await?.unwrap_or(Removed::Unknown) {
+        Removed::Yes => Ok(()),
+        Removed::NotTheirs => Err(not_theirs()),
+        Removed::Unknown => Err(unknown()),
+    }
+}
+
+/// The design of an id, with what is said of it by the asker, or by whoever's tag is given.
+pub(super) async fn find(
+    state: &AppState,
+    id: &str,
+    owner: Option<Owner>,
+    tag: Option<String>,
+) -> Result<Option<(Stored, Option<Entry>)>, Problem> {
+    let sought = id.to_owned();
+    let found = with_store(state, id, move |store| {
+        let Some(stored) = designs::find(store, &sought)? else { return Ok(None) };
+        let entry = designs::entry(store, &sought, owner.as_ref(), tag.as_deref())?;
+        Ok(Some((stored, entry)))
+    });
+    Ok(found.await?.flatten())
+}
+
+/// Has an owner a design of their own under an id?
+pub(super) async fn is_theirs(
+    state: &AppState,
+    id: &str,
+    owner: Option<Owner>,
+) -> Result<bool, Problem> {
+    let Some(owner) = owner else { return Ok(false) };
+    let sought = id.to_owned();
+    let entry =
+        with_store(state, id, move |store| designs::entry(store, &sought, Some(&owner), None));
+    Ok(entry.await?.flatten().is_some())
+}
+
+/// An owner's designs, newest first.
+pub(super) async fn of_owner(
+    state: &AppState,
+    owner: Option<Owner>,
+    before: Option<String>,
+    most: u32,
+) -> Result<Vec<(Stored, Entry)>, Problem> {
+    let Some(owner) = owner.filter(|_| state.store.exists()) else { return Ok(Vec::new()) };
+    let state = state.clone();
+    let listed =
+        off_thread(move || designs::list(&state.store.open()?, &owner, before.as_deref(), most));
+    listed.await?.map_err(|error| broken(&error))
+}
+
+/// Looks for an id in the store, off the threads that answer requests. What can't be there isn't
+/// looked for, and whoever only reads makes no file.
+async fn with_store<T: Send + 'static>(
+    state: &AppState,
+    id: &str,
+    work: impl FnOnce(&Store) -> Result<T, crate::store::StoreError> + Send + 'static,
+) -> Result<Option<T>, Problem> {
+    if !designs::is_id(id) || !state.store.exists() {
+        return Ok(None);
+    }
+    let state = state.clone();
+    let done = off_thread(move || work(&state.store.open()?));
+    done.await?.map(Some).map_err(|error| broken(&error))
+}
+
+/// A stored design as JSON.
+fn one(stored: &Stored, entry: Option<&Entry>, mine: bool) -> Tree {
+    let design = link::decode(&stored.link).ok();
+    let design = design.map(|design| file::write(&design, Extent::Changed));
+    let metrics = stored.result.as_deref().and_then(|text| json::parse(text).ok());
+    let text = |read: fn(&Entry) -> &str| Tree::from(entry.map_or("", read));
+    let address = entry.map_or_else(|| format!("/d/{}", stored.id), |it| it.address(&stored.id));
+    Tree::map([
+        ("id", Tree::from(stored.id.as_str())),
+        ("address", address.into()),
+        ("link", format!("/?{}", stored.link).into()),
+        ("name", text(|entry| &entry.name)),
+        ("note", text(|entry| &entry.note)),
+        ("mine", Tree::Flag(mine)),
+        ("created_at_secs", Tree::Unsigned(stored.created_at_secs)),
+        ("model_version", stored.model_version.as_str().into()),
+        ("current_model_version", MODEL_VERSION.into()),
+        ("metrics", metrics.unwrap_or(Tree::Null)),
+        ("design", design.unwrap_or(Tree::Null)),
+    ])
+}
+
+pub(super) fn unknown() -> Problem {
+    let detail = "there is no stored design of that id; it may have been deleted";
+    Problem::new(StatusCode::NOT_FOUND, detail)
+}
+
+fn broken(error: &dyn std::fmt::Display) -> Problem {
+    tracing::error!(%error, "stored designs can't be used");
+    let detail = "the server can't use its store now; its log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
+}
