@@ -5,6 +5,7 @@
 //! what can be set and measured. No formula lives here.
 
 mod calendar;
+mod card;
 pub mod cli;
 mod client;
 mod designs;

@@ -1,5 +1,6 @@
 //! Every route on one page. A handler has a file of its own, named after what it answers.
 
+mod card;
 mod designs;
 mod files;
 mod health;
@@ -27,19 +28,22 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use model::file::{Tree, json};
 
-use crate::{AppState, layers};
+use crate::{AppState, card as cards, layers};
 
 pub(crate) use predict::MOST_DESIGNS;
 
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
     page::prepare();
+    cards::prepare();
     state.resume_sweeps();
     let routes = Router::new()
         // For people
         .route("/", get(page::page))
         .route("/d/{id}", get(stored_page::open))
         .route("/d/{id}/recompute", post(stored_page::recompute))
+        .route("/d/{id}/card.png", get(card::of_stored))
+        .route("/card.png", get(card::of_link))
         .route(app::trust::PATH, get(page::trust))
         .route(app::ladder::PATH, get(page::ladder))
         .route(app::schedule_page::PATH, get(page::schedule))

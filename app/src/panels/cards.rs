@@ -99,6 +99,40 @@ static CARDS: [Card; 6] = [
     },
 ];
 
+/// What a headline card says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// The metric.
+    pub metric: MetricId,
+    /// Its title on the card.
+    pub title: &'static str,
+    /// The number.
+    pub shown: Quantity,
+    /// The line below it.
+    pub line: String,
+}
+
+/// What the cards say, for those who show the same numbers elsewhere.
+#[must_use]
+pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
+    let headline = |card: &Card| Headline {
+        metric: card.metric,
+        title: card.title,
+        shown: quantity(numbers, card.metric),
+        line: (card.line)(numbers),
+    };
+    CARDS.iter().map(headline).collect()
+}
+
+/// The verdict on a design's memory, with the stage that is fullest.
+#[must_use]
+pub fn verdict(numbers: &Numbers) -> String {
+    let metrics = &numbers.estimate.metrics;
+    let verdict = memory_verdict(metrics.memory_peak, metrics.memory_limit);
+    let stage = fullest_stage(&numbers.estimate).map_or(0, |stage| stage.stage);
+    format!("{verdict} on stage {stage}")
+}
+
 /// The six headline cards.
 pub fn cards(explorer: Explorer) -> impl IntoView {
     let cards: Vec<_> = CARDS.iter().map(|spec| card(explorer, spec)).collect();
@@ -218,14 +252,7 @@ pub fn memory_verdict(peak: Bytes, limit: Bytes) -> String {
 
 fn fits(explorer: Explorer) -> impl IntoView {
     let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
-    let text = move || {
-        explorer.with_numbers(|numbers| {
-            let metrics = &numbers.estimate.metrics;
-            let verdict = memory_verdict(metrics.memory_peak, metrics.memory_limit);
-            let stage = fullest_stage(&numbers.estimate).map_or(0, |stage| stage.stage);
-            format!("{verdict} on stage {stage}")
-        })
-    };
+    let text = move || explorer.with_numbers(verdict);
     view! {
         <p class="fits" class:over=move || !fits.get() data-metric="fits">{text}</p>
     }
