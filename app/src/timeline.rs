@@ -15,6 +15,7 @@
 mod axis;
 mod board;
 mod canvas;
+mod drawing;
 mod figure;
 mod files;
 mod gesture;
@@ -41,6 +42,7 @@ use model::pair::PairTimeline;
 use model::schedule::{Task, Timeline};
 use model::timeline::{PlanTimeline, TaskDetail};
 
+pub use drawing::drawing;
 pub use figure::{Show, TimelineFigure, timeline};
 pub use track::{Held, Track};
 

@@ -9,6 +9,7 @@ mod card;
 pub mod cli;
 mod client;
 mod designs;
+mod embed_from;
 mod imported;
 mod layers;
 mod listen;
@@ -27,6 +28,7 @@ mod sweeps;
 mod traces;
 mod validated;
 
+pub use embed_from::EmbedFrom;
 pub use public_url::PublicUrl;
 pub use routes::router;
 pub use site::{Site, SiteError};
@@ -45,6 +47,8 @@ pub struct AppState {
     data: Arc<PathBuf>,
     /// Where it is on the web, if it was told.
     public_url: Option<Arc<PublicUrl>>,
+    /// Who may show its panels.
+    embed_from: Arc<EmbedFrom>,
     /// The file that it keeps things in.
     store: Arc<store::Lazy>,
     /// How much clients store.
@@ -63,16 +67,23 @@ impl AppState {
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let store = Arc::new(store::Lazy::new(&data));
-        let (quota, sweeps) = Default::default();
+        let (embed_from, quota, sweeps) = Default::default();
         let (closing, _) = watch::channel(false);
         let (site, data) = (Arc::new(site), Arc::new(data));
-        Self { site, data, public_url: None, store, quota, traces, sweeps, closing }
+        Self { site, data, public_url: None, embed_from, store, quota, traces, sweeps, closing }
     }
 
     /// The same at this address on the web.
     #[must_use]
     pub fn at(mut self, url: PublicUrl) -> Self {
         self.public_url = Some(Arc::new(url));
+        self
+    }
+
+    /// The same, whose panels these sites may show.
+    #[must_use]
+    pub fn embedded_from(mut self, sites: EmbedFrom) -> Self {
+        self.embed_from = Arc::new(sites);
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod card;
 mod designs;
+pub(crate) mod embed;
 mod files;
 mod health;
 mod import;
@@ -44,6 +45,8 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
+        .route("/embed", get(embed::of_link))
+        .route("/embed/d/{id}", get(embed::of_stored))
         .route(app::trust::PATH, get(page::trust))
         .route(app::ladder::PATH, get(page::ladder))
         .route(app::schedule_page::PATH, get(page::schedule))

@@ -11,10 +11,13 @@ use crate::explorer::{Explorer, Shown};
 use crate::format;
 use crate::numbers::Numbers;
 use crate::schedule_page::open_alone;
-use crate::timeline::{Scene, TimelineFigure, timeline as figure};
+use crate::timeline::{Scene, TimelineFigure, drawing, timeline as figure};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.
 const MOST_TASKS: u64 = 300_000;
+
+/// The figure's heading.
+const TITLE: &str = "Pipeline timeline";
 
 /// What each stage does when.
 pub fn timeline(explorer: Explorer) -> impl IntoView {
@@ -26,7 +29,7 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
     };
     let figure = figure(TimelineFigure {
         id: "timeline",
-        title: "Pipeline timeline",
+        title: TITLE,
         caption: Signal::derive(move || explorer.with_numbers(caption)),
         show: Arc::new(show),
         changes: Signal::derive(move || {
@@ -36,6 +39,15 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
         }),
     });
     (figure, open_alone(explorer))
+}
+
+/// The timeline of a design's numbers as a picture that nothing moves in, or why there is none.
+///
+/// # Errors
+/// A step with too many tasks.
+pub fn still(numbers: &Numbers, dark: bool, width: f64) -> Result<String, String> {
+    let scene = scene(&numbers.plan)?;
+    Ok(drawing(&scene, TITLE, &caption(numbers), dark, width))
 }
 
 fn scene(plan: &Plan) -> Result<Scene, String> {

@@ -106,6 +106,17 @@ impl Palette {
         }
     }
 
+    /// The palette of a theme, as the style sheet has it.
+    pub(super) fn of_style(dark: bool) -> Self {
+        let css = include_str!("../../../style/charts.css");
+        let head = if dark { "[data-theme=\"dark\"] {" } else { ":root {" };
+        let block = css.split('}').find(|block| block.contains(head)).unwrap_or_default();
+        Self::read(&|name| {
+            let (_, after) = block.split_once(&format!("{name}:"))?;
+            Some(after.split(';').next()?.to_owned())
+        })
+    }
+
     pub(super) const fn ink(&self, ink: Ink) -> Color {
         self.inks[ink as usize]
     }
@@ -125,16 +136,9 @@ impl Palette {
 pub(super) mod tests {
     use super::*;
 
-    /// The palette of a theme, as the style sheet has it.
+    /// The palette of a theme.
     pub(in super::super) fn palette(dark: bool) -> Palette {
-        let css = include_str!("../../../style/charts.css");
-        let blocks: Vec<&str> = css.split('}').collect();
-        let head = if dark { "[data-theme=\"dark\"] {" } else { ":root {" };
-        let block = blocks.iter().find(|block| block.contains(head)).unwrap().to_string();
-        Palette::read(&|name| {
-            let (_, after) = block.split_once(&format!("{name}:"))?;
-            Some(after.split(';').next()?.to_owned())
-        })
+        Palette::of_style(dark)
     }
 
     /// Contrast as WCAG 2.2 defines it.

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use super::{Failure, output};
 use crate::listen::{self, ListenError};
 use crate::nats::Address;
-use crate::{AppState, PublicUrl, Site, router};
+use crate::{AppState, EmbedFrom, PublicUrl, Site, router};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]
@@ -26,6 +26,9 @@ pub(super) struct Arguments {
     /// visitor asked for]
     #[arg(long, value_name = "https://HOST")]
     public_url: Option<PublicUrl>,
+    /// Sites whose pages may show panels of designs: `*`, `none`, or origins with commas between
+    #[arg(long, value_name = "ORIGINS", default_value = "*")]
+    embed_from: EmbedFrom,
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
@@ -51,6 +54,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = &arguments.listen;
     let mut said = Ok(());
     let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
+    state = state.embedded_from(arguments.embed_from);
     if let Some(url) = arguments.public_url {
         state = state.at(url);
     }

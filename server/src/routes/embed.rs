@@ -1,0 +1,266 @@
+//! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to stand in another page.
+//!
+//! It has no script, reads no cookie, changes nothing and leads nowhere but to the explorer, in a
+//! page of its own, so that a page around it gains nothing by being one. It never writes its own
+//! address. It is the one route that other sites may frame; `--embed-from` says which.
+
+use std::fmt::Write as _;
+
+use app::html::{element, escape_into, escaped};
+use app::numbers::Numbers;
+use app::panels::cards::{headlines, verdict};
+use app::panels::timeline;
+use app::study::options::Options;
+use app::study::{Study, Width, answer};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use model::design::Design;
+use model::{MODEL_VERSION, Plan, link};
+
+use super::designs;
+use super::page::off_thread;
+use crate::AppState;
+use crate::problem::Problem;
+
+/// The width at which a timeline is drawn, in pixels; the page shrinks it to its own.
+const TIMELINE_WIDTH: f64 = 960.0;
+
+/// A panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Panel {
+    /// The headline numbers.
+    Headline,
+    /// The pipeline's timeline.
+    Timeline,
+    /// A study that is made at once.
+    Study(Study),
+}
+
+/// Every panel by its name, with words for a choice.
+pub(crate) const PANELS: [(&str, &str, Panel); 7] = [
+    ("headline", "Headline numbers", Panel::Headline),
+    ("memory", "Memory per stage", Panel::Study(Study::Memory)),
+    ("step", "Where the step's time goes", Panel::Study(Study::Step)),
+    ("communication", "Communication", Panel::Study(Study::Communication)),
+    ("bubble", "Bubble", Panel::Study(Study::Bubble)),
+    ("balance", "Balance of the stages", Panel::Study(Study::Balance)),
+    ("timeline", "Pipeline timeline", Panel::Timeline),
+];
+
+/// What an address asks for.
+#[derive(Debug)]
+struct Asked<'a> {
+    panel: Panel,
+    theme: Option<&'static str>,
+    /// What is left: the link.
+    link: Vec<&'a str>,
+}
+
+/// Takes the two names of an embedded panel out of a query string.
+fn asked(query: &str) -> Result<Asked<'_>, String> {
+    let mut asked = Asked { panel: Panel::Headline, theme: None, link: Vec::new() };
+    for pair in query.split('&') {
+        match pair.split_once('=') {
+            Some(("panel", name)) => {
+                let panel = PANELS.iter().find(|(known, ..)| *known == name);
+                let known = PANELS.map(|(known, ..)| known).join(", ");
+                let panel = panel.ok_or_else(|| format!("The panel is one of {known}."))?;
+                asked.panel = panel.2;
+            }
+            Some(("theme", "dark")) => asked.theme = Some("dark"),
+            Some(("theme", "light")) => asked.theme = Some("light"),
+            Some(("theme", "auto")) => asked.theme = None,
+            Some(("theme", _)) => return Err("The theme is auto, dark or light.".to_owned()),
+            _ => asked.link.push(pair),
+        }
+    }
+    Ok(asked)
+}
+
+/// A panel of a link, which nothing is stored of.
+pub(super) async fn of_link(
+    State(state): State<AppState>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let query = query.unwrap_or_default();
+    let drawn = off_thread({
+        let state = state.clone();
+        move || match asked(&query) {
+            Ok(asked) => {
+                let link = asked.link.join("&");
+                match link::decode(&link) {
+                    Ok(design) => {
+                        let address = format!("/?{}", link::encode(&design));
+                        let body = body(&design, &address, &asked);
+                        document(&state, StatusCode::OK, &design.preset.title, asked.theme, &body)
+                    }
+                    Err(errors) => {
+                        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                        refused(&state, StatusCode::BAD_REQUEST, &errors.join("; "))
+                    }
+                }
+            }
+            Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
+        }
+    });
+    Ok(framed(&state, drawn.await?))
+}
+
+/// A panel of a stored design.
+pub(super) async fn of_stored(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let query = query.unwrap_or_default();
+    let found = designs::find(&state, &id, None, None).await?;
+    let drawn = off_thread({
+        let state = state.clone();
+        move || {
+            let design = found.and_then(|(stored, _)| link::decode(&stored.link).ok());
+            let Some(design) = design else {
+                let why = "There is no design at this link; it may have been deleted.";
+                return refused(&state, StatusCode::NOT_FOUND, why);
+            };
+            match asked(&query) {
+                Ok(asked) => {
+                    let body = body(&design, &format!("/d/{id}"), &asked);
+                    document(&state, StatusCode::OK, &design.preset.title, asked.theme, &body)
+                }
+                Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
+            }
+        }
+    });
+    Ok(framed(&state, drawn.await?))
+}
+
+/// The panel with its title and the way to the explorer.
+fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
+    let mut html = String::from("<header class=\"embed-head\"><h1>");
+    escape_into(&mut html, &design.preset.title);
+    let changed = design.changed().len() as u64;
+    if changed > 0 {
+        let changed = app::format::counted(changed, "knob changed", "knobs changed");
+        let _ = write!(html, " <span class=\"muted\">{changed}</span>");
+    }
+    let _ = write!(
+        html,
+        "</h1><a class=\"button\" href=\"{}\" rel=\"noopener\">Open in Moescape</a></header>\
+         <main class=\"embed-panel\">",
+        escaped(address)
+    );
+    match Plan::new(design) {
+        Ok(plan) => html.push_str(&panel(&Numbers::new(plan), asked)),
+        Err(violations) => {
+            html.push_str("<p class=\"card embed-broken\">This design can't run. ");
+            let first = violations.first().map_or("", |violation| violation.message.as_str());
+            escape_into(&mut html, first);
+            html.push_str("</p>");
+        }
+    }
+    let _ = write!(html, "</main><p class=\"muted embed-foot\">Model {MODEL_VERSION}</p>");
+    html
+}
+
+fn panel(numbers: &Numbers, asked: &Asked<'_>) -> String {
+    match asked.panel {
+        Panel::Headline => headline(numbers),
+        Panel::Study(study) => answer::html(study, numbers, Width::Any, Options::default()),
+        Panel::Timeline => {
+            let drawn = timeline::still(numbers, asked.theme == Some("dark"), TIMELINE_WIDTH);
+            drawn.unwrap_or_else(|why| format!("<p class=\"card\">{}</p>", escaped(&why)))
+        }
+    }
+}
+
+fn headline(numbers: &Numbers) -> String {
+    let mut html = String::from("<dl class=\"embed-numbers card\">");
+    for headline in headlines(numbers) {
+        let _ = write!(html, "<div data-metric=\"{}\">", headline.metric.metric().name);
+        element(&mut html, "dt", "", headline.title);
+        element(&mut html, "dd", "class=\"embed-number\"", &headline.shown.to_string());
+        element(&mut html, "dd", "class=\"muted\"", &headline.line);
+        html.push_str("</div>");
+    }
+    html.push_str("</dl>");
+    let over = if numbers.estimate.metrics.fits { "" } else { " over" };
+    element(&mut html, "p", &format!("class=\"fits{over}\""), &verdict(numbers));
+    html
+}
+
+fn refused(state: &AppState, status: StatusCode, why: &str) -> Response {
+    let mut body = String::from("<main class=\"embed-panel\"><h1>Nothing to show</h1>");
+    element(&mut body, "p", "class=\"card embed-broken\"", why);
+    body.push_str("<p><a class=\"button\" href=\"/\">Open Moescape</a></p></main>");
+    document(state, status, "Nothing to show", None, &body)
+}
+
+/// A document with the site's style and no script. Its links open in a page of their own.
+fn document(
+    state: &AppState,
+    status: StatusCode,
+    title: &str,
+    theme: Option<&str>,
+    body: &str,
+) -> Response {
+    let style = state.site.names().map_or_else(String::new, |names| {
+        format!("<link rel=\"stylesheet\" href=\"{}\">", names.css)
+    });
+    let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
+    let html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"robots\" content=\"noindex\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n<base target=\"_blank\">\n\
+         <title>{} · Moescape</title>\n{style}\n</head>\n<body class=\"embed\">\n{body}\n</body>\n\
+         </html>\n",
+        escaped(title)
+    );
+    (status, Html(html)).into_response()
+}
+
+/// The headers of a page that other sites may frame.
+fn framed(state: &AppState, mut response: Response) -> Response {
+    let policy = format!(
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
+         form-action 'none'; frame-ancestors {}",
+        state.embed_from.policy()
+    );
+    let headers = response.headers_mut();
+    if let Ok(policy) = HeaderValue::try_from(policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let cross = HeaderValue::from_static("cross-origin");
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), cross);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panel_and_theme_are_taken_out_of_the_link() {
+        let asked = asked("v=1&panel=memory&preset=deepseek-v3&theme=dark&tp=4").unwrap();
+        assert_eq!(asked.link.join("&"), "v=1&preset=deepseek-v3&tp=4");
+        assert_eq!((asked.panel, asked.theme), (Panel::Study(Study::Memory), Some("dark")));
+    }
+
+    #[test]
+    fn other_panels_and_themes_are_refused() {
+        assert!(asked("panel=x").unwrap_err().contains("headline, memory"));
+        assert!(asked("theme=\"><script>").is_err());
+    }
+
+    #[test]
+    fn every_panel_can_be_drawn() {
+        let numbers = Numbers::of(&link::decode("").unwrap()).unwrap();
+        for (name, ..) in PANELS {
+            let html = panel(&numbers, &asked(&format!("panel={name}")).unwrap());
+            assert!(html.len() > 200 && !html.contains("<script"), "{name}: {html}");
+        }
+    }
+}
