@@ -15,6 +15,7 @@ mod predict;
 mod presets;
 mod query;
 mod schedule;
+mod share;
 mod stored_page;
 mod sweep_page;
 mod sweep_rows;
@@ -45,6 +46,7 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
+        .route("/share", get(share::open).post(share::act))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
         .route(app::trust::PATH, get(page::trust))

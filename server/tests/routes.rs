@@ -25,6 +25,8 @@ mod page;
 mod pkg;
 #[path = "routes/schedule.rs"]
 mod schedule;
+#[path = "routes/share.rs"]
+mod share;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};

@@ -82,6 +82,7 @@ pub fn header(explorer: Explorer) -> impl IntoView {
                     {icon(Icon::Keyboard)}
                 </button>
                 {copy_link(explorer)}
+                {share_link(explorer)}
             </div>
         </header>
     }
@@ -146,6 +147,17 @@ fn copy_link(explorer: Explorer) -> impl IntoView {
             </span>
         </button>
         {move || (copied.get() == Copied::ByHand).then(|| link_to_copy(explorer))}
+    }
+}
+
+/// Leads to the sheet to share, which a script of its own shows as a dialog.
+fn share_link(explorer: Explorer) -> impl IntoView {
+    let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
+    view! {
+        <a class="button" href=sheet data-share="" title="Short link, code, embedding">
+            {icon(Icon::Share)}
+            <span class="copy-label share-label">"Share"</span>
+        </a>
     }
 }
 

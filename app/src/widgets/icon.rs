@@ -11,6 +11,8 @@ pub enum Icon {
     Redo,
     /// A link.
     Link,
+    /// To others.
+    Share,
     /// Dark and light.
     Theme,
     /// Keys.
@@ -28,6 +30,7 @@ impl Icon {
                 "M6.5 9.5a3 3 0 0 0 4.2 0l2.4-2.4a3 3 0 0 0-4.2-4.2L8 3.8M9.5 6.5a3 3 0 0 0-4.2 0\
                  L2.9 8.9a3 3 0 0 0 4.2 4.2l.9-.9"
             }
+            Self::Share => "M8 10V2m-3 3 3-3 3 3M3 8v6h10V8",
             Self::Theme => "M13.5 9.6A5.8 5.8 0 0 1 6.4 2.5a5.8 5.8 0 1 0 7.1 7.1z",
             Self::Keyboard => {
                 "M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M4.5 9.5h7"

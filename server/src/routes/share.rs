@@ -1,0 +1,173 @@
+//! `/share?…`: everything with which a design is passed on. The explorer shows it as a dialog;
+//! where no script runs it is a page that does the same.
+//!
+//! Opening it stores nothing. `POST /share` stores the design under a short link, or deletes one of
+//! the visitor's, and leads back.
+
+mod sheet;
+
+use std::collections::HashMap;
+
+use axum::Form;
+use axum::extract::rejection::FormRejection;
+use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use model::design::Design;
+use model::{MODEL_VERSION, link};
+
+use super::page::off_thread;
+use super::{designs, page};
+use crate::client::Client;
+use crate::designs::{Entry, Stored, Words, id};
+use crate::owner::{Owner, Storing};
+use crate::problem::Problem;
+use crate::{AppState, public_url};
+use sheet::{Sheet, Typed};
+
+/// The visitor's short links that are listed; the API has all of them.
+const LISTED: u32 = 20;
+
+/// What a page with our own script may load.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
+                      base-uri 'none'";
+
+/// The sheet of a design.
+pub(super) async fn open(
+    State(state): State<AppState>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let design = link::decode(request.uri().query().unwrap_or_default());
+    let design = design.map_err(Problem::unreadable_design)?;
+    let (headers, extensions) = (request.headers(), request.extensions());
+    let asker = Asker::of(&state, headers, extensions);
+    sheet(&state, asker, design, None, Owner::of(headers)).await
+}
+
+/// Who asks, as far as the sheet looks different.
+struct Asker {
+    /// What every address on the sheet begins with.
+    base: String,
+    theme: Option<String>,
+}
+
+impl Asker {
+    fn of(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
+        let url = public_url::of_request(state, headers, extensions);
+        let base = url.map_or_else(String::new, |url| url.as_str().to_owned());
+        Self { base, theme: page::theme(headers) }
+    }
+}
+
+/// Why what was asked for wasn't done, and what was typed.
+struct Refused {
+    problem: Problem,
+    typed: Typed,
+}
+
+/// `POST /share`: `action=store` with `link`, `name` and `note`, or `action=delete` with `id`.
+pub(super) async fn act(
+    State(state): State<AppState>,
+    Client(client): Client,
+    storing: Storing,
+    headers: HeaderMap,
+    extensions: Extensions,
+    form: Result<Form<HashMap<String, String>>, FormRejection>,
+) -> Result<Response, Problem> {
+    let Form(form) = form.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let field = |name: &str| form.get(name).map(String::as_str);
+    let design = link::decode(field("link").unwrap_or_default());
+    let design = design.map_err(Problem::unreadable_design)?;
+    let Storing { owner, cookie } = storing;
+    let done = match field("action") {
+        Some("store") => {
+            let words = Words::new(field("name"), field("note")).map_err(|(field, why)| {
+                let detail = format!("The {field} can't be kept: {why}.");
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
+            });
+            match words {
+                Ok(words) => {
+                    let (owner, design) = (owner.clone(), design.clone());
+                    designs::keep(&state, &client, owner, design, words).await.map(|_| ())
+                }
+                Err(problem) => Err(problem),
+            }
+        }
+        Some("delete") => {
+            let id = field("id").unwrap_or_default();
+            designs::remove(&state, id, Some(owner.clone())).await
+        }
+        _ => Err(Problem::new(StatusCode::BAD_REQUEST, "`action` is store or delete")),
+    };
+    if let Err(problem) = done {
+        let text = |name: &str| field(name).unwrap_or_default().to_owned();
+        let typed = Typed { name: text("name"), note: text("note") };
+        let asker = Asker::of(&state, &headers, &extensions);
+        let refused = Some(Refused { problem, typed });
+        // Who has stored nothing yet gets no key with a refusal.
+        return sheet(&state, asker, design, refused, Owner::of(&headers)).await;
+    }
+    let back = HeaderValue::try_from(format!("/share?{}", link::encode(&design)));
+    let back = back.map_err(|_| designs::unknown())?;
+    Ok((StatusCode::SEE_OTHER, [(header::LOCATION, back), (header::SET_COOKIE, cookie)])
+        .into_response())
+}
+
+async fn sheet(
+    state: &AppState,
+    asker: Asker,
+    design: Design,
+    refused: Option<Refused>,
+    owner: Option<Owner>,
+) -> Result<Response, Problem> {
+    let link = link::encode(&design);
+    let short = id(&link, MODEL_VERSION);
+    let found = match &owner {
+        Some(_) => designs::find(state, &short, owner.clone(), None).await?,
+        None => None,
+    };
+    let entry = found.and_then(|(_, entry)| entry);
+    let listed: Vec<(Stored, Entry)> = designs::of_owner(state, owner, None, LISTED).await?;
+    let status = refused.as_ref().map_or(StatusCode::OK, |refused| refused.problem.status());
+    let state = state.clone();
+    let html = off_thread(move || {
+        let (why, typed) = refused.map(|it| (it.problem.detail().to_owned(), it.typed)).unzip();
+        let sheet = Sheet {
+            design: &design,
+            link: &link,
+            short: &short,
+            base: &asker.base,
+            entry: entry.as_ref(),
+            listed: &listed,
+            why: why.as_deref(),
+            typed: typed.as_ref(),
+        };
+        document(&state, asker.theme.as_deref(), &sheet.html())
+    });
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
+    ];
+    Ok((status, headers, Html(html.await?)).into_response())
+}
+
+fn document(state: &AppState, theme: Option<&str>, body: &str) -> String {
+    let files = state.site.names().map_or_else(String::new, |names| {
+        format!(
+            "<link rel=\"stylesheet\" href=\"{}\">\n<script type=\"module\" src=\"{}\"></script>\n",
+            names.css, names.share
+        )
+    });
+    // Only the two that there are come out of a cookie.
+    let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"robots\" content=\"noindex\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
+         <title>Share a design · Moescape</title>\n{files}</head>\n<body>\n\
+         <main class=\"share\">{body}</main>\n</body>\n</html>\n"
+    )
+}

@@ -1,0 +1,325 @@
+//! The sheet itself, as HTML.
+
+use std::fmt::Write as _;
+
+use app::format;
+use app::html::{element, escape_into, escaped};
+use model::design::Design;
+use model::file::{self, Extent, json};
+use model::link as links;
+use qrcodegen::{QrCode, QrCodeEcc};
+
+use crate::calendar;
+use crate::designs::{Entry, LONGEST_NAME, LONGEST_NOTE, Stored};
+use crate::routes::embed::PANELS;
+
+/// Characters from which on programs may cut a link.
+const LONG: usize = 2_000;
+
+/// Characters that a code may have: with more its squares are too small for a camera.
+const LONGEST_CODE: usize = 600;
+
+/// Empty squares around a code, as its standard asks.
+const MARGIN: i32 = 4;
+
+/// What was typed into a form that was refused.
+pub(super) struct Typed {
+    pub(super) name: String,
+    pub(super) note: String,
+}
+
+/// All that the sheet is made of.
+pub(super) struct Sheet<'a> {
+    pub(super) design: &'a Design,
+    /// The design as a query string.
+    pub(super) link: &'a str,
+    /// The id that it has, stored or not.
+    pub(super) short: &'a str,
+    /// What every address begins with.
+    pub(super) base: &'a str,
+    /// What the visitor says of it, if they have stored it.
+    pub(super) entry: Option<&'a Entry>,
+    /// The visitor's short links.
+    pub(super) listed: &'a [(Stored, Entry)],
+    /// Why the last wish was refused.
+    pub(super) why: Option<&'a str>,
+    pub(super) typed: Option<&'a Typed>,
+}
+
+impl Sheet<'_> {
+    /// What stands in the dialog or on the page.
+    pub(super) fn html(&self) -> String {
+        let mut html =
+            String::from("<h1 id=\"share-title\" tabindex=\"-1\">Share this design</h1>");
+        if let Some(why) = self.why {
+            element(&mut html, "p", "class=\"share-refused\" role=\"alert\"", why);
+        }
+        self.full_link(&mut html);
+        self.short_link(&mut html);
+        self.code(&mut html);
+        self.embed(&mut html);
+        self.call(&mut html);
+        self.list(&mut html);
+        let _ = write!(
+            html,
+            "<p class=\"share-back\"><a class=\"button\" href=\"/?{}\">Back to the design</a></p>",
+            escaped(self.link)
+        );
+        html
+    }
+
+    /// The whole long link.
+    fn long(&self) -> String {
+        format!("{}/?{}", self.base, self.link)
+    }
+
+    /// The whole short link, where there is one.
+    fn shortened(&self) -> Option<String> {
+        self.entry.map(|entry| format!("{}{}", self.base, entry.address(self.short)))
+    }
+
+    fn full_link(&self, html: &mut String) {
+        let long = self.long();
+        html.push_str("<section><h2>Full link</h2>");
+        copied(html, "share-long", "Full link", &long);
+        let length = long.chars().count();
+        let _ = write!(
+            html,
+            "<p class=\"muted\">The whole design is in the link: nothing is stored. {} \
+             characters.</p>",
+            format::whole(length as u64)
+        );
+        if length > LONG {
+            let _ = write!(
+                html,
+                "<p class=\"share-warning\">Some programs cut links of more than {} characters. \
+                 Make a short link.</p>",
+                format::whole(LONG as u64)
+            );
+        }
+        html.push_str("</section>");
+    }
+
+    fn short_link(&self, html: &mut String) {
+        html.push_str("<section><h2>Short link</h2>");
+        if let Some(short) = self.shortened() {
+            copied(html, "share-short", "Short link", &short);
+        }
+        html.push_str("<form method=\"post\" action=\"/share\" class=\"share-form\">");
+        hidden(html, "link", self.link);
+        let (name, note) = match (self.typed, self.entry) {
+            (Some(typed), _) => (typed.name.as_str(), typed.note.as_str()),
+            (None, Some(entry)) => (entry.name.as_str(), entry.note.as_str()),
+            (None, None) => ("", ""),
+        };
+        let _ = write!(
+            html,
+            "<label for=\"share-name\">Name, if you like</label>\
+             <input id=\"share-name\" name=\"name\" maxlength=\"{LONGEST_NAME}\" \
+             autocomplete=\"off\" value=\"{}\">\
+             <label for=\"share-note\">Note, if you like</label>\
+             <textarea id=\"share-note\" name=\"note\" maxlength=\"{LONGEST_NOTE}\" rows=\"2\">\n{}\
+             </textarea>",
+            escaped(name),
+            escaped(note)
+        );
+        let store = match self.entry {
+            Some(_) => "Save name and note",
+            None => "Store and make a short link",
+        };
+        let _ = write!(
+            html,
+            "<button class=\"button primary\" name=\"action\" value=\"store\">{store}</button>\
+             </form><p class=\"muted\">The server stores the design, its headline numbers, the \
+             model's version, the name and the note, until you delete them here. Whoever has the \
+             link reads them. A cookie tells the server that they are this browser's; it stores \
+             no account and no address of yours.</p></section>"
+        );
+    }
+
+    /// The link as a code for a camera: the short one, where there is one.
+    fn code(&self, html: &mut String) {
+        let (which, link) = match self.shortened() {
+            Some(short) => ("short", short),
+            None => ("full", self.long()),
+        };
+        html.push_str("<section><h2>Code for a phone</h2>");
+        let code = QrCode::encode_text(&link, QrCodeEcc::Low).ok();
+        match code.filter(|_| link.len() <= LONGEST_CODE) {
+            Some(code) => {
+                let _ = write!(html, "<div class=\"share-code\">{}</div>", drawn(&code, which));
+            }
+            None => html.push_str(
+                "<p class=\"muted\">The full link is too long for a code. A short link has one.\
+                 </p>",
+            ),
+        }
+        html.push_str("</section>");
+    }
+
+    fn embed(&self, html: &mut String) {
+        let first = PANELS[0].0;
+        let address = match self.entry {
+            Some(_) => format!("{}/embed/d/{}?panel={first}", self.base, self.short),
+            None => format!("{}/embed?panel={first}&{}", self.base, self.link),
+        };
+        let snippet = format!(
+            "<iframe src=\"{}\" title=\"{}\" width=\"720\" height=\"480\" loading=\"lazy\">\
+             </iframe>",
+            escaped(&address),
+            escaped(self.design.preset.title)
+        );
+        html.push_str(
+            "<section><h2>In another page</h2><label for=\"share-panel\">Panel</label>\
+             <select id=\"share-panel\" data-panel=\"share-embed\" autocomplete=\"off\">",
+        );
+        for (name, words, _) in PANELS {
+            let _ = write!(html, "<option value=\"{name}\">{words}</option>");
+        }
+        html.push_str("</select>");
+        copied(html, "share-embed", "HTML of the panel", &snippet);
+        html.push_str(
+            "<p class=\"muted\">Add &amp;theme=dark or &amp;theme=light to the address to choose; \
+             it follows the reader's system else.</p></section>",
+        );
+    }
+
+    fn call(&self, html: &mut String) {
+        let design = json::print(&file::write(self.design, Extent::Changed));
+        // A quote ends the shell's text, so that it is written outside of it.
+        let design: String = design.lines().map(str::trim_start).collect();
+        let design = design.replace('\'', "'\\''");
+        let call = format!("curl -s {}/api/v1/predict -d '{design}'", self.base);
+        html.push_str("<section><h2>For a program</h2>");
+        copied(html, "share-curl", "Call of the API", &call);
+        html.push_str(
+            "<p class=\"muted\">Answers with every number as JSON. \
+             <a href=\"/api/v1/openapi.json\">What else the API can do</a></p></section>",
+        );
+    }
+
+    fn list(&self, html: &mut String) {
+        if self.listed.is_empty() {
+            return;
+        }
+        html.push_str("<section><h2>Your short links</h2><ul class=\"share-list\">");
+        for (stored, entry) in self.listed {
+            let title = links::decode(&stored.link).map(|design| design.preset.title);
+            let title = title.unwrap_or(&stored.id);
+            let name = if entry.name.is_empty() { title } else { &entry.name };
+            let _ = write!(html, "<li><a href=\"{}\">", escaped(&entry.address(&stored.id)));
+            escape_into(html, name);
+            let _ = write!(
+                html,
+                "</a> <span class=\"muted\">{}, model {}</span>",
+                calendar::day(entry.created_at_secs),
+                escaped(&stored.model_version)
+            );
+            html.push_str("<form method=\"post\" action=\"/share\">");
+            hidden(html, "link", self.link);
+            hidden(html, "id", &stored.id);
+            let _ = write!(
+                html,
+                "<button class=\"button\" name=\"action\" value=\"delete\" \
+                 aria-label=\"Delete {}\">Delete</button></form></li>",
+                escaped(name)
+            );
+        }
+        html.push_str("</ul></section>");
+    }
+}
+
+/// A text to be copied: selected as a whole where no script copies it.
+fn copied(html: &mut String, id: &str, label: &str, text: &str) {
+    let _ = write!(
+        html,
+        "<div class=\"share-row\"><input id=\"{id}\" readonly aria-label=\"{label}\" \
+         autocomplete=\"off\" value=\"{}\"><button type=\"button\" class=\"button\" \
+         data-copy=\"{id}\" aria-live=\"polite\" hidden>Copy<span class=\"visually-hidden\"> \
+         {label}</span></button></div>",
+        escaped(text)
+    );
+}
+
+fn hidden(html: &mut String, name: &str, value: &str) {
+    let _ = write!(
+        html,
+        "<input type=\"hidden\" name=\"{name}\" autocomplete=\"off\" value=\"{}\">",
+        escaped(value)
+    );
+}
+
+/// A code as SVG, black on white in either theme: cameras read no other.
+fn drawn(code: &QrCode, which: &str) -> String {
+    let size = code.size();
+    let side = size + 2 * MARGIN;
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {side} {side}\" role=\"img\" aria-label=\"Code of the {which} link\">\
+         <rect width=\"{side}\" height=\"{side}\" fill=\"#fff\"/><path fill=\"#000\" d=\""
+    );
+    for y in 0..size {
+        let mut x = 0;
+        while x < size {
+            let run = (x..size).take_while(|x| code.get_module(*x, y)).count();
+            if run > 0 {
+                let _ = write!(svg, "M{} {}h{run}v1h-{run}z", x + MARGIN, y + MARGIN);
+            }
+            x += run as i32 + 1;
+        }
+    }
+    svg.push_str("\"/></svg>");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet(query: &str, entry: Option<&Entry>) -> String {
+        let design = links::decode(query).unwrap();
+        let link = links::encode(&design);
+        let sheet = Sheet {
+            design: &design,
+            link: &link,
+            short: "0123456789abcdef",
+            base: "https://a.example",
+            entry,
+            listed: &[],
+            why: Some("<why>"),
+            typed: None,
+        };
+        sheet.html()
+    }
+
+    #[test]
+    fn a_design_that_is_not_stored_has_its_full_link_everywhere() {
+        let html = sheet("mbs=4", None);
+        let query = "v=1&amp;preset=pangu-ultra-moe-6k&amp;training.micro_batch_size=4";
+        assert!(html.contains(&format!("value=\"https://a.example/?{query}\"")), "{html}");
+        assert!(html.contains("Store and make a short link") && !html.contains("/d/"), "{html}");
+        assert!(html.contains("Code of the full link"), "{html}");
+        assert!(html.contains("&lt;why&gt;") && !html.contains("<why>"), "{html}");
+        // Once for the attribute around the snippet, once for the one in it.
+        assert!(html.contains("panel=headline&amp;amp;v=1&amp;amp;preset="), "{html}");
+    }
+
+    #[test]
+    fn a_stored_one_has_its_short_link_everywhere() {
+        let entry = Entry { name: "A \"b\"".into(), tag: "0123456789".into(), ..Entry::default() };
+        let html = sheet("mbs=4", Some(&entry));
+        let short = "https://a.example/d/0123456789abcdef?note=0123456789";
+        assert!(html.contains(&format!("value=\"{short}\"")), "{html}");
+        assert!(html.contains("value=\"A &quot;b&quot;\"") && html.contains("Save name"), "{html}");
+        assert!(html.contains("/embed/d/0123456789abcdef?panel=headline"), "{html}");
+        assert!(html.contains("Code of the short link"), "{html}");
+    }
+
+    #[test]
+    fn a_long_link_is_warned_of_and_has_no_code() {
+        let layers: Vec<String> = (0..400).map(|layer| layer.to_string()).collect();
+        let html = sheet(&format!("noop_layers={}&pp=1", layers.join(",")), None);
+        let is_long = html.contains("too long for a code");
+        assert!(is_long, "{html}");
+        assert!(!sheet("", None).contains("more than 2,000"));
+    }
+}
