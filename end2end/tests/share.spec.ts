@@ -1,0 +1,139 @@
+// Passing a design on: the sheet, short links and whose they are, panels in other pages.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+
+/** A design that no other test stores, so that tests don't share a short link. */
+function design(batch: number): string {
+  return `/?v=1&preset=pangu-ultra-moe-6k&training.global_batch_size=${batch}`;
+}
+
+async function openSheet(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Share" }).click();
+  await expect(page.getByRole("dialog").getByLabel("Full link", { exact: true })).toBeVisible();
+}
+
+/** Stores the design of a page and gives its short link. */
+async function store(page: Page, name: string): Promise<string> {
+  await openSheet(page);
+  const sheet = page.getByRole("dialog");
+  await sheet.getByLabel("Name, if you like").fill(name);
+  await sheet.getByRole("button", { name: "Store and make a short link" }).click();
+  await expect(sheet.getByRole("button", { name: "Save name and note" })).toBeVisible();
+  return sheet.getByLabel("Short link", { exact: true }).inputValue();
+}
+
+test("a short link shows the same numbers and the name to others", async ({ page, visit }) => {
+  await gotoHydrated(page, design(12288));
+  const short = await store(page, "Twice <the> batch");
+  expect(short).toMatch(/\/d\/[0-9A-Za-z]{16}\?note=/);
+  const other = await visit();
+  await gotoHydrated(other, short);
+  await expect(other.getByRole("heading", { name: "Twice <the> batch" })).toBeVisible();
+  expect(await numbers(other)).toEqual(await numbers(page));
+  await expect(numberBox(other, "Global batch (GBS)")).toHaveValue("12288");
+});
+
+test("a change leaves the stored design for the address of a long link", async ({ page }) => {
+  await gotoHydrated(page, design(18432));
+  const short = await store(page, "");
+  await gotoHydrated(page, short);
+  await expect(page).toHaveURL(short);
+  await numberBox(page, "Virtual stages (VPP)").fill("1");
+  await expect(page).toHaveURL(/\/\?v=1&.*virtual_pipeline_model_parallel_size=1/);
+  await page.getByRole("link", { name: "Open it again" }).click();
+  await expect(page).toHaveURL(short);
+  await expect(page.getByRole("heading", { name: "Stored design" })).toBeVisible();
+});
+
+test("a fragment keeps the stored design", async ({ page }) => {
+  await gotoHydrated(page, design(24576));
+  const short = await store(page, "");
+  await gotoHydrated(page, short);
+  await page.getByRole("link", { name: "Skip to the results" }).focus();
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/#results$/);
+  await expect(numberBox(page, "Global batch (GBS)")).toHaveValue("24576");
+});
+
+test("who stored a design deletes it, and nobody else", async ({ page, visit }) => {
+  await gotoHydrated(page, design(30720));
+  const short = await store(page, "To be deleted");
+  const id = new URL(short).pathname.split("/")[2];
+  const other = await visit();
+  const refused = await other.request.delete(`/api/v1/designs/${id}`);
+  expect(refused.status()).toBe(403);
+  await page.getByRole("button", { name: "Delete To be deleted" }).click();
+  await expect(page.getByRole("button", { name: "Delete To be deleted" })).toBeHidden();
+  expect((await page.request.get(short, { headers: { accept: "text/html" } })).status()).toBe(404);
+});
+
+test("the sheet takes the focus, and gives it back", async ({ page }) => {
+  await gotoHydrated(page);
+  const share = page.getByRole("link", { name: "Share" });
+  await share.focus();
+  await page.keyboard.press("Enter");
+  const sheet = page.getByRole("dialog", { name: "Share this design" });
+  await expect(sheet.getByLabel("Full link", { exact: true })).toBeVisible();
+  await expect(sheet.getByRole("heading", { name: "Share this design" })).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  await expect(share).toBeFocused();
+});
+
+test("a panel is chosen for another page and shown there", async ({ page }) => {
+  await gotoHydrated(page);
+  await openSheet(page);
+  await page.getByLabel("Panel", { exact: true }).selectOption("memory");
+  const snippet = await page.getByLabel("HTML of the panel").inputValue();
+  expect(snippet).toContain("panel=memory");
+  await page.goto("about:blank");
+  await page.setContent(snippet);
+  const frame = page.frameLocator("iframe");
+  await expect(frame.getByRole("heading", { name: "Memory per pipeline stage" })).toBeVisible();
+  await expect(frame.getByRole("link", { name: "Open in Moescape" })).toBeVisible();
+});
+
+test.describe("without a script", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("a design is shared on a page", async ({ page }) => {
+    await page.goto(design(36864));
+    await page.getByRole("link", { name: "Share" }).click();
+    await page.getByLabel("Note, if you like").fill("no script");
+    await page.getByRole("button", { name: "Store and make a short link" }).click();
+    const short = await page.getByLabel("Short link", { exact: true }).inputValue();
+    await page.goto(short);
+    await expect(page.getByText("no script")).toBeVisible();
+  });
+});
+
+const SCREENS = [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+] as const;
+
+for (const [screen, viewport] of SCREENS) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
+      const page = await visit({ viewport, colorScheme });
+      await gotoHydrated(page, design(43008));
+      const short = await store(page, "For axe");
+      const sheet = await new AxeBuilder({ page }).analyze();
+      expect(sheet.violations.map((found) => [found.id, found.nodes[0]?.html])).toEqual([]);
+      for (const url of [short, `/share${new URL(design(1), "http://a").search}`]) {
+        await page.goto(url);
+        const found = await new AxeBuilder({ page }).analyze();
+        expect(found.violations.map((one) => [one.id, one.nodes[0]?.html])).toEqual([]);
+      }
+      const id = new URL(short).pathname.split("/")[2];
+      for (const panel of ["headline", "memory", "timeline"]) {
+        await page.goto(`/embed/d/${id}?panel=${panel}`);
+        const found = await new AxeBuilder({ page }).analyze();
+        expect(found.violations.map((one) => [one.id, one.nodes[0]?.html])).toEqual([]);
+      }
+    });
+  }
+}
