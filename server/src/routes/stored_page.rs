@@ -44,6 +44,15 @@ impl Asked {
         }
         asked
     }
+
+    /// The address of this page with or without the stored numbers, as an attribute has it.
+    fn address(&self, id: &str, keeps: bool) -> String {
+        let tag = self.tag.as_ref().map(|tag| format!("note={}", escaped(tag)));
+        let numbers = keeps.then(|| "numbers=stored".to_owned());
+        let asked: Vec<String> = tag.into_iter().chain(numbers).collect();
+        let mark = if asked.is_empty() { "" } else { "?" };
+        format!("/d/{id}{mark}{}", asked.join("&amp;"))
+    }
 }
 
 /// The page of a stored design.
@@ -130,7 +139,7 @@ fn banner(stored: &Stored, entry: Option<&Entry>, asked: &Asked) -> String {
             html.push_str(&since_then(stored, &changes, asked));
         }
         if asked.keeps {
-            html.push_str(&kept_numbers(stored, &changes));
+            html.push_str(&kept_numbers(stored, &changes, asked));
         }
     }
     html.push_str("</div></section>");
@@ -160,28 +169,28 @@ fn since_then(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
     if !changed.is_empty() {
         html.push_str("</ul>");
     }
-    let keep = match (asked.keeps, &asked.tag) {
-        (true, _) => String::new(),
-        (false, None) => "?numbers=stored".to_owned(),
-        (false, Some(tag)) => format!("?note={}&amp;numbers=stored", escaped(tag)),
-    };
     let id = &stored.id;
     html.push_str("<div class=\"stored-actions\">");
-    if !keep.is_empty() {
-        let _ = write!(html, "<a class=\"button\" href=\"/d/{id}{keep}\">Keep</a>");
+    if !asked.keeps {
+        let link = asked.address(id, true);
+        let _ = write!(html, "<a class=\"button\" href=\"{link}\">Keep</a>");
     }
     let _ = write!(
         html,
         "<form method=\"post\" action=\"/d/{id}/recompute\">\
-         <button class=\"button primary\">Recompute</button></form>\
-         <p class=\"muted\">Keep shows the stored numbers beside today's. Recompute stores \
-         today's under a new short link; this one stays as it is.</p></div>"
+         <button class=\"button primary\">Recompute</button></form><p class=\"muted\">"
+    );
+    if !asked.keeps {
+        html.push_str("Keep shows the stored numbers beside today's. ");
+    }
+    html.push_str(
+        "Recompute stores today's under a new short link; this one stays as it is.</p></div>",
     );
     html
 }
 
 /// The stored numbers, marked as such.
-fn kept_numbers(stored: &Stored, changes: &[Change]) -> String {
+fn kept_numbers(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
     let mut html = String::from("<div class=\"stored-numbers\"><h3>");
     escape_into(&mut html, &format!("Stored numbers, model {}", stored.model_version));
     html.push_str("</h3><dl>");
@@ -191,8 +200,8 @@ fn kept_numbers(stored: &Stored, changes: &[Change]) -> String {
         element(&mut html, "dd", "", &change.then_text());
         html.push_str("</div>");
     }
-    let _ =
-        write!(html, "</dl><p><a href=\"/d/{}\">Hide the stored numbers</a></p></div>", stored.id);
+    let link = asked.address(&stored.id, false);
+    let _ = write!(html, "</dl><p><a href=\"{link}\">Hide the stored numbers</a></p></div>");
     html
 }
 
@@ -224,6 +233,8 @@ mod tests {
         assert!(!html.contains("Stored numbers"), "{html}");
         let kept = banner(&stored("0.0.1"), None, &Asked::of("numbers=stored&utm_source=x"));
         assert!(kept.contains("Stored numbers, model 0.0.1") && !kept.contains(">Keep<"), "{kept}");
+        let tagged = banner(&stored("0.0.1"), None, &Asked::of("note=abc"));
+        assert!(tagged.contains("?note=abc&amp;numbers=stored\">Keep<"), "{tagged}");
     }
 
     #[test]
