@@ -1,10 +1,10 @@
 //! Designs that were stored on purpose, each under a short id.
 //!
 //! An id is a hash of the design and of the model's version: storing the same one again, by
-//! whomever, gives the same id. With a design stands what the model said of it then, so that a link opened
-//! years later can say what has changed. Each owner has an entry of their own, with a name and a
-//! note; who opens the bare link doesn't read those of others, as an id can be guessed by whoever
-//! has the same design. The link that is handed out with a name has the entry's tag.
+//! whomever, gives the same id. With a design stands what the model said of it then, so that a link
+//! opened years later can say what has changed. Each owner has an entry of their own, with a name
+//! and a note; who opens the bare link doesn't read those of others, as an id can be guessed by
+//! whoever has the same design. The link that is handed out with a name has the entry's tag.
 
 mod ledger;
 mod quota;

@@ -213,7 +213,8 @@ fn document(
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta name=\"robots\" content=\"noindex\">\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n<base target=\"_blank\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
+         <base target=\"_blank\">\n\
          <title>{} · Moescape</title>\n{style}\n</head>\n<body class=\"embed\">\n{body}\n</body>\n\
          </html>\n",
         escaped(title)
