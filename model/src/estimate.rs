@@ -318,6 +318,10 @@ pub enum Axis {
 }
 
 impl Axis {
+    /// Every axis.
+    pub const ALL: [Self; 7] =
+        [Self::Tp, Self::Cp, Self::Ep, Self::Pp, Self::Dp, Self::Edp, Self::Host];
+
     /// The public name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -345,6 +349,9 @@ pub enum LinkLevel {
 }
 
 impl LinkLevel {
+    /// Every level.
+    pub const ALL: [Self; 3] = [Self::IntraNode, Self::InterNode, Self::Host];
+
     /// The public name.
     #[must_use]
     pub const fn name(self) -> &'static str {

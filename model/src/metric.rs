@@ -1,6 +1,35 @@
 //! The metrics: public id, unit, definition, formula and source, printed beside every number.
 
+mod address;
+
 use crate::source::{DERIVED, KORTHIKANTI_2022, MEGATRON, NARAYANAN_2021, PANGU_ULTRA_MOE, Source};
+
+pub use address::{MetricAddress, MetricPart};
+
+/// Which way of a metric is better, all else equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+impl Better {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+}
+
+/// Neither way is better by itself: a size, a limit, or time that is well or badly spent.
+const NEITHER: Option<Better> = None;
+const HIGHER: Option<Better> = Some(Better::Higher);
+const LOWER: Option<Better> = Some(Better::Lower);
 
 /// One metric of the registry.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +40,8 @@ pub struct Metric {
     pub label: &'static str,
     /// Unit of the value; empty for counts, ratios and verdicts.
     pub unit: &'static str,
+    /// Which way is better; none where neither is by itself.
+    pub better: Option<Better>,
     /// What it means, in a sentence.
     pub definition: &'static str,
     /// How it is computed.
@@ -30,8 +61,8 @@ pub enum MetricValue {
 
 macro_rules! metrics {
     ($(
-        $name:ident: $label:literal, $unit:literal, $definition:literal, $formula:literal,
-            $source:expr;
+        $name:ident: $label:literal, $unit:literal, $better:expr, $definition:literal,
+            $formula:literal, $source:expr;
     )+) => {
         /// Every metric, by its public id.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +90,7 @@ macro_rules! metrics {
             name: stringify!($name),
             label: $label,
             unit: $unit,
+            better: $better,
             definition: $definition,
             formula: $formula,
             source: $source,
@@ -67,67 +99,67 @@ macro_rules! metrics {
 }
 
 metrics! {
-    mfu: "MFU", "",
+    mfu: "MFU", "", HIGHER,
         "Model FLOPs per second over the peak of all devices; recomputation doesn't count",
         "model FLOPs / (step time x devices x peak for MFU)", PANGU_ULTRA_MOE;
-    hfu: "HFU", "",
+    hfu: "HFU", "", NEITHER,
         "FLOPs that matrix units execute per second, over the peak; recomputation counts, and \
          attention as it runs (causal, scores again in the backward)",
         "executed FLOPs / (step time x devices x peak for MFU)",
         KORTHIKANTI_2022;
-    tokens_per_second: "Throughput", "tokens/s",
+    tokens_per_second: "Throughput", "tokens/s", HIGHER,
         "Tokens that the whole cluster trains on per second",
         "global batch x sequence length / step time", DERIVED;
-    tokens_per_second_per_device: "Throughput per device", "tokens/s",
+    tokens_per_second_per_device: "Throughput per device", "tokens/s", HIGHER,
         "Tokens per second of one device", "tokens per second / devices", DERIVED;
-    step_time_seconds: "Step time", "s",
+    step_time_seconds: "Step time", "s", LOWER,
         "From the first forward to the end of the optimizer",
         "pipeline + exposed gradient and parameter exchange + optimizer + stragglers", DERIVED;
-    model_tflops_per_device: "Model TFLOPS per device", "TFLOPS",
+    model_tflops_per_device: "Model TFLOPS per device", "TFLOPS", HIGHER,
         "Model FLOPs per second of one device", "MFU x peak for MFU", DERIVED;
-    params_total: "Parameters", "",
+    params_total: "Parameters", "", NEITHER,
         "All parameters with both embeddings, without MTP layers",
         "embedding + layers + final norm + head", MEGATRON;
-    params_active: "Active parameters", "",
+    params_active: "Active parameters", "", NEITHER,
         "Parameters that one token meets, with both embeddings, without MTP layers",
         "total - (experts - top-k) x expert x MoE layers", MEGATRON;
-    params_total_no_input_embedding: "Parameters without input embedding", "",
+    params_total_no_input_embedding: "Parameters without input embedding", "", NEITHER,
         "All parameters but the input embedding and MTP layers",
         "parameters - vocabulary x hidden size", PANGU_ULTRA_MOE;
-    params_active_no_input_embedding: "Active parameters without input embedding", "",
+    params_active_no_input_embedding: "Active parameters without input embedding", "", NEITHER,
         "Parameters that one token meets, but the input embedding and MTP layers",
         "active parameters - vocabulary x hidden size", PANGU_ULTRA_MOE;
-    flops_per_token: "FLOPs per token", "FLOP",
+    flops_per_token: "FLOPs per token", "FLOP", NEITHER,
         "Model FLOPs of one token, forward and backward, as MFU counts them",
         "3 x (2 x active matrix parameters + attention scores and values)", MEGATRON;
-    memory_peak_bytes: "Peak memory", "bytes",
+    memory_peak_bytes: "Peak memory", "bytes", LOWER,
         "Device memory of the fullest stage at its fullest moment",
         "weights + gradients + optimizer + activations + buffers + reserve", KORTHIKANTI_2022;
-    memory_limit_bytes: "Memory limit", "bytes",
+    memory_limit_bytes: "Memory limit", "bytes", NEITHER,
         "Device memory that a program gets", "usable GiB x 2^30", DERIVED;
-    fits: "Fits", "",
+    fits: "Fits", "", HIGHER,
         "Peak memory is within the limit, and swapped tensors within the host's memory",
         "peak memory <= memory limit and swapped bytes <= host memory per device", DERIVED;
-    bubble_ratio: "Bubble", "",
+    bubble_ratio: "Bubble", "", LOWER,
         "Device time with no task resident, over all device time between the first forward and the \
          last backward; exposed communication inside a task is busy",
         "1 - mean busy time of the stages / pipeline time", NARAYANAN_2021;
-    bubble_ratio_closed_form: "Bubble, closed form", "",
+    bubble_ratio_closed_form: "Bubble, closed form", "", LOWER,
         "The schedule's published formula for equal stages: counts only",
         "(p - 1) / (v m + p - 1) for 1F1B and its interleaved forms", NARAYANAN_2021;
-    comm_volume_bytes: "Communication volume", "bytes",
+    comm_volume_bytes: "Communication volume", "bytes", LOWER,
         "Bytes that one device sends in a step, mean over all devices",
         "sum over axes and links", DERIVED;
-    comm_exposed_seconds: "Exposed communication", "s",
+    comm_exposed_seconds: "Exposed communication", "s", LOWER,
         "Time of a step in which a device waits for communication, mean over all devices",
         "sum over axes of time not hidden by compute", DERIVED;
-    overlap_ratio: "Hidden communication", "",
+    overlap_ratio: "Hidden communication", "", HIGHER,
         "Share of communication time that compute hides",
         "1 - exposed communication / communication time", PANGU_ULTRA_MOE;
-    imbalance_ratio: "Expert imbalance", "",
+    imbalance_ratio: "Expert imbalance", "", LOWER,
         "Tokens of the fullest expert-parallel rank over the mean, mean over steps and layers",
         "max / mean tokens per rank, behind planner and capacity", PANGU_ULTRA_MOE;
-    token_drop_ratio: "Dropped tokens", "",
+    token_drop_ratio: "Dropped tokens", "", LOWER,
         "Share of token copies over their expert's capacity",
         "sum of max(0, load - capacity) / sum of loads; max(0, 1 - capacity factor) of even ones",
         MEGATRON;

@@ -1,0 +1,237 @@
+//! Which changes are taken.
+
+use model::design::{Design, KnobId};
+use model::link;
+
+use crate::anchor::Anchor;
+use crate::change::{Change, Setting};
+use crate::event::{Person, Seq};
+use crate::refusal::{Cause, Refusal};
+use crate::role::Role;
+use crate::room::{Proposal, ProposalState, Question, Room, Thread};
+use crate::text::{clean_name, clean_text};
+
+/// Notes of all threads of a session, at most: all of them are sent to whoever comes in.
+const MOST_NOTES: usize = 10_000;
+/// Candidates, proposals, questions with their answers, or decisions of a session, at most.
+const MOST_ENTRIES: usize = 1_000;
+
+impl Room {
+    /// The change as it will be done, if a person of that role may do it now.
+    ///
+    /// Text is cleaned, and what the server knows better than the client is written by it: the
+    /// design and value that a comment, proposal or decision was made at.
+    ///
+    /// # Errors
+    /// Why it isn't done.
+    pub fn admit(&self, role: Role, by: &Person, asked: Change) -> Result<Change, Refusal> {
+        let needed = needed(&asked);
+        if role < needed {
+            let detail = format!("this link may {role}; that takes one that may {needed}");
+            return Err(Refusal::new(Cause::Role, detail));
+        }
+        Ok(match asked {
+            Change::Create { .. } => return Err(Refusal::invalid("a session begins once")),
+            Change::Rename { name } => Change::Rename { name: clean_name(&name)? },
+            Change::Set { settings } => Change::Set { settings: self.settings(&settings)? },
+            Change::Open { link } => Change::Open { link: design_link(&link)? },
+            Change::Pin { name, link } => self.admit_pin(&name, link)?,
+            Change::Unpin { candidate } => self.admit_unpin(candidate)?,
+            Change::Propose { settings, reason, .. } => self.admit_proposal(&settings, &reason)?,
+            Change::Withdraw { proposal } => self.admit_withdrawal(by, proposal)?,
+            Change::Accept { proposal } => {
+                self.open_proposal(proposal)?;
+                Change::Accept { proposal }
+            }
+            Change::Reject { proposal, reason } => {
+                self.open_proposal(proposal)?;
+                Change::Reject { proposal, reason: clean_text(&reason)? }
+            }
+            Change::Comment { anchor, text, .. } => self.admit_comment(anchor, &text)?,
+            Change::Reply { thread, text } => {
+                self.room_for_notes()?;
+                self.thread(thread)?;
+                Change::Reply { thread, text: clean_text(&text)? }
+            }
+            Change::Resolve { thread } => match self.thread(thread)?.resolved {
+                Some(_) => return Err(settled("the thread is resolved already")),
+                None => Change::Resolve { thread },
+            },
+            Change::Reopen { thread } => match self.thread(thread)?.resolved {
+                None => return Err(settled("the thread is open already")),
+                Some(_) => Change::Reopen { thread },
+            },
+            Change::Ask { text } => {
+                room_for(self.questions.len(), "questions")?;
+                Change::Ask { text: clean_text(&text)? }
+            }
+            Change::Answer { question, text } => {
+                room_for(self.question(question)?.answers.len(), "answers to a question")?;
+                Change::Answer { question, text: clean_text(&text)? }
+            }
+            Change::AskAgain { question } => {
+                if !self.question(question)?.is_answered {
+                    return Err(settled("the question is on the agenda already"));
+                }
+                Change::AskAgain { question }
+            }
+            Change::Decide { outcome, reason, .. } => {
+                room_for(self.decisions.len(), "decisions")?;
+                let on = Some(self.seen(None));
+                Change::Decide { outcome, reason: clean_text(&reason)?, on }
+            }
+        })
+    }
+
+    fn admit_pin(&self, name: &str, link: Option<String>) -> Result<Change, Refusal> {
+        room_for(self.candidates.len(), "candidates")?;
+        let link = link.map_or_else(|| Ok(self.link()), |link| design_link(&link))?;
+        Ok(Change::Pin { name: clean_name(name)?, link: Some(link) })
+    }
+
+    fn admit_unpin(&self, candidate: Seq) -> Result<Change, Refusal> {
+        let found = self.candidates.iter().find(|found| found.seq == candidate);
+        let found = found.ok_or_else(|| missing("candidate", candidate))?;
+        if found.out.is_some() {
+            return Err(settled("the candidate is out of the running already"));
+        }
+        Ok(Change::Unpin { candidate })
+    }
+
+    fn admit_proposal(&self, settings: &[Setting], reason: &str) -> Result<Change, Refusal> {
+        room_for(self.proposals.len(), "proposals")?;
+        let (settings, reason) = (self.settings(settings)?, clean_text(reason)?);
+        Ok(Change::Propose { settings, reason, link: Some(self.link()) })
+    }
+
+    fn admit_withdrawal(&self, by: &Person, proposal: Seq) -> Result<Change, Refusal> {
+        if self.open_proposal(proposal)?.by.id == by.id {
+            return Ok(Change::Withdraw { proposal });
+        }
+        let detail = "a proposal is taken back by the one who made it";
+        Err(Refusal::new(Cause::Role, detail))
+    }
+
+    fn admit_comment(&self, anchor: Anchor, text: &str) -> Result<Change, Refusal> {
+        self.room_for_notes()?;
+        self.check_anchor(&anchor)?;
+        let said = Some(self.seen(Some(&anchor)));
+        Ok(Change::Comment { anchor, text: clean_text(text)?, said })
+    }
+
+    fn room_for_notes(&self) -> Result<(), Refusal> {
+        let notes: usize = self.threads.iter().map(|thread| thread.notes.len()).sum();
+        if notes < MOST_NOTES {
+            return Ok(());
+        }
+        Err(Refusal::new(Cause::Full, format!("a session holds at most {MOST_NOTES} comments")))
+    }
+
+    /// Settings by the knobs' full names, each of which the working design takes.
+    fn settings(&self, settings: &[Setting]) -> Result<Vec<Setting>, Refusal> {
+        if settings.is_empty() {
+            return Err(Refusal::invalid("no knob is named"));
+        }
+        if settings.len() > KnobId::ALL.len() {
+            return Err(Refusal::invalid("more knobs are named than there are"));
+        }
+        let mut design: Design = self.design.clone();
+        let check = |setting: &Setting| {
+            let id = KnobId::find(&setting.knob)?;
+            if let Some(value) = &setting.value {
+                design.set_text(id, value)?;
+            }
+            let value = setting.value.as_ref().map(|_| design.get(id).to_string());
+            Ok(Setting { knob: id.id(), value })
+        };
+        settings.iter().map(check).collect()
+    }
+
+    fn check_anchor(&self, anchor: &Anchor) -> Result<(), Refusal> {
+        match anchor {
+            Anchor::Candidate(seq) => {
+                let found = self.candidates.iter().any(|found| found.seq == *seq);
+                found.then_some(()).ok_or_else(|| missing("candidate", *seq))
+            }
+            Anchor::Proposal(seq) => self.proposal(*seq).map(|_| ()),
+            Anchor::Design
+            | Anchor::Metric(_)
+            | Anchor::Knob(_)
+            | Anchor::Stage(_)
+            | Anchor::SweepRow { .. } => Ok(()),
+        }
+    }
+
+    fn proposal(&self, seq: Seq) -> Result<&Proposal, Refusal> {
+        let found = self.proposals.iter().find(|found| found.seq == seq);
+        found.ok_or_else(|| missing("proposal", seq))
+    }
+
+    fn open_proposal(&self, seq: Seq) -> Result<&Proposal, Refusal> {
+        let found = self.proposal(seq)?;
+        let done = match &found.state {
+            ProposalState::Open => return Ok(found),
+            ProposalState::Accepted { by, .. } => format!("accepted by {}", by.name),
+            ProposalState::Rejected { by, .. } => format!("rejected by {}", by.name),
+            ProposalState::Withdrawn => "withdrawn".to_owned(),
+        };
+        Err(settled(&format!("the proposal was {done}")))
+    }
+
+    fn thread(&self, seq: Seq) -> Result<&Thread, Refusal> {
+        let found = self.threads.iter().find(|found| found.seq() == seq);
+        found.ok_or_else(|| missing("thread", seq))
+    }
+
+    fn question(&self, seq: Seq) -> Result<&Question, Refusal> {
+        let found = self.questions.iter().find(|found| found.asked.seq == seq);
+        found.ok_or_else(|| missing("question", seq))
+    }
+}
+
+/// The weakest role that may do it.
+const fn needed(change: &Change) -> Role {
+    match change {
+        Change::Propose { .. }
+        | Change::Withdraw { .. }
+        | Change::Comment { .. }
+        | Change::Reply { .. }
+        | Change::Resolve { .. }
+        | Change::Reopen { .. }
+        | Change::Ask { .. }
+        | Change::Answer { .. }
+        | Change::AskAgain { .. } => Role::Comment,
+        Change::Create { .. } => Role::Own,
+        Change::Rename { .. }
+        | Change::Set { .. }
+        | Change::Open { .. }
+        | Change::Pin { .. }
+        | Change::Unpin { .. }
+        | Change::Accept { .. }
+        | Change::Reject { .. }
+        | Change::Decide { .. } => Role::Edit,
+    }
+}
+
+/// The canonical link of a design, whose preset and knobs are all known.
+fn design_link(link: &str) -> Result<String, Refusal> {
+    match link::decode(link) {
+        Ok(design) => Ok(link::encode(&design)),
+        Err(mut errors) => Err(errors.swap_remove(0).into()),
+    }
+}
+
+fn room_for(count: usize, what: &str) -> Result<(), Refusal> {
+    if count < MOST_ENTRIES {
+        return Ok(());
+    }
+    Err(Refusal::new(Cause::Full, format!("a session holds at most {MOST_ENTRIES} {what}")))
+}
+
+fn missing(what: &str, seq: Seq) -> Refusal {
+    Refusal::new(Cause::Missing, format!("this session has no {what} {seq}"))
+}
+
+fn settled(detail: &str) -> Refusal {
+    Refusal::new(Cause::Settled, detail)
+}

@@ -1,0 +1,156 @@
+//! What a comment is about.
+
+use std::fmt;
+
+use model::design::KnobId;
+use model::metric::MetricAddress;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::event::Seq;
+
+/// What a comment is about, by ids that last.
+///
+/// Written as `design`, `metric:memory_peak_bytes@stage=3`,
+/// `knob:parallel.expert_model_parallel_size`, `stage:3`, `candidate:12`, `proposal:14` or
+/// `sweep:ID#INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Anchor {
+    /// The design as a whole.
+    Design,
+    /// A metric, of all or of a part.
+    Metric(MetricAddress),
+    /// A knob.
+    Knob(KnobId),
+    /// A pipeline stage.
+    Stage(u32),
+    /// A candidate of this session.
+    Candidate(Seq),
+    /// A proposal of this session.
+    Proposal(Seq),
+    /// A design of a sweep, by its place in the sweep's space.
+    SweepRow {
+        /// The sweep's id.
+        sweep: String,
+        /// The place.
+        index: u128,
+    },
+}
+
+/// A text that is no anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnchorError {
+    /// What is wrong, in a sentence.
+    pub detail: String,
+    /// What would be read.
+    pub nearest: Vec<String>,
+}
+
+impl fmt::Display for AnchorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)?;
+        match self.nearest.first() {
+            Some(nearest) => write!(f, "; the closest is `{nearest}`"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Anchor {
+    /// Reads an anchor.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, AnchorError> {
+        if text == "design" {
+            return Ok(Self::Design);
+        }
+        let (kind, of) = text.split_once(':').ok_or_else(|| unknown(text))?;
+        let number = || of.parse::<u64>().map_err(|_| unknown(text));
+        Ok(match kind {
+            "metric" => Self::Metric(MetricAddress::parse(of).map_err(|e| within(kind, e))?),
+            "knob" => Self::Knob(KnobId::find(of).map_err(|e| within(kind, e))?),
+            "stage" => Self::Stage(of.parse().map_err(|_| unknown(text))?),
+            "candidate" => Self::Candidate(number()?),
+            "proposal" => Self::Proposal(number()?),
+            "sweep" => {
+                let (sweep, index) = of.split_once('#').ok_or_else(|| unknown(text))?;
+                let is_id = !sweep.is_empty()
+                    && sweep.len() <= 64
+                    && sweep.bytes().all(|byte| byte.is_ascii_alphanumeric());
+                let index = index.parse().map_err(|_| unknown(text))?;
+                let sweep = is_id.then(|| sweep.to_owned()).ok_or_else(|| unknown(text))?;
+                Self::SweepRow { sweep, index }
+            }
+            _ => return Err(unknown(text)),
+        })
+    }
+}
+
+fn within(kind: &str, error: model::knob::KnobError) -> AnchorError {
+    let nearest = error.nearest.iter().map(|nearest| format!("{kind}:{nearest}")).collect();
+    AnchorError { detail: error.detail, nearest }
+}
+
+fn unknown(text: &str) -> AnchorError {
+    let shown: String = text.chars().take(80).collect();
+    AnchorError {
+        detail: format!("`{shown}` is nothing that a comment can be about"),
+        nearest: vec!["design".to_owned()],
+    }
+}
+
+impl fmt::Display for Anchor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Design => f.write_str("design"),
+            Self::Metric(address) => write!(f, "metric:{address}"),
+            Self::Knob(knob) => write!(f, "knob:{}", knob.id()),
+            Self::Stage(stage) => write!(f, "stage:{stage}"),
+            Self::Candidate(seq) => write!(f, "candidate:{seq}"),
+            Self::Proposal(seq) => write!(f, "proposal:{seq}"),
+            Self::SweepRow { sweep, index } => write!(f, "sweep:{sweep}#{index}"),
+        }
+    }
+}
+
+impl Serialize for Anchor {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Anchor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_anchor_is_written_as_it_is_read() {
+        let known = [
+            "design",
+            "metric:mfu",
+            "metric:memory_peak_bytes@stage=3",
+            "knob:parallel.expert_model_parallel_size",
+            "stage:3",
+            "candidate:12",
+            "proposal:14",
+            "sweep:4f2a#340282366920938463463374607431768211455",
+        ];
+        for text in known {
+            assert_eq!(Anchor::parse(text).unwrap().to_string(), text);
+        }
+        let unknown =
+            ["", "mfu", "metric:", "metric:mfu@stage=1", "stage:-1", "sweep:#1", "sweep:a/b#1"];
+        for text in unknown {
+            assert!(Anchor::parse(text).is_err(), "{text}");
+        }
+        let error = Anchor::parse("metric:memory_peak_byte").unwrap_err();
+        assert_eq!(error.nearest, ["metric:memory_peak_bytes"]);
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a change isn't taken.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a change isn't taken, for the person who asked for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What kind of reason it is.
+    pub cause: Cause,
+    /// What is wrong, in a sentence.
+    pub detail: String,
+    /// What would be accepted, closest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
+}
+
+/// The kinds of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The link doesn't allow it.
+    Role,
+    /// What it speaks of isn't there.
+    Missing,
+    /// What it says makes no sense.
+    Invalid,
+    /// Someone else was first, such as with the answer to a proposal.
+    Settled,
+    /// The session holds as much of it as it can.
+    Full,
+}
+
+impl Refusal {
+    pub(crate) fn new(cause: Cause, detail: impl Into<String>) -> Self {
+        Self { cause, detail: detail.into(), nearest: vec![] }
+    }
+
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(Cause::Invalid, detail)
+    }
+}
+
+impl From<model::knob::KnobError> for Refusal {
+    fn from(error: model::knob::KnobError) -> Self {
+        Self { cause: Cause::Invalid, detail: error.detail, nearest: error.nearest }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,366 @@
+//! What comes of a session's events.
+
+use std::collections::BTreeMap;
+
+use model::design::{Design, KnobId};
+use model::link;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::anchor::Anchor;
+use crate::change::{Change, Outcome, Said, Setting};
+use crate::event::{Event, Person, Seq};
+
+/// What comes of a session's events up to one of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Room {
+    /// The number of the last event; 0 before the first.
+    pub seq: Seq,
+    /// The session's name.
+    pub name: String,
+    /// When it began, in milliseconds since 1970.
+    pub began_at_millis: u64,
+    /// The working design. It may break rules, as it may while one person works on it.
+    #[serde(serialize_with = "write_design", deserialize_with = "read_design")]
+    pub design: Design,
+    /// Who set each knob last, by its id, since the working design was opened.
+    pub edited: BTreeMap<String, Edited>,
+    /// Designs that were kept, in order.
+    pub candidates: Vec<Candidate>,
+    /// Suggested changes, in order.
+    pub proposals: Vec<Proposal>,
+    /// What is talked about, in order.
+    pub threads: Vec<Thread>,
+    /// The agenda, in order.
+    pub questions: Vec<Question>,
+    /// Decisions, in order.
+    pub decisions: Vec<Decision>,
+}
+
+/// Who set a knob, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edited {
+    /// Who.
+    pub by: Person,
+    /// The event.
+    pub seq: Seq,
+}
+
+/// A design that was kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The event that made it.
+    pub seq: Seq,
+    /// When.
+    pub at_millis: u64,
+    /// Who kept it.
+    pub by: Person,
+    /// What it is called.
+    pub name: String,
+    /// The design.
+    pub link: String,
+    /// Who took it out of the running, if someone did.
+    pub out: Option<Edited>,
+}
+
+/// A suggested change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// The event that made it.
+    pub seq: Seq,
+    /// When.
+    pub at_millis: u64,
+    /// Who suggests it.
+    pub by: Person,
+    /// Which knobs, and to what.
+    pub settings: Vec<Setting>,
+    /// Why.
+    pub reason: String,
+    /// The design that it was made for.
+    pub link: String,
+    /// What became of it.
+    pub state: ProposalState,
+}
+
+/// What became of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProposalState {
+    /// Nothing yet.
+    Open,
+    /// It was done.
+    Accepted {
+        /// Who said so.
+        by: Person,
+        /// The event.
+        seq: Seq,
+    },
+    /// It was turned down.
+    Rejected {
+        /// Who said so.
+        by: Person,
+        /// The event.
+        seq: Seq,
+        /// Why.
+        reason: String,
+    },
+    /// Its author took it back.
+    Withdrawn,
+}
+
+/// Something that somebody wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The event.
+    pub seq: Seq,
+    /// When.
+    pub at_millis: u64,
+    /// Who.
+    pub by: Person,
+    /// Markdown.
+    pub text: String,
+}
+
+/// What is talked about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// What it is about.
+    pub anchor: Anchor,
+    /// What was seen when it began.
+    pub said: Option<Said>,
+    /// What was written, the first note first.
+    pub notes: Vec<Note>,
+    /// Who settled it, if it is.
+    pub resolved: Option<Edited>,
+}
+
+impl Thread {
+    /// The event that began it, which names it.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        self.notes.first().map_or(0, |note| note.seq)
+    }
+}
+
+/// A question of the agenda.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// What is asked.
+    pub asked: Note,
+    /// What was answered, the last answer last.
+    pub answers: Vec<Note>,
+    /// Is it off the agenda?
+    pub is_answered: bool,
+}
+
+/// A decision. It is never changed; a later one may say otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The event.
+    pub seq: Seq,
+    /// When.
+    pub at_millis: u64,
+    /// Who decided.
+    pub by: Person,
+    /// How.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: String,
+    /// What was decided on.
+    pub on: Said,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            seq: 0,
+            name: String::new(),
+            began_at_millis: 0,
+            design: link::salvage("").0,
+            edited: BTreeMap::new(),
+            candidates: vec![],
+            proposals: vec![],
+            threads: vec![],
+            questions: vec![],
+            decisions: vec![],
+        }
+    }
+}
+
+impl Room {
+    /// The room after all of these events.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut room = Self::default();
+        events.into_iter().for_each(|event| room.apply(event));
+        room
+    }
+
+    /// Takes the next event.
+    ///
+    /// What an admitted event speaks of is always there; one that speaks of something else changes
+    /// nothing but the number of the last event.
+    pub fn apply(&mut self, event: &Event) {
+        self.seq = event.seq;
+        let edited = Edited { by: event.by.clone(), seq: event.seq };
+        match &event.change {
+            Change::Create { name, link } => {
+                self.name.clone_from(name);
+                self.began_at_millis = event.at_millis;
+                self.open(link);
+            }
+            Change::Rename { name } => self.name.clone_from(name),
+            Change::Set { settings } => self.set(settings, &edited),
+            Change::Open { link } => self.open(link),
+            Change::Pin { name, link } => self.pin(event, name, link.as_deref()),
+            Change::Unpin { candidate } => {
+                let mut candidates = self.candidates.iter_mut();
+                if let Some(found) = candidates.find(|found| found.seq == *candidate) {
+                    found.out = Some(edited);
+                }
+            }
+            Change::Propose { settings, reason, link } => {
+                self.propose(event, settings, reason, link.as_deref());
+            }
+            Change::Withdraw { proposal } => self.settle(*proposal, ProposalState::Withdrawn),
+            Change::Accept { proposal } => {
+                self.settle(
+                    *proposal,
+                    ProposalState::Accepted { by: edited.by.clone(), seq: event.seq },
+                );
+                self.set(&self.settings_of(*proposal), &edited);
+            }
+            Change::Reject { proposal, reason } => {
+                let (by, reason) = (edited.by, reason.clone());
+                self.settle(*proposal, ProposalState::Rejected { by, seq: event.seq, reason });
+            }
+            Change::Comment { anchor, text, said } => self.threads.push(Thread {
+                anchor: anchor.clone(),
+                said: said.clone(),
+                notes: vec![note(event, text)],
+                resolved: None,
+            }),
+            Change::Reply { thread, text } => {
+                let note = note(event, text);
+                self.in_thread(*thread, |found| found.notes.push(note));
+            }
+            Change::Resolve { thread } => {
+                self.in_thread(*thread, |found| found.resolved = Some(edited));
+            }
+            Change::Reopen { thread } => self.in_thread(*thread, |found| found.resolved = None),
+            Change::Ask { text } => {
+                let asked = note(event, text);
+                self.questions.push(Question { asked, answers: vec![], is_answered: false });
+            }
+            Change::Answer { question, text } => self.answer(*question, Some(note(event, text))),
+            Change::AskAgain { question } => self.answer(*question, None),
+            Change::Decide { outcome, reason, on } => {
+                self.decide(event, *outcome, reason, on.as_ref());
+            }
+        }
+    }
+
+    fn pin(&mut self, event: &Event, name: &str, link: Option<&str>) {
+        self.candidates.push(Candidate {
+            seq: event.seq,
+            at_millis: event.at_millis,
+            by: event.by.clone(),
+            name: name.to_owned(),
+            link: link.map_or_else(|| self.link(), str::to_owned),
+            out: None,
+        });
+    }
+
+    fn propose(&mut self, event: &Event, settings: &[Setting], reason: &str, link: Option<&str>) {
+        self.proposals.push(Proposal {
+            seq: event.seq,
+            at_millis: event.at_millis,
+            by: event.by.clone(),
+            settings: settings.to_vec(),
+            reason: reason.to_owned(),
+            link: link.map_or_else(|| self.link(), str::to_owned),
+            state: ProposalState::Open,
+        });
+    }
+
+    fn settle(&mut self, proposal: Seq, state: ProposalState) {
+        if let Some(found) = self.proposals.iter_mut().find(|found| found.seq == proposal) {
+            found.state = state;
+        }
+    }
+
+    fn settings_of(&self, proposal: Seq) -> Vec<Setting> {
+        let found = self.proposals.iter().find(|found| found.seq == proposal);
+        found.map(|found| found.settings.clone()).unwrap_or_default()
+    }
+
+    fn in_thread(&mut self, thread: Seq, act: impl FnOnce(&mut Thread)) {
+        if let Some(found) = self.threads.iter_mut().find(|found| found.seq() == thread) {
+            act(found);
+        }
+    }
+
+    fn answer(&mut self, question: Seq, answer: Option<Note>) {
+        let found = self.questions.iter_mut().find(|found| found.asked.seq == question);
+        if let Some(found) = found {
+            found.is_answered = answer.is_some();
+            found.answers.extend(answer);
+        }
+    }
+
+    fn decide(&mut self, event: &Event, outcome: Outcome, reason: &str, on: Option<&Said>) {
+        self.decisions.push(Decision {
+            seq: event.seq,
+            at_millis: event.at_millis,
+            by: event.by.clone(),
+            outcome,
+            reason: reason.to_owned(),
+            on: on.cloned().unwrap_or_else(|| self.seen(None)),
+        });
+    }
+
+    fn open(&mut self, link: &str) {
+        // What a later version of the model no longer knows is left at the preset's value.
+        self.design = link::salvage(link).0;
+        self.edited.clear();
+    }
+
+    /// Sets knobs; what a later version of the model no longer knows stays as it is.
+    fn set(&mut self, settings: &[Setting], edited: &Edited) {
+        for id in apply_settings(&mut self.design, settings) {
+            self.edited.insert(id.id(), edited.clone());
+        }
+    }
+
+    /// The link of the working design.
+    #[must_use]
+    pub fn link(&self) -> String {
+        link::encode(&self.design)
+    }
+}
+
+/// Sets knobs of a design: those that it knows, which are returned.
+pub(crate) fn apply_settings(design: &mut Design, settings: &[Setting]) -> Vec<KnobId> {
+    let mut known = Vec::with_capacity(settings.len());
+    for setting in settings {
+        let Ok(id) = KnobId::find(&setting.knob) else { continue };
+        match &setting.value {
+            Some(value) if design.set_text(id, value).is_err() => continue,
+            Some(_) => {}
+            None => design.reset(id),
+        }
+        known.push(id);
+    }
+    known
+}
+
+fn note(event: &Event, text: &str) -> Note {
+    let by = event.by.clone();
+    Note { seq: event.seq, at_millis: event.at_millis, by, text: text.to_owned() }
+}
+
+fn write_design<S: Serializer>(design: &Design, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&link::encode(design))
+}
+
+fn read_design<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::Error> {
+    String::deserialize(deserializer).map(|link| link::salvage(&link).0)
+}

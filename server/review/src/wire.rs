@@ -1,0 +1,195 @@
+//! What is said over a session's socket, as JSON.
+//!
+//! A client begins with [`Ask::Hello`]; the server answers with [`Tell::Welcome`] and from then on
+//! tells every event in order. Presence and previews are told to those who are there and kept
+//! nowhere.
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::{Change, Setting};
+use crate::event::{Event, Person, Seq};
+use crate::refusal::Refusal;
+use crate::role::Role;
+use crate::room::Room;
+
+/// The version of what is said; a server refuses others.
+pub const PROTOCOL: u32 = 1;
+
+/// Bytes of a message to the server, at most.
+pub const LONGEST: usize = 64 << 10;
+
+/// What a client says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ask {
+    /// The first message.
+    Hello {
+        /// [`PROTOCOL`].
+        protocol: u32,
+        /// The last event that the client has; none when it has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<Seq>,
+        /// The name that its person goes by; none for someone who only looks on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// A secret of this browser, from which the server makes the person's id.
+        key: String,
+    },
+    /// Asks for a change.
+    Do {
+        /// What the client calls it: the same when it is sent again.
+        op: String,
+        /// The change.
+        change: Change,
+    },
+    /// Says another name from now on.
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Says what its person is at.
+    Here {
+        /// That.
+        at: At,
+    },
+    /// Shows a knob on its way, while a slider is held.
+    Preview {
+        /// The knob and where it is; none when it was let go.
+        setting: Option<Setting>,
+    },
+    /// Asks everyone to look at what its person is at. It takes a role that may edit.
+    Bring {},
+}
+
+/// What the server says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Tell {
+    /// The answer to [`Ask::Hello`].
+    Welcome {
+        /// The client's place among those who are there: unique while it is connected.
+        connection: u64,
+        /// The client's person.
+        you: Person,
+        /// What its link may do.
+        role: Role,
+        /// The model of the server.
+        model_version: String,
+        /// Where to go on.
+        start: Start,
+        /// Who else is there.
+        people: Vec<Presence>,
+    },
+    /// Something has happened.
+    Event {
+        /// That.
+        event: Box<Event>,
+    },
+    /// The client was too slow, or the server began anew: all of it at once.
+    Snapshot {
+        /// The room as it is.
+        room: Box<Room>,
+    },
+    /// A change wasn't taken.
+    Refused {
+        /// What the client called it.
+        op: String,
+        /// Why.
+        why: Refusal,
+    },
+    /// Someone came, or is at something else.
+    Present {
+        /// Who and at what.
+        presence: Presence,
+    },
+    /// Someone left.
+    Gone {
+        /// Their connection.
+        connection: u64,
+    },
+    /// A knob is on its way.
+    Preview {
+        /// Who holds it.
+        connection: u64,
+        /// Where it is; none when it was let go.
+        setting: Option<Setting>,
+    },
+    /// Look at what someone is at.
+    Bring {
+        /// Who asks.
+        connection: u64,
+        /// What they are at.
+        at: At,
+    },
+    /// A message made no sense, or there were too many.
+    Mistake {
+        /// What is wrong.
+        detail: String,
+    },
+    /// The last message: the link was withdrawn or has expired, or the server ends.
+    Ended {
+        /// Why.
+        detail: String,
+        /// May the client try again?
+        again: bool,
+    },
+}
+
+/// Where a client goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Start {
+    /// With the whole room.
+    Room {
+        /// The room as it is.
+        room: Box<Room>,
+    },
+    /// With the events that it missed.
+    Events {
+        /// These.
+        events: Vec<Event>,
+    },
+}
+
+/// Someone who is there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Presence {
+    /// Their connection.
+    pub connection: u64,
+    /// Who; without a name for someone who only looks on.
+    pub person: Person,
+    /// What their link may do.
+    pub role: Role,
+    /// What they are at.
+    pub at: At,
+}
+
+/// What someone is at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct At {
+    /// The part of the page, by its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub view: Option<String>,
+    /// The knob that they edit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knob: Option<String>,
+    /// A point over a chart, in the chart's data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<Cursor>,
+    /// The connection that they follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<u64>,
+}
+
+/// A point over a chart: in data, not in pixels, as every screen is another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cursor {
+    /// The chart, by its id.
+    pub chart: String,
+    /// Along its width, 0 to 1.
+    pub x: f64,
+    /// Along its height, 0 to 1.
+    pub y: f64,
+}
