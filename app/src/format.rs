@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use model::Breakdown;
 use model::design::KnobId;
 use model::knob::Value;
 use model::metric::{MetricId, MetricValue};
@@ -167,6 +168,14 @@ pub fn in_unit(number: f64, unit: &'static str) -> Quantity {
     }
 }
 
+/// A number's formula with the values of its terms put in; none for what is given.
+#[must_use]
+pub fn substituted(node: &Breakdown) -> Option<String> {
+    let value = |child: &Breakdown| in_unit(child.value, child.unit).to_string();
+    let values: Vec<String> = node.children.iter().map(value).collect();
+    node.how.substituted(&values)
+}
+
 /// How a ratio differs from another, in percentage points: `+1.4 pt`.
 #[must_use]
 pub fn points(now: f64, then: f64) -> String {
@@ -178,6 +187,24 @@ pub fn points(now: f64, then: f64) -> String {
 pub fn relative(now: f64, then: f64) -> String {
     let change = if then == 0.0 { 0.0 } else { now / then - 1.0 };
     format!("{} %", signed(change * 100.0, 1))
+}
+
+/// How a metric's value differs from another, in the metric's unit: `−12.3 s`, `+1.4 pt`.
+#[must_use]
+pub fn difference(id: MetricId, now: f64, then: f64) -> String {
+    let by = now - then;
+    let size = metric(id, MetricValue::Number(by.abs()));
+    if size.unit == "%" {
+        let places = size.number.split_once('.').map_or(0, |(_, places)| places.len());
+        return format!("{} pt", signed(by * 100.0, places));
+    }
+    let is_zero = size.number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    let sign = match by {
+        _ if is_zero => "",
+        by if by < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{size}")
 }
 
 /// A number with its sign always shown; a rounded zero has none.
@@ -304,6 +331,16 @@ mod tests {
         assert_eq!(points(0.302, 0.288), "+1.4 pt");
         assert_eq!(relative(0.5, 1.0), "−50.0 %");
         assert_eq!(relative(1.0, 0.0), "0.0 %");
+    }
+
+    #[test]
+    fn a_difference_has_the_metrics_own_unit() {
+        let said = |id, now, then| difference(id, now, then);
+        assert_eq!(said(MetricId::step_time_seconds, 21.9, 34.2), "−12.3 s");
+        assert_eq!(said(MetricId::mfu, 0.302, 0.288), "+1.4 pt");
+        assert_eq!(said(MetricId::bubble_ratio, 0.1049, 0.1899), "−8.50 pt");
+        assert_eq!(said(MetricId::memory_peak_bytes, 3.0 * 1_073_741_824.0, 0.0), "+3.0 GiB");
+        assert_eq!(said(MetricId::imbalance_ratio, 1.0, 1.0), "0.00 ×");
     }
 
     #[test]

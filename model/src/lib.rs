@@ -75,7 +75,7 @@ pub mod verdict;
 pub use convention::{Convention, conventions};
 pub use error_band::error_band;
 pub use estimator::Estimator;
-pub use explain::{Breakdown, explain};
+pub use explain::{Breakdown, explain, explain_at};
 pub use fit::make_it_fit;
 pub use layout::{
     Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,

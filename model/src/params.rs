@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// Biases of an MLP: those of the first matrices are split, that of the last is not.
-    fn mlp_biases(&self, width: u64) -> Params {
+    pub(crate) fn mlp_biases(&self, width: u64) -> Params {
         if !self.design().transformer.add_bias_linear {
             return Params::default();
         }
@@ -116,13 +116,13 @@ impl Plan {
     }
 
     /// Norms of one layer: two, or four with sandwich norms.
-    fn norm_params(&self) -> u128 {
+    pub(crate) fn norm_params(&self) -> u128 {
         let norms = if self.design().transformer.sandwich_norm { 4 } else { 2 };
         norms * self.one_norm()
     }
 
     /// One norm: a scale, and a shift too where linear layers have biases (LayerNorm).
-    fn one_norm(&self) -> u128 {
+    pub(crate) fn one_norm(&self) -> u128 {
         let shift = u128::from(self.design().transformer.add_bias_linear);
         u128::from(self.shape.hidden) * (1 + shift)
     }
@@ -176,7 +176,7 @@ impl Plan {
     }
 
     /// The output head: V h when it isn't the input embedding.
-    fn head_params(&self) -> u128 {
+    pub(crate) fn head_params(&self) -> u128 {
         if self.design().transformer.untie_embeddings_and_output_weights {
             self.table_params()
         } else {

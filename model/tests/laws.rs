@@ -90,15 +90,28 @@ fn numbers(estimate: &Estimate) -> Vec<f64> {
 }
 
 fn check_sums(node: &Breakdown) {
-    let values = node.children.iter().map(|child| child.value);
-    let expected = match node.how {
-        How::Sum => values.sum::<f64>(),
-        How::Max => values.fold(f64::NEG_INFINITY, f64::max),
-        How::Formula => node.value,
-    };
+    let values: Vec<f64> = node.children.iter().map(|child| child.value).collect();
+    let expected = node.how.of(&values).unwrap_or(node.value);
     let slack = 1e-9 * node.value.abs().max(1e-9);
     assert!((node.value - expected).abs() <= slack, "{}: {} {expected}", node.name, node.value);
+    // Only what has no formula of its terms may be given.
+    assert!(node.how != How::Given || node.children.len() < 4, "{}", node.name);
     node.children.iter().for_each(check_sums);
+}
+
+#[test]
+fn every_number_of_every_preset_follows_from_its_terms() {
+    for preset in presets() {
+        let plan = plan(&preset.design());
+        let estimate = estimate(&plan);
+        for id in MetricId::ALL.iter().copied() {
+            let tree = explain(&plan, id);
+            check_sums(&tree);
+            if let MetricValue::Number(number) = estimate.metrics.get(id) {
+                assert_eq!(tree.value.to_bits(), number.to_bits(), "{} {id:?}", preset.id);
+            }
+        }
+    }
 }
 
 proptest! {

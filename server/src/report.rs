@@ -211,6 +211,7 @@ pub fn breakdown(node: &Breakdown) -> Tree {
         ("unit", node.unit.into()),
         ("formula", node.formula.as_str().into()),
         ("source", source(node.source)),
+        ("how", node.how.name().into()),
         ("children", Tree::List(node.children.iter().map(breakdown).collect())),
     ])
 }

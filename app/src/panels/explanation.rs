@@ -38,7 +38,11 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
     };
     let terms = move || {
         let whole = explorer.with_numbers(|numbers| model::explain(&numbers.plan, id));
-        whole.children.iter().map(|part| term(part, 1)).collect::<Vec<_>>()
+        let terms: Vec<_> = whole.children.iter().map(|part| term(part, 1)).collect();
+        view! {
+            {substituted(&whole)}
+            <ul class="terms">{terms}</ul>
+        }
     };
     view! {
         <p class="explained-value" data-explained=metric.name>{value}</p>
@@ -56,8 +60,13 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
             <dd><code>{metric.name}</code></dd>
         </dl>
         <h3>"Terms"</h3>
-        <ul class="terms">{terms}</ul>
+        {terms}
     }
+}
+
+/// The formula with its terms' values put in.
+fn substituted(breakdown: &Breakdown) -> impl IntoView + use<> {
+    format::substituted(breakdown).map(|text| view! { <p class="substituted">"= "{text}</p> })
 }
 
 /// Do conventions differ on it?
@@ -107,6 +116,7 @@ fn term(breakdown: &Breakdown, level: usize) -> AnyView {
             <details open=level < OPEN_LEVELS>
                 <summary class="term-head">{head}</summary>
                 {formula}
+                {substituted(breakdown)}
                 <p class="muted">{source(breakdown.source)}</p>
                 <ul class="terms">{children}</ul>
             </details>

@@ -8,12 +8,11 @@ mod verdict;
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use model::file::{Tree, json};
-use model::metric::MetricId;
+use model::metric::{MetricAddress, MetricPart};
 use model::routing::Trace;
 use model::violation::Violation;
-use model::{Plan, estimate, explain};
+use model::{Breakdown, Plan, estimate, explain_at};
 
 use super::input::Source;
 use super::{Failure, output, routing};
@@ -30,14 +29,10 @@ pub(super) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print how one metric comes about
-    #[arg(
-        long,
-        value_name = "METRIC",
-        value_parser = PossibleValuesParser::new(MetricId::ALL.iter().map(|id| id.metric().name)),
-        hide_possible_values = true
-    )]
-    explain: Option<String>,
+    /// Print how one metric comes about, whole or of a part: mfu, memory_peak_bytes@stage=3,
+    /// comm_volume_bytes@axis=ep,link=inter_node
+    #[arg(long, value_name = "METRIC[@PART]", value_parser = address)]
+    explain: Option<MetricAddress>,
     /// Add what each layer saves for its backward, and what freeing it costs
     #[arg(long, conflicts_with = "explain")]
     ledger: bool,
@@ -57,14 +52,30 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::User(violations.iter().map(message).collect()));
         }
     };
-    let explained = arguments.explain.as_deref().and_then(MetricId::find);
-    let text = match (explained, arguments.json) {
-        (Some(id), true) => json::print(&report::breakdown(&explain(&plan, id))),
-        (Some(id), false) => tree::text(id, &explain(&plan, id)),
+    let text = match (arguments.explain, arguments.json) {
+        (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),
+        (Some(address), false) => tree::text(address, &explained(&plan, address)?),
         (None, true) => json::print(&data(&plan, trace.as_ref(), arguments.ledger)),
         (None, false) => summary(&plan, trace.as_ref(), arguments.ledger),
     };
     output::result(&text)
+}
+
+fn address(text: &str) -> Result<MetricAddress, String> {
+    MetricAddress::parse(text).map_err(|error| error.to_string())
+}
+
+/// How a metric of the plan, or of a part of it, comes about.
+fn explained(plan: &Plan, address: MetricAddress) -> Result<Breakdown, Failure> {
+    explain_at(plan, address).ok_or_else(|| {
+        let stages = estimate(plan).stages.len();
+        let missing = match address.part {
+            MetricPart::Stage(stage) => format!("no stage {stage}: it has {stages}, from 0 on"),
+            MetricPart::Axis(axis, _) => format!("no such traffic of {}", axis.name()),
+            MetricPart::Whole => "no such part".to_owned(),
+        };
+        Failure::User(vec![format!("the design has {missing}")])
+    })
 }
 
 /// The prediction as data.

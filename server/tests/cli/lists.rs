@@ -34,6 +34,6 @@ fn every_knob_is_listed() {
 #[test]
 fn help_and_version_are_results() {
     assert!(succeeds(&["--help"]).contains("predict"));
-    assert!(succeeds(&["predict", "--help"]).contains("--explain <METRIC>"));
+    assert!(succeeds(&["predict", "--help"]).contains("--explain <METRIC[@PART]>"));
     assert!(succeeds(&["--version"]).starts_with("moescape "));
 }

@@ -127,6 +127,24 @@ fn an_explanation_is_a_tree_in_text_and_in_json() {
 }
 
 #[test]
+fn a_metric_of_one_stage_or_axis_is_explained_with_its_numbers_put_in() {
+    let stage = succeeds(&["predict", "--explain", "memory_peak_bytes@stage=3"]);
+    assert!(stage.starts_with("Peak memory (memory_peak_bytes@stage=3) = "), "{stage}");
+    assert!(
+        stage.lines().any(|line| line.starts_with("    = ") && line.contains(" + ")),
+        "{stage}"
+    );
+    let axis = ["predict", "--explain", "comm_volume_bytes@axis=ep,link=inter_node", "--json"];
+    let axis: Value = serde_json::from_str(&succeeds(&axis)).unwrap();
+    let rows = axis["children"].as_array().unwrap();
+    let sum: f64 = rows.iter().map(|row| row["value"].as_f64().unwrap()).sum();
+    assert_eq!((axis["how"].as_str(), axis["value"].as_f64()), (Some("sum"), Some(sum)));
+    assert!(
+        refused(&["predict", "--explain", "memory_peak_bytes@stage=99"]).contains("no stage 99")
+    );
+}
+
+#[test]
 fn every_metric_can_be_explained() {
     let report = json(&[]);
     for (metric, value) in report["metrics"].as_object().unwrap() {
@@ -221,7 +239,8 @@ fn a_file_beside_a_preset_is_refused() {
 fn misspelled_arguments_are_refused_with_the_nearest() {
     assert!(refused(&["predikt"]).contains("predict"));
     assert!(refused(&["predict", "--jsn"]).contains("--json"));
-    assert!(refused(&["predict", "--explain", "mfuu"]).contains("'mfu'"));
+    assert!(refused(&["predict", "--explain", "mfuu"]).contains("nearest: mfu"));
+    assert!(refused(&["predict", "--explain", "mfu@stage=1"]).contains("nearest: mfu"));
     assert!(refused(&[]).contains("Usage"));
 }
 

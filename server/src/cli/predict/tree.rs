@@ -2,24 +2,30 @@
 
 use app::format;
 use model::Breakdown;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
 
 /// The metric with its definition, then its terms, each indented below what it is a part of.
-pub(super) fn text(id: MetricId, root: &Breakdown) -> String {
+pub(super) fn text(address: MetricAddress, root: &Breakdown) -> String {
+    let id = address.metric;
     let metric = id.metric();
     let value = if id == MetricId::fits {
         MetricValue::Flag(root.value != 0.0)
     } else {
         MetricValue::Number(root.value)
     };
+    let part =
+        if address.part == MetricPart::Whole { String::new() } else { format!(" ({address})") };
     let mut text = format!(
-        "{} = {}\n    {}\n    {}  [{}]\n",
+        "{}{part} = {}\n    {}\n    {}  [{}]\n",
         metric.label,
         format::metric(id, value),
         metric.definition,
         root.formula,
         root.source.title,
     );
+    if let Some(substituted) = format::substituted(root) {
+        text.push_str(&format!("    = {substituted}\n"));
+    }
     root.children.iter().for_each(|child| term(child, 1, &mut text));
     text
 }
@@ -33,6 +39,9 @@ fn term(breakdown: &Breakdown, depth: usize, text: &mut String) {
             "{indent}    {}  [{}]\n",
             breakdown.formula, breakdown.source.title
         ));
+    }
+    if let Some(substituted) = format::substituted(breakdown) {
+        text.push_str(&format!("{indent}    = {substituted}\n"));
     }
     breakdown.children.iter().for_each(|child| term(child, depth + 1, text));
 }
