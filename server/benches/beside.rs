@@ -4,10 +4,13 @@
 #![expect(clippy::print_stdout, reason = "a benchmark's report is its output")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails says where")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+#[path = "../tests/process/server.rs"]
+mod process;
+
+use std::process::Stdio;
 use std::time::{Duration, Instant};
+
+use process::Process;
 
 /// Answers that are measured.
 const TIMES: usize = 200;
@@ -23,46 +26,14 @@ const SPEC: &str = r#"{"schema":1,"design":{"preset":"pangu-ultra-moe-6k",
     "schedule":{"timing":"closed_form"}},"space":{"tp":[1,2,4,8],"pp":[4,8,16],"ep":[8,16,32,64],
     "gbs":{"from":6144,"to":6144000,"step":6144},"vocab_size":{"from":150000,"to":155999}}}"#;
 
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+struct Server(Process);
 
 impl Server {
-    fn start(data: &std::path::Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_moescape"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().trim_start_matches("listening on http://").to_owned();
-        Self { child, address }
-    }
-
     /// Sends a request; gives the body and how long it took.
     fn send(&self, method: &str, path: &str, body: &str) -> (String, Duration) {
         let start = Instant::now();
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
-        (body.unwrap_or_default(), start.elapsed())
+        let (_, body) = self.0.send(method, path, body);
+        (body, start.elapsed())
     }
 
     /// The address of a sweep that was started.
@@ -79,7 +50,7 @@ impl Server {
 
 fn main() {
     let data = tempfile::tempdir().unwrap();
-    let server = Server::start(data.path());
+    let server = Server(Process::start(data.path(), &[], Stdio::null()));
     report("POST /api/v1/predict alone", server.predictions());
     let sweep = server.sweep();
     report("POST /api/v1/predict beside a sweep", server.predictions());

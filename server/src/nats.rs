@@ -11,14 +11,17 @@
 //! | `moescape.work.VERSION.SWEEP` | chunks for workers of a version of the model |
 //! | `moescape.result.COORDINATOR.SWEEP.START` | what was found in a chunk |
 //! | `moescape.stop` | a sweep that was paused or removed; not kept |
+//! | `moescape.review.ID` | what is new in a review session; not kept |
 
 mod coordinator;
 mod link;
 mod message;
+mod notice;
 mod worker;
 
 pub(crate) use coordinator::{Chunks, Claim, Coordinator, Outcome};
 pub(crate) use link::{Address, NatsError};
+pub(crate) use notice::{Notice, NoticeKind, Notices};
 pub(crate) use worker::work_for;
 
 use std::time::Duration;

@@ -1,14 +1,18 @@
 //! Sweeps over HTTP: asked for, watched, paused, removed, and there again after a crash.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+#[path = "process/server.rs"]
+mod process;
+
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
+use process::Process;
 use serde_json::{Value, json};
 use server::{AppState, Site, router};
 use tempfile::TempDir;
@@ -115,6 +119,7 @@ fn site() -> TempDir {
     }
     let json = r#"{"js":"/pkg/app.js","wasm":"/pkg/app.wasm","pages_js":"/pkg/pages.js",
         "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
+        "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
         "share":"/pkg/share.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
@@ -416,57 +421,23 @@ async fn rows_that_are_not_kept_are_a_problem_that_says_so() {
     }
 }
 
-/// A server process; ended with the test, however that ends.
-struct Process {
-    child: Child,
-    address: String,
+/// A server process.
+fn process(data: &TempDir) -> Process {
+    Process::start(data.path(), &[], Stdio::null())
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Process {
-    fn start(data: &TempDir) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_moescape"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().trim_start_matches("listening on http://").to_owned();
-        Self { child, address }
-    }
-
-    fn send(&mut self, method: &str, path: &str, body: &str) -> Value {
-        let connected = TcpStream::connect(&self.address);
-        let mut stream = connected.unwrap_or_else(|error| {
-            panic!("{error}; the server's status: {:?}", self.child.try_wait())
-        });
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-        serde_json::from_str(body).unwrap_or(Value::Null)
-    }
+/// What it answers, as data.
+fn answer(server: &Process, method: &str, path: &str, body: &str) -> Value {
+    serde_json::from_str(&server.send(method, path, body).1).unwrap_or(Value::Null)
 }
 
 #[cfg(unix)]
 #[test]
 fn whoever_watches_a_sweep_keeps_no_server_from_ending() {
     let data = tempfile::tempdir().unwrap();
-    let mut server = Process::start(&data);
-    let path = server.send("POST", "/api/v1/sweeps", &spec(2_000).to_string())["events"].clone();
+    let mut server = process(&data);
+    let path =
+        answer(&server, "POST", "/api/v1/sweeps", &spec(2_000).to_string())["events"].clone();
     let mut watching = TcpStream::connect(&server.address).unwrap();
     let request = format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", path.as_str().unwrap());
     watching.write_all(request.as_bytes()).unwrap();
@@ -474,7 +445,7 @@ fn whoever_watches_a_sweep_keeps_no_server_from_ending() {
     assert!(lines.any(|line| line == "event: progress"));
     let start = Instant::now();
     let id = server.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert_eq!(lines.last().as_deref(), Some(""), "the stream ends as streams do");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
@@ -484,20 +455,20 @@ fn whoever_watches_a_sweep_keeps_no_server_from_ending() {
 fn a_killed_server_loses_and_repeats_nothing() {
     let data = tempfile::tempdir().unwrap();
     let spec = spec(24);
-    let mut server = Process::start(&data);
-    let path = server.send("POST", "/api/v1/sweeps", &spec.to_string())["status"].clone();
+    let server = process(&data);
+    let path = answer(&server, "POST", "/api/v1/sweeps", &spec.to_string())["status"].clone();
     let path = path.as_str().unwrap().to_owned();
-    let done = |server: &mut Process| server.send("GET", &path, "")["progress"]["done"].as_u64();
+    let done = |server: &Process| answer(server, "GET", &path, "")["progress"]["done"].as_u64();
     let start = Instant::now();
-    while done(&mut server).is_some_and(|done| done < 100) && start.elapsed().as_secs() < 60 {
+    while done(&server).is_some_and(|done| done < 100) && start.elapsed().as_secs() < 60 {
         std::thread::sleep(Duration::from_millis(10));
     }
     // The process gets no chance to say goodbye.
     drop(server);
-    let mut server = Process::start(&data);
+    let server = process(&data);
     let start = Instant::now();
     let last = loop {
-        let status = server.send("GET", &path, "");
+        let status = answer(&server, "GET", &path, "");
         if status["state"] == "done" {
             break status;
         }

@@ -1,5 +1,6 @@
 //! What a sweep's page shows, as tables of numbers: small to send, quick to go through.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use model::design::KnobId;
@@ -7,6 +8,7 @@ use model::file::Tree;
 use model::knob::Value;
 use model::metric::{MetricId, MetricValue};
 
+use super::view::{End, Range};
 use crate::format;
 
 /// A sweep as its page shows it.
@@ -93,6 +95,8 @@ pub struct Rows {
     pub knobs: Vec<Vec<u32>>,
     /// For each metric its value.
     pub metrics: Vec<Vec<f64>>,
+    /// For each metric its smallest and largest value; none without designs.
+    pub extents: Vec<Option<(f64, f64)>>,
 }
 
 impl Rows {
@@ -100,6 +104,17 @@ impl Rows {
     #[must_use]
     pub const fn len(&self) -> usize {
         self.index.len()
+    }
+
+    /// Looks for the smallest and largest of each metric: once, as pictures ask for them often.
+    #[must_use]
+    pub fn measured(mut self) -> Self {
+        let extent = |column: &Vec<f64>| {
+            let low = column.iter().copied().reduce(f64::min)?;
+            Some((low, column.iter().copied().fold(low, f64::max)))
+        };
+        self.extents = self.metrics.iter().map(extent).collect();
+        self
     }
 
     /// Are there none?
@@ -240,15 +255,59 @@ impl Data {
     /// Smallest and largest number of a column; none without designs.
     #[must_use]
     pub fn extent(&self, dim: Dim) -> Option<(f64, f64)> {
-        if let Dim::Knob(place) = dim {
-            let last = self.knobs.get(place)?.values.len().saturating_sub(1);
-            return Some((0.0, last as f64));
+        match dim {
+            Dim::Knob(place) => {
+                let last = self.knobs.get(place)?.values.len().saturating_sub(1);
+                Some((0.0, last as f64))
+            }
+            Dim::Metric(place) => self.rows.extents.get(place).copied().flatten(),
         }
-        let all = (0..self.rows.len()).map(|row| self.number(dim, row));
-        all.fold(None, |extent, number| match extent {
-            None => Some((number, number)),
-            Some((low, high)) => Some((number.min(low), number.max(high))),
-        })
+    }
+
+    /// Does a column have a knob that follows from others? Its values are those of the designs
+    /// that are kept, so that their places change with these.
+    #[must_use]
+    pub fn follows(&self, dim: Dim) -> bool {
+        match dim {
+            Dim::Knob(place) => !self.axes.iter().any(|axis| axis.knob == place),
+            Dim::Metric(_) => false,
+        }
+    }
+
+    /// An end of a range as it is written down: something that stays when other designs are kept.
+    #[must_use]
+    pub fn end(&self, dim: Dim, number: f64) -> End {
+        if self.follows(dim) && number.is_finite() {
+            End::Value(self.spelled(dim, number.round()))
+        } else {
+            End::Number(number)
+        }
+    }
+
+    /// The numbers of a range of a column. An end between values that are there is next to them.
+    #[must_use]
+    pub fn numbers(&self, dim: Dim, range: &Range) -> (f64, f64) {
+        let values = match dim {
+            Dim::Knob(place) => self.knobs.get(place).map_or(&[][..], |knob| &knob.values),
+            Dim::Metric(_) => &[],
+        };
+        let below = |text: &String, with: bool| {
+            let is_below = |known: &String| match by_value(known, text) {
+                Ordering::Less => true,
+                Ordering::Equal => with,
+                Ordering::Greater => false,
+            };
+            values.partition_point(is_below) as f64
+        };
+        let from = match &range.from {
+            End::Number(number) => *number,
+            End::Value(text) => below(text, false),
+        };
+        let to = match &range.to {
+            End::Number(number) => *number,
+            End::Value(text) => below(text, true) - 1.0,
+        };
+        (from, to)
     }
 
     /// The first objective, if there is one.
@@ -268,6 +327,13 @@ impl Data {
     #[must_use]
     pub fn design_address(&self, index: u64) -> String {
         format!("{}/{}/design/{index}", super::PATH, self.id)
+    }
+
+    /// Where these designs are compared.
+    #[must_use]
+    pub fn comparison_address(&self, designs: &[u64]) -> String {
+        let list: Vec<String> = designs.iter().map(u64::to_string).collect();
+        format!("{}/{}/compare?designs={}", super::PATH, self.id, list.join(","))
     }
 }
 
@@ -354,10 +420,7 @@ fn fill(data: &mut Data, designs: Designs) {
         if knob.values.is_empty() {
             let mut values: Vec<String> =
                 designs.values().filter_map(|(_, values, _)| values.get(place).cloned()).collect();
-            values.sort_by(|one, other| {
-                let number = |text: &str| text.parse::<f64>().unwrap_or(f64::MAX);
-                number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
-            });
+            values.sort_by(|one, other| by_value(one, other));
             values.dedup();
             knob.values = values;
         }
@@ -377,6 +440,13 @@ fn fill(data: &mut Data, designs: Designs) {
             column.push(numbers.get(place).copied().unwrap_or(0.0));
         }
     }
+    data.rows = std::mem::take(rows).measured();
+}
+
+/// The order of a knob's values: numbers first.
+fn by_value(one: &str, other: &str) -> Ordering {
+    let number = |text: &str| text.parse::<f64>().unwrap_or(f64::MAX);
+    number(one).total_cmp(&number(other)).then_with(|| one.cmp(other))
 }
 
 fn objectives(result: &Tree, metrics: &[MetricId]) -> Vec<Objective> {

@@ -3,10 +3,10 @@
 use super::data::{Cell, Data, Dim};
 use super::ink::{Ink, Pen, Side};
 
-/// A pair of knobs as a grid, with the level knob first.
+/// A pair of knobs as a grid, with the knob across first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// The knobs, level and upright.
+    /// The knobs, across and up.
     pub knobs: [usize; 2],
     /// Bins of each.
     pub bins: [usize; 2],
@@ -120,7 +120,7 @@ impl Place {
         }
     }
 
-    /// The rectangle of a cell; the first of the upright knob is at the bottom.
+    /// The rectangle of a cell; the first of the knob that goes up is at the bottom.
     fn cell(&self, [level, upright]: [usize; 2]) -> [f64; 4] {
         let (width, height) = (self.width / self.bins[0] as f64, self.height / self.bins[1] as f64);
         let row = self.bins[1] - 1 - upright.min(self.bins[1] - 1);
@@ -186,9 +186,9 @@ fn labels(pen: &Pen, data: &Data, grid: &Grid, place: &Place) {
         pen.words(Ink::Quiet, Side::Right, &text, place.left - 6.0, y + height / 2.0);
     }
     let y = place.top + place.height + 38.0;
-    let level = data.label(Dim::Knob(grid.knobs[0]));
-    let upright = data.label(Dim::Knob(grid.knobs[1]));
-    let text = format!("{level} (level), {upright} (upright)");
+    let across = data.label(Dim::Knob(grid.knobs[0]));
+    let up = data.label(Dim::Knob(grid.knobs[1]));
+    let text = format!("{across} (across), {up} (up)");
     pen.words(Ink::Text, Side::Center, &text, place.left + place.width / 2.0, y);
 }
 

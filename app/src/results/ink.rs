@@ -1,5 +1,7 @@
 //! A canvas in the page's colours, in pixels of the page.
 
+use std::cell::OnceCell;
+
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::Array;
@@ -61,7 +63,8 @@ pub(super) struct Pen {
     pub(super) width: f64,
     pub(super) height: f64,
     colors: [String; Ink::ALL.len()],
-    hatch: Option<CanvasPattern>,
+    ratio: f64,
+    hatch: OnceCell<Option<CanvasPattern>>,
 }
 
 /// A canvas by its id.
@@ -96,17 +99,15 @@ impl Pen {
         let colors = Ink::ALL.map(|ink| value(ink.property()).trim().to_owned());
         context.set_font(&format!("12px {}", value("font-family")));
         context.set_text_baseline("middle");
-        let mut pen = Self { context, width, height, colors, hatch: None };
-        pen.hatch = pen.tile(ratio);
-        Some(pen)
+        Some(Self { context, width, height, colors, ratio, hatch: OnceCell::new() })
     }
 
     /// Diagonals that repeat, for what is not there.
-    fn tile(&self, ratio: f64) -> Option<CanvasPattern> {
+    fn tile(&self) -> Option<CanvasPattern> {
         const SIZE: f64 = 7.0;
         let canvas: HtmlCanvasElement =
             document().create_element("canvas").ok()?.dyn_into().ok()?;
-        let size = (SIZE * ratio).round();
+        let size = (SIZE * self.ratio).round();
         canvas.set_width(size as u32);
         canvas.set_height(size as u32);
         let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
@@ -138,8 +139,15 @@ impl Pen {
         self.context.fill_rect(x, y, width, height);
     }
 
+    /// Squares, all of one size.
+    pub(super) fn squares(&self, ink: Ink, size: f64, corners: impl Iterator<Item = (f64, f64)>) {
+        self.context.set_fill_style_str(self.color(ink));
+        corners.for_each(|(x, y)| self.context.fill_rect(x, y, size, size));
+    }
+
     pub(super) fn hatch(&self, x: f64, y: f64, width: f64, height: f64) {
-        if let Some(pattern) = &self.hatch {
+        // Made when it is needed first: most pictures have none.
+        if let Some(pattern) = self.hatch.get_or_init(|| self.tile()) {
             self.alpha(0.55);
             self.context.set_fill_style_canvas_pattern(pattern);
             self.context.fill_rect(x, y, width, height);

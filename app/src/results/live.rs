@@ -26,6 +26,9 @@ pub(super) struct Drag {
     pub(super) range: Option<(f64, f64)>,
 }
 
+/// More designs than this are many: what takes its time waits until a hand rests.
+const MANY: usize = 3_000;
+
 /// The page.
 pub(super) struct Live {
     pub(super) id: String,
@@ -56,6 +59,14 @@ pub(super) struct Live {
     pub(super) next_get: f64,
     is_due: bool,
     written: BTreeMap<&'static str, String>,
+    /// Are there designs that not all of the page shows yet?
+    is_new: bool,
+    /// Does the table wait for the end of a drag?
+    is_behind: bool,
+    /// The scatter and the parallel coordinates as they were drawn last.
+    pub(super) plot: Option<Plot>,
+    pub(super) lanes: Option<Lanes>,
+    columns: parallel::Columns,
     /// Where the reasons of the heatmap's empty cells came from, and what they are.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
@@ -85,6 +96,11 @@ impl Live {
             next_get: 0.0,
             is_due: false,
             written: BTreeMap::new(),
+            is_new: false,
+            is_behind: false,
+            plot: None,
+            lanes: None,
+            columns: parallel::Columns::default(),
             reasons_from: String::new(),
             reasons: BTreeMap::new(),
             row_marked: None,
@@ -111,6 +127,8 @@ impl Live {
             self.say(&format!("The sweep is {}.", data.state));
         }
         self.data = Some(data);
+        self.columns.clear();
+        self.is_new = true;
         self.changed = true;
     }
 
@@ -153,7 +171,7 @@ impl Live {
             self.selection = select(&data, &self.view);
         }
         let all = self.changed || self.resized;
-        if self.changed {
+        if self.changed || self.is_behind {
             self.write_parts(&data);
         }
         self.write("part-status", parts::status(&data));
@@ -178,18 +196,25 @@ impl Live {
     }
 
     fn write_parts(&mut self, data: &Data) {
+        if std::mem::take(&mut self.is_new) {
+            self.write("part-best", parts::best(data));
+            self.write("part-reasons", parts::reasons(data));
+            self.write("part-importance", parts::importance(data));
+        }
+        self.write("part-bar", parts::bar(data, &self.view, &self.selection));
+        // While a range of many designs is dragged, pictures follow; tables when it is there.
+        self.is_behind = self.drag.is_some() && data.rows.len() > MANY;
+        if self.is_behind {
+            return;
+        }
         let (view, selection) = (&self.view, &self.selection);
         let fresh = [
-            ("part-best", parts::best(data)),
-            ("part-bar", parts::bar(data, view, selection)),
             ("part-pins", parts::pins(data, view)),
             ("part-scatter-controls", parts::scatter_controls(data, view)),
             ("part-heat-controls", parts::heat_controls(data, view)),
             ("part-heat-table", parts::heat_table(data, view)),
             ("part-axes", parts::axes(data, view)),
             ("part-table", parts::table(data, view, selection)),
-            ("part-reasons", parts::reasons(data)),
-            ("part-importance", parts::importance(data)),
         ];
         for (id, html) in fresh {
             if self.write(id, html) && id == "part-table" {
@@ -229,14 +254,12 @@ impl Live {
         self.row_marked = row;
     }
 
-    /// The scatter as it lies on its canvas.
-    pub(super) fn plot(&self, data: &Data) -> Option<Plot> {
-        let size = super::ink::size(&*canvas("scatter-base")?);
-        Plot::new(data, &self.view, &self.selection, size)
-    }
-
-    fn paint_scatter(&self, data: &Data, all: bool) {
-        let plot = self.plot(data);
+    fn paint_scatter(&mut self, data: &Data, all: bool) {
+        if all {
+            let size = canvas("scatter-base").map(|canvas| super::ink::size(&canvas));
+            self.plot = size.and_then(|size| Plot::new(data, &self.view, &self.selection, size));
+        }
+        let plot = self.plot;
         if all && let Some(pen) = canvas("scatter-base").and_then(|it| Pen::on(&it)) {
             match &plot {
                 Some(plot) => scatter::paint(&pen, data, plot, &self.selection),
@@ -249,13 +272,7 @@ impl Live {
         }
     }
 
-    /// The parallel coordinates as they lie on their canvas.
-    pub(super) fn lanes(&self, data: &Data) -> Option<Lanes> {
-        let size = super::ink::size(&*canvas("parallel-base")?);
-        Lanes::new(data, &self.view, size)
-    }
-
-    fn paint_parallel(&self, data: &Data, all: bool) {
+    fn paint_parallel(&mut self, data: &Data, all: bool) {
         if all && let Some(node) = document().get_element_by_id("parallel") {
             let least = self.view.axis_dims(data).len() as f64 * parallel::LEAST_GAP;
             if let Some(node) = node.dyn_ref::<web_sys::HtmlElement>() {
@@ -263,10 +280,20 @@ impl Live {
                 let _ = node.style().set_property("min-width", &format!("{least:.0}px"));
             }
         }
-        let lanes = self.lanes(data);
+        if all {
+            let size = canvas("parallel-base").map(|canvas| super::ink::size(&canvas));
+            self.lanes = size.and_then(|size| Lanes::new(data, &self.view, size));
+            if let Some(lanes) = &self.lanes {
+                self.columns.follow(data, lanes);
+            }
+        }
+        let lanes = self.lanes.as_ref();
         if all && let Some(pen) = canvas("parallel-base").and_then(|it| Pen::on(&it)) {
-            match &lanes {
-                Some(lanes) => parallel::paint(&pen, data, &self.view, lanes, &self.selection),
+            match lanes {
+                Some(lanes) => {
+                    let pictured = (lanes, &self.columns);
+                    parallel::paint(&pen, data, &self.view, pictured, &self.selection);
+                }
                 None => nothing(&pen, data),
             }
         }
@@ -277,7 +304,7 @@ impl Live {
                 Grip::Name(axis) => Some((axis, drag.to.0)),
                 Grip::End(..) | Grip::Inside(_) | Grip::Axis(_) => None,
             });
-            parallel::overlay(&pen, data, &self.view, &lanes, self.current_of(data), moved);
+            parallel::overlay(&pen, data, &self.view, lanes, self.current_of(data), moved);
         }
     }
 
@@ -326,9 +353,9 @@ impl Live {
         for line in text.lines() {
             let mut parts = line.splitn(3, ' ');
             let mut bin = || parts.next()?.parse().ok();
-            if let (Some(level), Some(upright)) = (bin(), bin()) {
+            if let (Some(across), Some(up)) = (bin(), bin()) {
                 let words = parts.next().unwrap_or_default().to_owned();
-                self.reasons.insert([level, upright], words);
+                self.reasons.insert([across, up], words);
             }
         }
     }
@@ -337,14 +364,14 @@ impl Live {
     fn say_cell(&mut self, data: &Data, grid: &Grid) {
         let Some(objective) = data.first() else { return };
         let Some(at) = self.cell else { return };
-        let [level, upright] = [0, 1].map(|side| {
+        let [across, up] = [0, 1].map(|side| {
             let label = data.label(Dim::Knob(grid.knobs[side]));
             format!("{label} {}", grid.label(data, side, at[side]))
         });
         let dim = Dim::Metric(objective.metric);
         let said = match grid.at(at) {
             Some(cell) => format!(
-                "{level}, {upright}: best {} {} of {}.",
+                "{across}, {up}: best {} {} of {}.",
                 data.label(dim),
                 data.spelled(dim, cell.best.0),
                 crate::format::counted(cell.feasible, "feasible design", "feasible designs"),
@@ -352,7 +379,7 @@ impl Live {
             None => {
                 let so_far = if data.is_over() { "" } else { " so far" };
                 let why = self.reasons.get(&at).map(|why| format!(" {why}")).unwrap_or_default();
-                format!("{level}, {upright}: no design keeps everything{so_far}.{why}")
+                format!("{across}, {up}: no design keeps everything{so_far}.{why}")
             }
         };
         let html = crate::html::escaped(&said);

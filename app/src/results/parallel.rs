@@ -93,9 +93,9 @@ impl Lanes {
     /// The heights of a range that is brushed, upper first.
     fn brushed(&self, data: &Data, view: &View, axis: usize) -> Option<(f64, f64)> {
         let (dim, scale) = self.axes[axis];
-        let range = view.brush(&data.dim_id(dim))?;
+        let (from, to) = view.brushed(data, dim)?;
         let half = if scale.steps { 0.45 } else { 0.0 };
-        let (from, to) = (range.from - half, range.to + half);
+        let (from, to) = (from - half, to + half);
         let place = |number: f64| self.y(scale.place(number.clamp(scale.from, scale.to)));
         Some((place(to), place(from)))
     }
@@ -153,19 +153,65 @@ impl Lanes {
     }
 }
 
+/// For each axis where on it each design is, in bins: looked up once, not with every frame.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    axes: Vec<(Dim, Scale)>,
+    bins: Vec<Vec<u16>>,
+}
+
+impl Columns {
+    /// Those of these axes; what is there already is kept.
+    pub(super) fn follow(&mut self, data: &Data, lanes: &Lanes) {
+        let rows: Vec<usize> = (0..data.rows.len()).collect();
+        let bins = lanes.axes.iter().map(|axis| {
+            // An axis that stands there twice is looked up twice.
+            let known = self.axes.iter().position(|known| known == axis);
+            let known = known.map(|place| std::mem::take(&mut self.bins[place]));
+            known
+                .filter(|bins| !bins.is_empty())
+                .unwrap_or_else(|| binned(data, *axis, &rows, BINS))
+        });
+        self.bins = bins.collect();
+        self.axes.clone_from(&lanes.axes);
+    }
+
+    /// Forgets all, as there are other designs.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Where on an axis designs are.
+fn binned(data: &Data, (dim, scale): (Dim, Scale), rows: &[usize], bins: f64) -> Vec<u16> {
+    let bin =
+        |row: &usize| (scale.place(data.number(dim, *row)).clamp(0.0, 1.0) * bins).round() as u16;
+    rows.iter().map(bin).collect()
+}
+
 /// Draws everything but what a pointer is on.
-pub(super) fn paint(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, selection: &Selection) {
+pub(super) fn paint(
+    pen: &Pen,
+    data: &Data,
+    view: &View,
+    (lanes, columns): (&Lanes, &Columns),
+    selection: &Selection,
+) {
+    let lines = |rows: &[usize], ink: Ink, alpha: f64| {
+        lines(pen, data, (lanes, columns), rows, (ink, alpha));
+    };
     let rows = |level: u8| {
         let all = 0..data.rows.len();
         all.filter(|row| selection.level[*row] == level).collect::<Vec<_>>()
     };
     if selection.brushed < selection.kept {
-        lines(pen, data, lanes, &rows(1), Ink::Axis, 0.35);
+        lines(&rows(1), Ink::Axis, 0.35);
     }
-    lines(pen, data, lanes, &rows(2), Ink::Mark, 0.9);
+    let brushed = rows(2);
+    lines(&brushed, Ink::Mark, 0.9);
     let front: Vec<usize> =
-        rows(2).into_iter().filter(|row| data.rows.front[*row]).take(MOST_LINES).collect();
-    lines(pen, data, lanes, &front, Ink::Front, 0.9);
+        brushed.into_iter().filter(|row| data.rows.front[*row]).take(MOST_LINES).collect();
+    lines(&front, Ink::Front, 0.9);
     for axis in 0..lanes.axes.len() {
         paint_axis(pen, data, view, lanes, axis);
     }
@@ -173,23 +219,28 @@ pub(super) fn paint(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, selectio
 
 /// Lines of designs. Between two axes all that go from one place to another are one line, the
 /// stronger the more they are.
-fn lines(pen: &Pen, data: &Data, lanes: &Lanes, rows: &[usize], ink: Ink, alpha: f64) {
+fn lines(
+    pen: &Pen,
+    data: &Data,
+    (lanes, columns): (&Lanes, &Columns),
+    rows: &[usize],
+    (ink, alpha): (Ink, f64),
+) {
     if rows.is_empty() {
         return;
     }
-    let bins = if rows.len() <= MOST_LINES { lanes.height.round() } else { BINS };
-    let columns: Vec<Vec<u16>> = (0..lanes.axes.len())
-        .map(|axis| {
-            let (dim, scale) = lanes.axes[axis];
-            let bin = |row: &usize| {
-                (scale.place(data.number(dim, *row)).clamp(0.0, 1.0) * bins).round() as u16
-            };
-            rows.iter().map(bin).collect()
-        })
-        .collect();
+    let are_few = rows.len() <= MOST_LINES;
+    let bins = if are_few { lanes.height.round() } else { BINS };
     let few = 30.0 / rows.len() as f64;
-    for (axis, pair) in columns.windows(2).enumerate() {
-        let all = counted(&pair[0], &pair[1], bins as usize + 1);
+    for axis in 0..lanes.axes.len().saturating_sub(1) {
+        let side = bins as usize + 1;
+        let all = if are_few {
+            let of = |axis: usize| binned(data, lanes.axes[axis], rows, bins);
+            counted(of(axis).into_iter().zip(of(axis + 1)), side)
+        } else {
+            let (left, right) = (&columns.bins[axis], &columns.bins[axis + 1]);
+            counted(rows.iter().map(|row| (left[*row], right[*row])), side)
+        };
         let most = all.last().map_or(1, |(_, count)| *count);
         let (left, right) = (lanes.x(axis), lanes.x(axis + 1));
         for ((from, to), count) in all {
@@ -206,10 +257,10 @@ fn lines(pen: &Pen, data: &Data, lanes: &Lanes, rows: &[usize], ink: Ink, alpha:
 }
 
 /// How many go from which place of an axis to which of the next, the fewest first.
-fn counted(left: &[u16], right: &[u16], bins: usize) -> Vec<((u16, u16), u32)> {
+fn counted(ends: impl Iterator<Item = (u16, u16)>, bins: usize) -> Vec<((u16, u16), u32)> {
     let mut counts = vec![0_u32; bins * bins];
-    for (from, to) in left.iter().zip(right) {
-        counts[usize::from(*from) * bins + usize::from(*to)] += 1;
+    for (from, to) in ends {
+        counts[usize::from(from) * bins + usize::from(to)] += 1;
     }
     let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
     let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);

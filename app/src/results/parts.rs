@@ -13,7 +13,7 @@ pub use table::{csv, pins, table};
 
 use super::data::{Data, Dim};
 use super::select::Selection;
-use super::view::View;
+use super::view::{End, MOST_PINS, Range, View};
 use crate::format;
 use crate::html::{element, escaped};
 
@@ -132,6 +132,7 @@ pub fn lasting(seconds: f64) -> String {
 #[must_use]
 pub fn best(data: &Data) -> String {
     let mut html = String::new();
+    let mut found: Vec<u64> = Vec::new();
     for objective in &data.objectives {
         let dim = Dim::Metric(objective.metric);
         let better = |one: f64, other: f64| if objective.max { one > other } else { one < other };
@@ -145,13 +146,22 @@ pub fn best(data: &Data) -> String {
             Some(row) => {
                 element(&mut html, "p", "class=\"sweep-best-value\"", &data.text(dim, row));
                 element(&mut html, "p", "class=\"muted\"", &knobs_text(data, row));
-                let address = data.design_address(data.rows.index[row]);
-                let attributes = format!("href=\"{}\"", escaped(&address));
+                let index = data.rows.index[row];
+                let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
                 element(&mut html, "a", &attributes, "Open in the explorer");
+                if !found.contains(&index) && found.len() < MOST_PINS {
+                    found.push(index);
+                }
             }
             None => element(&mut html, "p", "class=\"muted\"", "No design keeps everything yet"),
         }
         html.push_str("</article>");
+    }
+    if found.len() > 1 {
+        html.push_str("<p class=\"sweep-compare\">");
+        let attributes = format!("href=\"{}\"", escaped(&data.comparison_address(&found)));
+        element(&mut html, "a", &attributes, "Compare them");
+        html.push_str("</p>");
     }
     html
 }
@@ -211,7 +221,7 @@ pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
     html.push_str("</div>");
     for range in &view.brushes {
         let Some(dim) = data.find(&range.dim) else { continue };
-        let text = format!("{} {}", data.label(dim), range_text(data, dim, range.from, range.to));
+        let text = format!("{} {}", data.label(dim), range_text(data, dim, range));
         let id = format!("unbrush-{}", range.dim);
         let _ = write!(
             html,
@@ -226,17 +236,19 @@ pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
 }
 
 /// A range as people read it.
-fn range_text(data: &Data, dim: Dim, from: f64, to: f64) -> String {
-    let (from, to) = match dim {
-        Dim::Knob(_) => (from.ceil(), to.floor()),
-        Dim::Metric(_) => (from, to),
+fn range_text(data: &Data, dim: Dim, range: &Range) -> String {
+    let spelled = |end: &End, whole: fn(f64) -> f64| match (end, dim) {
+        (End::Value(value), _) => Some(value.clone()),
+        (End::Number(number), _) if number.is_infinite() => None,
+        (End::Number(number), Dim::Knob(_)) => Some(data.spelled(dim, whole(*number))),
+        (End::Number(number), Dim::Metric(_)) => Some(data.spelled(dim, *number)),
     };
-    match (from.is_finite(), to.is_finite()) {
-        (false, false) => "any".to_owned(),
-        (true, false) => format!("from {}", data.spelled(dim, from)),
-        (false, true) => format!("up to {}", data.spelled(dim, to)),
-        (true, true) if data.spelled(dim, from) == data.spelled(dim, to) => data.spelled(dim, from),
-        (true, true) => format!("{} to {}", data.spelled(dim, from), data.spelled(dim, to)),
+    match (spelled(&range.from, f64::ceil), spelled(&range.to, f64::floor)) {
+        (None, None) => "any".to_owned(),
+        (Some(from), None) => format!("from {from}"),
+        (None, Some(to)) => format!("up to {to}"),
+        (Some(from), Some(to)) if from == to => from,
+        (Some(from), Some(to)) => format!("{from} to {to}"),
     }
 }
 

@@ -12,7 +12,7 @@ use super::data::Dim;
 use super::dom::Target;
 use super::live::{Drag, Live};
 use super::parallel::{Grip, Lanes};
-use super::view::Range;
+use super::view::End;
 use super::{heat, parts, scale};
 use crate::download::download;
 
@@ -69,7 +69,7 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
         // A drag goes on wherever the pointer is.
         if let Some((x, y)) = place_in("parallel", event) {
             live.drag = Some(Drag { to: (x, y), ..drag });
-            if let Some(lanes) = live.lanes(&data) {
+            if let Some(lanes) = live.lanes.clone() {
                 drag_to(live, &data, &lanes, kind);
             }
         }
@@ -83,7 +83,7 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
     live.cell = None;
     let row = match &found {
         Some((id, at)) if id == "parallel" => {
-            let lanes = live.lanes(&data);
+            let lanes = live.lanes.clone();
             let lanes = lanes.as_ref();
             if kind == "pointerdown"
                 && let Some(grip) = lanes.and_then(|lanes| lanes.grip(&data, &live.view, *at))
@@ -108,8 +108,8 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
 /// The design at a place of a picture.
 fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Option<usize> {
     match id {
-        "scatter" => live.plot(data)?.nearest(data, &live.selection, at, REACH),
-        "parallel" => live.lanes(data)?.nearest(data, &live.selection, at),
+        "scatter" => live.plot?.nearest(data, &live.selection, at, REACH),
+        "parallel" => live.lanes.as_ref()?.nearest(data, &live.selection, at),
         _ => None,
     }
 }
@@ -145,8 +145,8 @@ fn begin(
     event: &PointerEvent,
 ) {
     let axis = axis_of(grip);
-    let id = lanes.and_then(|lanes| lanes.axes.get(axis)).map(|(dim, _)| data.dim_id(*dim));
-    let range = id.and_then(|id| live.view.brush(&id).map(|range| (range.from, range.to)));
+    let dim = lanes.and_then(|lanes| lanes.axes.get(axis)).map(|(dim, _)| *dim);
+    let range = dim.and_then(|dim| live.view.brushed(data, dim));
     live.drag = Some(Drag { grip, from: at, to: at, range });
     let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     if let Some(target) = target {
@@ -201,7 +201,7 @@ fn drag_to(live: &mut Live, data: &super::Data, lanes: &Lanes, kind: &str) {
         }
     };
     let next = if scale.steps { whole(next, scale.to - 0.5) } else { next };
-    live.view.set_brush(&id, Some(next));
+    live.view.set_brush(&id, Some((data.end(dim, next.0), data.end(dim, next.1))));
 }
 
 /// A range of a knob's values up to the last one: at least one of them.
@@ -275,7 +275,7 @@ fn act_on(page: &mut Live, data: &super::Data, act: &str, target: &Target) {
         "pin" => {
             let room = with.parse().is_ok_and(|index| view.pin(index));
             if !room {
-                page.say("Three designs are pinned already: unpin one first.");
+                page.say("Four designs are pinned already: unpin one first.");
             }
         }
         "page" => view.page = with.parse().unwrap_or(0),
@@ -353,15 +353,16 @@ fn set_end(page: &mut Live, data: &super::Data, side: &str, id: &str, value: &st
         Dim::Metric(place) => scale::unit(data.metrics[place]).0,
     };
     let typed = value.trim().parse::<f64>().ok().map(|number| number * factor);
-    let now = page.view.brush(id).cloned();
-    let Range { from, to, .. } =
-        now.unwrap_or(Range { dim: id.to_owned(), from: f64::NEG_INFINITY, to: f64::INFINITY });
-    let (from, to) = if side == "from" {
-        (typed.unwrap_or(f64::NEG_INFINITY), to)
+    let (lowest, highest) = (End::Number(f64::NEG_INFINITY), End::Number(f64::INFINITY));
+    let now = page.view.brush(id).map(|range| (range.from.clone(), range.to.clone()));
+    let (mut from, mut to) = now.unwrap_or((lowest.clone(), highest.clone()));
+    let end = |usual: &End| typed.map_or(usual.clone(), |number| data.end(dim, number));
+    if side == "from" {
+        from = end(&lowest);
     } else {
-        (from, typed.unwrap_or(f64::INFINITY))
-    };
-    let open = from.is_infinite() && to.is_infinite();
+        to = end(&highest);
+    }
+    let open = from == lowest && to == highest;
     page.view.set_brush(id, (!open).then_some((from, to)));
 }
 
@@ -429,8 +430,7 @@ fn design_key(page: &mut Live, data: &super::Data, key: &str, open: &mut Option<
     match key {
         "ArrowRight" | "ArrowUp" | "ArrowLeft" | "ArrowDown" => {
             let forward = matches!(key, "ArrowRight" | "ArrowUp");
-            let next =
-                page.plot(data).and_then(|plot| plot.step(data, &page.selection, now, forward));
+            let next = page.plot.and_then(|plot| plot.step(data, &page.selection, now, forward));
             page.hover = None;
             page.view.at = next.map(|row| data.rows.index[row]).or(page.view.at);
             if let Some(row) = next {

@@ -88,7 +88,7 @@ impl Plot {
         best
     }
 
-    /// The next brushed design in a direction along the level axis.
+    /// The next brushed design in a direction along the axis across.
     #[must_use]
     pub(super) fn step(
         &self,
@@ -173,42 +173,40 @@ pub(super) fn paint(pen: &Pen, data: &Data, plot: &Plot, selection: &Selection) 
 
 /// Designs that are not on the front: dots, or how many there are in small squares.
 fn cloud(pen: &Pen, plot: &Plot, data: &Data, rows: impl Iterator<Item = usize>, alpha: f64) {
-    let points: Vec<(f64, f64)> =
-        rows.map(|row| plot.at(data, row)).filter(|at| plot.is_inside(*at)).collect();
-    if points.len() <= MOST_DOTS {
-        pen.alpha(alpha);
-        pen.dots(Ink::Mark, 2.5, points.into_iter());
-        pen.alpha(1.0);
-        return;
-    }
     const SQUARE: f64 = 3.0;
     let across = (pen.width / SQUARE) as usize + 1;
     let down = (pen.height / SQUARE) as usize + 1;
     let mut counts = vec![0_u32; across * down];
-    for (x, y) in points {
+    let mut dots = Vec::new();
+    let mut are_few = true;
+    for (x, y) in rows.map(|row| plot.at(data, row)).filter(|at| plot.is_inside(*at)) {
+        are_few &= dots.len() < MOST_DOTS;
+        if are_few {
+            dots.push((x, y));
+        }
         let place = (y / SQUARE) as usize * across + (x / SQUARE) as usize;
         if let Some(count) = counts.get_mut(place) {
             *count += 1;
         }
     }
+    if are_few {
+        pen.alpha(alpha);
+        pen.dots(Ink::Mark, 2.5, dots.into_iter());
+        pen.alpha(1.0);
+        return;
+    }
     let most = counts.iter().copied().max().unwrap_or(1);
-    let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
-    let at = |place: usize| ((place % across) as f64, (place / across) as f64);
-    let mut squares: Vec<_> = some.map(|(place, count)| (at(place), count)).collect();
-    // Squares of one strength in a row: a browser takes its time to change it.
-    let strength = |count: u32| {
+    // Squares of one strength together: a browser takes its time to change it.
+    const STRENGTHS: usize = 8;
+    let mut squares = vec![Vec::new(); STRENGTHS + 1];
+    for (place, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
         let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
-        (share * 8.0).ceil() as u8
-    };
-    squares.sort_by_key(|(_, count)| strength(*count));
-    let mut last = 0;
-    for ((x, y), count) in squares {
-        let now = strength(count);
-        if now != last {
-            pen.alpha(alpha * (0.25 + 0.75 * f64::from(now) / 8.0) * 1.4);
-            last = now;
-        }
-        pen.fill(Ink::Mark, x * SQUARE, y * SQUARE, SQUARE, SQUARE);
+        let at = ((place % across) as f64 * SQUARE, (place / across) as f64 * SQUARE);
+        squares[(share * STRENGTHS as f64).ceil() as usize].push(at);
+    }
+    for (strength, squares) in squares.into_iter().enumerate() {
+        pen.alpha(alpha * (0.25 + 0.75 * strength as f64 / STRENGTHS as f64) * 1.4);
+        pen.squares(Ink::Mark, SQUARE, squares.into_iter());
     }
     pen.alpha(1.0);
 }

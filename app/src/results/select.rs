@@ -1,5 +1,7 @@
 //! Which designs are meant: what was kept, what is brushed, and in which order the table has them.
 
+use std::cmp::Ordering;
+
 use super::data::{Data, Dim};
 use super::view::{Range, View};
 
@@ -34,7 +36,8 @@ fn bounds(data: &Data, ranges: &[Range]) -> Vec<Bound> {
         let dim = data.find(&range.dim)?;
         // An address has six digits of a number.
         let slack = |end: f64| if end.is_finite() { end.abs() * 1e-6 + 1e-9 } else { 0.0 };
-        let (from, to) = (range.from - slack(range.from), range.to + slack(range.to));
+        let (from, to) = data.numbers(dim, range);
+        let (from, to) = (from - slack(from), to + slack(to));
         Some(Bound { dim, from, to })
     };
     ranges.iter().filter_map(bound).collect()
@@ -78,6 +81,42 @@ pub fn order(data: &Data, view: &View) -> (Dim, bool) {
 /// The designs of the table, in its order.
 #[must_use]
 pub fn rows(data: &Data, view: &View, selection: &Selection) -> Vec<usize> {
+    let (mut all, by_rank) = (listed(data, view, selection), rank(data, view));
+    all.sort_unstable_by(by_rank);
+    all.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Some of them, from a place on, and how many there are in all. What comes behind isn't sorted:
+/// of a hundred thousand designs the table shows a few.
+#[must_use]
+pub fn some_rows(
+    data: &Data,
+    view: &View,
+    selection: &Selection,
+    places: std::ops::Range<usize>,
+) -> (Vec<usize>, usize) {
+    let (mut all, by_rank) = (listed(data, view, selection), rank(data, view));
+    let count = all.len();
+    if places.end < count {
+        all.select_nth_unstable_by(places.end, &by_rank);
+        all.truncate(places.end);
+    }
+    all.sort_unstable_by(by_rank);
+    (all.into_iter().skip(places.start).map(|(_, row)| row).collect(), count)
+}
+
+/// The order of the table: by its column, of equals the one that is first.
+fn rank(data: &Data, view: &View) -> impl Fn(&(f64, usize), &(f64, usize)) -> Ordering + use<> {
+    let (_, descending) = order(data, view);
+    move |one, other| {
+        let order = one.0.total_cmp(&other.0);
+        let order = if descending { order.reverse() } else { order };
+        order.then(one.1.cmp(&other.1))
+    }
+}
+
+/// The designs of the table in no order, each with what orders it.
+fn listed(data: &Data, view: &View, selection: &Selection) -> Vec<(f64, usize)> {
     let words = view.words.to_lowercase();
     let words: Vec<&str> = words.split_whitespace().collect();
     let dims: Vec<Dim> = data.dims().collect();
@@ -96,15 +135,9 @@ pub fn rows(data: &Data, view: &View, selection: &Selection) -> Vec<usize> {
             words.iter().all(has)
         }
     };
-    let (dim, descending) = order(data, view);
+    let (dim, _) = order(data, view);
     let all = (0..data.rows.len()).filter(|row| selection.is_brushed(*row) && has_words(*row));
-    let mut all: Vec<(f64, usize)> = all.map(|row| (data.number(dim, row), row)).collect();
-    all.sort_unstable_by(|one, other| {
-        let order = one.0.total_cmp(&other.0);
-        let order = if descending { order.reverse() } else { order };
-        order.then(one.1.cmp(&other.1))
-    });
-    all.into_iter().map(|(_, row)| row).collect()
+    all.map(|row| (data.number(dim, row), row)).collect()
 }
 
 /// The number that this share of the kept designs is not above; none without designs.

@@ -4,7 +4,8 @@ use model::file::json;
 
 use super::data::{self, Data, Dim};
 use super::scale::Scale;
-use super::select::{rows, select};
+use super::select::{rows, select, some_rows};
+use super::view::{End, Range};
 use super::{Grid, View, parts, wire};
 
 /// Three designs of two knobs, of which one is on the front.
@@ -71,7 +72,7 @@ fn a_view_comes_back_from_its_own_address() {
     let view = View::from_query(query);
     assert_eq!(view.query(), query);
     assert_eq!(view.cuts.len(), 2);
-    assert!(view.brushes[0].to.is_infinite());
+    assert_eq!(view.brushes[0].to, End::Number(f64::INFINITY));
     assert_eq!(View::default().query(), "");
 }
 
@@ -95,7 +96,7 @@ fn an_address_written_by_hand_is_never_an_error() {
         "sort=-",
     ] {
         let view = View::from_query(query);
-        assert!(view.pins.len() <= 3, "{query}");
+        assert!(view.pins.len() <= 4, "{query}");
         let selection = select(&data, &view);
         assert_eq!(rows(&data, &view, &selection).len(), selection.brushed, "{query}");
         assert!(parts::table(&data, &view, &selection).contains("</table>"), "{query}");
@@ -108,7 +109,7 @@ fn designs_are_brushed_kept_and_excluded() {
     let data = small();
     let mut view = View::default();
     let id = "parallel.tensor_model_parallel_size";
-    view.set_brush(id, Some((1.0, 1.0)));
+    view.set_brush(id, Some((End::Number(1.0), End::Number(1.0))));
     assert_eq!(select(&data, &view).level, [2, 2, 1]);
     view.cut(false);
     assert_eq!(select(&data, &view).level, [0, 0, 2]);
@@ -118,6 +119,58 @@ fn designs_are_brushed_kept_and_excluded() {
     view.cuts.clear();
     view.front_only = true;
     assert_eq!(select(&data, &view).kept, 1);
+}
+
+/// The result with a knob that follows from another, over designs with these values of it.
+fn following(values: [u64; 3]) -> Data {
+    let id = "training.global_batch_size";
+    let mut text = RESULT
+        .replace("\"columns\": [\"index\", ", &format!("\"columns\": [\"index\", \"{id}\", "));
+    for (index, value) in [4, 5, 9].into_iter().zip(values) {
+        text = text.replace(&format!("[{index}, "), &format!("[{index}, {value}, "));
+    }
+    text = text.replace("\"knobs\": {", &format!("\"knobs\": {{\"{id}\": {}, ", values[2]));
+    data::read("0123", "done", &json::parse(&text).unwrap())
+}
+
+#[test]
+fn a_range_of_a_knob_that_follows_means_the_same_values_over_other_designs() {
+    let few = following([16, 16, 64]);
+    let dim = few.find("training.global_batch_size").unwrap();
+    assert!(few.follows(dim) && !few.follows(Dim::Knob(1)) && !few.follows(Dim::Metric(0)));
+    let mut view = View::default();
+    let range = (few.end(dim, 1.0), few.end(dim, 1.0));
+    view.set_brush("training.global_batch_size", Some(range));
+    assert_eq!(select(&few, &view).level, [1, 1, 2]);
+    assert_eq!(view.query(), "brush=training.global_batch_size~%3D64~%3D64");
+    let view = View::from_query(&view.query());
+    // More designs have come, and with them values before this one.
+    assert_eq!(select(&following([16, 32, 64]), &view).level, [1, 1, 2]);
+    assert_eq!(select(&following([64, 32, 128]), &view).level, [2, 1, 1]);
+    assert_eq!(select(&following([16, 32, 128]), &view).level, [1, 1, 1], "none has it any more");
+    let between = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|text| End::Value(text.to_owned()));
+        few.numbers(dim, &Range { dim: String::new(), from, to })
+    };
+    assert_eq!(between("2", "999"), (0.0, 1.0));
+    assert_eq!(between("17", "63"), (1.0, 0.0), "nothing is between");
+}
+
+#[test]
+fn a_page_of_the_table_is_that_part_of_all_rows() {
+    let data = small();
+    for query in ["", "sort=-mfu", "sort=memory_peak_bytes", "q=tp%3D4", "front=1"] {
+        let view = View::from_query(query);
+        let selection = select(&data, &view);
+        let all = rows(&data, &view, &selection);
+        for start in 0..4 {
+            for end in start..5 {
+                let (some, count) = some_rows(&data, &view, &selection, start..end);
+                let expected: Vec<usize> = all.iter().copied().take(end).skip(start).collect();
+                assert_eq!((some, count), (expected, all.len()), "{query} {start} {end}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -5,20 +5,29 @@ use super::data::{Data, Dim};
 use crate::parameters::{self, unescape};
 
 /// Most pins.
-pub const MOST_PINS: usize = 3;
+pub const MOST_PINS: usize = crate::compare::chosen::MOST;
 
 /// Most steps of keeping and excluding that an address holds.
 const MOST_CUTS: usize = 8;
 
-/// A range of a column, by its id: a metric's numbers, or places of a knob's values.
+/// An end of a range.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// A metric's number, or the place of a value of a knob that varies.
+    Number(f64),
+    /// A value of a knob that follows from others.
+    Value(String),
+}
+
+/// A range of a column, by its id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The column.
     pub dim: String,
     /// The smallest that is taken.
-    pub from: f64,
+    pub from: End,
     /// The largest that is taken.
-    pub to: f64,
+    pub to: End,
 }
 
 /// Designs that were kept or excluded before.
@@ -33,7 +42,7 @@ pub struct Cut {
 /// How the designs are looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
-    /// Columns of the scatter, level and upright; empty takes the first objectives.
+    /// Columns of the scatter, across and up; empty takes the first objectives.
     pub scatter: [String; 2],
     /// Columns with a logarithmic axis.
     pub logs: Vec<String>,
@@ -41,7 +50,7 @@ pub struct View {
     pub clip: bool,
     /// Shows only the front.
     pub front_only: bool,
-    /// Knobs of the heatmap, level and upright; empty takes those that matter most.
+    /// Knobs of the heatmap, across and up; empty takes those that matter most.
     pub heat: [String; 2],
     /// Columns of the parallel coordinates in order; empty takes all.
     pub axes: Vec<String>,
@@ -155,7 +164,7 @@ impl View {
     }
 
     /// Brushes a range of a column, or none of it.
-    pub fn set_brush(&mut self, id: &str, range: Option<(f64, f64)>) {
+    pub fn set_brush(&mut self, id: &str, range: Option<(End, End)>) {
         self.page = 0;
         let place = self.brushes.iter().position(|known| known.dim == id);
         match (range, place) {
@@ -202,6 +211,12 @@ impl View {
         [0, 1].map(|side| data.find(&self.scatter[side]).unwrap_or(usual[side]))
     }
 
+    /// The range that is brushed of a column, as numbers of that column.
+    #[must_use]
+    pub fn brushed(&self, data: &Data, dim: Dim) -> Option<(f64, f64)> {
+        self.brush(&data.dim_id(dim)).map(|range| data.numbers(dim, range))
+    }
+
     /// The columns of the parallel coordinates, in order.
     #[must_use]
     pub fn axis_dims(&self, data: &Data) -> Vec<Dim> {
@@ -246,8 +261,17 @@ fn usual_axes(data: &Data) -> Vec<Dim> {
 
 /// `mfu~0.1~0.3!tp~0~2`.
 fn ranges_text(ranges: &[Range]) -> String {
-    let one = |range: &Range| format!("{}~{}~{}", range.dim, short(range.from), short(range.to));
+    let one =
+        |range: &Range| format!("{}~{}~{}", range.dim, end_text(&range.from), end_text(&range.to));
     ranges.iter().map(one).collect::<Vec<_>>().join("!")
+}
+
+/// A value has a sign before it that no number has.
+fn end_text(end: &End) -> String {
+    match end {
+        End::Number(number) => short(*number),
+        End::Value(value) => format!("={value}"),
+    }
 }
 
 /// Seven digits: an address holds what a hand can set, not more.
@@ -267,9 +291,15 @@ fn ranges(text: &str) -> Vec<Range> {
         let mut parts = part.split('~');
         let (dim, from, to) = (parts.next()?, parts.next()?, parts.next()?);
         let end = |text: &str| match text {
-            "min" => Some(f64::NEG_INFINITY),
-            "max" => Some(f64::INFINITY),
-            text => text.parse::<f64>().ok().filter(|number| number.is_finite()),
+            "min" => Some(End::Number(f64::NEG_INFINITY)),
+            "max" => Some(End::Number(f64::INFINITY)),
+            text => match text.strip_prefix('=') {
+                Some(value) => Some(End::Value(value.to_owned())),
+                None => {
+                    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+                    number.map(End::Number)
+                }
+            },
         };
         Some(Range { dim: dim.to_owned(), from: end(from)?, to: end(to)? })
     };

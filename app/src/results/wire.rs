@@ -92,7 +92,9 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
         knobs: from
             .all(|from| from.all(|from| Some(u32::from(u16::from_le_bytes(from.take::<2>()?)))))?,
         metrics: from.all(|from| from.all(Reader::real))?,
-    };
+        extents: vec![],
+    }
+    .measured();
     let ruled_out = from.all(|from| Some((from.text()?, from.whole()?)))?;
     let axes = from.all(|from| {
         let (knob, importance) = (from.size()?, from.optional()?);

@@ -231,7 +231,9 @@ fn apply(spec: &mut Tree, target: &Target) {
             } else {
                 set(spec, &["sampling", "method"], text(value));
                 if spec::at(spec, &["sampling", "count"]).is_none() {
-                    set(spec, &["sampling", "count"], some("100000"));
+                    // What refines needs few.
+                    let count = if value == "refine" { "10000" } else { "100000" };
+                    set(spec, &["sampling", "count"], some(count));
                     set(spec, &["sampling", "seed"], some("1"));
                 }
             }

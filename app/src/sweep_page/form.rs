@@ -423,6 +423,7 @@ fn sampling(html: &mut String, spec: &Tree, problems: &[Problem]) {
         ("grid", "every design"),
         ("random", "a random sample"),
         ("lhs", "a Latin hypercube (each value equally often)"),
+        ("refine", "successive refinement (a fourth at random, then near the best)"),
     ] {
         let chosen = if key == method { " selected" } else { "" };
         let _ = write!(html, "<option value=\"{key}\"{chosen}>{word}</option>");
@@ -433,7 +434,13 @@ fn sampling(html: &mut String, spec: &Tree, problems: &[Problem]) {
         field(html, ("count", "count", ""), "of so many designs", &get("count"), "number");
         field(html, ("seed", "seed", ""), "seed", &get("seed"), "number");
     }
-    html.push_str("</div><div class=\"build-row\">");
+    html.push_str("</div>");
+    if method == "refine" {
+        let about = "For a space too large to try in full: it finds good designs with few. What it \
+                     says of a knob's values is of the designs near these, not of the whole space.";
+        element(html, "p", "class=\"muted\"", about);
+    }
+    html.push_str("<div class=\"build-row\">");
     let sample = spec.get("sample").map_or("1000".to_owned(), shown);
     field(
         html,

@@ -97,6 +97,18 @@ fn every_form_is_known_and_shown() {
 }
 
 #[test]
+fn every_way_to_sample_is_offered_and_refinement_says_what_it_does() {
+    let mut tree = parse(ALL_FORMS).unwrap();
+    for method in ["random", "lhs", "refine"] {
+        set(&mut tree, &["sampling", "method"], Some(method.into()));
+        let html = form::form(&tree, &[]);
+        assert!(html.contains(&format!("<option value=\"{method}\" selected>")), "{method}");
+        assert!(html.contains("id=\"count\"") && html.contains("id=\"seed\""), "{method}");
+        assert_eq!(html.contains("near these"), method == "refine", "{method}");
+    }
+}
+
+#[test]
 fn values_that_are_typed_come_back() {
     for text in ["1, 2, 4", "none, [moe_act], [moe_permute, moe_act]", "true, false", "0.5, 2"] {
         assert_eq!(values(text).iter().map(shown).collect::<Vec<_>>().join(", "), text);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use model::file::json;
-use sweep::{Progress, Space};
+use sweep::{Course, Progress, Space};
 
 use super::Failure;
 use crate::nats::Address;
@@ -92,6 +92,12 @@ impl Shard {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let space = spec::read(&arguments.spec)?;
     let shard = arguments.shard.unwrap_or(Shard { part: 1, parts: 1 });
+    if shard.parts > 1 && space.spec().sampling.is_refined() {
+        return Err(Failure::user(
+            "a sweep that refines has no shards, as each round follows from all of the one \
+             before: run it whole, or let workers do it by --engine",
+        ));
+    }
     let places = shard.places(space.places());
     let target = arguments.out.as_deref().map(Target::of).transpose()?;
     let mut output = Output::open(target, &space, &places, arguments.resume)?;
@@ -119,7 +125,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     output.finish(&space, &result)
 }
 
-/// Evaluates what is open of these places, chunk by chunk and in order.
+/// Evaluates what is open of these places, round by round; most sweeps have one.
 fn sweep_places(
     space: &Space,
     places: Range<u64>,
@@ -127,21 +133,48 @@ fn sweep_places(
     stop: &AtomicBool,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let mut course = output.course(space)?;
     let Some(open) = output.progress().first_open(&places) else { return Ok(()) };
-    let format = output.format();
-    let size = ((places.end - places.start) / CHUNKS).clamp(LEAST_CHUNK, MOST_CHUNK);
     let mut meter = Meter::new(&places, open);
+    while let Some(open) = output.progress().first_open(&places) {
+        let round = open..places.end.min(course.known());
+        sweep_round(space, &course, round, threads, stop, (output, &mut meter))?;
+        if !output.next_round(space, &mut course) {
+            break;
+        }
+    }
+    meter.end(output.progress());
+    Ok(())
+}
+
+/// Evaluates these places, chunk by chunk and in order.
+fn sweep_round(
+    space: &Space,
+    course: &Course,
+    places: Range<u64>,
+    threads: NonZeroUsize,
+    stop: &AtomicBool,
+    (output, meter): (&mut Output, &mut Meter),
+) -> Result<(), Failure> {
+    let format = output.format();
+    let count = places.end.saturating_sub(places.start);
+    let size = if space.spec().sampling.is_refined() {
+        (count / (8 * threads.get() as u64)).clamp(16, LEAST_CHUNK)
+    } else {
+        (count / CHUNKS).clamp(LEAST_CHUNK, MOST_CHUNK)
+    };
     let mut failure = None;
     let work = |chunk: Range<u64>| -> Option<(Progress, Vec<u8>)> {
         let mut rows = Vec::new();
-        let summary = sweep::evaluate_with(space, chunk.clone(), stop, |outcome| {
+        let batch = course.batch(chunk.clone())?;
+        let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
             if let Some(format) = format {
                 format.add(space, outcome, &mut rows);
             }
         });
         summary.map(|summary| (Progress::of(space, chunk, summary), rows))
     };
-    sweep::run(open..places.end, size, threads, stop, work, |chunk, (part, rows)| {
+    sweep::run(places, size, threads, stop, work, |chunk, (part, rows)| {
         meter.show(&chunk, output.progress());
         match output.add(space, &chunk, part, &rows) {
             Ok(()) => ControlFlow::Continue(()),
@@ -151,7 +184,6 @@ fn sweep_places(
             }
         }
     });
-    meter.end(output.progress());
     failure.map_or(Ok(()), Err)
 }
 

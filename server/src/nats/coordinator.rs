@@ -11,7 +11,7 @@ use async_nats::jetstream::message::PublishMessage;
 use axum::body::Bytes;
 use futures_util::TryStreamExt;
 use futures_util::future::join_all;
-use sweep::Progress;
+use sweep::{Batch, Progress};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::link::{Address, Link, NatsError, each};
@@ -49,8 +49,14 @@ pub(crate) struct Claim {
     pub(crate) spec: Arc<str>,
     /// The form of the rows of feasible designs, where they are wanted.
     pub(crate) rows: Option<Format>,
-    /// Its places.
-    pub(crate) places: Range<u64>,
+    /// Its places, with their designs.
+    pub(crate) batch: Batch,
+}
+
+impl Claim {
+    fn places(&self) -> Range<u64> {
+        self.batch.places.clone()
+    }
 }
 
 /// What became of a chunk.
@@ -254,7 +260,7 @@ impl Desk {
     async fn hand_out(&mut self) {
         while self.under_way.len() < self.window {
             let Some(claim) = self.chunks.claim() else { break };
-            let key = (claim.sweep.clone(), claim.places.start);
+            let key = (claim.sweep.clone(), claim.places().start);
             self.under_way.insert(key, Sent { claim, kept: false });
         }
         let mut sending = Vec::new();
@@ -299,9 +305,9 @@ impl Desk {
         });
         let too_large: Vec<Claim> = too_large.cloned().collect();
         for claim in too_large {
-            self.under_way.remove(&(claim.sweep.clone(), claim.places.start));
+            self.under_way.remove(&(claim.sweep.clone(), claim.places().start));
             let why = format!("the spec is larger than a message of NATS, {most} bytes");
-            self.chunks.settle(&claim.sweep, claim.places, Outcome::Failed(why));
+            self.chunks.settle(&claim.sweep, claim.places(), Outcome::Failed(why));
         }
         self.wake.notify_one();
     }
@@ -325,12 +331,12 @@ impl Desk {
         let key = (head.sweep, head.start);
         // A chunk that was evaluated twice, or isn't wanted any more.
         let Some(sent) = self.under_way.get(&key) else { return };
-        if head.model_version != model::MODEL_VERSION || head.end != sent.claim.places.end {
+        if head.model_version != model::MODEL_VERSION || head.end != sent.claim.places().end {
             let theirs = head.model_version;
             tracing::error!(sweep = key.0, theirs, "a result of another model is dropped");
             return;
         }
-        let places = sent.claim.places.clone();
+        let places = sent.claim.places();
         let outcome = match (head.part, head.failure) {
             (Some(part), None) => Outcome::Done(Box::new(part), rows),
             (_, Some(why)) => Outcome::Failed(why),
@@ -352,7 +358,7 @@ impl Desk {
                 self.under_way.keys().filter(|key| key.0 == sweep).cloned().collect();
             for key in taken {
                 if let Some(sent) = self.under_way.remove(&key) {
-                    self.chunks.settle(&sweep, sent.claim.places, Outcome::Stopped);
+                    self.chunks.settle(&sweep, sent.claim.places(), Outcome::Stopped);
                 }
             }
         }
@@ -436,8 +442,9 @@ fn task(coordinator: &str, run: u64, claim: &Claim) -> Task {
         coordinator: coordinator.to_owned(),
         sweep: claim.sweep.clone(),
         run,
-        start: claim.places.start,
-        end: claim.places.end,
+        start: claim.batch.places.start,
+        end: claim.batch.places.end,
+        picked: claim.batch.picked.clone(),
         rows: claim.rows.map(|format| format.name().to_owned()),
         spec: claim.spec.to_string(),
     }
@@ -479,7 +486,7 @@ mod tests {
             sweep: "0123".to_owned(),
             spec: spec.into(),
             rows: None,
-            places: 0..10,
+            batch: Batch::from(0..10),
         };
         let plain = task("me", 0, &claim(&"x".repeat(1000)));
         let quoted = task("me", 0, &claim(&"\"".repeat(1000)));

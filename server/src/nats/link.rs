@@ -75,6 +75,18 @@ impl fmt::Display for NatsError {
     }
 }
 
+/// Connects; the connection is there again whenever NATS is.
+pub(super) async fn connect(address: &Address, name: &str) -> Result<Client, NatsError> {
+    let options = ConnectOptions::new()
+        .name(name)
+        .connection_timeout(ANSWER)
+        .request_timeout(Some(ANSWER))
+        .reconnect_delay_callback(|tries| Duration::from_millis(50 << tries.min(5)))
+        .event_callback(tell);
+    let client = options.connect(address.0.clone()).await;
+    client.map_err(|error| cannot_connect(address, &error))
+}
+
 /// A connection that is there again whenever NATS is.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
@@ -85,14 +97,7 @@ pub(super) struct Link {
 impl Link {
     /// Connects, and makes the streams where there are none.
     pub(super) async fn open(address: &Address, name: &str) -> Result<Self, NatsError> {
-        let options = ConnectOptions::new()
-            .name(name)
-            .connection_timeout(ANSWER)
-            .request_timeout(Some(ANSWER))
-            .reconnect_delay_callback(|tries| Duration::from_millis(50 << tries.min(5)))
-            .event_callback(tell);
-        let client = options.connect(address.0.clone()).await;
-        let client = client.map_err(|error| cannot_connect(address, &error))?;
+        let client = connect(address, name).await?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
         let link = Self { client, context };

@@ -5,14 +5,13 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::ops::Range;
 
 use async_nats::HeaderMap;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
-use sweep::Progress;
+use sweep::{Batch, Progress};
 
 use crate::sweeps::rows::Format;
 
@@ -23,7 +22,7 @@ const PIECES: &str = "Moescape-Pieces";
 const PIECE: &str = "Moescape-Piece";
 
 /// Bytes of a result, at most; and of a part of it, so that no sender makes us take more.
-const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// Pieces of a result, at most.
 const MOST_PIECES: usize = 65_536;
@@ -42,6 +41,9 @@ pub(super) struct Task {
     pub(super) run: u64,
     pub(super) start: u64,
     pub(super) end: u64,
+    /// The index of each design, for a sweep that refines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) picked: Option<Vec<u64>>,
     /// The form of the rows of feasible designs, where they are wanted.
     pub(super) rows: Option<String>,
     /// JSON.
@@ -49,8 +51,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) const fn places(&self) -> Range<u64> {
-        self.start..self.end
+    pub(super) fn batch(&self) -> Batch {
+        Batch { places: self.start..self.end, picked: self.picked.clone() }
     }
 
     pub(super) fn format(&self) -> Option<Format> {
@@ -132,17 +134,26 @@ impl Answer {
             .collect()
     }
 
-    fn unpack(bytes: &[u8]) -> Result<Self, String> {
-        let mut packed = ZlibDecoder::new(bytes).take(MOST_BYTES);
+    /// Its bytes, before they are compressed, without the few of the length of the head.
+    pub(super) fn size(&self) -> u64 {
+        serde_json::to_vec(&self.head).unwrap_or_default().len() as u64 + self.rows.len() as u64
+    }
+
+    fn unpack(bytes: &[u8], most: u64) -> Result<Self, String> {
+        // One more than may be there, to tell too many from just enough.
+        let mut packed = ZlibDecoder::new(bytes).take(most + 1);
         let mut length = [0; 8];
         let short = |error: std::io::Error| format!("a result can't be unpacked: {error}");
         packed.read_exact(&mut length).map_err(short)?;
         let mut head = Vec::new();
         (&mut packed).take(u64::from_le_bytes(length)).read_to_end(&mut head).map_err(short)?;
-        let head = serde_json::from_slice(&head)
-            .map_err(|error| format!("a result can't be read: {error}"))?;
         let mut rows = Vec::new();
         packed.read_to_end(&mut rows).map_err(short)?;
+        if packed.limit() == 0 {
+            return Err(format!("a result has more than {most} bytes"));
+        }
+        let head = serde_json::from_slice(&head)
+            .map_err(|error| format!("a result can't be read: {error}"))?;
         Ok(Self { head, rows })
     }
 }
@@ -176,7 +187,7 @@ impl Puzzle {
         }
         let pieces = self.0.remove(subject)?;
         let bytes: Vec<u8> = pieces.into_iter().flatten().flatten().collect();
-        Some(Answer::unpack(&bytes))
+        Some(Answer::unpack(&bytes, MOST_BYTES))
     }
 
     /// Forgets the pieces of a sweep.
@@ -220,6 +231,16 @@ mod tests {
         }
         assert_eq!(add(0), Some(Ok(whole)));
         assert!(add(0).is_none(), "the next result of that name begins anew");
+    }
+
+    #[test]
+    fn a_result_that_is_too_large_is_an_error_and_none_that_is_cut_off() {
+        let whole = answer(5_000);
+        let (_, bytes) = whole.pieces(1 << 20).remove(0);
+        let size = whole.size() + 8;
+        assert_eq!(Answer::unpack(&bytes, size), Ok(whole));
+        let refused = Answer::unpack(&bytes, size - 1).unwrap_err();
+        assert!(refused.contains("more than"), "{refused}");
     }
 
     #[test]

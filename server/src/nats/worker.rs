@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_nats::HeaderMap;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{AckKind, Message};
 use axum::body::Bytes;
@@ -15,7 +16,7 @@ use sweep::{Progress, Space, Spec};
 use tokio::sync::{Semaphore, watch};
 
 use super::link::{Address, Link, NatsError, each};
-use super::message::{Answer, Head, Stop, Task};
+use super::message::{Answer, Head, MOST_BYTES, Stop, Task};
 use super::{PATIENCE, PAUSE, SILENCE, version_token};
 
 /// Spaces that are kept for the chunks to come.
@@ -23,6 +24,12 @@ const MOST_SPACES: usize = 16;
 
 /// Workers that a chunk may end before it counts as failed.
 const MOST_TRIES: i64 = 10;
+
+/// Bytes of a result, at most: eight tell the length of its head.
+const LARGEST: u64 = MOST_BYTES - 8;
+
+/// The header of a chunk that was given back: how many workers were lost with it before.
+const LOST: &str = "Moescape-Lost";
 
 /// Bytes of a message beside its payload, at most: subject and headers.
 const FRAME_BYTES: usize = 8 << 10;
@@ -133,7 +140,7 @@ impl Worker {
         }
         let stop = Arc::new(AtomicBool::new(self.is_closed()));
         self.at_work().push((task.clone(), Arc::clone(&stop)));
-        let tries = message.info().map_or(1, |info| info.delivered);
+        let tries = tries(message);
         let computed = async {
             let Ok(_permit) = self.permits.acquire().await else { return None };
             if tries > MOST_TRIES {
@@ -152,7 +159,7 @@ impl Worker {
                 }
             }
             // Back to the others; one that isn't wanted any more was taken back already.
-            None if self.is_closed() => self.acknowledge(message, AckKind::Nak(None)).await,
+            None if self.is_closed() => self.give_back(message, tries).await,
             None => self.acknowledge(message, AckKind::Term).await,
         }
         self.at_work().retain(|(_, known)| !Arc::ptr_eq(known, &stop));
@@ -171,6 +178,18 @@ impl Worker {
         }
     }
 
+    /// Gives a chunk back to the others as a new one: a worker that ends as it should is none that
+    /// was lost with it, and NATS counts only how often it was taken.
+    async fn give_back(&self, message: &Message, tries: i64) {
+        let mut headers = HeaderMap::new();
+        headers.insert(LOST, (tries - 1).to_string().as_str());
+        let again = PublishMessage::build().headers(headers).payload(message.payload.clone());
+        let subject = message.subject.clone();
+        let published = async { self.link.context.send_publish(subject, again).await?.await };
+        let kind = if published.await.is_ok() { AckKind::Ack } else { AckKind::Nak(None) };
+        self.acknowledge(message, kind).await;
+    }
+
     async fn acknowledge(&self, message: &Message, kind: AckKind) {
         // One that gets lost makes a chunk come again, which changes nothing.
         if let Err(error) = message.ack_with(kind).await {
@@ -184,13 +203,14 @@ impl Worker {
             Ok(space) => space,
             Err(why) => return failed(why),
         };
-        let places = task.places();
-        if places.is_empty() || places.end > space.places() {
+        let batch = task.batch();
+        let places = batch.places.clone();
+        if places.is_empty() || !batch.suits(&space) {
             return failed("the sweep has no such designs".to_owned());
         }
         let work = || {
             let (format, mut rows) = (task.format(), Vec::new());
-            let summary = sweep::evaluate_with(&space, places.clone(), stop, |outcome| {
+            let summary = sweep::evaluate_with(&space, batch, stop, |outcome| {
                 if let Some(format) = format {
                     format.add(&space, outcome, &mut rows);
                 }
@@ -198,7 +218,12 @@ impl Worker {
             summary.map(|summary| (Progress::of(&space, places.clone(), summary), rows))
         };
         match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(found) => found.map(|(part, rows)| answer(task, Some(part), rows, None)),
+            Ok(found) => found.map(|(part, rows)| {
+                let found = answer(task, Some(part), rows, None);
+                // Better here than by who takes it: it would be handed out again and again.
+                let why = format!("the rows of {places:?} have more than {LARGEST} bytes");
+                if found.size() > LARGEST { answer(task, None, vec![], Some(why)) } else { found }
+            }),
             Err(_) => {
                 tracing::error!(sweep = task.sweep, ?places, "a chunk panicked");
                 failed("a worker made a mistake; its log says more".to_owned())
@@ -283,6 +308,14 @@ impl Worker {
         let ours = version_token(model::MODEL_VERSION);
         Ok(versions.filter(|theirs| *theirs != ours).map(|token| token.replace('_', ".")).collect())
     }
+}
+
+/// How many workers took a chunk, this one included.
+fn tries(message: &Message) -> i64 {
+    let header = message.headers.as_ref().and_then(|headers| headers.get(LOST));
+    let lost = header.and_then(|lost| lost.as_str().parse::<i64>().ok()).unwrap_or(0);
+    let taken = message.info().map_or(1, |info| info.delivered);
+    taken.saturating_add(lost.max(0))
 }
 
 fn refusal(theirs: &str) -> String {

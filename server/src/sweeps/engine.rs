@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::file::{Tree, json};
-use sweep::{Progress, Space, Spec};
+use sweep::{Course, Progress, Space, Spec};
 
 use super::hands::{Hands, Shared};
 use super::job::{Job, Origin, State};
@@ -156,10 +156,7 @@ impl Engine {
         keeping: Keeping,
     ) -> Result<Arc<Job>, Refusal> {
         Self::check_size(&space)?;
-        let room = self.reserve(client)?;
-        if keeping != Keeping::No {
-            self.check_rows()?;
-        }
+        let room = self.reserve(client, keeping.at_most(space.places()))?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let id = random_id();
         let stored = Stored {
@@ -168,7 +165,7 @@ impl Engine {
             created_at_secs: since.as_secs(),
             spec: json::print(space.spec().source()),
             model_version: model::MODEL_VERSION.to_owned(),
-            chunk: trial.chunk(),
+            chunk: trial.chunk(&space),
             state: State::Running,
             progress: None,
             result: None,
@@ -179,9 +176,10 @@ impl Engine {
             id,
             client: client.to_owned(),
             created_at_secs: since.as_secs(),
-            chunk: trial.chunk(),
+            chunk: trial.chunk(&space),
             state: State::Running,
             progress: Progress::new(&space),
+            course: Course::new(&space),
             space,
             kept: Kept::new(keeping),
         };
@@ -192,7 +190,7 @@ impl Engine {
     }
 
     /// Room for a sweep. Looked for and held in one step: others ask for some at the same time.
-    fn reserve<'a>(&'a self, client: &'a str) -> Result<Room<'a>, Refusal> {
+    fn reserve<'a>(&'a self, client: &'a str, rows: u64) -> Result<Room<'a>, Refusal> {
         let mut queue = self.shared.queue();
         let (of_client, all) = queue.counts(client);
         if of_client >= MOST_OF_CLIENT {
@@ -207,19 +205,17 @@ impl Engine {
                  again later"
             )));
         }
-        queue.reserve(client);
-        Ok(Room { shared: &self.shared, client, held: true })
-    }
-
-    fn check_rows(&self) -> Result<(), Refusal> {
-        let kept = ledger::all_rows(&self.shared.store)?;
-        if kept < MOST_ROWS_OF_ALL {
-            return Ok(());
+        if rows > 0 {
+            let kept = ledger::rows_of_ended(&self.shared.store)?.saturating_add(queue.rows());
+            if kept.saturating_add(rows) > MOST_ROWS_OF_ALL {
+                return Err(Refusal::Full(format!(
+                    "the server keeps the rows of up to {kept} designs, and at most \
+                     {MOST_ROWS_OF_ALL}: remove a sweep that has some, or run this one without"
+                )));
+            }
         }
-        Err(Refusal::Full(format!(
-            "the server keeps the rows of {kept} designs, and at most {MOST_ROWS_OF_ALL}: remove a \
-             sweep that has some, or run this one without"
-        )))
+        queue.reserve(client, rows);
+        Ok(Room { shared: &self.shared, client, rows, held: true })
     }
 
     /// The sweeps of a client, newest first, from one that is older than `before` on.
@@ -296,6 +292,7 @@ impl Engine {
 struct Room<'a> {
     shared: &'a Shared,
     client: &'a str,
+    rows: u64,
     held: bool,
 }
 
@@ -303,7 +300,7 @@ impl Room<'_> {
     /// Puts the sweep into the queue.
     fn take(mut self, job: Arc<Job>) {
         let mut queue = self.shared.queue();
-        queue.release(self.client);
+        queue.release(self.client, self.rows);
         queue.add(job);
         self.held = false;
     }
@@ -312,7 +309,7 @@ impl Room<'_> {
 impl Drop for Room<'_> {
     fn drop(&mut self) {
         if self.held {
-            self.shared.queue().release(self.client);
+            self.shared.queue().release(self.client, self.rows);
         }
     }
 }
@@ -357,7 +354,11 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
     let kept = stored.progress.filter(|_| stored.model_version == model::MODEL_VERSION);
     let progress = kept.and_then(|text| serde_json::from_str::<Progress>(&text).ok());
     let progress = progress.filter(|progress| progress.suits(&space));
-    let keeping = match (&progress, stored.keeping) {
+    let going = progress.and_then(|progress| {
+        let course = Course::of(&space, &progress)?;
+        Some((progress, course))
+    });
+    let keeping = match (&going, stored.keeping) {
         (Some(_), keeping) => keeping,
         (None, Keeping::No) => Keeping::No,
         (None, Keeping::Yes(_) | Keeping::TooMany) => {
@@ -365,13 +366,15 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
             Keeping::Yes(0)
         }
     };
+    let (progress, course) = going.unwrap_or_else(|| (Progress::new(&space), Course::new(&space)));
     Ok(Job::new(Origin {
         id: stored.id,
         client: stored.client,
         created_at_secs: stored.created_at_secs,
         chunk: stored.chunk,
         state: stored.state,
-        progress: progress.unwrap_or_else(|| Progress::new(&space)),
+        progress,
+        course,
         space,
         kept: Kept::new(keeping),
     }))

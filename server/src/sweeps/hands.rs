@@ -33,7 +33,7 @@ impl Shared {
     /// What each thread does until the engine closes.
     fn compute(&self) {
         loop {
-            let (job, places) = {
+            let (job, batch) = {
                 let mut queue = self.queue();
                 loop {
                     if queue.closing {
@@ -45,10 +45,11 @@ impl Shared {
                     queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
                 }
             };
+            let places = batch.places.clone();
             let format = job.inner().kept.are_wanted().then_some(Format::Binary);
             let work = || {
                 let mut rows = Vec::new();
-                let summary = sweep::evaluate_with(&job.space, places.clone(), job.stop(), |one| {
+                let summary = sweep::evaluate_with(&job.space, batch, job.stop(), |one| {
                     if let Some(format) = format {
                         format.add(&job.space, one, &mut rows);
                     }
@@ -71,6 +72,10 @@ impl Shared {
         }
         if job.inner().state.is_final() {
             self.queue().end(job);
+        }
+        if job.space.spec().sampling.is_refined() {
+            // A round may have begun that others wait for.
+            self.work.notify_all();
         }
     }
 
@@ -98,9 +103,9 @@ impl Shared {
 
 impl Chunks for Shared {
     fn claim(&self) -> Option<Claim> {
-        let (job, places) = self.queue().claim()?;
+        let (job, batch) = self.queue().claim()?;
         let rows = job.inner().kept.are_wanted().then_some(Format::Binary);
-        Some(Claim { sweep: job.id.clone(), spec: Arc::clone(&job.spec), rows, places })
+        Some(Claim { sweep: job.id.clone(), spec: Arc::clone(&job.spec), rows, batch })
     }
 
     fn wants(&self, sweep: &str) -> bool {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use model::file::json;
-use sweep::{Progress, Space};
+use sweep::{Batch, Course, Progress, Space};
 use tokio::sync::watch;
 
 use super::kept::Kept;
@@ -76,9 +76,11 @@ pub(crate) struct Inner {
     /// What ended it.
     pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
+    /// Which designs are at its places, as far as that is known.
+    course: Course,
     /// What is kept of the rows of feasible designs.
     pub(crate) kept: Kept,
-    /// Ranges that nobody works on.
+    /// Ranges of known places that nobody works on.
     open: VecDeque<Range<u64>>,
     /// Chunks that someone works on.
     in_flight: u64,
@@ -97,17 +99,22 @@ pub(crate) struct Origin {
     pub(crate) chunk: u64,
     pub(crate) state: State,
     pub(crate) progress: Progress,
+    /// That of the progress.
+    pub(crate) course: Course,
     pub(crate) kept: Kept,
 }
 
 impl Job {
     pub(crate) fn new(origin: Origin) -> Self {
-        let Origin { id, client, created_at_secs, space, chunk, state, progress, kept } = origin;
-        let open = open_ranges(&progress, space.places());
+        let Origin { id, client, created_at_secs, space, chunk, state, kept, .. } = origin;
+        let Origin { mut progress, mut course, .. } = origin;
+        // It may have been written down between two rounds.
+        course.advance(&space, &mut progress);
+        let open = open_ranges(&progress, course.known());
         let saved = Instant::now();
         let failure = None;
-        let inner =
-            Inner { state, failure, progress, kept, open, in_flight: 0, since: None, saved };
+        let (in_flight, since) = (0, None);
+        let inner = Inner { state, failure, progress, course, kept, open, in_flight, since, saved };
         let (changes, _) = watch::channel(1);
         let stop = AtomicBool::new(state != State::Running);
         let spec = json::print(space.spec().source()).into();
@@ -138,8 +145,13 @@ impl Job {
         self.changes.send_modify(|revision| *revision += 1);
     }
 
+    /// Designs whose rows it may keep.
+    pub(super) fn rows_at_most(&self) -> u64 {
+        self.inner().kept.keeping.at_most(self.space.places())
+    }
+
     /// Takes the next chunk to compute.
-    pub(crate) fn claim(&self) -> Option<Range<u64>> {
+    pub(crate) fn claim(&self) -> Option<Batch> {
         let mut inner = self.inner();
         if inner.state != State::Running {
             return None;
@@ -149,11 +161,13 @@ impl Job {
         if end < range.end {
             inner.open.push_front(end..range.end);
         }
+        // What is open is known.
+        let batch = inner.course.batch(range.start..end)?;
         inner.in_flight += 1;
         if inner.since.is_none() {
             inner.since = Some((Instant::now(), inner.progress.places()));
         }
-        Some(range.start..end)
+        Some(batch)
     }
 
     /// Gives a claimed chunk back. True when it is time to write down how far the sweep is.
@@ -182,13 +196,32 @@ impl Job {
         if inner.state != State::Failed && inner.progress.places() == self.space.places() {
             inner.state = State::Done;
         }
+        let rounds_end = inner.in_flight == 0 && inner.open.is_empty();
         let due = inner.state.is_final() || inner.saved.elapsed().as_secs_f64() >= PAUSE_SECONDS;
         if due {
             inner.saved = Instant::now();
         }
+        let is_over = inner.state.is_final();
         drop(inner);
+        if rounds_end && !is_over {
+            self.next_round();
+        }
         self.changed();
         due
+    }
+
+    /// Begins the next round of a sweep that refines. All that is known is done, so that nothing
+    /// of it changes meanwhile: others needn't wait for this.
+    fn next_round(&self) {
+        let (mut progress, mut course) = {
+            let inner = self.inner();
+            (inner.progress.clone(), inner.course.clone())
+        };
+        if course.advance(&self.space, &mut progress) {
+            let mut inner = self.inner();
+            inner.open = open_ranges(&progress, course.known());
+            (inner.progress, inner.course) = (progress, course);
+        }
     }
 
     /// Is this the result of that chunk?

@@ -18,6 +18,14 @@ pub(crate) enum Keeping {
 }
 
 impl Keeping {
+    /// Designs whose rows are kept in the end, of a sweep of so many places, at most.
+    pub(super) fn at_most(self, places: u64) -> u64 {
+        match self {
+            Self::No | Self::TooMany => 0,
+            Self::Yes(_) => places.min(MOST_ROWS),
+        }
+    }
+
     /// How it is stored.
     pub(super) const fn code(self) -> Option<i64> {
         match self {

@@ -176,10 +176,11 @@ pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
     Ok(kept.is_some_and(|code| matches!(Keeping::of(code), Keeping::Yes(_))))
 }
 
-/// Rows that all sweeps keep together.
-pub(super) fn all_rows(store: &Store) -> Result<u64, StoreError> {
+/// Rows that the sweeps that are over keep together.
+pub(super) fn rows_of_ended(store: &Store) -> Result<u64, StoreError> {
     store.call(|transaction| {
-        let select = "SELECT coalesce(sum(kept_rows), 0) FROM sweep WHERE kept_rows > 0";
+        let select = "SELECT coalesce(sum(kept_rows), 0) FROM sweep WHERE kept_rows > 0 \
+                      AND state NOT IN ('running', 'paused')";
         transaction.query_row(select, [], |row| row.get::<_, i64>(0).map(|rows| rows as u64))
     })
 }

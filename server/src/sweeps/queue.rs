@@ -1,8 +1,9 @@
 //! Whose turn it is.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
+
+use sweep::Batch;
 
 use super::job::Job;
 
@@ -21,6 +22,8 @@ pub(super) struct Queue {
     over: VecDeque<String>,
     /// Rooms for sweeps of a client that are about to be added.
     reserved: BTreeMap<String, usize>,
+    /// Designs whose rows these may keep.
+    reserved_rows: u64,
     pub(super) closing: bool,
 }
 
@@ -42,13 +45,22 @@ impl Queue {
         (of_client + reserved, all + self.reserved.values().sum::<usize>())
     }
 
-    /// Holds room for a sweep of a client until it is released.
-    pub(super) fn reserve(&mut self, client: &str) {
+    /// Designs whose rows the sweeps that aren't over may keep; with what is reserved.
+    pub(super) fn rows(&self) -> u64 {
+        // One that is over has its turns until the store knows its rows.
+        let jobs = self.of_client.values().flatten().filter_map(|id| self.jobs.get(id));
+        self.reserved_rows.saturating_add(jobs.map(|job| job.rows_at_most()).sum())
+    }
+
+    /// Holds room for a sweep of a client and its rows until it is released.
+    pub(super) fn reserve(&mut self, client: &str, rows: u64) {
         *self.reserved.entry(client.to_owned()).or_default() += 1;
+        self.reserved_rows += rows;
     }
 
     /// Gives back one room of a client.
-    pub(super) fn release(&mut self, client: &str) {
+    pub(super) fn release(&mut self, client: &str, rows: u64) {
+        self.reserved_rows = self.reserved_rows.saturating_sub(rows);
         if let Some(rooms) = self.reserved.get_mut(client) {
             *rooms = rooms.saturating_sub(1);
             if *rooms == 0 {
@@ -58,7 +70,7 @@ impl Queue {
     }
 
     /// The next chunk: each client has a turn, and its sweeps go one after the other.
-    pub(super) fn claim(&mut self) -> Option<(Arc<Job>, Range<u64>)> {
+    pub(super) fn claim(&mut self) -> Option<(Arc<Job>, Batch)> {
         if self.closing {
             return None;
         }
@@ -68,7 +80,7 @@ impl Queue {
             self.turns.push_back(client);
             let claimed = ids.iter().find_map(|id| {
                 let job = self.jobs.get(id)?;
-                job.claim().map(|places| (Arc::clone(job), places))
+                job.claim().map(|batch| (Arc::clone(job), batch))
             });
             if claimed.is_some() {
                 return claimed;

@@ -18,6 +18,9 @@ const ENOUGH: Duration = Duration::from_millis(100);
 /// Computing time of a chunk: short, so that others get their turn and a stop is quick.
 const CHUNK_SECONDS: f64 = 0.04;
 
+/// Places of a chunk of a sweep that refines, at most: their designs fit into a message of NATS.
+const MOST_PICKED: u64 = 8_192;
+
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
@@ -52,26 +55,38 @@ impl Trial {
         trial
     }
 
-    fn seconds_per_place(&self) -> f64 {
-        self.seconds / self.places.max(1) as f64
+    /// Of so many places at random. What rules a design out takes next to no time.
+    fn seconds(&self, places: f64) -> f64 {
+        self.seconds / self.places.max(1) as f64 * places
+    }
+
+    /// Of so many legal designs.
+    fn seconds_of_legal(&self, designs: f64) -> f64 {
+        self.seconds / self.legal.max(1) as f64 * designs
     }
 
     /// Places of a chunk.
-    pub(crate) fn chunk(&self) -> u64 {
-        let places = CHUNK_SECONDS / self.seconds_per_place().max(1e-9);
-        (places as u64).clamp(16, 1 << 20)
+    pub(crate) fn chunk(&self, space: &Space) -> u64 {
+        let refines = space.spec().sampling.is_refined();
+        let each = if refines { self.seconds_of_legal(1.0) } else { self.seconds(1.0) };
+        let most = if refines { MOST_PICKED } else { 1 << 20 };
+        ((CHUNK_SECONDS / each.max(1e-9)) as u64).clamp(16, most)
     }
 
     /// What can be said before a sweep starts: counts, and about how long so many threads take.
     pub(crate) fn report(&self, space: &Space, threads: usize) -> Tree {
-        let share = |count: u64| count as f64 / self.places.max(1) as f64;
-        let about = |count: u64| (share(count) * space.places() as f64).round();
-        let seconds = self.seconds_per_place() * space.places() as f64 / threads as f64;
+        let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
+        // Behind the first round of a sweep that refines all designs are legal.
+        let near = (space.places() - space.random_places()) as f64;
+        let random = space.random_places() as f64;
+        let legal = share(self.legal, self.places) * random + near;
+        let feasible = share(self.feasible, self.legal) * legal;
+        let seconds = (self.seconds(random) + self.seconds_of_legal(near)) / threads as f64;
         Tree::map([
             ("designs", Tree::Unsigned(space.size())),
             ("asked", Tree::Unsigned(space.places())),
-            ("about_legal", Tree::Real(about(self.legal))),
-            ("about_feasible", Tree::Real(about(self.feasible))),
+            ("about_legal", Tree::Real(legal.round())),
+            ("about_feasible", Tree::Real(feasible.round())),
             ("about_seconds", Tree::Real(seconds)),
             ("tried", Tree::Unsigned(self.places)),
         ])

@@ -1,11 +1,11 @@
 //! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use model::Estimator;
 use model::metric::MetricValue;
 
+use crate::course::Batch;
 use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
 use crate::summary::Summary;
@@ -33,32 +33,32 @@ pub enum Outcome<'a> {
     },
 }
 
-/// Evaluates the places of a range; none when told to stop before its end.
+/// Evaluates some places; none when told to stop before its end.
 #[must_use]
-pub fn evaluate(space: &Space, places: Range<u64>, stop: &AtomicBool) -> Option<Summary> {
-    evaluate_with(space, places, stop, |_| ())
+pub fn evaluate(space: &Space, batch: impl Into<Batch>, stop: &AtomicBool) -> Option<Summary> {
+    evaluate_with(space, batch, stop, |_| ())
 }
 
 /// The same, and hears of every design in order.
 #[must_use]
 pub fn evaluate_with(
     space: &Space,
-    places: Range<u64>,
+    batch: impl Into<Batch>,
     stop: &AtomicBool,
     mut hear: impl FnMut(&Outcome<'_>),
 ) -> Option<Summary> {
     let mut summary = Summary::new(space);
-    let ended = outcomes(space, places, stop, |outcome| {
+    let ended = outcomes(space, batch, stop, |outcome| {
         hear(&outcome);
         summary.add(space, &outcome);
     });
     ended.then(|| summary.settled(space))
 }
 
-/// Hears of every design of a range of places, in order; false when told to stop before its end.
+/// Hears of every design of some places, in order; false when told to stop before its end.
 pub fn outcomes(
     space: &Space,
-    places: Range<u64>,
+    batch: impl Into<Batch>,
     stop: &AtomicBool,
     mut hear: impl FnMut(Outcome<'_>),
 ) -> bool {
@@ -67,12 +67,14 @@ pub fn outcomes(
     let names = constraint_names(space);
     let mut values = vec![0.0; space.spec().columns.len()];
     let blocks = space.is_grid();
+    let batch = batch.into();
+    let places = batch.places.clone();
     let mut place = places.start;
     while place < places.end {
         if stop.load(Ordering::Relaxed) {
             return false;
         }
-        let index = space.index(place);
+        let index = batch.index(space, place);
         point.go_to(index);
         if let Some(check) = point.failed() {
             // A block ends where the digits that the check reads change.

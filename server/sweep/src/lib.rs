@@ -10,6 +10,7 @@
 //! [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
 //! [`result()`] its result as data. No clock, file or socket is in here.
 
+mod course;
 mod digest;
 mod evaluate;
 mod order;
@@ -22,6 +23,7 @@ mod spec;
 mod summary;
 mod why;
 
+pub use course::{Batch, Course};
 pub use digest::digest;
 pub use evaluate::{Outcome, evaluate, evaluate_with, outcomes};
 pub use progress::{Overlap, Progress};

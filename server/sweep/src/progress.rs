@@ -13,6 +13,9 @@ use crate::summary::Summary;
 pub struct Progress {
     /// Ranges of places that are in the summary: ascending, apart from each other.
     done: Vec<(u64, u64)>,
+    /// For a sweep that refines: the designs that each round behind the first started from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rounds: Vec<Vec<u64>>,
     summary: Summary,
 }
 
@@ -34,7 +37,7 @@ impl Progress {
     /// Nothing is done.
     #[must_use]
     pub fn new(space: &Space) -> Self {
-        Self { done: vec![], summary: Summary::new(space) }
+        Self { done: vec![], rounds: vec![], summary: Summary::new(space) }
     }
 
     /// These places alone, with what is kept of them.
@@ -51,6 +54,16 @@ impl Progress {
     #[must_use]
     pub const fn summary(&self) -> &Summary {
         &self.summary
+    }
+
+    /// The designs that each round behind the first started from.
+    pub(crate) fn rounds(&self) -> &[Vec<u64>] {
+        &self.rounds
+    }
+
+    /// Notes that a round begins from these designs.
+    pub(crate) fn begin(&mut self, starts: Vec<u64>) {
+        self.rounds.push(starts);
     }
 
     /// Ranges of places that are done.

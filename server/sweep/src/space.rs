@@ -167,17 +167,20 @@ impl Space {
     pub fn places(&self) -> u64 {
         match self.spec.sampling {
             Sampling::Grid => self.size,
-            Sampling::Random { count, .. } => count.min(self.size),
+            Sampling::Random { count, .. } | Sampling::Refine { count, .. } => count.min(self.size),
             Sampling::LatinHypercube { count, .. } => count,
         }
     }
 
-    /// The index of the design at a place.
+    /// The index of the design at a place. For a sweep that refines, where that isn't known
+    /// beforehand, of the random order that it begins with; [`crate::Course`] knows the rest.
     #[must_use]
     pub fn index(&self, place: u64) -> u64 {
         match self.spec.sampling {
             Sampling::Grid => place,
-            Sampling::Random { seed, .. } => permuted(place, self.size, seed),
+            Sampling::Random { seed, .. } | Sampling::Refine { seed, .. } => {
+                permuted(place, self.size, seed)
+            }
             Sampling::LatinHypercube { count, seed } => {
                 let digits = self.axes.iter().zip(&self.blocks).enumerate();
                 digits
@@ -196,6 +199,25 @@ impl Space {
         let mut point = Point::new(self);
         point.go_to(index);
         point.design
+    }
+
+    /// Places whose designs don't depend on results: all but those of a sweep that refines.
+    #[must_use]
+    pub fn random_places(&self) -> u64 {
+        match self.spec.sampling {
+            Sampling::Refine { .. } => crate::course::first_round(self.places()),
+            Sampling::Grid | Sampling::Random { .. } | Sampling::LatinHypercube { .. } => {
+                self.places()
+            }
+        }
+    }
+
+    /// The digits of an index: for each axis the digit, how many values there are, and the indices
+    /// that a step of it is worth.
+    pub(crate) fn digits(&self, index: u64) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.axes.iter().zip(&self.blocks).map(move |(axis, block)| {
+            (index / block % axis.axis_radix(), axis.axis_radix(), *block)
+        })
     }
 
     /// Is every design taken, in the order of indices?

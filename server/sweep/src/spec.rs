@@ -16,7 +16,7 @@
 //! noop_layers = { fill = "chunks" }
 //!
 //! [sampling]                      # absent: every design of the space
-//! method = "random"
+//! method = "random"             # or "lhs", a Latin hypercube; or "refine", near the best
 //! count = 1000000
 //! seed = 1
 //! ```
@@ -193,6 +193,21 @@ pub enum Sampling {
         /// Which.
         seed: u64,
     },
+    /// Successive refinement: so many different ones, some at random, then near the best.
+    Refine {
+        /// How many.
+        count: u64,
+        /// Which to begin with.
+        seed: u64,
+    },
+}
+
+impl Sampling {
+    /// Does it depend on results which designs are taken?
+    #[must_use]
+    pub const fn is_refined(self) -> bool {
+        matches!(self, Self::Refine { .. })
+    }
 }
 
 impl Spec {
@@ -204,6 +219,8 @@ impl Spec {
     pub const MOST_OBJECTIVES: usize = 4;
     /// Most designs that are evaluated.
     pub const MOST_POINTS: u64 = 1_000_000_000_000;
+    /// Most designs of a sweep that refines: it remembers which ones it took.
+    pub const MOST_REFINED: u64 = 1_000_000;
 
     /// The spec of a TOML text.
     ///

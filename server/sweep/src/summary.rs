@@ -38,6 +38,20 @@ pub struct Best {
     pub index: u64,
 }
 
+impl Best {
+    /// The better one first; of equals the one with the lower index.
+    pub(crate) fn order(&self, other: &Self, goal: Goal) -> std::cmp::Ordering {
+        let of = |best: &Self| (best.value, best.index);
+        if front::precedes(goal, of(self), of(other)) {
+            std::cmp::Ordering::Less
+        } else if self.index == other.index {
+            std::cmp::Ordering::Equal
+        } else {
+            std::cmp::Ordering::Greater
+        }
+    }
+}
+
 /// What is known of one value of one axis, over all designs that have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Marginal {

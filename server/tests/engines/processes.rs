@@ -1,7 +1,7 @@
 //! The programs that a test starts; each ends with the test, however that ends.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::process::Process;
 
 /// A program that runs.
 pub(crate) struct Program(Child);
@@ -175,38 +177,19 @@ pub(crate) fn worker(nats: &Nats, log: &Path) -> Program {
 }
 
 /// A server.
-pub(crate) struct Server {
-    _program: Program,
-    address: String,
-}
+pub(crate) struct Server(Process);
 
 impl Server {
     pub(crate) fn start(data: &Path, nats: Option<&Nats>) -> Self {
-        let mut command = moescape(data, &["serve", "--listen", "127.0.0.1:0", "--data", "."]);
-        if let Some(nats) = nats {
-            command.args(["--engine", &nats.url()]);
-        }
+        let engine = nats.map(|nats| ["--engine".to_owned(), nats.url()]);
+        let more: Vec<&str> = engine.iter().flatten().map(String::as_str).collect();
         let log = File::create(data.join("server.log")).unwrap();
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().trim_start_matches("listening on http://").to_owned();
-        Self { _program: Program(child), address }
+        Self(Process::start(data, &more, log.into()))
     }
 
     /// Sends a request and gives status and body.
     pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer);
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+        self.0.send(method, path, body)
     }
 
     pub(crate) fn get(&self, path: &str) -> Value {

@@ -42,10 +42,10 @@ pub fn scatter_controls(data: &Data, view: &View) -> String {
     let dims: Vec<Dim> = table_dims(data);
     let [x, y] = view.scatter_dims(data);
     let mut html = String::new();
-    select_box(&mut html, ("set-x", "Level"), data, &dims, x);
-    select_box(&mut html, ("set-y", "Upright"), data, &dims, y);
-    check(&mut html, "log:x", &data.dim_id(x), view.is_log(&data.dim_id(x)), "Log level");
-    check(&mut html, "log:y", &data.dim_id(y), view.is_log(&data.dim_id(y)), "Log upright");
+    select_box(&mut html, ("set-x", "Across"), data, &dims, x);
+    select_box(&mut html, ("set-y", "Up"), data, &dims, y);
+    check(&mut html, "log:x", &data.dim_id(x), view.is_log(&data.dim_id(x)), "Log across");
+    check(&mut html, "log:y", &data.dim_id(y), view.is_log(&data.dim_id(y)), "Log up");
     check(&mut html, "clip", "", view.clip, "Without outliers (p5 to p95)");
     check(&mut html, "front-only", "", view.front_only, "Front only");
     html
@@ -57,10 +57,10 @@ pub fn heat_controls(data: &Data, view: &View) -> String {
     let varying = data.axes.iter().filter(|axis| axis.values.len() > 1);
     let mut dims: Vec<Dim> = varying.map(|axis| Dim::Knob(axis.knob)).collect();
     dims.sort_by_key(|dim| if let Dim::Knob(knob) = dim { *knob } else { 0 });
-    let Some([level, upright]) = view.heat_knobs(data) else { return String::new() };
+    let Some([across, up]) = view.heat_knobs(data) else { return String::new() };
     let mut html = String::new();
-    select_box(&mut html, ("set-heat-x", "Level"), data, &dims, Dim::Knob(level));
-    select_box(&mut html, ("set-heat-y", "Upright"), data, &dims, Dim::Knob(upright));
+    select_box(&mut html, ("set-heat-x", "Across"), data, &dims, Dim::Knob(across));
+    select_box(&mut html, ("set-heat-y", "Up"), data, &dims, Dim::Knob(up));
     html
 }
 
@@ -112,9 +112,9 @@ fn axis_row(html: &mut String, data: &Data, view: &View, dim: Dim, place: Option
         );
     }
     html.push_str("</td>");
-    let range = view.brush(&id);
+    let range = view.brushed(data, dim);
     for (side, word) in [("from", "from"), ("to", "to")] {
-        let now = range.map(|range| if side == "from" { range.from } else { range.to });
+        let now = range.map(|(from, to)| if side == "from" { from } else { to });
         html.push_str("<td>");
         range_end(html, data, dim, (side, word), now.filter(|end| end.is_finite()));
         html.push_str("</td>");

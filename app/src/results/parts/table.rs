@@ -17,9 +17,19 @@ const PAGE_ROWS: usize = 25;
 /// The table of designs.
 #[must_use]
 pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
-    let rows = select::rows(data, view, selection);
-    let pages = rows.len().div_ceil(PAGE_ROWS).max(1);
-    let page = view.page.min(pages - 1);
+    let of_page = |page: usize| {
+        let places = page * PAGE_ROWS..(page + 1).saturating_mul(PAGE_ROWS);
+        select::some_rows(data, view, selection, places)
+    };
+    // A page that was left behind by a range is the last one that there is.
+    let most = selection.brushed.div_ceil(PAGE_ROWS).max(1);
+    let mut page = view.page.min(most - 1);
+    let (mut rows, mut count) = of_page(page);
+    let pages = count.div_ceil(PAGE_ROWS).max(1);
+    if page >= pages {
+        page = pages - 1;
+        (rows, count) = of_page(page);
+    }
     let dims: Vec<Dim> = table_dims(data);
     let mut html = String::from(
         "<div class=\"scroll-x sweep-table\" role=\"region\" tabindex=\"0\" \
@@ -49,7 +59,7 @@ pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
         );
     }
     html.push_str("<th scope=\"col\" class=\"only-live\">Compare</th></tr></thead><tbody>");
-    for row in rows.iter().skip(page * PAGE_ROWS).take(PAGE_ROWS) {
+    for row in &rows {
         table_row(&mut html, data, view, &dims, *row);
     }
     if rows.is_empty() {
@@ -63,12 +73,12 @@ pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
     }
     html.push_str("</tbody></table></div><div class=\"sweep-pages only-live\">");
     let from = if rows.is_empty() { 0 } else { page * PAGE_ROWS + 1 };
-    let to = ((page + 1) * PAGE_ROWS).min(rows.len());
+    let to = page * PAGE_ROWS + rows.len();
     let text = format!(
         "{} to {} of {}",
         format::whole(from as u64),
         format::whole(to as u64),
-        format::whole(rows.len() as u64)
+        format::whole(count as u64)
     );
     element(&mut html, "span", "class=\"muted\"", &text);
     if page > 0 {
@@ -173,6 +183,9 @@ pub fn pins(data: &Data, view: &View) -> String {
     if rows.len() > 1 {
         html.push_str("<p class=\"muted\">Knobs on which all agree are left out.</p>");
     }
+    let address = data.comparison_address(&view.pins);
+    let attributes = format!("class=\"button way\" href=\"{}\"", escaped(&address));
+    element(&mut html, "a", &attributes, "Compare every knob and metric");
     html
 }
 

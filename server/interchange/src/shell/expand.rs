@@ -172,7 +172,8 @@ impl Reader<'_> {
             return self.text(&format!("${{{inner}}}"), line, made, true);
         };
         let set = self.script.variables.get(name);
-        let empty = set.is_some_and(|elements| elements.iter().all(Vec::is_empty));
+        // Without `[@]` an array is its first element, however many it has.
+        let empty = set.is_some_and(|elements| elements.first().is_none_or(Vec::is_empty));
         if set.is_some() && !(empty && rest.starts_with(':')) {
             return self.variable(name, line, made, quoted, false);
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::file::{Tree, json};
-use sweep::{Progress, Space};
+use sweep::{Course, Progress, Space};
 
 use crate::cli::{Failure, output};
 use crate::sweeps::rows::Format;
@@ -134,6 +134,18 @@ impl Output {
     /// What is done so far.
     pub(super) const fn progress(&self) -> &Progress {
         &self.progress
+    }
+
+    /// Which designs are at its places.
+    pub(super) fn course(&self, space: &Space) -> Result<Course, Failure> {
+        Course::of(space, &self.progress).ok_or_else(|| {
+            Failure::user("the checkpoint can't be used: its rounds aren't those of its spec")
+        })
+    }
+
+    /// Begins the next round, if all that is known is done.
+    pub(super) fn next_round(&mut self, space: &Space, course: &mut Course) -> bool {
+        course.advance(space, &mut self.progress)
     }
 
     /// Adds the next chunk.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::file::json;
-use sweep::{Progress, Space};
+use sweep::{Course, Progress, Space};
 
 use super::output::Output;
 use super::progress::Meter;
@@ -19,6 +19,10 @@ use crate::sweeps::{Trial, random_id};
 
 /// Chunks that may be computed ahead of the first one that isn't there.
 const AHEAD: u64 = 1_024;
+
+/// Bytes of rows that may wait for the first chunk that isn't there: with more of them no chunk is
+/// handed out. Those under way come in any case.
+const MOST_BYTES: usize = 64 << 20;
 
 /// How often the sweep looks whether it was told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -34,17 +38,25 @@ pub(super) fn sweep_places(
     stop: &Arc<AtomicBool>,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let mut course = output.course(space)?;
     let Some(open) = output.progress().first_open(places) else { return Ok(()) };
+    output.next_round(space, &mut course);
     let (to, found) = mpsc::channel();
     let tickets = Arc::new(Tickets {
         sweep: random_id(),
         spec: json::print(space.spec().source()).into(),
         rows: output.format(),
-        size: Trial::of(space).chunk(),
+        size: Trial::of(space).chunk(space),
         end: places.end,
         stop: Arc::clone(stop),
         to: Mutex::new(to),
-        line: Mutex::new(Line { next: open, first_open: open, again: VecDeque::new() }),
+        line: Mutex::new(Line {
+            course: course.clone(),
+            next: open,
+            first_open: open,
+            held: 0,
+            again: VecDeque::new(),
+        }),
     });
     let chunks: Arc<dyn Chunks> = Arc::<Tickets>::clone(&tickets);
     let coordinator = Coordinator::start(address, chunks, vec![]);
@@ -67,6 +79,10 @@ pub(super) fn sweep_places(
             due = chunk.end;
             meter.show(&chunk, output.progress());
             output.add(space, &chunk, part, &rows)?;
+            tickets.line().held -= rows.len();
+        }
+        if output.next_round(space, &mut course) {
+            tickets.line().course.clone_from(&course);
         }
         tickets.line().first_open = due;
         coordinator.wake();
@@ -89,9 +105,23 @@ struct Tickets {
 
 /// Which chunk is next.
 struct Line {
+    course: Course,
     next: u64,
     first_open: u64,
+    /// Bytes of rows that are there and not written.
+    held: usize,
     again: VecDeque<Range<u64>>,
+}
+
+impl Line {
+    /// The next chunk that wasn't handed out; none for now.
+    fn next(&mut self, size: u64, end: u64) -> Option<Range<u64>> {
+        let end = end.min(self.course.known()).min(self.next + size);
+        let is_near = self.next - self.first_open < AHEAD * size && self.held < MOST_BYTES;
+        let places = self.next..end;
+        self.next = if is_near { end } else { self.next };
+        (is_near && !places.is_empty()).then_some(places)
+    }
 }
 
 impl Tickets {
@@ -112,17 +142,10 @@ impl Chunks for Tickets {
             return None;
         }
         let mut line = self.line();
-        let places = match line.again.pop_front() {
-            Some(places) => places,
-            None if line.next < self.end && line.next - line.first_open < AHEAD * self.size => {
-                let places = line.next..(line.next + self.size).min(self.end);
-                line.next = places.end;
-                places
-            }
-            None => return None,
-        };
+        let places = line.again.pop_front().or_else(|| line.next(self.size, self.end))?;
+        let batch = line.course.batch(places)?;
         let (sweep, spec) = (self.sweep.clone(), Arc::clone(&self.spec));
-        Some(Claim { sweep, spec, rows: self.rows, places })
+        Some(Claim { sweep, spec, rows: self.rows, batch })
     }
 
     fn wants(&self, sweep: &str) -> bool {
@@ -131,7 +154,10 @@ impl Chunks for Tickets {
 
     fn settle(&self, _: &str, places: Range<u64>, outcome: Outcome) {
         match outcome {
-            Outcome::Done(part, rows) => self.say(places, Ok((*part, rows))),
+            Outcome::Done(part, rows) => {
+                self.line().held += rows.len();
+                self.say(places, Ok((*part, rows)));
+            }
             Outcome::Stopped => self.line().again.push_back(places),
             Outcome::Failed(why) => self.say(places, Err(why)),
         }

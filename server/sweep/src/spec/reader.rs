@@ -67,7 +67,7 @@ pub(super) fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let columns = reader.columns(tree.get("columns"), &objectives);
     let sampling = reader.sampling(tree.get("sampling"));
     let top = reader.count("top", tree.get("top"), 10, 1_000);
-    let sample = reader.count("sample", tree.get("sample"), 1_000, 50_000);
+    let sample = reader.count("sample", tree.get("sample"), 1_000, 100_000);
     let resolution = reader.resolution(tree.get("resolution"));
     let name = reader.name(tree.get("name"));
     let Reader { base, mut axes, ties, mut errors } = reader;
@@ -403,23 +403,26 @@ impl Reader {
         let seed = self.count("sampling.seed", tree.get("seed"), 0, u64::MAX);
         match method {
             Some("grid") => return Sampling::Grid,
-            Some("random" | "lhs") if tree.get("count").is_some() => {}
-            Some("random" | "lhs") => {
+            Some("random" | "lhs" | "refine") if tree.get("count").is_some() => {}
+            Some("random" | "lhs" | "refine") => {
                 self.wrong("missing_count", "sampling.count", "sampling lacks a `count`");
                 return Sampling::Grid;
             }
             _ => {
-                let detail = "method is \"grid\", \"random\" or \"lhs\"";
+                let detail = "method is \"grid\", \"random\", \"lhs\" or \"refine\"";
                 self.wrong("unknown_method", "sampling.method", detail);
                 return Sampling::Grid;
             }
         }
-        let count = self.count("sampling.count", tree.get("count"), 1, Spec::MOST_POINTS);
+        let refines = method == Some("refine");
+        let most = if refines { Spec::MOST_REFINED } else { Spec::MOST_POINTS };
+        let count = self.count("sampling.count", tree.get("count"), 1, most);
         if count == 0 {
             self.wrong("out_of_range", "sampling.count", "a sample has at least one design");
         }
         match method {
             Some("lhs") => Sampling::LatinHypercube { count, seed },
+            Some("refine") => Sampling::Refine { count, seed },
             _ => Sampling::Random { count, seed },
         }
     }

@@ -1,0 +1,317 @@
+//! Which designs a sweep takes, where that isn't known beforehand: successive refinement.
+//!
+//! It goes in rounds. The first takes designs at random. Each later one changes one or two knobs of
+//! the best designs there are, and takes what rules allow and nobody took yet. It begins when all
+//! of the round before is there: what it takes follows from the spec and from what is kept, which
+//! is the same bits whoever computed it, in whatever order. Only the designs that rounds started
+//! from are written down; the rest is found again from them.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::digest::mix;
+use crate::order::permuted;
+use crate::progress::Progress;
+use crate::space::{Point, Space};
+use crate::spec::Sampling;
+use crate::summary::{Row, Summary};
+
+/// Rounds behind the first.
+const ROUNDS: u64 = 16;
+
+/// The first round's share of all designs is one of so many.
+const FIRST_SHARE: u64 = 4;
+
+/// The best designs of each objective that a round starts from.
+const BEST: usize = 8;
+
+/// Designs of the front that a round starts from.
+const FRONT: usize = 16;
+
+/// Designs that are the best with a value of a knob that a round starts from.
+const OF_VALUES: usize = 32;
+
+/// Designs that a round starts from, at most.
+const MOST_STARTS: usize = 128;
+
+/// Changes of a design that a round looks at, at most.
+const MOST_TRIES: u64 = 4_096;
+
+/// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
+const FEW_VALUES: u64 = 8;
+
+/// Places of a sweep, with their designs where these aren't a function of the place alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The places.
+    pub places: Range<u64>,
+    /// The index of each, for a sweep that refines; without, those of its random order.
+    pub picked: Option<Vec<u64>>,
+}
+
+impl From<Range<u64>> for Batch {
+    fn from(places: Range<u64>) -> Self {
+        Self { places, picked: None }
+    }
+}
+
+impl Batch {
+    /// Can it be of that sweep?
+    #[must_use]
+    pub fn suits(&self, space: &Space) -> bool {
+        let refines = space.spec().sampling.is_refined();
+        let inside = self.places.start <= self.places.end && self.places.end <= space.places();
+        let picked = self.picked.as_ref().map_or(!refines, |picked| {
+            let count = self.places.end.saturating_sub(self.places.start);
+            picked.len() as u64 == count && picked.iter().all(|index| *index < space.size())
+        });
+        inside && picked
+    }
+
+    /// The index of a design of it.
+    pub(crate) fn index(&self, space: &Space, place: u64) -> u64 {
+        let picked = self.picked.as_ref();
+        let picked = picked.and_then(|picked| picked.get((place - self.places.start) as usize));
+        picked.copied().unwrap_or_else(|| space.index(place))
+    }
+}
+
+/// The way of a sweep through its space: which places are known, and their designs.
+#[derive(Clone, Debug)]
+pub struct Course {
+    known: u64,
+    /// For a sweep that refines.
+    rounds: Option<Rounds>,
+}
+
+/// What there is of a sweep that refines.
+#[derive(Clone, Debug)]
+struct Rounds {
+    count: u64,
+    seed: u64,
+    /// Rounds that there are.
+    begun: u64,
+    /// The designs of the last of them.
+    last: Vec<u64>,
+    /// Those of all.
+    taken: HashSet<u64>,
+    /// Designs of the random order that were looked at.
+    drawn: u64,
+}
+
+impl Course {
+    /// The way as far as it is known before anything is done.
+    #[must_use]
+    pub fn new(space: &Space) -> Self {
+        let Sampling::Refine { seed, .. } = space.spec().sampling else {
+            return Self { known: space.places(), rounds: None };
+        };
+        let (count, taken) = (space.places(), HashSet::new());
+        let rounds = Rounds { count, seed, begun: 0, last: vec![], taken, drawn: 0 };
+        let mut course = Self { known: 0, rounds: Some(rounds) };
+        course.go_on(space, &[]);
+        course
+    }
+
+    /// The way of a sweep of which some is done; none where that doesn't fit.
+    #[must_use]
+    pub fn of(space: &Space, progress: &Progress) -> Option<Self> {
+        let mut course = Self::new(space);
+        for starts in progress.rounds() {
+            let fit = starts.len() <= MOST_STARTS && starts.iter().all(|at| *at < space.size());
+            if !fit || course.known == space.places() || !progress.has(&(0..course.known)) {
+                return None;
+            }
+            course.go_on(space, starts);
+        }
+        progress.done().all(|places| places.end <= course.known).then_some(course)
+    }
+
+    /// Places whose designs are known: those below this.
+    #[must_use]
+    pub const fn known(&self) -> u64 {
+        self.known
+    }
+
+    /// Places with their designs; none where these aren't known yet, or are of a round before.
+    #[must_use]
+    pub fn batch(&self, places: Range<u64>) -> Option<Batch> {
+        let picked = match &self.rounds {
+            None => None,
+            Some(rounds) => {
+                let start = self.known - rounds.last.len() as u64;
+                let at = |place: u64| place.checked_sub(start).map(|place| place as usize);
+                Some(rounds.last.get(at(places.start)?..at(places.end)?)?.to_vec())
+            }
+        };
+        (places.end <= self.known).then_some(Batch { places, picked })
+    }
+
+    /// Begins the next round when all that is known is done; says whether it did.
+    pub fn advance(&mut self, space: &Space, progress: &mut Progress) -> bool {
+        if self.known == space.places() || progress.places() < self.known {
+            return false;
+        }
+        let starts = starts(space, progress.summary());
+        self.go_on(space, &starts);
+        progress.begin(starts);
+        true
+    }
+
+    /// One more round, from these designs.
+    fn go_on(&mut self, space: &Space, starts: &[u64]) {
+        let Some(rounds) = &mut self.rounds else { return };
+        let end = rounds.end();
+        rounds.begun += 1;
+        rounds.last.clear();
+        let most = (end - self.known) as usize;
+        rounds.refine(space, starts, most);
+        rounds.draw(space, most);
+        if end == rounds.count {
+            // Nothing more is chosen.
+            rounds.taken = HashSet::new();
+        }
+        self.known = end;
+    }
+}
+
+/// Designs of the first round, of so many in all.
+pub(crate) const fn first_round(count: u64) -> u64 {
+    count.div_ceil(FIRST_SHARE)
+}
+
+impl Rounds {
+    /// Where the round ends that is to begin.
+    fn end(&self) -> u64 {
+        let first = first_round(self.count);
+        let rest = self.count - first;
+        first + rest * self.begun / ROUNDS.min(rest).max(1)
+    }
+
+    /// Takes designs at random until there are so many.
+    fn draw(&mut self, space: &Space, most: usize) {
+        while self.last.len() < most && self.drawn < space.size() {
+            let index = permuted(self.drawn, space.size(), self.seed);
+            self.drawn += 1;
+            if self.taken.insert(index) {
+                self.last.push(index);
+            }
+        }
+    }
+
+    /// Takes what is near these designs, as many of each as there are, up to so many in all.
+    fn refine(&mut self, space: &Space, starts: &[u64], most: usize) {
+        let mut point = Point::new(space);
+        let mut all: Vec<_> =
+            starts.iter().map(|start| Changes::of(space, *start, self.seed)).collect();
+        while self.last.len() < most && !all.is_empty() {
+            all.retain_mut(|changes| {
+                if self.last.len() >= most {
+                    return false;
+                }
+                let next = changes.find(|index| {
+                    !self.taken.contains(index) && {
+                        point.go_to(*index);
+                        point.failed().is_none()
+                    }
+                });
+                self.last.extend(next);
+                self.taken.extend(next);
+                next.is_some()
+            });
+        }
+    }
+}
+
+/// The designs that differ from one in one knob, in random order; then those in two.
+struct Changes {
+    start: u64,
+    seed: u64,
+    moves: Vec<Move>,
+    tries: u64,
+}
+
+/// Another value of one knob.
+#[derive(Clone, Copy)]
+struct Move {
+    axis: usize,
+    /// What it adds to the index, and what it takes from it.
+    up: u64,
+    down: u64,
+}
+
+impl Changes {
+    fn of(space: &Space, start: u64, seed: u64) -> Self {
+        let mut moves = Vec::new();
+        for (axis, (digit, radix, block)) in space.digits(start).enumerate() {
+            let steps: Vec<u64> = if radix <= FEW_VALUES {
+                (1..radix).collect()
+            } else {
+                (0..64).map(|bit| 1 << bit).take_while(|by| *by < radix).collect()
+            };
+            for by in steps {
+                if digit + by < radix {
+                    moves.push(Move { axis, up: by * block, down: 0 });
+                }
+                if by <= digit {
+                    moves.push(Move { axis, up: 0, down: by * block });
+                }
+            }
+        }
+        Self { start, seed: mix(seed ^ mix(start)), moves, tries: 0 }
+    }
+}
+
+impl Iterator for Changes {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let count = self.moves.len() as u64;
+        loop {
+            let place = self.tries;
+            if place >= MOST_TRIES || place >= count + count * count {
+                return None;
+            }
+            self.tries += 1;
+            let Some(place) = place.checked_sub(count) else {
+                let one = self.moves[permuted(place, count, self.seed) as usize];
+                return Some(self.start + one.up - one.down);
+            };
+            let pair = permuted(place, count * count, self.seed);
+            let (one, other) =
+                (self.moves[(pair / count) as usize], self.moves[(pair % count) as usize]);
+            // The other order is the same design, and two moves of one knob are none or one.
+            if one.axis < other.axis {
+                return Some(self.start + one.up + other.up - one.down - other.down);
+            }
+        }
+    }
+}
+
+/// The designs that the next round starts from: the best of each objective, some of the front, and
+/// the best with a value of some knob, so that it doesn't stay in one corner.
+fn starts(space: &Space, summary: &Summary) -> Vec<u64> {
+    let tops: Vec<&[Row]> = summary.top().collect();
+    let best = (0..BEST).flat_map(|rank| tops.iter().filter_map(move |top| top.get(rank)));
+    let mut front: Vec<&Row> = summary.front().iter().collect();
+    front.sort_by(|one, other| {
+        one.values[0].total_cmp(&other.values[0]).then(one.index.cmp(&other.index))
+    });
+    let stride = front.len().div_ceil(FRONT).max(1);
+    let front = front.into_iter().step_by(stride);
+    let goal = space.spec().objectives[0].goal;
+    let mut values: Vec<_> =
+        summary.marginals.iter().flatten().filter_map(|marginal| marginal.best).collect();
+    values.sort_by(|one, other| one.order(other, goal));
+    // One design is the best with several values.
+    values.dedup_by_key(|best| best.index);
+    let values = values.into_iter().take(OF_VALUES).map(|best| best.index);
+    let mut starts = Vec::new();
+    for index in best.chain(front).map(|row| row.index).chain(values) {
+        if !starts.contains(&index) {
+            starts.push(index);
+        }
+    }
+    starts.truncate(MOST_STARTS);
+    starts
+}
