@@ -17,6 +17,7 @@ mod balance;
 mod bubble;
 mod canvas;
 mod communication;
+mod compared;
 mod frame;
 mod heatmap;
 mod ink;
@@ -35,10 +36,13 @@ use model::{Plan, StageLoad};
 
 use crate::memory_view::{Composition, Price};
 
+pub use compared::Compared;
 pub use heatmap::HeatMap;
 pub use ladder::Rung;
 pub use lines::{Line, Lines};
 pub use scatter::{Point, Scatter};
+#[cfg(feature = "ssr")]
+pub(crate) use text::sentence;
 pub use text::{bold_width, text_width};
 
 /// Widths among which the style sheet chooses: each suits containers up to the next one.
@@ -174,4 +178,40 @@ pub fn heat_map(chart: &HeatMap, width: u32) -> String {
 #[must_use]
 pub fn heat_map_table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
     heatmap::table(chart, row, column)
+}
+
+/// Memory per pipeline stage of several designs, under their limits.
+#[must_use]
+pub fn compared_memory(designs: &[Compared<'_>], width: u32) -> String {
+    compared::draw_memory(designs, width)
+}
+
+/// The numbers of [`compared_memory`], the header first.
+#[must_use]
+pub fn compared_memory_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+    compared::memory_table(designs)
+}
+
+/// Where the time of several designs' steps goes.
+#[must_use]
+pub fn compared_step(designs: &[Compared<'_>], width: u32) -> String {
+    compared::draw_step(designs, width)
+}
+
+/// The numbers of [`compared_step`], the header first.
+#[must_use]
+pub fn compared_step_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+    compared::step_table(designs)
+}
+
+/// Bubble, and communication per axis, of several designs.
+#[must_use]
+pub fn compared_axes(designs: &[Compared<'_>], width: u32) -> String {
+    compared::draw_axes(designs, width)
+}
+
+/// The numbers of [`compared_axes`], the header first.
+#[must_use]
+pub fn compared_axes_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+    compared::axes_table(designs)
 }

@@ -3,42 +3,31 @@
 use std::cmp::Ordering;
 
 use model::estimate::Metrics;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{Better, MetricId, MetricValue};
 
 use crate::format;
-
-/// Which direction of a metric is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    Higher,
-    /// Less is better.
-    Lower,
-}
 
 /// A metric that designs are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Objective {
     /// The metric.
     pub metric: MetricId,
-    /// Which way is better.
-    pub better: Better,
     /// Is it a share, whose changes are told in percentage points?
     is_share: bool,
 }
 
-const fn objective(metric: MetricId, better: Better, is_share: bool) -> Objective {
-    Objective { metric, better, is_share }
+const fn objective(metric: MetricId, is_share: bool) -> Objective {
+    Objective { metric, is_share }
 }
 
 /// The metrics to choose from; the first is the usual one.
 pub const OBJECTIVES: [Objective; 6] = [
-    objective(MetricId::mfu, Better::Higher, true),
-    objective(MetricId::tokens_per_second_per_device, Better::Higher, false),
-    objective(MetricId::step_time_seconds, Better::Lower, false),
-    objective(MetricId::memory_peak_bytes, Better::Lower, false),
-    objective(MetricId::bubble_ratio, Better::Lower, true),
-    objective(MetricId::comm_exposed_seconds, Better::Lower, false),
+    objective(MetricId::mfu, true),
+    objective(MetricId::tokens_per_second_per_device, false),
+    objective(MetricId::step_time_seconds, false),
+    objective(MetricId::memory_peak_bytes, false),
+    objective(MetricId::bubble_ratio, true),
+    objective(MetricId::comm_exposed_seconds, false),
 ];
 
 impl Objective {
@@ -73,9 +62,9 @@ impl Objective {
     /// How one value compares with another: greater is better.
     #[must_use]
     pub fn compare(self, one: f64, other: f64) -> Ordering {
-        match self.better {
-            Better::Higher => one.total_cmp(&other),
-            Better::Lower => other.total_cmp(&one),
+        match self.metric.metric().better {
+            Some(Better::Lower) => other.total_cmp(&one),
+            Some(Better::Higher) | None => one.total_cmp(&other),
         }
     }
 }

@@ -11,7 +11,7 @@ mod aux_loss;
 mod balance;
 mod bubble;
 mod communication;
-mod figure;
+pub(crate) mod figure;
 mod loads;
 mod map;
 mod memory;

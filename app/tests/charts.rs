@@ -1,5 +1,8 @@
 //! The charts as a reader meets them: every text in its place, at any width and number of stages.
 
+#[path = "charts/compared.rs"]
+mod compared;
+
 use app::charts;
 use model::design::Design;
 use model::estimate::{Axis, Collective, Communication, Estimate, LinkLevel, StepPart};

@@ -189,6 +189,11 @@ fn scripts_are_there_only_when_the_site_is_built() {
             js: "/pkg/sweeps.1.js".to_owned(),
             wasm: "/pkg/sweeps_bg.2.wasm".to_owned(),
         },
+        reviews: app::ModuleFiles {
+            js: "/pkg/reviews.1.js".to_owned(),
+            wasm: "/pkg/reviews_bg.2.wasm".to_owned(),
+        },
+        share: "/pkg/share.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };

@@ -122,7 +122,7 @@ fn name(row: &Communication) -> String {
     }
 }
 
-const fn axis_name(axis: ParallelAxis) -> &'static str {
+pub(super) const fn axis_name(axis: ParallelAxis) -> &'static str {
     match axis {
         ParallelAxis::Tp => "TP",
         ParallelAxis::Cp => "CP",

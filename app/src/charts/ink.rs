@@ -103,6 +103,14 @@ inks! {
     MtpPart = "chart-mtp-part";
     /// A stage's heads of MTP layers.
     MtpHeadPart = "chart-mtp-head-part";
+    /// The first of the designs that are compared.
+    DesignA = "chart-design-a";
+    /// The second one.
+    DesignB = "chart-design-b";
+    /// The third one.
+    DesignC = "chart-design-c";
+    /// The fourth one.
+    DesignD = "chart-design-d";
 }
 
 impl Ink {

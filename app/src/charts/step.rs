@@ -34,13 +34,13 @@ impl Row {
 
 /// Seconds or milliseconds, whichever suits the whole step.
 #[derive(Clone, Copy)]
-struct Unit {
-    per_second: f64,
-    symbol: &'static str,
+pub(super) struct Unit {
+    pub(super) per_second: f64,
+    pub(super) symbol: &'static str,
 }
 
 impl Unit {
-    fn of(total: f64) -> Self {
+    pub(super) fn of(total: f64) -> Self {
         if total < 1.0 {
             Self { per_second: 1e3, symbol: "ms" }
         } else {
@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    fn figure(self, seconds: f64) -> String {
+    pub(super) fn figure(self, seconds: f64) -> String {
         figure(seconds * self.per_second)
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
         return empty(width, "There is no step time to show");
     }
     let unit = Unit::of(total);
-    let legend = Legend::new(width, keys(&rows));
+    let legend = Legend::new(width, kind_keys(|ink| rows.iter().any(|row| row.ink == ink)));
     let values: Vec<[String; 2]> = rows
         .iter()
         .map(|row| {
@@ -130,7 +130,7 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
 }
 
 /// Each kind of time by color and filling.
-fn look(part: StepPart) -> (Ink, Fill) {
+pub(super) fn look(part: StepPart) -> (Ink, Fill) {
     match part {
         StepPart::Ideal => (Ink::Ideal, Fill::Solid),
         StepPart::Kernels
@@ -151,20 +151,20 @@ fn look(part: StepPart) -> (Ink, Fill) {
     }
 }
 
-fn keys(rows: &[Row]) -> Vec<Key> {
+/// The kinds of time that are used, for a legend.
+pub(super) fn kind_keys(used: impl Fn(Ink) -> bool) -> Vec<Key> {
     let kinds = [
         (Ink::Ideal, Fill::Solid, "At peak"),
         (Ink::Work, Fill::Solid, "Other work"),
         (Ink::Exposed, Fill::Hatched, "Exposed communication"),
         (Ink::Waiting, Fill::Hollow, "Waiting"),
     ];
-    let used = kinds.into_iter().filter(|(ink, ..)| rows.iter().any(|row| row.ink == *ink));
     let key = |(ink, fill, text): (Ink, Fill, &str)| Key {
         ink,
         swatch: Swatch::Bar(fill, ""),
         text: text.to_owned(),
     };
-    used.map(key).collect()
+    kinds.into_iter().filter(|(ink, ..)| used(*ink)).map(key).collect()
 }
 
 fn label(rows: &[Row], total: f64, unit: Unit) -> String {

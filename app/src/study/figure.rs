@@ -5,22 +5,22 @@ use std::fmt::Write as _;
 use crate::html;
 
 /// A figure.
-pub(super) struct Figure<'a> {
+pub(crate) struct Figure<'a> {
     /// The id of its heading and of itself.
-    pub(super) id: &'a str,
+    pub(crate) id: &'a str,
     /// The heading.
-    pub(super) title: &'a str,
+    pub(crate) title: &'a str,
     /// One sentence that says what the chart shows.
-    pub(super) caption: &'a str,
+    pub(crate) caption: &'a str,
     /// The chart, as SVG.
-    pub(super) chart: &'a str,
+    pub(crate) chart: &'a str,
     /// The same as a table; its first row is the header.
-    pub(super) rows: &'a [Vec<String>],
+    pub(crate) rows: &'a [Vec<String>],
 }
 
 impl Figure<'_> {
     /// The figure, with something of its own below the chart.
-    pub(super) fn html(&self, below: &str) -> String {
+    pub(crate) fn html(&self, below: &str) -> String {
         let Self { id, title, caption, chart, rows } = self;
         let mut text = format!(
             "<figure class=\"figure card\" id=\"{id}\" aria-labelledby=\"{id}-title\">\

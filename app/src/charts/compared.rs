@@ -1,0 +1,62 @@
+//! Several designs in one chart: each has a letter, an ink and a filling of its own.
+
+mod axes;
+mod memory;
+mod step;
+
+use model::estimate::Estimate;
+
+use super::canvas::Fill;
+use super::frame::{Key, Swatch};
+use super::ink::Ink;
+use super::text::text_width;
+
+pub(super) use axes::{draw as draw_axes, table as axes_table};
+pub(super) use memory::{draw as draw_memory, table as memory_table};
+pub(super) use step::{draw as draw_step, table as step_table};
+
+/// A design in a chart of several.
+#[derive(Clone, Debug)]
+pub struct Compared<'e> {
+    /// Its place among the designs that are compared, four at most: A, B, C, D.
+    pub place: usize,
+    /// What it is called.
+    pub name: String,
+    /// Its numbers.
+    pub estimate: &'e Estimate,
+}
+
+/// Letter, ink and filling of each place.
+const LOOKS: [(&str, Ink, Fill); 4] = [
+    ("A", Ink::DesignA, Fill::Solid),
+    ("B", Ink::DesignB, Fill::Hatched),
+    ("C", Ink::DesignC, Fill::Hollow),
+    ("D", Ink::DesignD, Fill::Struck),
+];
+
+impl Compared<'_> {
+    fn look(&self) -> (&'static str, Ink, Fill) {
+        LOOKS.get(self.place).copied().unwrap_or(LOOKS[0])
+    }
+
+    /// The letter that stands for it.
+    fn letter(&self) -> &'static str {
+        self.look().0
+    }
+
+    /// Its letter and its name, as long as there is room.
+    fn title(&self) -> String {
+        format!("{}: {}", self.letter(), self.name)
+    }
+}
+
+/// The designs in a legend, with bars of these fillings.
+fn keys(designs: &[Compared<'_>], width: i32, fill: impl Fn(Fill) -> Fill) -> Vec<Key> {
+    let key = |design: &Compared<'_>| {
+        let (letter, ink, own) = design.look();
+        let fits = |text: &String| text_width(text, super::text::TEXT_SIZE) + 32 <= width;
+        let text = Some(design.title()).filter(fits).unwrap_or_else(|| letter.to_owned());
+        Key { ink, swatch: Swatch::Bar(fill(own), ""), text }
+    };
+    designs.iter().map(key).collect()
+}

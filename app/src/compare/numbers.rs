@@ -1,0 +1,435 @@
+//! The designs with their numbers, and how each differs from the baseline.
+
+use model::Plan;
+use model::design::{Design, KnobId};
+use model::knob::{KnobError, Section};
+use model::link;
+use model::metric::{Better, MetricId, MetricValue};
+use model::violation::Violation;
+
+use super::chosen::{Chosen, letter};
+use super::name;
+use crate::error_band::{Expected, expected};
+use crate::numbers::Numbers;
+
+/// What came of a design's link.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It runs.
+    Legal(Box<Numbers>),
+    /// It breaks rules.
+    Broken(Box<Design>, Vec<Violation>),
+    /// Its link can't be opened.
+    Unreadable(Vec<KnobError>),
+}
+
+/// A design that is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// `A` to `D`.
+    pub letter: char,
+    /// What it is called.
+    pub name: String,
+    /// What differs from its preset, in words; empty where its link can't be opened.
+    pub changes: String,
+    /// Its link, as the explorer writes it; as it was given where it can't be opened.
+    pub link: String,
+    /// What came of it.
+    pub state: State,
+}
+
+impl Column {
+    /// Its numbers, where it runs.
+    #[must_use]
+    pub const fn numbers(&self) -> Option<&Numbers> {
+        match &self.state {
+            State::Legal(numbers) => Some(numbers),
+            State::Broken(..) | State::Unreadable(_) => None,
+        }
+    }
+
+    /// Its design, where its link opens.
+    #[must_use]
+    pub fn design(&self) -> Option<&Design> {
+        match &self.state {
+            State::Legal(numbers) => Some(numbers.plan.design()),
+            State::Broken(design, _) => Some(design),
+            State::Unreadable(_) => None,
+        }
+    }
+}
+
+/// Opens and estimates every design.
+#[must_use]
+pub fn columns(chosen: &Chosen) -> Vec<Column> {
+    let columns = chosen.designs.iter().enumerate().map(|(place, choice)| {
+        let letter = letter(place);
+        let own = Some(choice.name.clone()).filter(|name| !name.is_empty());
+        match link::decode(&choice.link) {
+            Ok(design) => Column {
+                letter,
+                name: own.unwrap_or_else(|| design.preset.title.to_owned()),
+                changes: name::changes(&design),
+                link: link::encode(&design),
+                state: match Plan::new(&design) {
+                    Ok(plan) => State::Legal(Box::new(Numbers::new(plan))),
+                    Err(rules) => State::Broken(Box::new(design), rules),
+                },
+            },
+            Err(errors) => Column {
+                letter,
+                name: own.unwrap_or_else(|| "A link that can't be opened".to_owned()),
+                changes: String::new(),
+                link: choice.link.clone(),
+                state: State::Unreadable(errors),
+            },
+        }
+    });
+    columns.collect()
+}
+
+/// Letters of designs that are the same one, in groups.
+#[must_use]
+pub fn twins(columns: &[Column]) -> Vec<Vec<char>> {
+    let mut groups: Vec<(&Design, Vec<char>)> = Vec::new();
+    for column in columns {
+        let Some(design) = column.design() else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == design) {
+            Some((_, letters)) => letters.push(column.letter),
+            None => groups.push((design, vec![column.letter])),
+        }
+    }
+    groups.into_iter().map(|(_, letters)| letters).filter(|letters| letters.len() > 1).collect()
+}
+
+/// How sure it is which of two values is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sure {
+    /// A count, or a verdict: nothing is estimated.
+    Exact,
+    /// The difference is larger than this typical error of both together.
+    Beyond(f64),
+    /// The difference is smaller than it.
+    Within(f64),
+    /// Nobody knows how far the metric is off.
+    Unknown,
+}
+
+/// Which of two values is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Both are the same.
+    Same,
+    /// This one is better than the baseline's.
+    Better(Sure),
+    /// This one is worse than the baseline's.
+    Worse(Sure),
+    /// Neither is better by itself.
+    Neither,
+}
+
+/// How a design's value differs from the baseline's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Delta {
+    /// Its value less the baseline's, in the metric's unit; of verdicts, of ones and zeros.
+    pub absolute: f64,
+    /// The same as a share of the baseline's; none where that is zero, and of verdicts.
+    pub relative: Option<f64>,
+    /// What to make of it.
+    pub verdict: Verdict,
+}
+
+/// How a metric differs from the baseline's.
+#[must_use]
+pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
+    let [now, then] = [numbers, baseline].map(|it| it.estimate.metrics.get(metric));
+    let is_flag = matches!(now, MetricValue::Flag(_));
+    let [now, then] = [now, then].map(number);
+    let absolute = now - then;
+    let relative = (!is_flag && then != 0.0).then(|| absolute / then);
+    let verdict = match metric.metric().better {
+        _ if now.total_cmp(&then).is_eq() => Verdict::Same,
+        Some(better) if hindrance(metric, numbers, baseline).is_none() => {
+            let sure = sure(metric, relative, numbers, baseline);
+            if (now > then) == (better == Better::Higher) {
+                Verdict::Better(sure)
+            } else {
+                Verdict::Worse(sure)
+            }
+        }
+        _ => Verdict::Neither,
+    };
+    Delta { absolute, relative, verdict }
+}
+
+/// A metric's value as a number; verdicts are one and zero.
+#[must_use]
+pub fn number(value: MetricValue) -> f64 {
+    match value {
+        MetricValue::Number(number) => number,
+        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+    }
+}
+
+/// Is a difference larger than the errors of both values together would typically make it?
+///
+/// Errors that have nothing to do with one another add up as the legs of a right triangle. Designs
+/// alike share most of their error, so that the real band of their difference is narrower; how
+/// much, too few published pairs of runs tell. So this is the most that typical errors explain.
+fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &Numbers) -> Sure {
+    let errors = [numbers, baseline].map(|it| expected(&it.plan, metric));
+    match (errors, relative) {
+        ([Expected::Band(one), Expected::Band(other)], Some(relative)) => {
+            let typical = both(one.median, other.median);
+            if relative.abs() > typical { Sure::Beyond(typical) } else { Sure::Within(typical) }
+        }
+        ([Expected::Exact | Expected::AsPeakMemory, _], _) => Sure::Exact,
+        _ => Sure::Unknown,
+    }
+}
+
+/// The error of a difference whose two sides have these ones.
+fn both(one: f64, other: f64) -> f64 {
+    (one * one + other * other).sqrt()
+}
+
+/// Why a metric of two designs doesn't say which is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hindrance {
+    /// They train different models, or on sequences of different length.
+    Model,
+    /// Their steps have different numbers of tokens.
+    Batch,
+    /// Their clusters have different sizes.
+    Cluster,
+    /// Their FLOPs are counted by different conventions.
+    Counting,
+}
+
+impl Hindrance {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Model, Self::Batch, Self::Cluster, Self::Counting];
+
+    /// What to know of it, after which designs it is about.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Model => {
+                "not the same model on sequences of the same length; tokens per second and memory \
+                 don't tell which is better, MFU may."
+            }
+            Self::Batch => {
+                "steps of different numbers of tokens; time and traffic of a step don't tell \
+                 which is better, tokens per second do."
+            }
+            Self::Cluster => {
+                "different numbers of devices; the throughput of the whole cluster doesn't tell \
+                 which is better, that of a device does."
+            }
+            Self::Counting => {
+                "FLOPs counted by different conventions; MFU and model TFLOPS don't tell which is \
+                 better."
+            }
+        }
+    }
+
+    /// Does it hold between two designs?
+    #[must_use]
+    pub fn holds(self, one: &Design, other: &Design) -> bool {
+        let differs = |knobs: &[KnobId]| knobs.iter().any(|id| one.get(*id) != other.get(*id));
+        match self {
+            Self::Model => one.transformer != other.transformer || differs(&[KnobId::seq_length]),
+            Self::Batch => tokens(one) != tokens(other),
+            Self::Cluster => differs(&[KnobId::num_devices]),
+            Self::Counting => {
+                differs(&[KnobId::attention_flops, KnobId::count_mtp_flops, KnobId::peak_for_mfu])
+            }
+        }
+    }
+
+    /// Does it take the meaning from a metric's difference?
+    const fn hinders(self, metric: MetricId) -> bool {
+        match metric {
+            MetricId::mfu | MetricId::model_tflops_per_device => matches!(self, Self::Counting),
+            MetricId::tokens_per_second => matches!(self, Self::Model | Self::Cluster),
+            MetricId::tokens_per_second_per_device | MetricId::memory_peak_bytes => {
+                matches!(self, Self::Model)
+            }
+            MetricId::step_time_seconds
+            | MetricId::comm_volume_bytes
+            | MetricId::comm_exposed_seconds => {
+                matches!(self, Self::Model | Self::Batch | Self::Cluster)
+            }
+            MetricId::hfu
+            | MetricId::params_total
+            | MetricId::params_active
+            | MetricId::params_total_no_input_embedding
+            | MetricId::params_active_no_input_embedding
+            | MetricId::flops_per_token
+            | MetricId::memory_limit_bytes
+            | MetricId::fits
+            | MetricId::bubble_ratio
+            | MetricId::bubble_ratio_closed_form
+            | MetricId::overlap_ratio
+            | MetricId::imbalance_ratio
+            | MetricId::token_drop_ratio => false,
+        }
+    }
+}
+
+/// Tokens of a step.
+fn tokens(design: &Design) -> u128 {
+    u128::from(design.training.global_batch_size) * u128::from(design.training.seq_length)
+}
+
+/// The first reason for which a metric doesn't say which of two is better.
+fn hindrance(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<Hindrance> {
+    let [one, other] = [numbers, baseline].map(|it| it.plan.design());
+    Hindrance::ALL.into_iter().find(|it| it.hinders(metric) && it.holds(one, other))
+}
+
+/// What to know of a comparison: every reason that holds between the baseline and other designs,
+/// with their letters.
+#[must_use]
+pub fn hindrances(columns: &[Column], baseline: usize) -> Vec<(Hindrance, Vec<char>)> {
+    let Some(base) = columns.get(baseline).and_then(Column::design) else { return Vec::new() };
+    let found = Hindrance::ALL.into_iter().map(|it| {
+        let holds = |column: &&Column| column.design().is_some_and(|own| it.holds(own, base));
+        (it, columns.iter().filter(holds).map(|column| column.letter).collect())
+    });
+    found.filter(|(_, letters): &(_, Vec<char>)| !letters.is_empty()).collect()
+}
+
+/// In how many knobs two designs differ.
+#[must_use]
+pub fn differing(one: &Design, other: &Design) -> usize {
+    KnobId::ALL.iter().filter(|id| one.get(**id) != other.get(**id)).count()
+}
+
+/// The knobs of a section; without `all`, those on which the designs differ.
+#[must_use]
+pub fn knobs(columns: &[Column], section: Section, all: bool) -> Vec<KnobId> {
+    let designs: Vec<&Design> = columns.iter().filter_map(Column::design).collect();
+    let differs = |id: KnobId| designs.windows(2).any(|pair| pair[0].get(id) != pair[1].get(id));
+    KnobId::in_section(section).filter(|id| all || differs(*id)).collect()
+}
+
+/// The metrics; without `all`, those on which the designs that run differ.
+#[must_use]
+pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
+    let numbers: Vec<&Numbers> = columns.iter().filter_map(Column::numbers).collect();
+    let value = |it: &Numbers, id| number(it.estimate.metrics.get(id));
+    let differs = |id: MetricId| {
+        numbers.windows(2).any(|pair| value(pair[0], id).total_cmp(&value(pair[1], id)).is_ne())
+    };
+    let all = all || numbers.len() < 2;
+    MetricId::ALL.iter().copied().filter(|id| all || differs(*id)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::chosen::Choice;
+
+    fn of(links: &[&str]) -> Vec<Column> {
+        let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
+        columns(&Chosen { designs, ..Chosen::default() })
+    }
+
+    fn numbers(column: &Column) -> &Numbers {
+        column.numbers().expect("a legal design")
+    }
+
+    #[test]
+    fn a_delta_is_the_difference_of_the_metrics_to_the_last_bit() {
+        let columns = of(&["", "vpp=1", "preset=deepseek-v3-2k-h800", "preset=qwen3-8b"]);
+        for other in &columns[1..] {
+            for metric in MetricId::ALL {
+                let [now, then] = [numbers(other), numbers(&columns[0])]
+                    .map(|it| number(it.estimate.metrics.get(*metric)));
+                let found = delta(*metric, numbers(other), numbers(&columns[0]));
+                assert_eq!(found.absolute.to_bits(), (now - then).to_bits(), "{metric:?}");
+                if let Some(relative) = found.relative {
+                    assert_eq!(relative.to_bits(), ((now - then) / then).to_bits());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn better_and_worse_follow_the_registry_and_turn_around_with_the_baseline() {
+        let columns = of(&["", "vpp=1"]);
+        let [base, other] = [0, 1].map(|place| numbers(&columns[place]));
+        let bubble = delta(MetricId::bubble_ratio_closed_form, other, base);
+        assert_eq!(bubble.verdict, Verdict::Worse(Sure::Exact));
+        let turned = delta(MetricId::bubble_ratio_closed_form, base, other);
+        assert_eq!(turned.verdict, Verdict::Better(Sure::Exact));
+        assert_eq!(delta(MetricId::params_total, other, base).verdict, Verdict::Same);
+        assert_eq!(delta(MetricId::fits, other, base).relative, None);
+    }
+
+    #[test]
+    fn a_difference_smaller_than_the_typical_error_of_both_is_within_the_band() {
+        let columns = of(&["", "vpp=1"]);
+        let [base, other] = [0, 1].map(|place| numbers(&columns[place]));
+        let bands = [base, other]
+            .map(|it| model::error_band(&it.plan, MetricId::mfu).expect("MFU has a band").median);
+        let typical = (bands[0] * bands[0] + bands[1] * bands[1]).sqrt();
+        let found = delta(MetricId::mfu, other, base);
+        let is_within = found.relative.expect("a share").abs() <= typical;
+        let sure = if is_within { Sure::Within(typical) } else { Sure::Beyond(typical) };
+        assert!(matches!(found.verdict, Verdict::Better(it) | Verdict::Worse(it) if it == sure));
+        assert_eq!(
+            delta(MetricId::comm_exposed_seconds, other, base).verdict,
+            match delta(MetricId::comm_exposed_seconds, other, base).absolute {
+                more if more > 0.0 => Verdict::Worse(Sure::Unknown),
+                _ => Verdict::Better(Sure::Unknown),
+            }
+        );
+    }
+
+    #[test]
+    fn what_does_not_compare_is_neither_better_nor_worse() {
+        let verdict = |query: &str, metric| {
+            let columns = of(&["", query]);
+            delta(metric, numbers(&columns[1]), numbers(&columns[0])).verdict
+        };
+        assert_eq!(verdict("gbs=12288", MetricId::step_time_seconds), Verdict::Neither);
+        assert_ne!(verdict("gbs=12288", MetricId::mfu), Verdict::Neither);
+        assert_eq!(verdict("count_mtp_flops=false", MetricId::mfu), Verdict::Neither);
+        let other_model = "preset=deepseek-v3-2k-h800";
+        assert_eq!(verdict(other_model, MetricId::tokens_per_second_per_device), Verdict::Neither);
+        assert_ne!(verdict(other_model, MetricId::fits), Verdict::Neither);
+    }
+
+    #[test]
+    fn only_what_differs_is_listed_and_everything_is_the_whole_registry() {
+        let columns = of(&["", "vpp=1", "pp=12"]);
+        let listed = |all| -> Vec<KnobId> {
+            Section::ALL.into_iter().flat_map(|section| knobs(&columns, section, all)).collect()
+        };
+        assert_eq!(
+            listed(false),
+            [KnobId::pipeline_model_parallel_size, KnobId::virtual_pipeline_model_parallel_size]
+        );
+        assert_eq!(listed(true), KnobId::ALL);
+        assert_eq!(metrics(&columns, true), MetricId::ALL);
+        let differing = metrics(&columns, false);
+        assert!(differing.contains(&MetricId::mfu));
+        assert!(!differing.contains(&MetricId::params_total));
+    }
+
+    #[test]
+    fn a_broken_design_leaves_the_others_as_they_are() {
+        let columns = of(&["", "pp=12", "no_such_knob=1"]);
+        assert!(columns[0].numbers().is_some());
+        assert!(matches!(&columns[1].state, State::Broken(_, rules) if !rules.is_empty()));
+        assert!(matches!(&columns[2].state, State::Unreadable(errors) if errors.len() == 1));
+    }
+
+    #[test]
+    fn the_same_design_written_in_two_ways_is_found() {
+        let columns = of(&["", "vpp=1", "v=1&preset=pangu-ultra-moe-6k", "vpp=1"]);
+        assert_eq!(twins(&columns), [vec!['A', 'C'], vec!['B', 'D']]);
+    }
+}
