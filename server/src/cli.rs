@@ -3,6 +3,7 @@
 //! Exit status: 0 (also when a design doesn't fit), 2 for what the user can mend, 3 for a check
 //! that fails, 1 for the rest.
 
+mod backup;
 mod export;
 mod import;
 mod input;
@@ -57,6 +58,10 @@ enum Command {
     Validate(validate::Arguments),
     /// Serve the explorer and its API
     Serve(serve::Arguments),
+    /// Copy what a server keeps, also while it runs
+    Backup(backup::Backup),
+    /// Put such a copy back
+    Restore(backup::Restore),
 }
 
 /// Why a command failed; what there was to say is said by [`main`].
@@ -102,6 +107,8 @@ pub fn main() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Backup(arguments) => backup::backup(arguments),
+        Command::Restore(arguments) => backup::restore(arguments),
     };
     match outcome {
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,

@@ -50,7 +50,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
-        .layer(middleware::from_fn_with_state(state.clone(), refuse_long_addresses))
+        .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn(explain_to_programs))
         .layer(origin::layer(state.public_url.as_deref()))
         .layer(CompressionLayer::new())
@@ -84,11 +84,12 @@ fn span(request: &Request<Body>) -> tracing::Span {
     )
 }
 
-async fn refuse_long_addresses(
-    State(state): State<AppState>,
-    request: Request,
-    next: Next,
-) -> Response {
+async fn refuse_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    // The framework would refuse it in plain words; programs get a problem.
+    let path = request.uri().path();
+    if !path.starts_with("/api/") && routes::query::decoded(path).is_err() {
+        return routes::not_found::not_found(&state, &request);
+    }
     let length = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     if length < ADDRESS_LIMIT_BYTES {
         return next.run(request).await;

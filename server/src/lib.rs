@@ -4,6 +4,7 @@
 //! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
 //! what can be set and measured. No formula lives here.
 
+mod backup;
 mod calendar;
 mod card;
 pub mod cli;
@@ -21,6 +22,7 @@ mod problem;
 mod public_url;
 pub mod registry;
 pub mod report;
+mod reviews;
 pub mod routes;
 mod site;
 mod store;
@@ -36,6 +38,7 @@ pub use site::{Site, SiteError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use axum::http::HeaderName;
 use tokio::sync::watch;
 
 /// What every request can reach.
@@ -57,6 +60,10 @@ pub struct AppState {
     traces: Arc<traces::Traces>,
     /// The sweeps that it runs.
     sweeps: Arc<sweeps::Lazy>,
+    /// Its review sessions.
+    reviews: Arc<reviews::Reviews>,
+    /// The header in which a proxy says who its user is, where one is believed.
+    user_header: Option<HeaderName>,
     /// True once the server was told to end: answers without an end of their own end then.
     closing: watch::Sender<bool>,
 }
@@ -67,10 +74,22 @@ impl AppState {
     pub fn new(site: Site, data: PathBuf) -> Self {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let store = Arc::new(store::Lazy::new(&data));
+        let reviews = reviews::Reviews::new(Arc::clone(&store), None);
         let (embed_from, quota, sweeps) = Default::default();
         let (closing, _) = watch::channel(false);
-        let (site, data) = (Arc::new(site), Arc::new(data));
-        Self { site, data, public_url: None, embed_from, store, quota, traces, sweeps, closing }
+        Self {
+            site: Arc::new(site),
+            data: Arc::new(data),
+            public_url: None,
+            embed_from,
+            store,
+            quota,
+            traces,
+            sweeps,
+            reviews,
+            user_header: None,
+            closing,
+        }
     }
 
     /// The same at this address on the web.
@@ -87,9 +106,18 @@ impl AppState {
         self
     }
 
+    /// The same behind a proxy that says in this header who its user is. Whoever reaches the server
+    /// without that proxy can say so, too.
+    #[must_use]
+    pub fn with_users(mut self, header: HeaderName) -> Self {
+        self.user_header = Some(header);
+        self
+    }
+
     /// The same with sweeps that are computed by workers at NATS.
     #[must_use]
     pub(crate) fn with_workers(mut self, address: nats::Address) -> Self {
+        self.reviews = reviews::Reviews::new(Arc::clone(&self.store), Some(address.clone()));
         self.sweeps = Arc::new(sweeps::Lazy::over(address));
         self
     }

@@ -104,6 +104,20 @@ impl Problem {
         Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
     }
 
+    /// A change of a review session that isn't taken.
+    pub(crate) fn refused(status: StatusCode, why: review::Refusal) -> Self {
+        let review::Refusal { cause, detail, nearest } = why;
+        let rule = match cause {
+            review::Cause::Role => "role",
+            review::Cause::Missing => "missing",
+            review::Cause::Invalid => "invalid",
+            review::Cause::Settled => "settled",
+            review::Cause::Full => "full",
+        };
+        let entry = Entry { pointer: String::new(), rule, detail: detail.clone(), nearest };
+        Self { status, detail, errors: vec![entry], retry_secs: None }
+    }
+
     /// A text of others that makes no design. Its pointers name lines, counted from 1.
     pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
         let detail = app::format::counted(errors.len() as u64, "error", "errors");

@@ -4,7 +4,7 @@ use model::alias::ALIASES;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
-use model::metric::MetricId;
+use model::metric::{Better, MetricId};
 use model::preset::{Preset, PresetKind};
 
 use crate::report::source;
@@ -41,6 +41,7 @@ pub fn metrics() -> Tree {
             ("id", metric.name.into()),
             ("label", metric.label.into()),
             ("unit", metric.unit.into()),
+            ("better", metric.better.map(Better::name).into()),
             ("definition", metric.definition.into()),
             ("formula", metric.formula.into()),
             ("source", source(metric.source)),

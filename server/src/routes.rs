@@ -13,7 +13,11 @@ mod openapi;
 mod page;
 mod predict;
 mod presets;
-mod query;
+pub(crate) mod query;
+mod review;
+mod review_report;
+mod review_start;
+mod reviews;
 mod schedule;
 mod share;
 mod stored_page;
@@ -27,7 +31,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use model::file::{Tree, json};
 
 use crate::{AppState, card as cards, layers};
@@ -54,10 +58,24 @@ pub fn router(state: AppState) -> Router {
         .route(app::schedule_page::PATH, get(page::schedule))
         .route(app::schedule_page::OF_DESIGN_PATH, get(schedule::of))
         .route(app::sweep_page::PATH, get(sweep_page::builder))
+        .route(app::compare::PATH, get(page::compare))
+        .route(app::compare::CSV_PATH, get(page::comparison))
         .route("/s/{id}", get(sweep_page::results))
         .route("/s/{id}/data", get(sweep_page::data))
         .route("/s/{id}/cells", get(sweep_page::cells))
         .route("/s/{id}/design/{index}", get(sweep_page::design))
+        .route("/r", post(review_start::begin))
+        .route("/r/new", get(review_start::form))
+        .route("/r/{id}", get(review::page))
+        .route("/r/{id}/state", get(review::state))
+        .route("/r/{id}/log", get(review::log))
+        .route("/r/{id}/do", post(review::act))
+        .route("/r/{id}/socket", get(review::socket))
+        .route("/r/{id}/links", get(reviews::list).post(reviews::make))
+        .route("/r/{id}/links/{link}", delete(reviews::withdraw))
+        .route("/r/{id}/report.md", get(review_report::markdown))
+        .route("/r/{id}/report.html", get(review_report::html))
+        .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
         .route("/api/v1/openapi.json", get(openapi::document))
@@ -65,6 +83,15 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/import", post(import::text))
         .route("/api/v1/designs", get(designs::list).post(designs::store))
         .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
+        .route("/api/v1/reviews", post(reviews::begin))
+        .route("/api/v1/reviews/{id}/state", get(review::state))
+        .route("/api/v1/reviews/{id}/log", get(review::log))
+        .route("/api/v1/reviews/{id}/do", post(review::act))
+        .route("/api/v1/reviews/{id}/socket", get(review::socket))
+        .route("/api/v1/reviews/{id}/links", get(reviews::list).post(reviews::make))
+        .route("/api/v1/reviews/{id}/links/{link}", delete(reviews::withdraw))
+        .route("/api/v1/reviews/{id}/report.md", get(review_report::markdown))
+        .route("/api/v1/reviews/{id}/report.html", get(review_report::html))
         .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
         .route("/api/v1/sweeps/cost", post(sweeps::cost))
         .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))

@@ -155,8 +155,9 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
     let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
     let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
+    let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
     let (worker, share, css) = (name("worker")?, name("share")?, name("css")?);
-    Ok(SiteFiles { explorer, pages, sweeps, worker, share, css })
+    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, css })
 }
 
 fn content_type(path: &str) -> String {
@@ -191,6 +192,8 @@ mod tests {
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/sweeps.1.js", "js"),
             ("pkg/sweeps_bg.1.wasm", "wasm"),
+            ("pkg/reviews.1.js", "js"),
+            ("pkg/reviews_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
@@ -200,6 +203,7 @@ mod tests {
     const GOOD: &str = r#"{"js":"/pkg/app.1.js","wasm":"/pkg/app_bg.1.wasm",
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
+        "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
         "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]

@@ -61,7 +61,46 @@ const MIGRATIONS: &[&str] = &[
     ) STRICT;
     CREATE INDEX design_entry_owner ON design_entry (owner, created_at_secs);
 ",
+    "
+    CREATE TABLE review (
+        id TEXT PRIMARY KEY,
+        created_at_millis INTEGER NOT NULL
+    ) STRICT;
+    -- What happened in a session, never changed: in this order, and each change once.
+    CREATE TABLE review_event (
+        review TEXT NOT NULL REFERENCES review (id),
+        seq INTEGER NOT NULL,
+        -- What the client that asked for it calls it.
+        op TEXT NOT NULL,
+        at_millis INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (review, seq),
+        UNIQUE (review, op)
+    ) STRICT, WITHOUT ROWID;
+    -- Who has a token may open the session; the server knows only the token's hash.
+    CREATE TABLE review_link (
+        review TEXT NOT NULL REFERENCES review (id),
+        id TEXT NOT NULL,
+        hash BLOB NOT NULL UNIQUE,
+        role TEXT NOT NULL,
+        name TEXT NOT NULL,
+        made_at_millis INTEGER NOT NULL,
+        expires_at_millis INTEGER,
+        withdrawn_at_millis INTEGER,
+        PRIMARY KEY (review, id)
+    ) STRICT;
+    -- The room of a session after one of its events, so that opening it is quick.
+    CREATE TABLE review_snapshot (
+        review TEXT PRIMARY KEY REFERENCES review (id),
+        seq INTEGER NOT NULL,
+        model_version TEXT NOT NULL,
+        json TEXT NOT NULL
+    ) STRICT;
+",
 ];
+
+/// The version of the tables that this program makes.
+pub(crate) const NEWEST: usize = MIGRATIONS.len();
 
 type Work = Box<dyn FnOnce(&mut Connection) + Send>;
 
@@ -112,6 +151,11 @@ impl std::fmt::Display for StoreError {
 }
 
 impl StoreError {
+    /// Others wrote at the same time, again and again.
+    pub(crate) fn busy() -> Self {
+        Self("others wrote first, too many times".to_owned())
+    }
+
     /// A thread couldn't be started.
     #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
     pub(crate) fn thread(error: std::io::Error) -> Self {
@@ -169,7 +213,7 @@ fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    let newest = MIGRATIONS.len();
+    let newest = NEWEST;
     in_transaction(connection, |transaction| {
         let version: usize =
             transaction.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))? as usize;

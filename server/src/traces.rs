@@ -16,6 +16,8 @@ use tokio::sync::Semaphore;
 
 /// Room for traces, in MiB, unless a flag says otherwise.
 pub(crate) const MOST_MIB: u64 = 1_024;
+/// The directory of traces below that of data.
+pub(crate) const DIRECTORY: &str = "traces";
 /// Uploads that are received at once.
 const UPLOADS: usize = 8;
 /// Traces that are read at once: each may take some hundred MiB while it is.
@@ -33,7 +35,7 @@ impl Traces {
     /// Below this data directory, with so much room in MiB.
     pub(crate) fn new(data: &Path, mib: u64) -> Self {
         Self {
-            store: Store::new(data.join("traces"), mib.saturating_mul(1 << 20)),
+            store: Store::new(data.join(DIRECTORY), mib.saturating_mul(1 << 20)),
             uploads: Arc::new(Semaphore::new(UPLOADS)),
             readers: Arc::new(Semaphore::new(READERS)),
         }

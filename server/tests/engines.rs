@@ -5,6 +5,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+#[path = "process/server.rs"]
+mod process;
 #[path = "engines/processes.rs"]
 mod processes;
 
@@ -55,6 +57,13 @@ fn long_spec() -> Value {
     })
 }
 
+/// One whose later designs follow from what the earlier ones gave; each takes some time.
+fn refined_spec() -> Value {
+    let mut spec = long_spec();
+    spec["sampling"] = json!({"method": "refine", "count": 400, "seed": 2});
+    spec
+}
+
 /// A directory with a spec.
 fn home(spec: &Value) -> TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -89,6 +98,90 @@ fn a_server_and_shards_give_what_the_command_line_gives() {
         let rows = server.send("GET", &format!("{sweep}/rows?format=csv&of=all"), "").1;
         assert_eq!(rows, std::fs::read_to_string(home.path().join("rows.csv")).unwrap());
     }
+}
+
+#[test]
+fn a_sweep_that_refines_is_the_same_on_every_engine_and_has_no_shards() {
+    let spec = refined_spec();
+    let home = home(&spec);
+    let one = ["sweep", "spec.json", "--threads", "1", "--out", "rows.csv"];
+    let whole = succeeds(home.path(), &one);
+    assert_eq!(succeeds(home.path(), &["sweep", "spec.json", "--threads", "3"]), whole);
+    let rows = std::fs::read_to_string(home.path().join("rows.csv")).unwrap();
+    let serves = |nats: Option<&Nats>| {
+        let server = Server::start(home.path(), nats);
+        let sweep = server.submit(&spec.to_string());
+        assert_eq!(server.result(&sweep), serde_json::from_str::<Value>(&whole).unwrap());
+        let found = server.send("GET", &format!("{sweep}/rows?format=csv&of=all"), "").1;
+        assert!(found == rows, "rows in the same order");
+    };
+    serves(None);
+    let said = fails(home.path(), &["sweep", "spec.json", "--shard", "1/2"], 2);
+    assert!(said.contains("--engine"), "{said}");
+    let Some(nats) = Nats::start() else { return };
+    let _workers = [worker(&nats, &home.path().join("1")), worker(&nats, &home.path().join("2"))];
+    let engine = ["sweep", "spec.json", "--engine", &nats.url(), "--out", "workers.csv"];
+    assert_eq!(succeeds(home.path(), &engine), whole);
+    assert!(std::fs::read_to_string(home.path().join("workers.csv")).unwrap() == rows);
+    serves(Some(&nats));
+    wait_for("nothing is left behind", || (nats.chunks() == 0).then_some(()));
+}
+
+#[test]
+fn a_sweep_that_refines_goes_on_after_kill_9() {
+    let spec = refined_spec();
+    let home = home(&spec);
+    let whole = undisturbed(home.path());
+    // A server that dies twice.
+    let server = Server::start(home.path(), None);
+    let sweep = server.submit(&spec.to_string());
+    wait_for("some rounds are over", || (server.done(&sweep) > 150).then_some(()));
+    drop(server);
+    let server = Server::start(home.path(), None);
+    wait_for("more rounds are over", || (server.done(&sweep) > 250).then_some(()));
+    drop(server);
+    let server = Server::start(home.path(), None);
+    assert_eq!(server.result(&sweep)["digest"], whole);
+    drop(server);
+    // A command that dies.
+    let arguments = ["sweep", "spec.json", "--threads", "1", "--out", "rows.csv"];
+    let mut child = moescape(home.path(), &arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let checkpoint = home.path().join("rows.csv.checkpoint");
+    wait_for("a later round is written down", || {
+        let written = std::fs::read_to_string(&checkpoint).unwrap_or_default();
+        written.contains("rounds").then_some(())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = succeeds(home.path(), &[&arguments[..], &["--resume"]].concat());
+    assert_eq!(digest(&resumed), whole);
+}
+
+#[test]
+fn workers_that_end_as_they_should_are_none_that_were_lost() {
+    let Some(nats) = Nats::start() else { return };
+    // One chunk of designs that take long, and more workers than may be lost with it.
+    let mut spec = long_spec();
+    spec["sampling"] = json!({"method": "random", "count": 120, "seed": 2});
+    let home = home(&spec);
+    let child = moescape(home.path(), &["sweep", "spec.json", "--engine", &nats.url()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    for number in 0..12 {
+        let mut worker = worker(&nats, &home.path().join(number.to_string()));
+        std::thread::sleep(Duration::from_millis(60));
+        assert_eq!(worker.interrupt(), Some(0));
+    }
+    let _last = worker(&nats, &home.path().join("last"));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{:?}", output.status);
+    assert_eq!(digest(&String::from_utf8(output.stdout).unwrap()), undisturbed(home.path()));
 }
 
 #[test]

@@ -11,6 +11,8 @@ mod api_v1_predict;
 mod api_v1_registry;
 #[path = "routes/api_v1_validation.rs"]
 mod api_v1_validation;
+#[path = "routes/compare.rs"]
+mod compare;
 #[path = "routes/fallback.rs"]
 mod fallback;
 #[path = "routes/health.rs"]
@@ -23,6 +25,8 @@ mod openapi;
 mod page;
 #[path = "routes/pkg.rs"]
 mod pkg;
+#[path = "routes/review.rs"]
+mod review;
 #[path = "routes/schedule.rs"]
 mod schedule;
 #[path = "routes/share.rs"]
@@ -67,6 +71,7 @@ impl TestApp {
             "site.json",
             r#"{"js":"/pkg/app.0123.js","wasm":"/pkg/app_bg.4567.wasm",
                 "sweeps_js":"/pkg/pages.0123.js","sweeps_wasm":"/pkg/pages_bg.4567.wasm",
+                "reviews_js":"/pkg/pages.0123.js","reviews_wasm":"/pkg/pages_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
                 "css":"/pkg/app.89ab.css"}"#,

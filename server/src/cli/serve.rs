@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
 use super::{Failure, output};
@@ -29,6 +30,10 @@ pub(super) struct Arguments {
     /// Sites whose pages may show panels of designs: `*`, `none`, or origins with commas between
     #[arg(long, value_name = "ORIGINS", default_value = "*")]
     embed_from: EmbedFrom,
+    /// Header in which a proxy in front says who its user is; names in review sessions are theirs
+    /// then. Only with a proxy that sets or removes it in every request
+    #[arg(long, value_name = "NAME")]
+    user_header: Option<HeaderName>,
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
@@ -40,10 +45,7 @@ pub(super) struct Arguments {
 /// Serves until told to end.
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
-    let data = match arguments.data {
-        Some(data) => data,
-        None => default_data()?,
-    };
+    let data = data(arguments.data)?;
     std::fs::create_dir_all(&data)
         .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
     let site = match &arguments.site {
@@ -58,21 +60,29 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(url) = arguments.public_url {
         state = state.at(url);
     }
+    if let Some(header) = arguments.user_header {
+        state = state.with_users(header);
+    }
     if let Some(address) = arguments.engine {
         state = state.with_workers(address);
         // Whoever asks for workers hears now, not at the first sweep, that there is no NATS.
         state.sweeps().map_err(|error| Failure::Internal(error.to_string()))?;
     }
     let closing = state.closing.clone();
-    let outcome = listen::serve(listen, router(state), &closing, |address| {
+    let reviews = state.reviews.clone();
+    let last = async move { reviews.emptied().await };
+    let outcome = listen::serve(listen, router(state), &closing, last, |address| {
         said = output::result(&format!("listening on http://{address}\n"));
     });
     outcome.map_err(|error| explain(listen, &error))?;
     said
 }
 
-/// `moescape` below the XDG data directory.
-fn default_data() -> Result<PathBuf, Failure> {
+/// The data directory that was named, or `moescape` below the XDG data directory.
+pub(super) fn data(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    if let Some(named) = named {
+        return Ok(named);
+    }
     let strategy = etcetera::base_strategy::Xdg::new().map_err(|error| {
         Failure::user(format!("no data directory: {error}; give one by --data"))
     })?;

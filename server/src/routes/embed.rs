@@ -93,7 +93,7 @@ pub(super) async fn of_link(
                     Ok(design) => {
                         let address = format!("/?{}", link::encode(&design));
                         let body = body(&design, &address, &asked);
-                        document(&state, StatusCode::OK, &design.preset.title, asked.theme, &body)
+                        document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
                     }
                     Err(errors) => {
                         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -126,7 +126,7 @@ pub(super) async fn of_stored(
             match asked(&query) {
                 Ok(asked) => {
                     let body = body(&design, &format!("/d/{id}"), &asked);
-                    document(&state, StatusCode::OK, &design.preset.title, asked.theme, &body)
+                    document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
                 }
                 Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
             }
@@ -138,7 +138,7 @@ pub(super) async fn of_stored(
 /// The panel with its title and the way to the explorer.
 fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
     let mut html = String::from("<header class=\"embed-head\"><h1>");
-    escape_into(&mut html, &design.preset.title);
+    escape_into(&mut html, design.preset.title);
     let changed = design.changed().len() as u64;
     if changed > 0 {
         let changed = app::format::counted(changed, "knob changed", "knobs changed");
@@ -159,7 +159,8 @@ fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
             html.push_str("</p>");
         }
     }
-    let _ = write!(html, "</main><p class=\"muted embed-foot\">Model {MODEL_VERSION}</p>");
+    let _ =
+        write!(html, "</main><footer class=\"muted embed-foot\">Model {MODEL_VERSION}</footer>");
     html
 }
 

@@ -1,12 +1,13 @@
-//! `GET /`, `/trust`, `/ladder` and `/schedule`: the explorer, rendered for the design in the link,
-//! the published runs, one of them step by step, and pipeline schedules alone.
+//! `GET /`, `/trust`, `/ladder`, `/schedule` and `/compare`: the explorer, rendered for the design
+//! in the link, the published runs, one of them step by step, pipeline schedules alone, and designs
+//! beside each other.
 //!
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
-use app::{Page, Preview, RawQuery, ThemeCookie};
+use app::{Page, Preview, ThemeCookie};
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::config::LeptosOptions;
@@ -68,6 +69,25 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
     render(state, request, Page::Schedule, status, || ()).await
 }
 
+/// The page of designs beside each other: it is written whatever is wrong with one of them.
+pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
+    let is_understood = app::compare::is_understood(request.uri().query().unwrap_or_default());
+    let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    render(state, request, Page::Compare, status, || ()).await
+}
+
+/// The same as a table for other programs.
+pub(super) async fn comparison(RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let query = query.unwrap_or_default();
+    let csv = off_thread(move || app::compare::csv(&query)).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"moescape-comparison.csv\""),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    Ok((headers, csv).into_response())
+}
+
 /// Writes a page; `more` provides what only this page knows.
 pub(super) async fn render(
     state: AppState,
@@ -93,7 +113,7 @@ pub(super) async fn render_link(
     let contexts = move || {
         provide_context(page);
         more();
-        provide_context(RawQuery(query.clone()));
+        provide_context(app::RawQuery(query.clone()));
         provide_context(ThemeCookie(theme.clone()));
         if let Some(names) = state.site.names() {
             provide_context(names.clone());

@@ -30,7 +30,7 @@ pub(super) fn parameters<'a, const N: usize>(
 
 /// A text whose percent signs are read as addresses have them: `%61` is `a`. One that no two
 /// hexadecimal digits follow stands for itself.
-fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
+pub(crate) fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
     if !text.contains('%') {
         return Ok(Cow::Borrowed(text));
     }

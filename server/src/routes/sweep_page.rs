@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use app::Page;
+use app::compare::chosen::{Choice, Chosen, MOST as MOST_COMPARED};
 use app::results::{self, Data, Grid, data::Pace, parts, wire};
 use app::sweep_page::{Served, spec};
 use axum::extract::{Path, Query, Request, State};
@@ -170,6 +171,30 @@ pub(super) async fn design(
     let space =
         space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
     Ok(Redirect::to(&format!("/?{}", link::encode(&space.design(index)))))
+}
+
+/// Leads to designs of a sweep beside each other: `?designs=3,14,15`.
+pub(super) async fn compare(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(parameters): Query<HashMap<String, String>>,
+) -> Result<Redirect, Problem> {
+    let asked = parameters.get("designs").map_or("", String::as_str);
+    let indices: Option<Vec<u64>> = asked.split(',').map(|index| index.parse().ok()).collect();
+    let indices = indices.filter(|indices| indices.len() <= MOST_COMPARED).ok_or_else(|| {
+        let detail = format!("`designs` takes up to {MOST_COMPARED} numbers of designs: 3,14,15");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })?;
+    let space = found(&state, id).await?.ok_or_else(unknown)?.space;
+    let space = space.filter(|space| indices.iter().all(|index| *index < space.size()));
+    let space =
+        space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
+    let designs = indices.into_iter().map(|index| Choice {
+        link: link::encode(&space.design(index)),
+        name: format!("Design {index} of the sweep"),
+    });
+    let chosen = Chosen { designs: designs.collect(), ..Chosen::default() };
+    Ok(Redirect::to(&chosen.address()))
 }
 
 async fn found(state: &AppState, id: String) -> Result<Option<Found>, Problem> {

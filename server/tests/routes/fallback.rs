@@ -20,6 +20,17 @@ async fn people_get_a_page_and_programs_a_problem() {
 }
 
 #[tokio::test]
+async fn an_address_that_is_not_text_is_one_that_nothing_answers() {
+    let app = TestApp::new();
+    for path in ["/s/%FF", "/s/a%C0/design/3", "/%ff"] {
+        let answer = app.get_with(path, "accept", "text/html").await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+        assert!(answer.text().contains("There is nothing at this address"), "{path}");
+        app.get(path).await.problem(StatusCode::NOT_FOUND);
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_method_is_told_which_ones_there_are() {
     let app = TestApp::new();
     let answer = app.get("/api/v1/predict").await;

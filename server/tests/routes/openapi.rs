@@ -102,6 +102,8 @@ struct Live {
     app: TestApp,
     state: AppState,
     document: Value,
+    /// The token of a review session.
+    token: String,
 }
 
 impl Live {
@@ -109,12 +111,14 @@ impl Live {
         let app = TestApp::new();
         let site = Site::from_directory(app.site.path()).unwrap();
         let state = AppState::new(site, app.data.path().to_owned());
-        Self { app, state, document: document().await }
+        Self { app, state, document: document().await, token: String::new() }
     }
 
     async fn send(&self, method: &str, path: &str, kind: &str, body: String) -> Answer {
         let request = Request::builder().method(method.to_uppercase().as_str()).uri(path);
-        let request = request.header("content-type", kind).body(Body::from(body)).unwrap();
+        let request = request.header("content-type", kind);
+        let request = request.header("authorization", format!("Bearer {}", self.token));
+        let request = request.body(Body::from(body)).unwrap();
         crate::send(self.state.clone(), request).await
     }
 
@@ -272,7 +276,9 @@ async fn every_example_is_answered_as_described() {
     for (method, path) in operations(&live.document) {
         let is_done = (method == "post" && first.contains(&path.as_str()))
             || method == "delete"
-            || over.contains(&path);
+            || over.contains(&path)
+            // These need a token; they have a test of their own.
+            || path.starts_with("/api/v1/reviews");
         if !is_done {
             live.check(&method, &path, &names).await;
         }
@@ -307,4 +313,27 @@ async fn a_sweep_that_runs_is_paused_as_described() {
         live.check("post", path, &[("{id}", id.as_str())]).await;
     }
     live.check("delete", "/api/v1/sweeps/{id}", &[("{id}", id.as_str())]).await;
+}
+
+#[tokio::test]
+async fn a_review_session_answers_as_described() {
+    let mut live = Live::new().await;
+    let begun = live.check("post", "/api/v1/reviews", &[]).await[0].json();
+    live.token = begun["links"][0]["token"].as_str().unwrap().to_owned();
+    let (id, link) = (begun["id"].as_str().unwrap(), begun["links"][3]["id"].as_str().unwrap());
+    let names = [("{review}", id), ("{link}", link)];
+    let of_session = "/api/v1/reviews/{id}/";
+    for (method, path) in operations(&live.document) {
+        // Without a socket nothing can be upgraded.
+        if path.starts_with(of_session) && !path.ends_with("/socket") {
+            live.check(&method, &path, &names).await;
+        }
+    }
+    let problem = live.document["components"]["schemas"]["Problem"].clone();
+    for path in ["", "/nothing/do", "/nothing/links"] {
+        let path = format!("/api/v1/reviews{path}");
+        let answer = live.send("post", &path, "application/json", "{".to_owned()).await;
+        assert!(answer.status.is_client_error(), "{path}");
+        live.fits(&path, &problem, &answer.json());
+    }
 }

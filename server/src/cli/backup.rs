@@ -1,0 +1,57 @@
+//! `moescape backup` and `moescape restore`: a copy of what a server keeps, and the way back.
+
+use std::path::PathBuf;
+
+use super::{Failure, output, serve};
+use crate::backup::{self, BackupError};
+
+/// What to copy and where to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Backup {
+    /// Directory of the server's data [default: the XDG data directory]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A new or empty directory for the copy
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+}
+
+/// What to put back and where to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Restore {
+    /// A copy that `moescape backup` made
+    #[arg(long, value_name = "DIR")]
+    from: PathBuf,
+    /// Directory of the server's data, new or empty [default: the XDG data directory]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Replace what the data directory holds; no server may run on it
+    #[arg(long)]
+    replace: bool,
+}
+
+/// Makes a copy.
+pub(super) fn backup(arguments: Backup) -> Result<(), Failure> {
+    let data = serve::data(arguments.data)?;
+    backup::backup(&data, &arguments.to).map_err(explain)?;
+    output::result(&format!("copied {} to {}\n", data.display(), arguments.to.display()))
+}
+
+/// Puts a copy back.
+pub(super) fn restore(arguments: Restore) -> Result<(), Failure> {
+    let data = serve::data(arguments.data)?;
+    backup::restore(&arguments.from, &data, arguments.replace).map_err(|error| match error {
+        BackupError::Asked(detail) if detail.ends_with("something already") => {
+            Failure::user(format!("{detail}; --replace puts the copy in its place"))
+        }
+        error @ (BackupError::Asked(_) | BackupError::Broken(_)) => explain(error),
+    })?;
+    output::result(&format!("restored {} to {}\n", arguments.from.display(), data.display()))
+}
+
+fn explain(error: BackupError) -> Failure {
+    match error {
+        BackupError::Asked(detail) => Failure::user(detail),
+        BackupError::Broken(detail) => Failure::Internal(detail),
+    }
+}

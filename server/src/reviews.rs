@@ -1,0 +1,407 @@
+//! Review sessions on the server: who may come in, what is kept of them, and who is told.
+//!
+//! What happens in a session is said in the crate `review`; here it is written down and told. A
+//! session that is open has a [`keeper`], one task that puts all changes into one order. The store
+//! has the last word: an event is told only once it is written down, and it is written behind the
+//! last one or not at all, so that several servers can use one store.
+
+mod foreign;
+mod keeper;
+mod ledger;
+mod rate;
+pub(crate) mod report;
+mod seat;
+mod secret;
+mod settle;
+mod socket;
+
+pub(crate) use ledger::Link;
+pub(crate) use seat::Grant;
+pub(crate) use settle::Outcome;
+pub(crate) use socket::Visitor;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use review::{Change, Event, Person, Refusal, Role, Room, Seq};
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::nats::{Address, Notice, Notices};
+use crate::store::{self, Store, StoreError};
+use keeper::{Keeper, Message};
+use rate::Buckets;
+use secret::NoRandomness;
+use settle::Asked;
+
+/// Sockets of a server, at most.
+const MOST_SOCKETS: usize = 2_000;
+
+/// Links of a session, at most, with those that were withdrawn.
+const MOST_LINKS: u32 = 500;
+
+/// Messages that may wait for a keeper.
+const MAILBOX: usize = 256;
+
+/// Sessions that a client may begin at once, and then a second.
+const BEGINNINGS: (u32, f64) = (200, 0.1);
+
+/// Changes by one link over HTTP at once, and then a second.
+const CHANGES: (u32, f64) = (120, 40.0);
+
+/// Characters of what a client calls a change, at most.
+const LONGEST_OP: usize = 64;
+
+/// Characters of a browser's secret, at most.
+const LONGEST_KEY: usize = 128;
+
+/// Why a session can't be used now. What it says is for the server's log.
+#[derive(Clone, Debug)]
+pub(crate) enum Trouble {
+    /// The store can't be used.
+    Store(StoreError),
+    /// There are no secrets to be had.
+    Secret(NoRandomness),
+    /// A thread or task is gone: the server ends.
+    Ending,
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Secret(error) => error.fmt(f),
+            Self::Ending => f.write_str("the server ends"),
+        }
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<NoRandomness> for Trouble {
+    fn from(error: NoRandomness) -> Self {
+        Self::Secret(error)
+    }
+}
+
+/// A link with its secret, which is shown once.
+#[derive(Clone, Debug)]
+pub(crate) struct NewLink {
+    pub(crate) link: Link,
+    pub(crate) token: String,
+}
+
+/// The review sessions of a server.
+#[derive(Debug)]
+pub(crate) struct Reviews {
+    store: Arc<store::Lazy>,
+    rooms: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
+    sockets: Arc<Semaphore>,
+    /// The number of the last connection; each server begins with another one.
+    connection: AtomicU64,
+    notices: Notices,
+    beginnings: Buckets,
+    changes: Buckets,
+}
+
+impl Reviews {
+    /// The sessions of a store.
+    pub(crate) fn new(store: Arc<store::Lazy>, nats: Option<Address>) -> Arc<Self> {
+        let mut seed = [0; 4];
+        // Without randomness there are no tokens either: nobody gets as far as a connection.
+        let _ = getrandom::fill(&mut seed);
+        // Below 2^53, so that every reader of JSON has it exactly.
+        let connection = u64::from(u32::from_le_bytes(seed)) << 20;
+        Arc::new(Self {
+            store,
+            rooms: Mutex::default(),
+            sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            connection: AtomicU64::new(connection),
+            notices: Notices::new(nats),
+            beginnings: Buckets::new(BEGINNINGS.0, BEGINNINGS.1),
+            changes: Buckets::new(CHANGES.0, CHANGES.1),
+        })
+    }
+
+    fn store(&self) -> Result<Store, StoreError> {
+        self.store.open()
+    }
+
+    /// Does something with the store off the threads that answer requests. A server that keeps
+    /// nothing has no session, and makes no file to say so.
+    async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let reviews = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || work(&reviews.store()?)).await;
+        done.map_err(|_| Trouble::Ending)?.map_err(Trouble::Store)
+    }
+
+    /// May a client begin one more session now?
+    pub(crate) fn may_begin(&self, client: &str) -> bool {
+        self.beginnings.take(client)
+    }
+
+    /// May one more change be asked for by that link now?
+    pub(crate) fn may_ask(&self, grant: &Grant) -> bool {
+        self.changes.take(&format!("{}/{}", grant.review, grant.link))
+    }
+
+    /// Begins a session, with a link for each role; the strongest first.
+    pub(crate) async fn create(
+        self: &Arc<Self>,
+        name: String,
+        link: String,
+        by: Person,
+        id: String,
+    ) -> Result<Vec<NewLink>, Trouble> {
+        let now = now_millis();
+        let op = format!("create-{}", secret::random()?);
+        let first = Event { seq: 1, at_millis: now, by, op, change: Change::Create { name, link } };
+        let made = Role::ALL.into_iter().rev().map(|role| new_link(role, String::new(), now, None));
+        let made = made.collect::<Result<Vec<NewLink>, NoRandomness>>()?;
+        let links = made.iter().map(|made| (made.link.clone(), secret::hash(&made.token)));
+        let links = links.collect();
+        self.ask(move |store| ledger::create(store, &id, first, links)).await?;
+        Ok(made)
+    }
+
+    /// What a token lets its holder do in a session: none for a session that isn't there, a token
+    /// that is wrong, and one that has ended.
+    pub(crate) async fn enter(
+        self: &Arc<Self>,
+        review: &str,
+        token: &str,
+    ) -> Result<Option<Grant>, Trouble> {
+        if !secret::is_plain(review) || !secret::is_plain(token) || !self.store.exists() {
+            return Ok(None);
+        }
+        let (id, hash) = (review.to_owned(), secret::hash(token));
+        let link = self.ask(move |store| ledger::enter(store, &id, hash, now_millis())).await?;
+        Ok(link.map(|link| Grant {
+            review: review.into(),
+            link: link.id.into(),
+            role: link.role,
+            expires_at_millis: link.expires_at_millis,
+        }))
+    }
+
+    /// The links of a session.
+    pub(crate) async fn links(self: &Arc<Self>, review: &str) -> Result<Vec<Link>, Trouble> {
+        let review = review.to_owned();
+        self.ask(move |store| ledger::links(store, &review)).await
+    }
+
+    /// Makes a link; none where a session has too many.
+    pub(crate) async fn add_link(
+        self: &Arc<Self>,
+        review: &str,
+        role: Role,
+        name: String,
+        seconds: Option<u64>,
+    ) -> Result<Option<NewLink>, Trouble> {
+        let now = now_millis();
+        let end = seconds.map(|seconds| now.saturating_add(seconds.saturating_mul(1_000)));
+        let made = new_link(role, name, now, end)?;
+        let (review, link) = (review.to_owned(), made.link.clone());
+        let hash = secret::hash(&made.token);
+        let added =
+            self.ask(move |store| ledger::add_link(store, &review, link, hash, MOST_LINKS)).await?;
+        Ok(added.then_some(made))
+    }
+
+    /// Withdraws a link; whoever came by it is out at once. False when there is none.
+    pub(crate) async fn withdraw(
+        self: &Arc<Self>,
+        review: &str,
+        link: &str,
+    ) -> Result<bool, Trouble> {
+        let (id, of) = (review.to_owned(), link.to_owned());
+        let found = self.ask(move |store| ledger::withdraw(store, &id, &of, now_millis())).await?;
+        if found {
+            self.send(review, Message::Cut(link.to_owned())).await?;
+        }
+        Ok(found)
+    }
+
+    /// The room after its last event, or after that one; none where it hasn't got so far.
+    pub(crate) async fn room(
+        self: &Arc<Self>,
+        review: &str,
+        at: Option<Seq>,
+    ) -> Result<Option<Room>, Trouble> {
+        let review = review.to_owned();
+        let load = move |store: &Store| match at {
+            None => ledger::load(store, &review).map(Some),
+            Some(at) => ledger::load_at(store, &review, at),
+        };
+        self.ask(load).await
+    }
+
+    /// So many events behind one.
+    pub(crate) async fn events(
+        self: &Arc<Self>,
+        review: &str,
+        after: Seq,
+        most: u32,
+    ) -> Result<Vec<Event>, Trouble> {
+        let review = review.to_owned();
+        self.ask(move |store| ledger::events(store, &review, after, most)).await
+    }
+
+    /// Asks for a change and waits for what becomes of it.
+    pub(crate) async fn change(
+        self: &Arc<Self>,
+        grant: &Grant,
+        by: Person,
+        op: String,
+        change: Change,
+    ) -> Result<Outcome, Trouble> {
+        // A keeper that is just leaving answers nothing; the next one does.
+        for _ in 0..3 {
+            let (answer, mut answered) = mpsc::unbounded_channel();
+            let (by, op, change) = (by.clone(), op.clone(), change.clone());
+            let (link, role) = (Arc::clone(&grant.link), grant.role);
+            let asked = Asked { link, role, by, op, change, answer };
+            self.send(&grant.review, Message::Do(Box::new(asked))).await?;
+            if let Some(answer) = answered.recv().await {
+                return Ok(answer.outcome);
+            }
+        }
+        Err(Trouble::Ending)
+    }
+
+    /// Says something to a session's keeper, who comes if there is none.
+    async fn send(self: &Arc<Self>, review: &str, message: Message) -> Result<(), Trouble> {
+        let mut message = message;
+        for _ in 0..3 {
+            match self.mailbox(review).send(message).await {
+                Ok(()) => return Ok(()),
+                Err(mpsc::error::SendError(back)) => message = back,
+            }
+        }
+        Err(Trouble::Ending)
+    }
+
+    fn mailbox(self: &Arc<Self>, review: &str) -> mpsc::Sender<Message> {
+        self.notices.listen(self);
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mailbox) = rooms.get(review)
+            && !mailbox.is_closed()
+        {
+            return mailbox.clone();
+        }
+        let review: Arc<str> = review.into();
+        let (sender, mailbox) = mpsc::channel(MAILBOX);
+        tokio::spawn(Keeper::new(Arc::clone(self), Arc::clone(&review)).run(mailbox));
+        rooms.insert(review, sender.clone());
+        sender
+    }
+
+    /// The keeper of this mailbox leaves.
+    fn forget(&self, review: &str, mailbox: &mut mpsc::Receiver<Message>) {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        rooms.remove(review);
+        // Nobody gets this mailbox any more, and whoever has it hears that it is closed.
+        mailbox.close();
+    }
+
+    /// Another server says something: it matters to those who have the session open.
+    pub(crate) fn hear(&self, review: &str, notice: Notice) {
+        let rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mailbox) = rooms.get(review) {
+            // A keeper with a full mailbox finds events in the store anyway.
+            let _ = mailbox.try_send(Message::Heard(notice));
+        }
+    }
+
+    fn next_connection(&self) -> u64 {
+        self.connection.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits until nobody is connected, for so long at most: a server that ends says so to all.
+    pub(crate) async fn emptied(&self) {
+        // All permits are there once every socket has given its own back.
+        drop(self.sockets.acquire_many(MOST_SOCKETS as u32).await);
+    }
+}
+
+fn new_link(
+    role: Role,
+    name: String,
+    now: u64,
+    expires_at_millis: Option<u64>,
+) -> Result<NewLink, NoRandomness> {
+    let token = secret::random()?;
+    // Unique within its session, which is all it needs; it isn't what opens it.
+    let id = secret::random()?[..10].to_owned();
+    let (made_at_millis, withdrawn_at_millis) = (now, None);
+    let link = Link { id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis };
+    Ok(NewLink { link, token })
+}
+
+/// An id for a session that is about to begin.
+pub(crate) fn new_id() -> Result<String, Trouble> {
+    Ok(secret::random()?)
+}
+
+/// The person of a browser's secret, or the user that a proxy vouches for.
+///
+/// # Errors
+/// A secret or name that can't be one.
+pub(crate) fn person(
+    review: &str,
+    user: Option<&str>,
+    key: &str,
+    name: Option<&str>,
+) -> Result<Person, Refusal> {
+    if let Some(user) = user {
+        let name = review::clean_name(user)?;
+        return Ok(Person { id: secret::user(review, &name), name, is_vouched: true });
+    }
+    if key.is_empty() || key.len() > LONGEST_KEY {
+        return Err(invalid(format!("`key` has 1 to {LONGEST_KEY} bytes")));
+    }
+    let name = name.map(review::clean_name).transpose()?.unwrap_or_default();
+    Ok(Person { id: secret::person(review, key), name, is_vouched: false })
+}
+
+/// Checks what a client calls a change.
+///
+/// # Errors
+/// A name that can't be one.
+pub(crate) fn check_op(op: &str) -> Result<(), Refusal> {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if (1..=LONGEST_OP).contains(&op.len()) && op.bytes().all(is_fine) {
+        return Ok(());
+    }
+    Err(invalid(format!("`op` has 1 to {LONGEST_OP} letters, digits, - and _")))
+}
+
+/// Whoever changes something says who they are.
+///
+/// # Errors
+/// Someone without a name.
+pub(crate) fn check_name(person: &Person) -> Result<(), Refusal> {
+    if person.name.is_empty() {
+        return Err(invalid("say your name first: others see who changed what".to_owned()));
+    }
+    Ok(())
+}
+
+fn invalid(detail: String) -> Refusal {
+    Refusal { cause: review::Cause::Invalid, detail, nearest: vec![] }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

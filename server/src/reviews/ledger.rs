@@ -1,0 +1,347 @@
+//! Sessions in the store.
+//!
+//! Events are added behind the last one or not at all: whoever adds says which one they take for
+//! the last. This is what keeps one order when several servers use one store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::MODEL_VERSION;
+use review::{Event, Role, Room, Seq};
+use rusqlite::types::Type;
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+use super::secret::Hash;
+use crate::store::{Store, StoreError};
+
+/// A link into a session, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// Its name for programs.
+    pub(crate) id: String,
+    pub(crate) role: Role,
+    /// What whoever made it calls it.
+    pub(crate) name: String,
+    pub(crate) made_at_millis: u64,
+    pub(crate) expires_at_millis: Option<u64>,
+    pub(crate) withdrawn_at_millis: Option<u64>,
+}
+
+impl Link {
+    /// Does it open the session at this time?
+    pub(crate) fn is_open(&self, now: u64) -> bool {
+        self.withdrawn_at_millis.is_none() && self.expires_at_millis.is_none_or(|end| now < end)
+    }
+}
+
+const LINK: &str = "id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis";
+
+fn link(row: &Row<'_>) -> rusqlite::Result<Link> {
+    let role: String = row.get(1)?;
+    let millis = |place| row.get::<_, Option<i64>>(place).map(|at| at.map(|at| at as u64));
+    Ok(Link {
+        id: row.get(0)?,
+        // What isn't known may do least.
+        role: Role::find(&role).unwrap_or(Role::View),
+        name: row.get(2)?,
+        made_at_millis: row.get::<_, i64>(3)? as u64,
+        expires_at_millis: millis(4)?,
+        withdrawn_at_millis: millis(5)?,
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    read(row, 0)
+}
+
+fn read<T: serde::de::DeserializeOwned>(row: &Row<'_>, place: usize) -> rusqlite::Result<T> {
+    let text = row.get_ref(place)?.as_str()?;
+    let wrong =
+        |error| rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error));
+    serde_json::from_str(text).map_err(wrong)
+}
+
+fn written<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}
+
+/// Begins a session with its first event and links.
+pub(super) fn create(
+    store: &Store,
+    review: &str,
+    first: Event,
+    links: Vec<(Link, Hash)>,
+) -> Result<(), StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        transaction.execute(
+            "INSERT INTO review (id, created_at_millis) VALUES (?1, ?2)",
+            params![review, first.at_millis as i64],
+        )?;
+        insert(transaction, &review, &[first])?;
+        links.iter().try_for_each(|(link, hash)| insert_link(transaction, &review, link, hash))
+    })
+}
+
+fn insert(transaction: &Transaction<'_>, review: &str, events: &[Event]) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare(
+        "INSERT INTO review_event (review, seq, op, at_millis, json) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for event in events {
+        let (seq, at) = (event.seq as i64, event.at_millis as i64);
+        insert.execute(params![review, seq, event.op, at, written(event)?])?;
+    }
+    Ok(())
+}
+
+fn insert_link(
+    transaction: &Transaction<'_>,
+    review: &str,
+    link: &Link,
+    hash: &Hash,
+) -> rusqlite::Result<()> {
+    transaction.execute(
+        "INSERT INTO review_link (review, id, hash, role, name, made_at_millis, \
+         expires_at_millis) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            review,
+            link.id,
+            hash,
+            link.role.name(),
+            link.name,
+            link.made_at_millis as i64,
+            link.expires_at_millis.map(|at| at as i64),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The open link of a token. A session that isn't there and a token that is wrong are looked for
+/// in the same way.
+pub(super) fn enter(
+    store: &Store,
+    review: &str,
+    hash: Hash,
+    now: u64,
+) -> Result<Option<Link>, StoreError> {
+    let review = review.to_owned();
+    let found = store.call(move |transaction| {
+        let select = format!("SELECT {LINK} FROM review_link WHERE hash = ?1 AND review = ?2");
+        transaction.prepare(&select)?.query_row(params![hash, review], link).optional()
+    })?;
+    Ok(found.filter(|link| link.is_open(now)))
+}
+
+/// The links of a session, oldest first.
+pub(super) fn links(store: &Store, review: &str) -> Result<Vec<Link>, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let select = format!("SELECT {LINK} FROM review_link WHERE review = ?1 ORDER BY rowid");
+        transaction.prepare(&select)?.query_map(params![review], link)?.collect()
+    })
+}
+
+/// Adds a link, unless there are so many already; false then.
+pub(super) fn add_link(
+    store: &Store,
+    review: &str,
+    link: Link,
+    hash: Hash,
+    most: u32,
+) -> Result<bool, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let select = "SELECT count(*) FROM review_link WHERE review = ?1";
+        let count: u32 = transaction.query_row(select, params![review], |row| row.get(0))?;
+        if count >= most {
+            return Ok(false);
+        }
+        insert_link(transaction, &review, &link, &hash)?;
+        Ok(true)
+    })
+}
+
+/// Withdraws a link; false when the session has none of that id.
+pub(super) fn withdraw(
+    store: &Store,
+    review: &str,
+    id: &str,
+    now: u64,
+) -> Result<bool, StoreError> {
+    let (review, id) = (review.to_owned(), id.to_owned());
+    store.call(move |transaction| {
+        let changed = transaction.execute(
+            "UPDATE review_link SET withdrawn_at_millis = coalesce(withdrawn_at_millis, ?3) \
+             WHERE review = ?1 AND id = ?2",
+            params![review, id, now as i64],
+        )?;
+        Ok(changed > 0)
+    })
+}
+
+/// The room of a session as the store has it: the last snapshot and what came after.
+pub(super) fn load(store: &Store, review: &str) -> Result<Room, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let room = snapshot(transaction, &review, i64::MAX)?.unwrap_or_default();
+        replay(transaction, &review, room, i64::MAX)
+    })
+}
+
+/// The room of a session after this event; none where it hasn't got so far.
+pub(super) fn load_at(store: &Store, review: &str, at: Seq) -> Result<Option<Room>, StoreError> {
+    let review = review.to_owned();
+    let at = i64::try_from(at).unwrap_or(i64::MAX);
+    let room = store.call(move |transaction| {
+        let room = snapshot(transaction, &review, at)?.unwrap_or_default();
+        replay(transaction, &review, room, at)
+    })?;
+    Ok(Some(room).filter(|room| room.seq as i64 == at))
+}
+
+/// What was saved up to that event. Another version of the model may read events otherwise, so
+/// that all are taken anew.
+fn snapshot(
+    transaction: &Transaction<'_>,
+    review: &str,
+    at: i64,
+) -> rusqlite::Result<Option<Room>> {
+    let select = "SELECT json FROM review_snapshot WHERE review = ?1 AND seq <= ?2 AND \
+                  model_version = ?3";
+    let values = params![review, at, MODEL_VERSION];
+    let text: Option<String> =
+        transaction.query_row(select, values, |row| row.get(0)).optional()?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+fn replay(
+    transaction: &Transaction<'_>,
+    review: &str,
+    mut room: Room,
+    to: i64,
+) -> rusqlite::Result<Room> {
+    let select =
+        "SELECT json FROM review_event WHERE review = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
+    let mut statement = transaction.prepare(select)?;
+    let rows = statement.query_map(params![review, room.seq as i64, to], event)?;
+    for event in rows {
+        room.apply(&event?);
+    }
+    Ok(room)
+}
+
+/// Keeps a room, so that opening the session is quick.
+pub(super) fn save(store: &Store, review: &str, seq: Seq, json: String) -> Result<(), StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        transaction.execute(
+            "INSERT OR REPLACE INTO review_snapshot (review, seq, model_version, json) \
+             VALUES (?1, ?2, ?3, ?4)",
+            params![review, seq as i64, MODEL_VERSION, json],
+        )?;
+        Ok(())
+    })
+}
+
+/// What a look into the store shows.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    /// What happened after the event that was named, through another server.
+    pub(super) missed: Vec<Event>,
+    /// Events of the names that were asked for.
+    pub(super) known: BTreeMap<String, Event>,
+    /// Links, of those asked for, that open nothing any more.
+    pub(super) ended: BTreeSet<String>,
+}
+
+/// Looks for what came after an event, which changes have happened already, and which links have
+/// ended.
+pub(super) fn look(
+    store: &Store,
+    review: &str,
+    after: Seq,
+    ops: Vec<String>,
+    links: BTreeSet<String>,
+    now: u64,
+) -> Result<Look, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let missed = after_event(transaction, &review, after, u32::MAX)?;
+        let mut known = BTreeMap::new();
+        let select = "SELECT json FROM review_event WHERE review = ?1 AND op = ?2";
+        let mut statement = transaction.prepare(select)?;
+        for op in ops {
+            if let Some(event) = statement.query_row(params![review, op], event).optional()? {
+                known.insert(op, event);
+            }
+        }
+        let ended = ended(transaction, &review, links, now)?;
+        Ok(Look { missed, known, ended })
+    })
+}
+
+fn ended(
+    transaction: &Transaction<'_>,
+    review: &str,
+    mut links: BTreeSet<String>,
+    now: u64,
+) -> rusqlite::Result<BTreeSet<String>> {
+    if links.is_empty() {
+        return Ok(links);
+    }
+    let select = format!("SELECT {LINK} FROM review_link WHERE review = ?1");
+    let mut statement = transaction.prepare(&select)?;
+    for found in statement.query_map(params![review], link)? {
+        let found = found?;
+        if found.is_open(now) {
+            links.remove(&found.id);
+        }
+    }
+    Ok(links)
+}
+
+/// Adds events behind the one that is taken for the last. False when it isn't, or when a link that
+/// they came by has ended: then nothing is added.
+pub(super) fn append(
+    store: &Store,
+    review: &str,
+    after: Seq,
+    events: Vec<Event>,
+    links: BTreeSet<String>,
+    now: u64,
+) -> Result<bool, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let select = "SELECT coalesce(max(seq), 0) FROM review_event WHERE review = ?1";
+        let last: i64 =
+            transaction.prepare(select)?.query_row(params![review], |row| row.get(0))?;
+        if last as u64 != after || !ended(transaction, &review, links, now)?.is_empty() {
+            return Ok(false);
+        }
+        insert(transaction, &review, &events)?;
+        Ok(true)
+    })
+}
+
+/// So many events after one, in order.
+pub(super) fn events(
+    store: &Store,
+    review: &str,
+    after: Seq,
+    most: u32,
+) -> Result<Vec<Event>, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| after_event(transaction, &review, after, most))
+}
+
+fn after_event(
+    transaction: &Transaction<'_>,
+    review: &str,
+    after: Seq,
+    most: u32,
+) -> rusqlite::Result<Vec<Event>> {
+    let select =
+        "SELECT json FROM review_event WHERE review = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let after = i64::try_from(after).unwrap_or(i64::MAX);
+    transaction.prepare(select)?.query_map(params![review, after, most], event)?.collect()
+}

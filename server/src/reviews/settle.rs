@@ -1,0 +1,254 @@
+//! What becomes of changes that were asked for: admitted in order, written down together, and only
+//! then so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use review::{Cause, Change, Event, Person, Refusal, Role, Room, Seq};
+use tokio::sync::mpsc;
+
+use super::{ledger, now_millis};
+use crate::store::{Store, StoreError};
+
+/// Events of a session, at most: years of work, and a bound on what one session puts on the disk.
+const MOST_EVENTS: Seq = 1_000_000;
+
+/// How often it is tried again when other servers add events at the same time.
+const TRIES: usize = 50;
+
+/// A change that somebody asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The link that they came by.
+    pub(crate) link: Arc<str>,
+    pub(crate) role: Role,
+    pub(crate) by: Person,
+    pub(crate) op: String,
+    pub(crate) change: Change,
+    /// Where the answer goes.
+    pub(crate) answer: mpsc::UnboundedSender<Answer>,
+}
+
+/// What became of a change that was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) op: String,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Outcome {
+    /// It happened now; all who are there are told.
+    New(Arc<Event>),
+    /// It had happened before.
+    Known(Arc<Event>),
+    /// It isn't taken.
+    Refused(Refusal),
+    /// The link has ended.
+    Ended,
+    /// The store couldn't be used, and nothing happened.
+    Broken,
+}
+
+/// What a batch of changes came to.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// The room after it; it goes back to the keeper.
+    pub(super) room: Room,
+    /// What happened behind the last event that was told, in order.
+    pub(super) events: Vec<Arc<Event>>,
+    /// One for each change, in order.
+    pub(super) outcomes: Vec<Outcome>,
+    /// Links that have ended, of those that are in use.
+    pub(super) ended: BTreeSet<String>,
+}
+
+/// What a batch starts from.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) review: Arc<str>,
+    /// The room after the last event that was told; none where it has to be loaded.
+    pub(super) room: Option<Room>,
+    /// The last event that was told; none where nobody was there.
+    pub(super) told: Option<Seq>,
+    /// Links of those who are there.
+    pub(super) links: BTreeSet<String>,
+    pub(super) asked: Vec<Asked>,
+}
+
+/// Settles a batch. It waits for the store and may take estimates: not for threads that answer
+/// requests. After an error nothing of the batch has happened.
+pub(super) fn settle(store: &Store, batch: Batch) -> Result<Settled, StoreError> {
+    let Batch { review, mut room, told, links, asked } = batch;
+    let mut is_whole = room.is_some();
+    let mut links_of_all = links;
+    links_of_all.extend(asked.iter().map(|asked| asked.link.to_string()));
+    for _ in 0..TRIES {
+        let mut now_room = match room.take() {
+            Some(room) => room,
+            None => ledger::load(store, &review)?,
+        };
+        let now = now_millis();
+        let ops = asked.iter().map(|asked| asked.op.clone()).collect();
+        let look = ledger::look(store, &review, now_room.seq, ops, links_of_all.clone(), now)?;
+        look.missed.iter().for_each(|event| now_room.apply(event));
+        let before = now_room.seq;
+        let known = look.known.into_iter().map(|(op, event)| (op, Arc::new(event))).collect();
+        let mut admission = Admission { room: now_room, known, ended: look.ended, new: vec![] };
+        let outcomes = asked.iter().map(|asked| admission.take(asked, now)).collect();
+        let Admission { room: after, ended, new, .. } = admission;
+        let events: Vec<Event> = new.iter().map(|event| Event::clone(event)).collect();
+        let writers = asked.iter().map(|asked| asked.link.to_string());
+        let writers = writers.filter(|link| !ended.contains(link)).collect();
+        if new.is_empty() || ledger::append(store, &review, before, events, writers, now)? {
+            let events = match told {
+                // Some of what is missing was in the room that was loaded.
+                Some(told) if !is_whole => {
+                    let events = ledger::events(store, &review, told, u32::MAX)?;
+                    let events = events.into_iter().take_while(|event| event.seq <= after.seq);
+                    events.map(Arc::new).collect()
+                }
+                Some(_) | None => look.missed.into_iter().map(Arc::new).chain(new).collect(),
+            };
+            return Ok(Settled { room: after, events, outcomes, ended });
+        }
+        // Another server was first, so this room holds what didn't happen.
+        is_whole = false;
+    }
+    Err(StoreError::busy())
+}
+
+/// Changes on their way into a room.
+struct Admission {
+    room: Room,
+    known: BTreeMap<String, Arc<Event>>,
+    ended: BTreeSet<String>,
+    new: Vec<Arc<Event>>,
+}
+
+impl Admission {
+    fn take(&mut self, asked: &Asked, now: u64) -> Outcome {
+        if self.ended.contains(&*asked.link) {
+            return Outcome::Ended;
+        }
+        if let Some(event) = self.known.get(&asked.op) {
+            return Outcome::Known(Arc::clone(event));
+        }
+        if self.room.seq >= MOST_EVENTS {
+            let detail = format!("a session holds at most {MOST_EVENTS} events");
+            return Outcome::Refused(Refusal { cause: Cause::Full, detail, nearest: vec![] });
+        }
+        match self.room.admit(asked.role, &asked.by, asked.change.clone()) {
+            Err(why) => Outcome::Refused(why),
+            Ok(change) => {
+                let (op, by, seq) = (asked.op.clone(), asked.by.clone(), self.room.seq + 1);
+                let event = Arc::new(Event { seq, at_millis: now, by, op, change });
+                self.room.apply(&event);
+                self.known.insert(asked.op.clone(), Arc::clone(&event));
+                self.new.push(Arc::clone(&event));
+                Outcome::New(event)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use review::Anchor;
+
+    use super::*;
+    use crate::reviews::ledger::Link;
+    use crate::store::Lazy;
+
+    fn session(directory: &std::path::Path) -> (Store, Arc<str>) {
+        let store = Lazy::new(directory).open().unwrap();
+        let link = "preset=pangu-ultra-moe-6k".to_owned();
+        let change = Change::Create { name: "Review".to_owned(), link };
+        let (by, op) = (Person::default(), "create".to_owned());
+        let first = Event { seq: 1, at_millis: 1, by, op, change };
+        let link = Link {
+            id: "link".to_owned(),
+            role: Role::Own,
+            name: String::new(),
+            made_at_millis: 1,
+            expires_at_millis: None,
+            withdrawn_at_millis: None,
+        };
+        ledger::create(&store, "a", first, vec![(link, [0; 32])]).unwrap();
+        (store, "a".into())
+    }
+
+    fn comments(from: u32, count: u32) -> Vec<Asked> {
+        let (answer, _) = mpsc::unbounded_channel();
+        let asked = |number| Asked {
+            link: "link".into(),
+            role: Role::Comment,
+            by: Person::default(),
+            op: format!("op-{number}"),
+            change: Change::Comment {
+                anchor: Anchor::Design,
+                text: format!("comment {number}"),
+                said: None,
+            },
+            answer: answer.clone(),
+        };
+        (from..from + count).map(asked).collect()
+    }
+
+    fn batch(review: &Arc<str>, room: Option<Room>, asked: Vec<Asked>) -> Batch {
+        let told = room.as_ref().map(|room| room.seq);
+        Batch { review: Arc::clone(review), room, told, links: BTreeSet::new(), asked }
+    }
+
+    #[test]
+    fn after_ten_thousand_comments_a_session_takes_no_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, review) = session(directory.path());
+        let (mut room, mut taken) = (None, 0);
+        for from in (0..14_000).step_by(2_000) {
+            let settled = settle(&store, batch(&review, room, comments(from, 2_000))).unwrap();
+            let is_new = |outcome: &&Outcome| matches!(outcome, Outcome::New(_));
+            taken += settled.outcomes.iter().filter(is_new).count();
+            let is_full = |outcome: &Outcome| {
+                let Outcome::Refused(why) = outcome else { return false };
+                why.cause == Cause::Full
+            };
+            assert!(from < 10_000 || settled.outcomes.iter().all(is_full), "{from}");
+            room = Some(settled.room);
+        }
+        assert_eq!((taken, room.unwrap().threads.len()), (10_000, 10_000));
+        assert_eq!(ledger::load(&store, &review).unwrap().seq, 10_001);
+    }
+
+    #[test]
+    fn a_room_that_is_behind_hears_first_what_others_did() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, review) = session(directory.path());
+        let here = settle(&store, batch(&review, None, vec![])).unwrap().room;
+        // Another server adds something, and its change is sent here once more.
+        let other = settle(&store, batch(&review, None, comments(0, 1))).unwrap();
+        let settled = settle(&store, batch(&review, Some(here), comments(0, 2))).unwrap();
+        assert!(matches!(settled.outcomes[..], [Outcome::Known(_), Outcome::New(_)]));
+        let told: Vec<Seq> = settled.events.iter().map(|event| event.seq).collect();
+        assert_eq!((told, other.room.seq), (vec![2, 3], 2));
+    }
+
+    #[test]
+    fn a_link_that_was_withdrawn_adds_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, review) = session(directory.path());
+        assert!(ledger::withdraw(&store, &review, "link", 2).unwrap());
+        let settled = settle(&store, batch(&review, None, comments(0, 1))).unwrap();
+        assert!(matches!(settled.outcomes[..], [Outcome::Ended]));
+        let event = Event {
+            seq: 2,
+            at_millis: 2,
+            by: Person::default(),
+            op: "late".to_owned(),
+            change: Change::Rename { name: "x".to_owned() },
+        };
+        let by = BTreeSet::from(["link".to_owned()]);
+        assert!(!ledger::append(&store, &review, 1, vec![event], by, 3).unwrap());
+        assert_eq!(ledger::load(&store, &review).unwrap().seq, 1);
+    }
+}

@@ -1,0 +1,344 @@
+//! A review session, for pages at `/r/{id}` and for programs at `/api/v1/reviews/{id}`: who has a
+//! link to it sees it, and asks for changes as far as the link allows.
+//!
+//! A browser shows its link once, and from then on has it as a cookie, so that the address bar
+//! shows nobody the way in. Programs send it as a bearer token. A session that isn't there and a
+//! token that is wrong answer the same, in the same way.
+
+use std::collections::BTreeMap;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::extract::{FromRequestParts, Path, RawQuery, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use review::wire::LONGEST;
+use review::{Cause, Change, Role};
+use serde::{Deserialize, Serialize};
+
+use super::{query, review_start};
+use crate::problem::Problem;
+use crate::reviews::{self, Grant, Outcome, Trouble, Visitor};
+use crate::{AppState, public_url};
+
+/// Events in an answer, unless the asker says how many, and at most.
+const USUAL_LOG: u32 = 200;
+const LONGEST_LOG: u32 = 1_000;
+
+/// Seconds for which a browser keeps a link that doesn't expire: 400 days, the most that it does.
+const AGE_SECONDS: u64 = 34_560_000;
+
+/// Someone with a link into the session of the address.
+pub(super) struct Holder {
+    pub(super) grant: Grant,
+    token: String,
+    /// The link came as a cookie, which browsers send whoever made them.
+    is_by_cookie: bool,
+}
+
+impl FromRequestParts<AppState> for Holder {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let path = Path::<BTreeMap<String, String>>::from_request_parts(parts, state).await;
+        let Path(mut names) = path.map_err(|_| unknown())?;
+        let id = names.remove("id").ok_or_else(unknown)?;
+        let bearer = bearer(&parts.headers);
+        let is_by_cookie = bearer.is_none();
+        let token = bearer.or_else(|| cookie(&parts.headers, &id)).ok_or_else(unknown)?;
+        let token = token.to_owned();
+        let grant = state.reviews.enter(&id, &token).await.map_err(broken)?;
+        let grant = grant.ok_or_else(unknown)?;
+        Ok(Self { grant, token, is_by_cookie })
+    }
+}
+
+impl Holder {
+    /// Whoever has a link that may do this much.
+    ///
+    /// # Errors
+    /// A problem for those whose link may not.
+    pub(super) fn at_least(&self, role: Role) -> Result<(), Problem> {
+        if self.grant.role >= role {
+            return Ok(());
+        }
+        let detail = format!("this link may {}; that takes one that may {role}", self.grant.role);
+        Err(Problem::new(StatusCode::FORBIDDEN, detail))
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, id: &str) -> Option<&'a str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).map(str::trim);
+    pairs.find_map(|pair| pair.strip_prefix("review_")?.strip_prefix(id)?.strip_prefix('='))
+}
+
+/// What everyone hears who has no link into a session, whether there is one or not.
+pub(super) fn unknown() -> Problem {
+    let detail = "there is no such session, or this link to it has ended; ask for another one";
+    Problem::new(StatusCode::NOT_FOUND, detail)
+}
+
+/// Something of the server's own doesn't work.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+pub(super) fn broken(trouble: Trouble) -> Problem {
+    tracing::error!(%trouble, "a review session can't be used");
+    let detail = "the session can't be read or written now; the server's log says why";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(5)
+}
+
+/// An answer in JSON that is nobody else's.
+pub(super) fn private<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-store")];
+    (status, headers, text).into_response()
+}
+
+/// `GET /r/{id}`: the page of a session. With `?key=TOKEN` the browser gets the token as a cookie,
+/// and goes to the address without it.
+pub(super) async fn page(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let asked = parts.uri.query().unwrap_or_default();
+    let key = match query::parameters(asked, ["key"]) {
+        Ok([key]) => key.map(std::borrow::Cow::into_owned),
+        Err(problem) => return problem.into_response(),
+    };
+    let held = cookie(&parts.headers, &id).map(str::to_owned);
+    let held = match &held {
+        None => Ok(None),
+        Some(token) => state.reviews.enter(&id, token).await,
+    };
+    let held = match held {
+        Ok(held) => held,
+        Err(trouble) => return broken(trouble).into_response(),
+    };
+    match (key, held) {
+        (Some(key), held) => match enter(&state, &parts, &id, &key, held.as_ref()).await {
+            Ok(response) => response,
+            Err(None) => review_start::missing(state, Request::from_parts(parts, body)).await,
+            Err(Some(trouble)) => broken(trouble).into_response(),
+        },
+        (None, Some(grant)) => show(state, Request::from_parts(parts, body), grant).await,
+        (None, None) => review_start::missing(state, Request::from_parts(parts, body)).await,
+    }
+}
+
+/// Gives the browser the link's token, and leads it to the address without it.
+///
+/// # Errors
+/// None where the link opens nothing.
+async fn enter(
+    state: &AppState,
+    parts: &Parts,
+    id: &str,
+    key: &str,
+    held: Option<&Grant>,
+) -> Result<Response, Option<Trouble>> {
+    let grant = state.reviews.enter(id, key).await.map_err(Some)?.ok_or(None)?;
+    let mut response =
+        (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/r/{id}"))]).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // An owner who looks at the link for viewers stays one.
+    if held.is_none_or(|held| held.role <= grant.role) {
+        let url = public_url::of_request(state, &parts.headers, &parts.extensions);
+        let secure = if url.is_some_and(|url| url.is_secure()) { "; Secure" } else { "" };
+        let left = grant.expires_at_millis.map(|end| end.saturating_sub(reviews::now_millis()));
+        let age = left.map_or(AGE_SECONDS, |left| AGE_SECONDS.min(left / 1_000));
+        let value = format!(
+            "review_{id}={key}; Path=/r/{id}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"
+        );
+        if let Ok(mut value) = HeaderValue::try_from(value) {
+            value.set_sensitive(true);
+            headers.insert(header::SET_COOKIE, value);
+        }
+    }
+    Ok(response)
+}
+
+/// The page itself.
+async fn show(state: AppState, request: Request, grant: Grant) -> Response {
+    match state.reviews.room(&grant.review, None).await {
+        Ok(Some(room)) => review_start::session(state, request, &grant, room).await,
+        Ok(None) => review_start::missing(state, request).await,
+        Err(trouble) => broken(trouble).into_response(),
+    }
+}
+
+/// `GET …/state`: the room, after its last event or, with `?at=SEQ`, after that one.
+pub(super) async fn state(
+    State(state): State<AppState>,
+    holder: Holder,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [at] = query::parameters(&asked, ["at"])?;
+    let at = at.map(|at| number("at", &at)).transpose()?;
+    let room = state.reviews.room(&holder.grant.review, at).await.map_err(broken)?;
+    let room = room.ok_or_else(|| {
+        Problem::new(StatusCode::NOT_FOUND, "the session has no event of that number")
+    })?;
+    Ok(private(StatusCode::OK, &room))
+}
+
+#[derive(Serialize)]
+struct Log {
+    events: Vec<review::Event>,
+}
+
+/// `GET …/log`: what happened after `?after=SEQ`, in order, at most `?limit=N` events.
+pub(super) async fn log(
+    State(state): State<AppState>,
+    holder: Holder,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [after, limit] = query::parameters(&asked, ["after", "limit"])?;
+    let after = after.map_or(Ok(0), |after| number("after", &after))?;
+    let limit = limit.map_or(Some(USUAL_LOG), |limit| limit.parse().ok());
+    let limit = limit.filter(|limit| (1..=LONGEST_LOG).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {LONGEST_LOG}");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })?;
+    let events = state.reviews.events(&holder.grant.review, after, limit);
+    Ok(private(StatusCode::OK, &Log { events: events.await.map_err(broken)? }))
+}
+
+fn number(name: &str, text: &str) -> Result<u64, Problem> {
+    text.parse().map_err(|_| {
+        Problem::new(StatusCode::BAD_REQUEST, format!("`{name}` is the number of an event"))
+    })
+}
+
+/// A change that is asked for over HTTP.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Do {
+    op: String,
+    change: Change,
+    /// Who asks; needed unless a proxy says it.
+    name: Option<String>,
+    /// A secret of theirs, always the same.
+    #[serde(default)]
+    key: String,
+}
+
+#[derive(Serialize)]
+struct Done<'a> {
+    event: &'a review::Event,
+}
+
+/// `POST …/do`: a change; the answer is the event that it became. Sent again by the same name it
+/// happens once.
+pub(super) async fn act(
+    State(state): State<AppState>,
+    holder: Holder,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let asked: Do = read(body, LONGEST)?;
+    if !state.reviews.may_ask(&holder.grant) {
+        let detail = "that is more than can be taken; slow down";
+        return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(1));
+    }
+    let Do { op, change, name, key } = asked;
+    let user = user(&state, &headers);
+    let by = reviews::person(&holder.grant.review, user.as_deref(), &key, name.as_deref());
+    let by = by.and_then(|by| reviews::check_name(&by).map(|()| by));
+    let by = by.and_then(|by| reviews::check_op(&op).map(|()| by)).map_err(refused)?;
+    let outcome = state.reviews.change(&holder.grant, by, op, change).await.map_err(broken)?;
+    match outcome {
+        Outcome::New(event) | Outcome::Known(event) => {
+            Ok(private(StatusCode::OK, &Done { event: &event }))
+        }
+        Outcome::Refused(why) => Err(refused(why)),
+        Outcome::Ended => Err(unknown()),
+        Outcome::Broken => Err(broken(Trouble::Ending)),
+    }
+}
+
+/// A change that isn't taken, as a problem.
+pub(super) fn refused(why: review::Refusal) -> Problem {
+    let status = match why.cause {
+        Cause::Role => StatusCode::FORBIDDEN,
+        Cause::Missing => StatusCode::NOT_FOUND,
+        Cause::Invalid => StatusCode::BAD_REQUEST,
+        Cause::Settled => StatusCode::CONFLICT,
+        Cause::Full => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    Problem::refused(status, why)
+}
+
+/// Reads a body of JSON.
+pub(super) fn read<T: for<'a> Deserialize<'a>>(
+    body: Result<Bytes, BytesRejection>,
+    most: usize,
+) -> Result<T, Problem> {
+    let body = body.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    if body.len() > most {
+        let detail = format!("the body has {} bytes; at most {most}", body.len());
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+    }
+    serde_json::from_slice(&body)
+        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("the body: {error}")))
+}
+
+/// The user that a proxy in front vouches for, where the server was told to believe one.
+pub(super) fn user(state: &AppState, headers: &HeaderMap) -> Option<String> {
+    let name = state.user_header.as_ref()?;
+    let value = headers.get(name)?;
+    let value = String::from_utf8_lossy(value.as_bytes()).trim().to_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+/// `GET …/socket`: what happens, as it happens.
+pub(super) async fn socket(
+    State(state): State<AppState>,
+    holder: Holder,
+    uri: Uri,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    if !is_ours(&state, &headers, holder.is_by_cookie) {
+        let detail = "only Moescape's own pages, and programs, open this socket";
+        return Err(Problem::new(StatusCode::FORBIDDEN, detail));
+    }
+    let upgrade = upgrade.map_err(|error| Problem::new(error.status(), error.body_text()))?;
+    let permit = state.reviews.socket().ok_or_else(|| {
+        let detail = "the server talks with as many as it can; try again later";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
+    })?;
+    tracing::debug!(path = uri.path(), "a socket opens");
+    let user = user(&state, &headers);
+    let visitor = Visitor { grant: holder.grant, token: holder.token, user };
+    let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());
+    let upgrade = upgrade.max_message_size(LONGEST).max_frame_size(LONGEST);
+    Ok(upgrade.on_upgrade(move |socket| reviews.talk(socket, visitor, closing, permit)))
+}
+
+/// Browsers say whose page opens a socket, and ask nobody whether it may: we do. A program says
+/// nothing, and has to know the token.
+fn is_ours(state: &AppState, headers: &HeaderMap, is_by_cookie: bool) -> bool {
+    let Some(origin) = headers.get(header::ORIGIN) else { return !is_by_cookie };
+    let Ok(origin) = origin.to_str() else { return false };
+    let public = state.public_url.as_deref();
+    if public.is_some_and(|url| url.as_str().eq_ignore_ascii_case(origin)) {
+        return true;
+    }
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let of_origin = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    of_origin.zip(host).is_some_and(|(origin, host)| origin.eq_ignore_ascii_case(host))
+}

@@ -1,0 +1,196 @@
+//! `POST /api/v1/reviews` begins a review session; `…/links` are the ways into one.
+//!
+//! No route lists sessions: who has no link to one can't find it.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use review::{Refusal, Role, clean_name};
+use serde::{Deserialize, Serialize};
+
+use super::review::{Holder, broken, private, read, refused, user};
+use crate::client::Client;
+use crate::problem::Problem;
+use crate::reviews::{self, Link, NewLink};
+use crate::{AppState, public_url};
+
+/// Bytes of a body, at most: a design's link may be long.
+const LONGEST: usize = 64 << 10;
+
+/// Seconds after which a link may expire, at most: ten years.
+const LONGEST_LIFE: u64 = 10 * 366 * 24 * 3600;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Begin {
+    /// The session's name.
+    name: String,
+    /// The design to begin with, as its link.
+    link: String,
+    /// Who begins it; needed unless a proxy says it.
+    #[serde(default)]
+    person: Option<String>,
+    /// A secret of theirs, so that they are the same person later.
+    #[serde(default)]
+    key: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Begun {
+    id: String,
+    /// The address of the page, which opens with a link only.
+    page: String,
+    links: Vec<Shown>,
+}
+
+/// A link as it is shown, with its secret when it is new.
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    role: Role,
+    name: String,
+    made_at_millis: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at_millis: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    withdrawn_at_millis: Option<u64>,
+    is_open: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+impl Shown {
+    fn of(link: Link) -> Self {
+        let is_open = link.is_open(reviews::now_millis());
+        let Link { id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis } = link;
+        let (token, url) = (None, None);
+        Self {
+            id,
+            role,
+            name,
+            made_at_millis,
+            expires_at_millis,
+            withdrawn_at_millis,
+            is_open,
+            token,
+            url,
+        }
+    }
+
+    fn of_new(made: NewLink, page: &str) -> Self {
+        let url = Some(format!("{page}?key={}", made.token));
+        Self { token: Some(made.token), url, ..Self::of(made.link) }
+    }
+}
+
+/// `POST /api/v1/reviews`: begins a session; its links are shown this once.
+pub(super) async fn begin(
+    State(state): State<AppState>,
+    Client(client): Client,
+    request: Request,
+) -> Result<Response, Problem> {
+    let headers = request.headers().clone();
+    let origin = public_url::of_request(&state, &headers, request.extensions());
+    let body = axum::body::to_bytes(request.into_body(), LONGEST).await;
+    let body = body.map_err(|_| {
+        let detail = format!("the body has more than {LONGEST} bytes");
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+    })?;
+    let Begin { name, link, person, key } = read(Ok(body), LONGEST)?;
+    let name = clean_name(&name).map_err(refused)?;
+    let design = model::link::decode(&link).map_err(Problem::unreadable_design)?;
+    if !state.reviews.may_begin(&client) {
+        let detail = "that are more sessions than can be begun at once; try again later";
+        return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(10));
+    }
+    let id = reviews::new_id().map_err(broken)?;
+    let key = match key {
+        Some(key) => key,
+        None => reviews::new_id().map_err(broken)?,
+    };
+    let user = user(&state, &headers);
+    let by = reviews::person(&id, user.as_deref(), &key, person.as_deref());
+    let by = by.and_then(|by| reviews::check_name(&by).map(|()| by)).map_err(refused)?;
+    let link = model::link::encode(&design);
+    let links = state.reviews.create(name, link, by, id.clone()).await.map_err(broken)?;
+    let path = format!("/r/{id}");
+    let page = format!("{}{path}", origin.as_ref().map_or("", |url| url.as_str()));
+    let links = links.into_iter().map(|made| Shown::of_new(made, &page)).collect();
+    let location = [(header::LOCATION, format!("/api/v1/reviews/{id}/state"))];
+    let begun = Begun { id, page, links };
+    Ok((location, private(StatusCode::CREATED, &begun)).into_response())
+}
+
+#[derive(Serialize)]
+struct Links {
+    links: Vec<Shown>,
+}
+
+/// `GET …/links`: the ways into a session, without their secrets.
+pub(super) async fn list(
+    State(state): State<AppState>,
+    holder: Holder,
+) -> Result<Response, Problem> {
+    holder.at_least(Role::Own)?;
+    let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
+    let links = links.into_iter().map(Shown::of).collect();
+    Ok(private(StatusCode::OK, &Links { links }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    role: Role,
+    /// What to call it, for those who look at the links later.
+    #[serde(default)]
+    name: String,
+    expires_in_seconds: Option<u64>,
+}
+
+/// `POST …/links`: makes a way in; its secret is shown this once.
+pub(super) async fn make(
+    State(state): State<AppState>,
+    holder: Holder,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    holder.at_least(Role::Own)?;
+    let Make { role, name, expires_in_seconds } = read(body, LONGEST)?;
+    let name = match name.trim() {
+        "" => String::new(),
+        name => clean_name(name).map_err(refused)?,
+    };
+    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > LONGEST_LIFE) {
+        let detail = format!("`expires_in_seconds` is a number from 1 to {LONGEST_LIFE}");
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+    }
+    let review = &holder.grant.review;
+    let made = state.reviews.add_link(review, role, name, expires_in_seconds);
+    let made = made.await.map_err(broken)?.ok_or_else(|| {
+        let detail = "this session has as many links as it can have".to_owned();
+        refused(Refusal { cause: review::Cause::Full, detail, nearest: vec![] })
+    })?;
+    let extensions = axum::http::Extensions::new();
+    let origin = public_url::of_request(&state, &headers, &extensions);
+    let origin = origin.as_ref().map_or("", |url| url.as_str());
+    let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
+    Ok(private(StatusCode::CREATED, &shown))
+}
+
+/// `DELETE …/links/{link}`: withdraws a way in; whoever came by it is out at once.
+pub(super) async fn withdraw(
+    State(state): State<AppState>,
+    holder: Holder,
+    Path(names): Path<std::collections::BTreeMap<String, String>>,
+) -> Result<StatusCode, Problem> {
+    holder.at_least(Role::Own)?;
+    let link = names.get("link").map(String::as_str).unwrap_or_default();
+    if !state.reviews.withdraw(&holder.grant.review, link).await.map_err(broken)? {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "the session has no such link"));
+    }
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,121 @@
+//! Several servers on one store.
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use review::wire::{Ask, Tell};
+use serde_json::Value;
+
+use crate::client::{Client, Server, data, set};
+use crate::converge;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_store_keep_one_order() {
+    converge::run(2, 8, Duration::from_secs(4), 1, &[]).await;
+}
+
+/// A NATS server that ends with the test.
+struct Nats {
+    child: Child,
+    port: u16,
+    _home: tempfile::TempDir,
+}
+
+impl Drop for Nats {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Nats {
+    /// Starts one; none where tests with NATS are left out.
+    fn start() -> Option<Self> {
+        if std::env::var_os("MOESCAPE_SKIP_NATS").is_some() {
+            return None;
+        }
+        // Free a moment ago.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let home = data();
+        let child = Command::new("nats-server")
+            .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
+            .arg(home.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nats-server: install it, or leave it out by `cargo xtask test --skip nats`");
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Some(Self { child, port, _home: home })
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_with_nats_keep_one_order() {
+    let Some(nats) = Nats::start() else { return };
+    converge::run(2, 6, Duration::from_secs(3), 1, &["--engine", &nats.url()]).await;
+}
+
+#[tokio::test]
+async fn those_at_two_servers_see_each_other_by_nats() {
+    let Some(nats) = Nats::start() else { return };
+    let (data, url) = (data(), nats.url());
+    let start = || Server::start_with(data.path(), "127.0.0.1:0", &["--engine", &url]);
+    let (a, b) = (start(), start());
+    let session = a.begin().await;
+    let (mut ann, _) =
+        Client::enter(&a.address, &session, &session.edit, "Ann", None).await.unwrap();
+    let (mut bob, start) =
+        Client::enter(&b.address, &session, &session.view, "Bob", None).await.unwrap();
+    drop(start);
+    let named = |name: &'static str| {
+        move |told: &Tell| match told {
+            Tell::Present { presence } if presence.person.name == name => Some(()),
+            _ => None,
+        }
+    };
+    // Until both servers listen, nothing of this is heard: it is said again.
+    let mut both = false;
+    for _ in 0..100 {
+        ann.say(&Ask::Here { at: Default::default() }).await.unwrap();
+        let heard = tokio::time::timeout(Duration::from_millis(200), bob.until(named("Ann"))).await;
+        if heard.is_ok() {
+            both = true;
+            break;
+        }
+    }
+    assert!(both, "Bob never saw Ann");
+    bob.say(&Ask::Here { at: Default::default() }).await.unwrap();
+    ann.until(named("Bob")).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_happens_at_one_server_is_told_at_the_other() {
+    let data = data();
+    let (a, b) = (Server::start(data.path()), Server::start(data.path()));
+    let session = a.begin().await;
+    let (mut ann, _) =
+        Client::enter(&a.address, &session, &session.edit, "Ann", None).await.unwrap();
+    let (mut bob, _) =
+        Client::enter(&b.address, &session, &session.view, "Bob", None).await.unwrap();
+    ann.act("a-1", set("tp", "4")).await.unwrap();
+    let happens = |told: &Tell| match told {
+        Tell::Event { event } => Some(event.as_ref().clone()),
+        _ => None,
+    };
+    assert_eq!(bob.until(happens).await.unwrap(), ann.until(happens).await.unwrap());
+    // A link that is withdrawn at one server ends at the other.
+    let links = a.ask("GET", &session.api("links"), &session.own, &Value::Null).await.json();
+    let links = links["links"].as_array().unwrap();
+    let view = links.iter().find(|link| link["role"] == "view").unwrap();
+    let path = session.api(&format!("links/{}", view["id"].as_str().unwrap()));
+    assert_eq!(a.ask("DELETE", &path, &session.own, &Value::Null).await.status, 204);
+    let (heard, _) = bob.hear_the_rest().await;
+    assert!(matches!(heard.last(), Some(Tell::Ended { again: false, .. })), "{heard:?}");
+}
