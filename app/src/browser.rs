@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use model::link;
 
+use crate::compare::tray::{Tray, press_key};
 use crate::explorer::{Explorer, Shown};
 use crate::format;
 use crate::panels::cards::memory_verdict;
@@ -29,7 +30,7 @@ const SPEECH_DELAY: Duration = Duration::from_millis(600);
 const COOKIE_SECONDS: u32 = 31_536_000;
 
 /// Ties the explorer to the browser; gives the node of the live region.
-pub fn install(explorer: Explorer) -> NodeRef<html::P> {
+pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
     let announcement = NodeRef::<html::P>::new();
     let address = Later::new(ADDRESS_DELAY);
     Effect::new(move |is_first: Option<()>| {
@@ -59,7 +60,9 @@ pub fn install(explorer: Explorer) -> NodeRef<html::P> {
         }
     });
     Effect::new(move || {
-        let keys = window_event_listener(ev::keydown, move |event| press(explorer, &event));
+        let keys = window_event_listener(ev::keydown, move |event| {
+            press(explorer, tray, &event);
+        });
         let back = window_event_listener(ev::popstate, move |_| follow_address(explorer));
         on_cleanup(move || {
             keys.remove();
@@ -219,37 +222,59 @@ fn write_cookie(name: &str, value: &str) {
 }
 
 /// Acts on a key.
-fn press(explorer: Explorer, event: &ev::KeyboardEvent) {
-    let key = event.key();
+fn press(explorer: Explorer, tray: Tray, event: &ev::KeyboardEvent) {
     if event.ctrl_key() || event.meta_key() {
-        if !types_text(event) {
-            press_with_control(explorer, event, &key);
-        }
-        return;
-    }
-    if key == "Escape" {
+        press_with_control(explorer, event);
+    } else if event.key() == "Escape" {
         close_what_is_open(explorer);
-        return;
+    } else if press_letter(explorer, event) || press_letter_of_tray(tray, event) {
+        event.prevent_default();
     }
-    if event.alt_key() || types_text(event) || has_focus_on("select") || !letter_keys() {
-        return;
+}
+
+/// Acts on a single letter; false where it isn't a key of the page.
+pub(crate) fn press_letter(explorer: Explorer, event: &ev::KeyboardEvent) -> bool {
+    if !is_letter_key(event) {
+        return false;
     }
-    match key.as_str() {
+    match event.key().as_str() {
         "/" => focus_search(explorer),
         "?" => explorer.help_open.set(true),
         "t" => switch_theme(),
-        _ => return,
+        _ => return false,
+    }
+    true
+}
+
+fn press_letter_of_tray(tray: Tray, event: &ev::KeyboardEvent) -> bool {
+    is_letter_key(event) && press_key(tray, &event.key())
+}
+
+/// Is a key one of the page's, and not one that types or chooses something?
+fn is_letter_key(event: &ev::KeyboardEvent) -> bool {
+    let has_modifier = event.ctrl_key() || event.meta_key() || event.alt_key();
+    !has_modifier && !types_text(event) && !has_focus_on("select") && letter_keys()
+}
+
+fn press_with_control(explorer: Explorer, event: &ev::KeyboardEvent) {
+    match history_key(event) {
+        Some(false) => explorer.undo(),
+        Some(true) => explorer.redo(),
+        None => return,
     }
     event.prevent_default();
 }
 
-fn press_with_control(explorer: Explorer, event: &ev::KeyboardEvent, key: &str) {
-    match (key.to_ascii_lowercase().as_str(), event.shift_key()) {
-        ("z", false) => explorer.undo(),
-        ("z", true) | ("y", false) => explorer.redo(),
-        _ => return,
+/// Does a key undo (false) or redo (true)? Not while it is the undo of a text.
+pub(crate) fn history_key(event: &ev::KeyboardEvent) -> Option<bool> {
+    if !(event.ctrl_key() || event.meta_key()) || types_text(event) {
+        return None;
     }
-    event.prevent_default();
+    match (event.key().to_ascii_lowercase().as_str(), event.shift_key()) {
+        ("z", false) => Some(false),
+        ("z", true) | ("y", false) => Some(true),
+        _ => None,
+    }
 }
 
 fn close_what_is_open(explorer: Explorer) {
@@ -279,6 +304,9 @@ fn focus_search(explorer: Explorer) {
 /// Does the key go into a text? Then its undo is the browser's own. Number boxes hold a knob's
 /// value, so that undo there is the explorer's.
 fn types_text(event: &ev::KeyboardEvent) -> bool {
+    if has_focus_on("textarea") {
+        return true;
+    }
     let input = event.target().and_then(|it| it.dyn_into::<web_sys::HtmlInputElement>().ok());
     let is_letter = !(event.ctrl_key() || event.meta_key());
     input.is_some_and(|input| match input.type_().as_str() {

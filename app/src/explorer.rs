@@ -43,6 +43,18 @@ struct OnPage {
     of: Shown,
 }
 
+/// What a page may put something beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The row of a knob.
+    Knob(KnobId),
+    /// The card of a metric.
+    Metric(MetricId),
+}
+
+/// What a page puts beside knobs and numbers.
+pub type Beside = Arc<dyn Fn(Topic) -> AnyView + Send + Sync>;
+
 /// The state of the page.
 #[derive(Clone, Copy)]
 pub struct Explorer {
@@ -74,6 +86,10 @@ pub struct Explorer {
     pub help_open: RwSignal<bool>,
     /// Are the other ways to count MFU open?
     pub conventions_open: RwSignal<bool>,
+    /// Is this design only to be looked at?
+    pub locked: RwSignal<bool>,
+    /// Nothing on the explorer's own page.
+    beside: StoredValue<Option<Beside>>,
 }
 
 impl Explorer {
@@ -124,6 +140,8 @@ impl Explorer {
             sheet_open: RwSignal::new(false),
             help_open: RwSignal::new(false),
             conventions_open: RwSignal::new(false),
+            locked: RwSignal::new(false),
+            beside: StoredValue::new(None),
         };
         explorer.tell_rows();
         explorer
@@ -135,6 +153,30 @@ impl Explorer {
         self.design.set(design);
         write(self.preset, preset);
         self.tell_rows();
+    }
+
+    /// Puts something beside knobs and numbers.
+    pub fn put_beside(self, beside: Beside) {
+        self.beside.set_value(Some(beside));
+    }
+
+    /// What stands beside a knob or a number.
+    #[must_use]
+    pub fn beside(self, topic: Topic) -> Option<AnyView> {
+        self.beside.with_value(|beside| beside.as_ref().map(|beside| beside(topic)))
+    }
+
+    /// Shows a design that came from elsewhere: no step of the history.
+    pub fn follow(self, design: Design) {
+        if self.design.with_untracked(|shown| *shown != design) {
+            self.show(design);
+        }
+    }
+
+    /// Is a gesture on a knob going on, so that its value is on its way?
+    #[must_use]
+    pub fn in_gesture(self) -> bool {
+        self.history.with(History::is_open)
     }
 
     /// Tells the rows of the knobs what has changed for them.
@@ -287,7 +329,7 @@ impl Explorer {
     }
 
     fn move_knob(self, id: KnobId, before: Design, after: Design) {
-        if before == after {
+        if before == after || self.locked.get_untracked() {
             return;
         }
         self.history.update(|history| history.record_knob(id, before));
@@ -346,7 +388,7 @@ impl Explorer {
     /// Opens a design as a whole, as a step of the history.
     pub fn replace(self, label: String, after: Design) {
         let before = self.design.get_untracked();
-        if before == after {
+        if before == after || self.locked.get_untracked() {
             return;
         }
         self.history.update(|history| history.record(label, before));

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-#[cfg(not(feature = "sweeps"))]
+#[cfg(not(any(feature = "sweeps", feature = "reviews")))]
 use crate::parity;
 #[cfg(not(feature = "studies"))]
 use crate::{App, Page, RawQuery, browser};
@@ -78,8 +78,8 @@ pub fn effect(query: &str) -> Option<Vec<f64>> {
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones. The pages of
-/// sweeps estimate nothing.
-#[cfg(not(feature = "sweeps"))]
+/// sweeps estimate nothing, and those of reviews are no place for it.
+#[cfg(not(any(feature = "sweeps", feature = "reviews")))]
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {

@@ -4,6 +4,9 @@
 //! the design that stands in the query string, so the first paint is already right. Data flows one
 //! way: address, design, checked plan, estimate, panels, widgets.
 
+// The types of views nest as deep as the page does.
+#![recursion_limit = "256"]
+
 #[cfg(all(feature = "hydrate", feature = "ssr"))]
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
@@ -12,6 +15,7 @@ pub mod balance;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;
+pub mod compare;
 pub mod desk;
 mod download;
 pub mod error_band;
@@ -29,6 +33,7 @@ pub mod parity;
 pub mod published;
 pub mod recorded;
 pub mod results;
+pub mod review_page;
 pub mod schedule_page;
 pub mod schedules;
 pub mod sensitivity;
@@ -43,9 +48,13 @@ pub mod widgets;
 #[cfg(feature = "hydrate")]
 pub mod hydration;
 
-use leptos::either::EitherOf7;
+#[cfg(not(feature = "reviews"))]
+use leptos::either::EitherOf9;
 use leptos::prelude::*;
-#[cfg(any(feature = "ssr", not(any(feature = "pages", feature = "sweeps"))))]
+#[cfg(any(
+    feature = "ssr",
+    not(any(feature = "pages", feature = "sweeps", feature = "reviews"))
+))]
 use model::link;
 
 pub use shell::shell;
@@ -66,6 +75,10 @@ pub enum Page {
     Sweep,
     /// A sweep's results.
     Results,
+    /// Designs beside each other.
+    Compare,
+    /// A review session, or the form that begins one.
+    Review,
 }
 
 impl Page {
@@ -77,8 +90,12 @@ impl Page {
             ladder::PATH => Self::Ladder,
             schedule_page::PATH => Self::Schedule,
             sweep_page::PATH => Self::Sweep,
+            compare::PATH => Self::Compare,
             path if path.strip_prefix(results::PATH).is_some_and(|id| id.starts_with('/')) => {
                 Self::Results
+            }
+            path if path.strip_prefix(review_page::PATH).is_some_and(|id| id.starts_with('/')) => {
+                Self::Review
             }
             _ => Self::Explorer,
         }
@@ -111,6 +128,8 @@ pub struct SiteFiles {
     pub pages: ModuleFiles,
     /// The module of sweeps.
     pub sweeps: ModuleFiles,
+    /// The module of review sessions.
+    pub reviews: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.
     pub worker: String,
     /// The script of the explorer's dialog to share.
@@ -141,23 +160,25 @@ pub fn App() -> impl IntoView {
 fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
     match page {
         Page::Explorer => match link::decode(raw) {
-            Ok(design) => EitherOf7::A(panels::page::page(design)),
-            Err(errors) => EitherOf7::B(panels::broken_link::broken_link(raw, &errors)),
+            Ok(design) => EitherOf9::A(panels::page::page(design)),
+            Err(errors) => EitherOf9::B(panels::broken_link::broken_link(raw, &errors)),
         },
-        Page::Trust => EitherOf7::C(trust::page(raw)),
-        Page::Ladder => EitherOf7::D(ladder::page()),
-        Page::Schedule => EitherOf7::E(schedule_page::page(raw)),
-        Page::Sweep => EitherOf7::F(sweep_page::page()),
-        Page::Results => EitherOf7::G(results::page(raw)),
+        Page::Trust => EitherOf9::C(trust::page(raw)),
+        Page::Ladder => EitherOf9::D(ladder::page()),
+        Page::Schedule => EitherOf9::E(schedule_page::page(raw)),
+        Page::Sweep => EitherOf9::F(sweep_page::page()),
+        Page::Results => EitherOf9::G(results::page(raw)),
+        Page::Compare => EitherOf9::H(compare::page(raw)),
+        Page::Review => EitherOf9::I(review_page::page()),
     }
 }
 
 /// The explorer: its own module knows no other page.
-#[cfg(not(any(feature = "ssr", feature = "pages", feature = "sweeps")))]
+#[cfg(not(any(feature = "ssr", feature = "pages", feature = "sweeps", feature = "reviews")))]
 fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
     match link::decode(raw) {
-        Ok(design) => EitherOf7::<_, _, (), (), (), (), ()>::A(panels::page::page(design)),
-        Err(errors) => EitherOf7::B(panels::broken_link::broken_link(raw, &errors)),
+        Ok(design) => EitherOf9::<_, _, (), (), (), (), (), (), ()>::A(panels::page::page(design)),
+        Err(errors) => EitherOf9::B(panels::broken_link::broken_link(raw, &errors)),
     }
 }
 
@@ -165,10 +186,13 @@ fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
 #[cfg(all(feature = "pages", not(feature = "ssr")))]
 fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
     match page {
-        Page::Explorer | Page::Sweep | Page::Results => EitherOf7::<(), (), _, _, _, (), ()>::A(()),
-        Page::Trust => EitherOf7::C(trust::page(raw)),
-        Page::Ladder => EitherOf7::D(ladder::page()),
-        Page::Schedule => EitherOf7::E(schedule_page::page(raw)),
+        Page::Explorer | Page::Sweep | Page::Results | Page::Review => {
+            EitherOf9::<(), (), _, _, _, (), (), _, ()>::A(())
+        }
+        Page::Trust => EitherOf9::C(trust::page(raw)),
+        Page::Ladder => EitherOf9::D(ladder::page()),
+        Page::Schedule => EitherOf9::E(schedule_page::page(raw)),
+        Page::Compare => EitherOf9::H(compare::page(raw)),
     }
 }
 
@@ -176,8 +200,19 @@ fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
 #[cfg(all(feature = "sweeps", not(feature = "ssr")))]
 fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
     match page {
-        Page::Sweep => EitherOf7::<(), (), (), (), (), _, _>::F(sweep_page::page()),
-        Page::Results => EitherOf7::G(results::page(raw)),
-        Page::Explorer | Page::Trust | Page::Ladder | Page::Schedule => EitherOf7::A(()),
+        Page::Sweep => EitherOf9::<(), (), (), (), (), _, _, (), ()>::F(sweep_page::page()),
+        Page::Results => EitherOf9::G(results::page(raw)),
+        Page::Explorer
+        | Page::Trust
+        | Page::Ladder
+        | Page::Schedule
+        | Page::Compare
+        | Page::Review => EitherOf9::A(()),
     }
+}
+
+/// Review sessions, from their module.
+#[cfg(all(feature = "reviews", not(feature = "ssr")))]
+fn view_of(page: Page, _: &str) -> impl IntoView + use<> {
+    (page == Page::Review).then(review_page::page)
 }

@@ -6,7 +6,7 @@
 
 const dialog = () => document.getElementById("share-dialog");
 
-/** The dialog; made when it is first asked for, as the page is taken over as the server wrote it. */
+/** The dialog; made when it is first asked for: the page is taken over as the server wrote it. */
 function made() {
   if (dialog()) return dialog();
   const element = document.createElement("dialog");

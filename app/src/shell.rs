@@ -10,8 +10,8 @@ use crate::desk::WORKER_FIELD;
 use crate::stored::{LINK_FIELD, Stored};
 use crate::trust::Served;
 use crate::{
-    App, ModuleFiles, Page, Preview, RawQuery, SiteFiles, ThemeCookie, format, ladder, results,
-    schedule_page, sweep_page,
+    App, ModuleFiles, Page, Preview, RawQuery, SiteFiles, ThemeCookie, compare, format, ladder,
+    results, review_page, schedule_page, sweep_page,
 };
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
@@ -31,6 +31,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
             (title, sweep_page::ABOUT.to_owned())
         }
         Page::Results => sweep_summary(),
+        Page::Compare => (format!("{} · Moescape", compare::TITLE), compare::ABOUT.to_owned()),
+        Page::Review => review_page::summary(),
     };
     let title = match use_context::<Stored>().filter(|stored| !stored.name.is_empty()) {
         Some(stored) => format!("{} · {title}", stored.name),
@@ -38,11 +40,12 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     };
     let page = use_context::<Page>().unwrap_or_default();
     let files = use_context::<SiteFiles>();
-    let worker = files.clone().filter(|_| page == Page::Explorer).map(|files| {
-        view! {
-            <meta name=WORKER_FIELD content=files.worker/>
-            <script type="module" nonce=use_nonce() src=files.share></script>
-        }
+    let has_studies = matches!(page, Page::Explorer | Page::Review);
+    let worker = files.clone().filter(|_| has_studies).map(|files| {
+        view! { <meta name=WORKER_FIELD content=files.worker/> }
+    });
+    let share = files.clone().filter(|_| page == Page::Explorer).map(|files| {
+        view! { <script type="module" nonce=use_nonce() src=files.share></script> }
     });
     let stored = use_context::<Stored>().map(|stored| {
         view! { <meta name=LINK_FIELD content=stored.link/> }
@@ -66,6 +69,7 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
                 {style}
                 {worker}
+                {share}
                 {script}
             </head>
             <body>
@@ -102,11 +106,12 @@ fn preview_fields(preview: Preview, title: &str, description: &str) -> impl Into
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, css, worker: _, share: _ } = files;
+    let SiteFiles { explorer, pages, sweeps, reviews, css, worker: _, share: _ } = files;
     let ModuleFiles { js, wasm } = match page {
         Page::Explorer => explorer,
-        Page::Trust | Page::Ladder | Page::Schedule => pages,
+        Page::Trust | Page::Ladder | Page::Schedule | Page::Compare => pages,
         Page::Sweep | Page::Results => sweeps,
+        Page::Review => reviews,
     };
     // A script of its own, in front of the style sheet, which would hold it up: the module is on
     // its way while the page is read. A preload would be warned about where the machine is slow.

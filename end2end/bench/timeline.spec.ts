@@ -1,11 +1,12 @@
-// What a frame costs while the timeline is moved and zoomed: scripting, style and layout on the
-// page's own thread, from a trace of the browser.
+// What a frame costs while the timeline is moved and zoomed: scripting, style, layout and drawing
+// on the page's own thread, from a trace of the browser.
 
 import { readFileSync } from "node:fs";
 
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "../tests/helper";
+import { framesOf } from "./frames";
 
 const MOVES = 120;
 
@@ -15,19 +16,6 @@ const PIPELINES: [string, string][] = [
   ["16 stages, 64 micro-batches, 2 chunks", INTERLEAVED],
   ["16 stages, 1,024 micro-batches, 2 chunks", `${INTERLEAVED}&training.global_batch_size=98304`],
 ];
-
-/** What counts: the outermost of these, so that nothing counts twice. */
-const WORK = new Set([
-  "EventDispatch",
-  "FireAnimationFrame",
-  "FunctionCall",
-  "Layout",
-  "RunMicrotasks",
-  "TimerFire",
-  "UpdateLayoutTree",
-]);
-
-type TraceEvent = { name: string; ph: string; ts: number; dur?: number; tid: number };
 
 for (const [name, url] of PIPELINES) {
   test(`a frame of the timeline: ${name}`, async ({ page, browser }) => {
@@ -69,25 +57,4 @@ async function drag(page: Page): Promise<void> {
   for (let turn = 0; turn < MOVES / 4; turn += 1) {
     await page.mouse.wheel(0, turn % 10 < 5 ? -60 : 60);
   }
-}
-
-/** Milliseconds of work up to each animation frame and in it, in order of size. */
-function framesOf(trace: string): number[] {
-  const { traceEvents } = JSON.parse(trace) as { traceEvents: TraceEvent[] };
-  const frame = traceEvents.find((event) => event.name === "FireAnimationFrame");
-  const work = traceEvents
-    .filter(({ name, ph, tid }) => ph === "X" && tid === frame?.tid && WORK.has(name))
-    .sort((a, b) => a.ts - b.ts);
-  const frames: number[] = [];
-  let [sum, end] = [0, 0];
-  for (const { name, ts, dur = 0 } of work) {
-    if (ts < end) continue;
-    end = ts + dur;
-    sum += dur / 1000;
-    if (name === "FireAnimationFrame") {
-      frames.push(sum);
-      sum = 0;
-    }
-  }
-  return frames.sort((a, b) => a - b);
 }

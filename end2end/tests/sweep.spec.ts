@@ -194,6 +194,18 @@ test("keys go from design to design, and pins stand beside each other", async ({
   await expect(page).toHaveURL(/\/\?v=1&/);
 });
 
+test("pinned designs are compared in every knob and metric", async ({ page, request }) => {
+  await gotoHydrated(page, await finished(request));
+  for (const pin of await page.getByRole("button", { name: /^Pin design/ }).all()) {
+    await pin.click();
+    if ((await page.locator("#part-pins thead th").count()) >= 3) break;
+  }
+  await page.getByRole("link", { name: "Compare every knob and metric" }).click();
+  await expect(page).toHaveURL(/\/compare\?a=.*&b=/);
+  await expect(page.getByRole("heading", { level: 2, name: /of the sweep/ })).toHaveCount(2);
+  await expect(page.locator("tr[data-metric=mfu]")).toContainText(/better|worse|same/);
+});
+
 test("the table is ordered, searched and saved", async ({ page, request }) => {
   await gotoHydrated(page, await finished(request));
   const rows = page.locator("#part-table tbody tr");

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, the server
-//! beside a sweep, and the page from event to layout.
+//! beside a sweep, review sessions, and the page from event to layout.
 
 use std::process::Command;
 
@@ -27,6 +27,8 @@ enum Part {
     Sweep,
     /// How the server answers beside a sweep
     Server,
+    /// Review sessions: from send to receipt, memory, and kills
+    Reviews,
     /// Latency of the released page in a browser
     Page,
 }
@@ -42,6 +44,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     }
     if is_asked(Part::Server) {
         command::run(&mut workspace.cargo(["bench", "--package", "server", "--bench", "beside"]))?;
+    }
+    if is_asked(Part::Reviews) {
+        command::run(&mut workspace.cargo(["bench", "--package", "server", "--bench", "reviews"]))?;
     }
     if is_asked(Part::Page) {
         page(workspace)?;

@@ -86,7 +86,7 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
         run("clippy --workspace --features validation/runs --all-targets -- --deny warnings")
     });
     steps.run("lints, browser", || {
-        for module in ["hydrate", "pages", "studies", "sweeps"] {
+        for module in ["hydrate", "pages", "studies", "sweeps", "reviews"] {
             run(&format!(
                 "clippy --package app --lib --target wasm32-unknown-unknown \
                  --no-default-features --features {module} -- --deny warnings"

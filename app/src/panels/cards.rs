@@ -3,27 +3,19 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::choice::Timing;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{Better, MetricId, MetricValue};
 use model::units::Bytes;
 
 use crate::bottleneck::fullest_stage;
 use crate::error_band::{Expected, expected};
-use crate::explorer::Explorer;
+use crate::explorer::{Explorer, Topic};
 use crate::format::{self, Quantity};
 use crate::numbers::Numbers;
-
-/// Which direction of a metric is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Better {
-    Higher,
-    Lower,
-}
 
 /// A headline card.
 struct Card {
     metric: MetricId,
     title: &'static str,
-    better: Better,
     /// The line below the number.
     line: fn(&Numbers) -> String,
     /// A metric that the line speaks of, where it is another one.
@@ -34,7 +26,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::mfu,
         title: "MFU",
-        better: Better::Higher,
         line: |numbers| {
             let rate = numbers.estimate.metrics.model_tflops_per_device;
             format!("{} TFLOPS per device", format::decimals(rate, 1))
@@ -44,7 +35,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::tokens_per_second_per_device,
         title: "Throughput per device",
-        better: Better::Higher,
         line: |numbers| {
             let rate = numbers.estimate.metrics.tokens_per_second;
             format!("{} in total", format::token_rate(rate))
@@ -54,7 +44,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::step_time_seconds,
         title: "Step time",
-        better: Better::Lower,
         line: |numbers| {
             let training = &numbers.plan.design().training;
             let tokens = training.global_batch_size as f64 * training.seq_length as f64;
@@ -65,7 +54,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::memory_peak_bytes,
         title: "Peak memory per device",
-        better: Better::Lower,
         line: |numbers| {
             let limit = format::memory(numbers.estimate.metrics.memory_limit);
             format!("of {limit} usable")
@@ -75,7 +63,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::bubble_ratio,
         title: "Bubble, real stage times",
-        better: Better::Lower,
         line: |numbers| {
             let ratio = numbers.estimate.metrics.bubble_ratio_closed_form;
             let timing = match numbers.estimate.timing {
@@ -89,7 +76,6 @@ static CARDS: [Card; 6] = [
     Card {
         metric: MetricId::comm_exposed_seconds,
         title: "Exposed communication",
-        better: Better::Lower,
         line: |numbers| {
             let metrics = &numbers.estimate.metrics;
             let share = format::percent(metrics.comm_exposed / metrics.step_time, 1);
@@ -172,6 +158,7 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
             {line}
             {is_memory.then(|| fits(explorer))}
             {delta(explorer, spec)}
+            {explorer.beside(Topic::Metric(spec.metric))}
         </article>
     }
 }
@@ -220,7 +207,8 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let is = move |wanted: std::cmp::Ordering| {
         let (now, then) = change.get();
         let order = now.total_cmp(&then);
-        (if spec.better == Better::Higher { order } else { order.reverse() }) == wanted
+        let is_higher = spec.metric.metric().better != Some(Better::Lower);
+        (if is_higher { order } else { order.reverse() }) == wanted
     };
     view! {
         <p

@@ -5,6 +5,8 @@ use model::link;
 
 use crate::Page;
 use crate::browser;
+use crate::compare;
+use crate::compare::tray::Tray;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::ladder;
@@ -35,6 +37,7 @@ fn pages_with(current: Page, sweep: impl Fn() -> String + Send + 'static) -> imp
         <nav class="pages" aria-label="Pages">
             <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
             <a href=sweep aria-current=mark(Page::Sweep)>"Sweep"</a>
+            <a href=compare::PATH aria-current=mark(Page::Compare)>"Compare"</a>
             <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
@@ -58,7 +61,7 @@ pub fn theme_button() -> impl IntoView {
 }
 
 /// Name, pages, undo and redo, copy link, theme, keys.
-pub fn header(explorer: Explorer) -> impl IntoView {
+pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
     let undo = Signal::derive(move || explorer.undo_label());
     let redo = Signal::derive(move || explorer.redo_label());
     view! {
@@ -71,6 +74,14 @@ pub fn header(explorer: Explorer) -> impl IntoView {
             <div class="actions" role="toolbar" aria-label="Design">
                 {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
                 {action("Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
+                {tray.button()}
+                <a
+                    class="button only-wide"
+                    title="Look at this design together with others"
+                    href=move || format!("/r/new?{}", explorer.with_design(link::encode))
+                >
+                    "Start a review"
+                </a>
                 {theme_button()}
                 <button
                     type="button"

@@ -7,9 +7,11 @@ use crate::explorer::Explorer;
 use crate::widgets::dialog::{Modal, modal};
 
 /// Keys and what they do.
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 15] = [
     ("/", "Find a knob"),
     ("?", "This help"),
+    ("p", "Pin this design"),
+    ("c", "Compare the pinned designs"),
     ("t", "Switch between dark and light"),
     ("Ctrl Z", "Undo"),
     ("Ctrl Shift Z", "Redo"),
@@ -48,7 +50,7 @@ fn body(explorer: Explorer) -> impl IntoView {
                 prop:checked=letter_keys
                 on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
             />
-            "Single keys (/ ? t) work outside of text boxes"
+            "Single keys (/ ? p c t) work outside of text boxes"
         </label>
     }
 }

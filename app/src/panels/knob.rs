@@ -10,7 +10,7 @@ use model::violation::Nearest;
 use super::explanation::source;
 use super::knob_note;
 use super::verdict::ways_out;
-use crate::explorer::{self, Explorer, Shown};
+use crate::explorer::{self, Explorer, Shown, Topic};
 use crate::format;
 use crate::widgets::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
 use crate::widgets::number_box::{Entry, NumberBox, number_box};
@@ -65,6 +65,7 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView 
                 </button>
                 {row.control()}
             </div>
+            {explorer.beside(Topic::Knob(id))}
             {row.slider()}
             {row.note()}
             {row.problem()}
@@ -152,7 +153,7 @@ impl Row {
                 type="button"
                 class="reset"
                 class:shown=move || is_changed.get()
-                disabled=move || !is_changed.get()
+                disabled=move || !is_changed.get() || self.explorer.locked.get()
                 aria-label=title
                 title=title
                 on:click=move |_| {
@@ -206,6 +207,7 @@ impl Row {
             placeholder,
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
             on_type: Callback::new(move |text: String| self.type_text(&text)),
             on_step: Callback::new(move |up| self.step(up)),
             on_done: Callback::new(move |()| self.explorer.end_gesture()),
@@ -229,6 +231,7 @@ impl Row {
             ticked: Signal::derive(move || self.value.with(|value| *value == Value::Flag(true))),
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
             on_tick: Callback::new(move |ticked| self.set_at_once(&Value::Flag(ticked))),
         })
     }
@@ -245,6 +248,7 @@ impl Row {
             value: Signal::derive(move || self.value.with(Value::to_string)),
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
             on_pick: Callback::new(move |name| self.set_at_once(&Value::Text(name))),
         })
     }
@@ -269,6 +273,7 @@ impl Row {
             labelled_by: self.label_id(),
             names,
             ticked,
+            locked: self.explorer.locked.into(),
             on_tick: Callback::new(on_tick),
         })
     }
@@ -307,6 +312,7 @@ impl Row {
             count: Signal::derive(move || positions.with(Vec::len)),
             position: Signal::derive(position),
             text: Signal::derive(text),
+            locked: self.explorer.locked.into(),
             on_move: Callback::new(on_move),
             on_hold: Callback::new(move |held| self.explorer.hold(held)),
         }))

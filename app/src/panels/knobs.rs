@@ -50,8 +50,13 @@ fn offered(section: Section) -> impl Iterator<Item = KnobId> {
     KnobId::in_section(section).filter(|id| id.knob().not_offered.is_none())
 }
 
-/// The panel of knobs.
+/// The panel of knobs, with the presets on top.
 pub fn knobs(explorer: Explorer) -> impl IntoView {
+    panel(explorer, presets(explorer))
+}
+
+/// The panel of knobs, with something else on top.
+pub fn panel(explorer: Explorer, top: impl IntoView) -> impl IntoView {
     let groups: Vec<_> = GROUPS.iter().map(|spec| group(explorer, spec)).collect();
     view! {
         <aside
@@ -60,7 +65,7 @@ pub fn knobs(explorer: Explorer) -> impl IntoView {
             class:open=move || explorer.sheet_open.get()
             aria-label="Knobs"
         >
-            {presets(explorer)}
+            {top}
             {search(explorer)}
             {groups}
         </aside>

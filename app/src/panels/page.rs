@@ -6,6 +6,7 @@ use model::design::Design;
 use super::studies::{Studies, choose, press};
 use super::{cards, conventions, explanation, header, help, knobs, timeline, trace, verdict};
 use crate::browser;
+use crate::compare::tray::Tray;
 use crate::explorer::{Explorer, Shown};
 use crate::stored;
 use crate::study::Study;
@@ -26,13 +27,14 @@ fn stopped() -> impl IntoView {
 /// The explorer opened on a design.
 pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
-    let announcement = browser::install(explorer);
+    let tray = Tray::new(explorer);
+    let announcement = browser::install(explorer, tray);
     let is_stale = move || explorer.shown() != Shown::Design;
     let studies = Studies::new(explorer);
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>
-            {header::header(explorer)}
+            {header::header(explorer, tray)}
             {knobs::knobs(explorer)}
             <main
                 id="results"
@@ -68,6 +70,7 @@ pub fn page(design: Design) -> impl IntoView {
                 {studies.place(Study::Loads)}
                 {trace::trace(explorer)}
                 {verdict::notes(explorer)}
+                {tray.bar()}
             </main>
             {explanation::explanation(explorer)}
             {header::bottom_bar(explorer)}

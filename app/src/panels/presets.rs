@@ -27,6 +27,7 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
         value: Signal::derive(move || explorer.preset().id.to_owned()),
         invalid: Signal::derive(|| false),
         described_by: "preset-story".to_owned(),
+        locked: explorer.locked.into(),
         on_pick: Callback::new(move |id: String| open(explorer, &id)),
     });
     let count = move || explorer.changed().with(Vec::len);

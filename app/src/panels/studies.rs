@@ -11,7 +11,7 @@ use web_sys::{Element, HtmlSelectElement};
 
 use super::trace;
 use crate::desk::{Desk, Errand, link_of};
-use crate::download::download;
+use crate::download::{closest, elements, save_table};
 use crate::explorer::Explorer;
 use crate::study::{Study, answer};
 
@@ -69,7 +69,7 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
         return;
     }
     if let Some(button) = closest(event, "[data-save]") {
-        return save(&button);
+        return save_table(&button);
     }
     if let Some(map) = closest(event, "[data-save-cells]") {
         let map = map.get_attribute("data-save-cells").unwrap_or_default();
@@ -96,42 +96,6 @@ pub fn choose(event: &Event) {
     let chosen: Vec<String> = chosen.collect();
     if let (Some(study), Some(desk)) = (study, Desk::current()) {
         desk.choose(study, chosen.join("&"));
-    }
-}
-
-fn closest(event: &Event, selector: &str) -> Option<Element> {
-    let element = event.target()?.dyn_into::<Element>().ok()?;
-    element.closest(selector).ok().flatten()
-}
-
-/// Saves the table beside a button as a file.
-fn save(button: &Element) {
-    let table = button.closest("details").ok().flatten();
-    let table = table.and_then(|details| details.query_selector("table").ok().flatten());
-    let (Some(table), Some(name)) = (table, button.get_attribute("data-save")) else { return };
-    let mut csv = String::new();
-    for row in elements(&table, "tr") {
-        let cells: Vec<String> = elements(&row, "th, td")
-            .map(|cell| quoted(&cell.text_content().unwrap_or_default()))
-            .collect();
-        csv.push_str(&cells.join(","));
-        csv.push_str("\r\n");
-    }
-    download(&format!("moescape-{name}.csv"), "text/csv;charset=utf-8", &csv);
-}
-
-fn elements(of: &Element, selector: &str) -> impl Iterator<Item = Element> + use<> {
-    let found = of.query_selector_all(selector).ok();
-    let count = found.as_ref().map_or(0, web_sys::NodeList::length);
-    (0..count).filter_map(move |index| found.as_ref()?.get(index)?.dyn_into().ok())
-}
-
-/// A cell of a CSV file (RFC 4180).
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
     }
 }
 

@@ -35,13 +35,15 @@ pub struct Select {
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
+    /// Is it only to be read?
+    pub locked: Signal<bool>,
     /// Called with the value that was picked.
     pub on_pick: Callback<String>,
 }
 
 /// Draws a list to pick one entry from.
 pub fn select(spec: Select) -> impl IntoView {
-    let Select { id, groups, value, invalid, described_by, on_pick } = spec;
+    let Select { id, groups, value, invalid, described_by, locked, on_pick } = spec;
     let groups: Vec<_> = groups
         .into_iter()
         .map(|group| {
@@ -59,6 +61,7 @@ pub fn select(spec: Select) -> impl IntoView {
             id=id
             autocomplete="off"
             prop:value=move || value.get()
+            disabled=move || locked.get()
             aria-invalid=move || if invalid.get() { "true" } else { "false" }
             aria-describedby=described_by
             on:change=move |event| on_pick.run(event_target_value(&event))
@@ -85,13 +88,15 @@ pub struct TickBox {
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
+    /// Is it only to be read?
+    pub locked: Signal<bool>,
     /// Called with the new state.
     pub on_tick: Callback<bool>,
 }
 
 /// Draws a tick box.
 pub fn tick_box(spec: TickBox) -> impl IntoView {
-    let TickBox { id, ticked, invalid, described_by, on_tick } = spec;
+    let TickBox { id, ticked, invalid, described_by, locked, on_tick } = spec;
     view! {
         <input
             type="checkbox"
@@ -100,6 +105,7 @@ pub fn tick_box(spec: TickBox) -> impl IntoView {
             autocomplete="off"
             checked=ticked.get_untracked()
             prop:checked=move || ticked.get()
+            disabled=move || locked.get()
             aria-invalid=move || if invalid.get() { "true" } else { "false" }
             aria-describedby=described_by
             on:change=move |event| on_tick.run(event_target_checked(&event))
@@ -115,13 +121,15 @@ pub struct Chips {
     pub names: &'static [&'static str],
     /// The names that are ticked.
     pub ticked: Signal<Vec<String>>,
+    /// Are they only to be read?
+    pub locked: Signal<bool>,
     /// Called with a name and its new state.
     pub on_tick: Callback<(&'static str, bool)>,
 }
 
 /// Draws a group of tick boxes.
 pub fn chips(spec: Chips) -> impl IntoView {
-    let Chips { labelled_by, names, ticked, on_tick } = spec;
+    let Chips { labelled_by, names, ticked, locked, on_tick } = spec;
     let chips: Vec<_> = names
         .iter()
         .map(|name| {
@@ -133,6 +141,7 @@ pub fn chips(spec: Chips) -> impl IntoView {
                         autocomplete="off"
                         checked=untrack(is_ticked)
                         prop:checked=is_ticked
+                        disabled=move || locked.get()
                         on:change=move |event| on_tick.run((name, event_target_checked(&event)))
                     />
                     {*name}

@@ -19,6 +19,8 @@ pub enum Icon {
     Keyboard,
     /// Close.
     Close,
+    /// A pin.
+    Pin,
 }
 
 impl Icon {
@@ -36,6 +38,7 @@ impl Icon {
                 "M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M4.5 9.5h7"
             }
             Self::Close => "m4 4 8 8m0-8-8 8",
+            Self::Pin => "M5.5 2.5h5M6.5 2.5v4l-2 2.5h7l-2-2.5v-4M8 9v4.5",
         }
     }
 }

@@ -29,6 +29,8 @@ pub struct NumberBox {
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
     pub described_by: String,
+    /// Is it only to be read?
+    pub locked: Signal<bool>,
     /// Called with what was typed.
     pub on_type: Callback<String>,
     /// Called when an arrow key asks for the next (true) or previous (false) value.
@@ -43,7 +45,7 @@ pub const NOT_A_NUMBER: &str = "not a number";
 /// Draws a number box.
 pub fn number_box(spec: NumberBox) -> impl IntoView {
     let NumberBox { id, entry, value, placeholder, invalid, described_by, .. } = spec;
-    let NumberBox { on_type, on_step, on_done, .. } = spec;
+    let NumberBox { locked, on_type, on_step, on_done, .. } = spec;
     let node = NodeRef::<html::Input>::new();
     // Not an attribute: the box must also follow when it holds a refused text.
     Effect::new(move || {
@@ -98,6 +100,7 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
             step=step
             value=value.get_untracked()
             placeholder=move || placeholder.get()
+            disabled=move || locked.get()
             aria-invalid=move || if invalid.get() { "true" } else { "false" }
             aria-describedby=described_by
             on:input=move |_| {

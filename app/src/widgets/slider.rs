@@ -17,6 +17,8 @@ pub struct Slider {
     pub position: Signal<usize>,
     /// What the current position means, in words.
     pub text: Signal<String>,
+    /// Is it only to be read?
+    pub locked: Signal<bool>,
     /// Called with the new position, again and again during a drag.
     pub on_move: Callback<usize>,
     /// Called when a pointer takes hold (true) and lets go (false).
@@ -25,7 +27,7 @@ pub struct Slider {
 
 /// Draws a slider.
 pub fn slider(spec: Slider) -> impl IntoView {
-    let Slider { label, count, position, text, on_move, on_hold } = spec;
+    let Slider { label, count, position, text, locked, on_move, on_hold } = spec;
     let node = NodeRef::<html::Input>::new();
     // One effect and not three attributes: the browser clamps a value to the maximum of that time.
     Effect::new(move || {
@@ -56,6 +58,7 @@ pub fn slider(spec: Slider) -> impl IntoView {
             class="slider"
             node_ref=node
             autocomplete="off"
+            disabled=move || locked.get()
             min="0"
             step="1"
             max=count.get_untracked().saturating_sub(1)

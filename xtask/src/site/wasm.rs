@@ -30,17 +30,20 @@ pub(crate) struct Parts {
     pub(crate) snippets: PathBuf,
 }
 
-/// What a module is of: the explorer, its studies, the pages beside it, or those of sweeps.
+/// What a module is of: the explorer, its studies, the pages beside it, those of sweeps, or review
+/// sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
     Studies,
     Pages,
     Sweeps,
+    Reviews,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 4] = [Self::Explorer, Self::Studies, Self::Pages, Self::Sweeps];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Explorer, Self::Studies, Self::Pages, Self::Sweeps, Self::Reviews];
 
     /// The stem of its files.
     pub(crate) fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl Module {
             Self::Studies => "studies",
             Self::Pages => "pages",
             Self::Sweeps => "sweeps",
+            Self::Reviews => "reviews",
         }
     }
 
@@ -58,6 +62,7 @@ impl Module {
             Self::Studies => "studies",
             Self::Pages => "pages",
             Self::Sweeps => "sweeps",
+            Self::Reviews => "reviews",
         }
     }
 }

@@ -1,0 +1,84 @@
+//! What only a browser has: randomness, a place to keep a name, requests, places on the page.
+
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Headers, RequestInit, Response};
+
+/// Where the browser keeps its secret, from which the server makes a person's id.
+const KEY: &str = "moescape-person-key";
+/// Where it keeps the person's name.
+const NAME: &str = "moescape-person-name";
+
+/// So many random bytes as letters: 128 bits.
+pub(super) fn random() -> String {
+    let mut bytes = [0_u8; 16];
+    if let Ok(crypto) = window().crypto() {
+        // It fails only for more bytes than it gives at once.
+        let _ = crypto.get_random_values_with_u8_array(&mut bytes);
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// This browser's secret, made when it is first asked for.
+pub(super) fn key() -> String {
+    if let Some(key) = kept(KEY) {
+        return key;
+    }
+    let key = random();
+    keep(KEY, &key);
+    key
+}
+
+/// The name that the visitor has given.
+pub(super) fn name() -> Option<String> {
+    kept(NAME)
+}
+
+/// Keeps the visitor's name.
+pub(super) fn keep_name(name: &str) {
+    keep(NAME, name);
+}
+
+fn kept(key: &str) -> Option<String> {
+    let storage = window().local_storage().ok().flatten()?;
+    storage.get_item(key).ok().flatten().filter(|value| !value.is_empty())
+}
+
+fn keep(key: &str, value: &str) {
+    if let Ok(Some(storage)) = window().local_storage() {
+        // A browser that keeps nothing forgets it with the page.
+        let _ = storage.set_item(key, value);
+    }
+}
+
+/// What came back: the status and the text; none without an answer.
+pub(super) async fn fetch(
+    method: &str,
+    address: &str,
+    body: Option<&str>,
+) -> Option<(u16, String)> {
+    let options = RequestInit::new();
+    options.set_method(method);
+    if let Some(body) = body {
+        let headers = Headers::new().ok()?;
+        headers.set("content-type", "application/json").ok()?;
+        options.set_headers(&headers);
+        options.set_body(&JsValue::from_str(body));
+    }
+    let sent = JsFuture::from(window().fetch_with_str_and_init(address, &options)).await.ok()?;
+    let response: Response = sent.dyn_into().ok()?;
+    let text = JsFuture::from(response.text().ok()?).await.ok()?;
+    Some((response.status(), text.as_string().unwrap_or_default()))
+}
+
+/// Milliseconds since the page was opened.
+pub(super) fn now() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}
+
+/// The address that begins with this site's.
+pub(super) fn absolute(path: &str) -> String {
+    let origin = window().location().origin().unwrap_or_default();
+    format!("{origin}{path}")
+}

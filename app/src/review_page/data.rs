@@ -1,0 +1,77 @@
+//! What the server puts into the page, so that the browser draws the same.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use review::{Role, Room};
+use serde::{Deserialize, Serialize};
+
+/// The id of the element that holds it.
+const ID: &str = "review-data";
+
+/// What a page under `/r` is of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Served {
+    /// The form that begins a session.
+    Start {
+        /// The design to begin with.
+        link: String,
+        /// The session's name as it was typed.
+        name: String,
+        /// What was wrong with it.
+        problem: Option<String>,
+    },
+    /// A session.
+    Room {
+        /// Its id.
+        id: String,
+        /// What the visitor's link may do.
+        role: Role,
+        /// What has come of it so far.
+        room: Box<Room>,
+    },
+    /// There is no such session, or the link to it has ended.
+    Missing,
+}
+
+/// What the page is of: from the server's context there, out of the document here.
+pub(super) fn served() -> Arc<Served> {
+    #[cfg(feature = "ssr")]
+    let served = use_context::<Arc<Served>>();
+    #[cfg(not(feature = "ssr"))]
+    let served = document()
+        .get_element_by_id(ID)
+        .and_then(|element| element.text_content())
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .map(Arc::new);
+    served.unwrap_or_else(|| Arc::new(Served::Missing))
+}
+
+/// The element that holds it. A browser doesn't run it: its type is no script's.
+pub(super) fn element(served: &Served) -> impl IntoView + use<> {
+    view! { <script type="application/json" id=ID inner_html=json(served)></script> }
+}
+
+#[cfg(feature = "ssr")]
+fn json(served: &Served) -> String {
+    // No text in it may end the element.
+    serde_json::to_string(served).map(|json| json.replace('<', "\\u003c")).unwrap_or_default()
+}
+
+/// It is there already.
+#[cfg(not(feature = "ssr"))]
+const fn json(_: &Served) -> String {
+    String::new()
+}
+
+/// Title and description of the page.
+pub(crate) fn summary() -> (String, String) {
+    const ABOUT: &str = "Look at a training design together: turn its knobs, talk, decide";
+    let title = match &*served() {
+        Served::Start { .. } => "Start a review".to_owned(),
+        Served::Room { room, .. } => format!("{} · Review", room.name),
+        Served::Missing => "No such review".to_owned(),
+    };
+    (format!("{title} · Moescape"), ABOUT.to_owned())
+}

@@ -1,0 +1,252 @@
+//! The state of the page; everything in it is copied freely.
+//!
+//! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
+//! small part: `revision` grows with everything that it takes in, and memos ask it then.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use model::design::Design;
+use model::link;
+use review::wire::{At, Presence};
+use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
+
+use super::{client, sync};
+use crate::explorer::Explorer;
+
+/// The line to the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// It is being made for the first time.
+    Opening,
+    /// It is there.
+    Open,
+    /// It was lost and is being made again.
+    Lost,
+    /// It won't come again, for this reason.
+    Ended(String),
+}
+
+impl Line {
+    /// For the style sheet.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Opening => "opening",
+            Self::Open => "open",
+            Self::Lost => "lost",
+            Self::Ended(_) => "ended",
+        }
+    }
+}
+
+/// A part of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tab {
+    /// Threads and the agenda.
+    #[default]
+    Discuss,
+    /// Suggestions and candidates.
+    Designs,
+    /// Decisions and reports.
+    Decide,
+    /// What has happened.
+    History,
+    /// Links to the session.
+    Share,
+}
+
+impl Tab {
+    /// Every part, in their order.
+    pub(super) const ALL: [Self; 5] =
+        [Self::Discuss, Self::Designs, Self::Decide, Self::History, Self::Share];
+
+    /// Its id.
+    pub(super) const fn id(self) -> &'static str {
+        match self {
+            Self::Discuss => "discuss",
+            Self::Designs => "designs",
+            Self::Decide => "decide",
+            Self::History => "history",
+            Self::Share => "share",
+        }
+    }
+
+    /// For people.
+    pub(super) const fn label(self) -> &'static str {
+        match self {
+            Self::Discuss => "Discuss",
+            Self::Designs => "Designs",
+            Self::Decide => "Decide",
+            Self::History => "History",
+            Self::Share => "Share",
+        }
+    }
+}
+
+/// The session as a visitor sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Session {
+    /// Its id.
+    pub(super) id: StoredValue<String>,
+    /// Knobs and numbers.
+    pub(super) explorer: Explorer,
+    replica: StoredValue<Replica>,
+    revision: RwSignal<u64>,
+    /// The session as it was, while someone looks back.
+    pub(super) past: RwSignal<Option<Arc<Room>>>,
+    /// What the visitor's link may do.
+    pub(super) role: RwSignal<Role>,
+    /// The visitor; known once the line is open.
+    pub(super) you: RwSignal<Person>,
+    /// This page among those that are there.
+    pub(super) connection: RwSignal<u64>,
+    /// The line to the server.
+    pub(super) line: RwSignal<Line>,
+    /// Who is there, this page included.
+    pub(super) people: RwSignal<Vec<Presence>>,
+    /// Knobs on their way, by who holds them.
+    pub(super) previews: RwSignal<BTreeMap<u64, Setting>>,
+    /// What the visitor is at.
+    pub(super) here: RwSignal<At>,
+    /// Whom the page follows.
+    pub(super) following: RwSignal<Option<u64>>,
+    /// The part of the panel that is open.
+    pub(super) tab: RwSignal<Tab>,
+    /// On a phone: is the panel up?
+    pub(super) panel_open: RwSignal<bool>,
+    /// Is a suggestion being made? Then knobs turn for the visitor alone.
+    pub(super) suggesting: RwSignal<bool>,
+    /// The design below what isn't sent yet.
+    pub(super) base: RwSignal<Design>,
+    /// What a new thread is about.
+    pub(super) about: RwSignal<Anchor>,
+    /// Is the visitor asked for a name?
+    pub(super) asks_name: RwSignal<bool>,
+    /// A note for the visitor, which a screen reader reads out.
+    pub(super) note: RwSignal<String>,
+    /// The events, once someone has asked for them.
+    pub(super) log: RwSignal<Vec<review::Event>>,
+}
+
+impl Session {
+    /// The session as the server wrote it into the page.
+    pub(super) fn new(id: &str, role: Role, room: &Room) -> Self {
+        let design = room.design.clone();
+        let explorer = Explorer::new(design.clone());
+        let session = Self {
+            id: StoredValue::new(id.to_owned()),
+            explorer,
+            replica: StoredValue::new(Replica::new(room.clone(), "")),
+            revision: RwSignal::new(0),
+            past: RwSignal::new(None),
+            role: RwSignal::new(role),
+            you: RwSignal::default(),
+            connection: RwSignal::new(0),
+            line: RwSignal::new(Line::Opening),
+            people: RwSignal::default(),
+            previews: RwSignal::default(),
+            here: RwSignal::default(),
+            following: RwSignal::new(None),
+            tab: RwSignal::default(),
+            panel_open: RwSignal::new(false),
+            suggesting: RwSignal::new(false),
+            base: RwSignal::new(design),
+            about: RwSignal::new(Anchor::Design),
+            asks_name: RwSignal::new(false),
+            note: RwSignal::default(),
+            log: RwSignal::default(),
+        };
+        explorer.locked.set(role < Role::Edit);
+        session
+    }
+
+    /// Reads the session as it is shown: as it is, or as it was.
+    pub(super) fn with_room<T>(self, read: impl FnOnce(&Room) -> T) -> T {
+        self.past.with(|past| match past {
+            Some(room) => read(room),
+            None => {
+                self.revision.track();
+                self.replica.with_value(|replica| read(replica.room()))
+            }
+        })
+    }
+
+    /// Reads the copy of the session.
+    pub(super) fn with_replica<T>(self, read: impl FnOnce(&Replica) -> T) -> T {
+        self.revision.track();
+        self.replica.with_value(read)
+    }
+
+    /// Changes the copy of the session, and tells all that read it.
+    pub(super) fn update<T>(self, change: impl FnOnce(&mut Replica) -> T) -> Option<T> {
+        let done = self.replica.try_update_value(change);
+        let _ = self.revision.try_update(|revision| *revision += 1);
+        done
+    }
+
+    /// The id of the session.
+    pub(super) fn id(self) -> String {
+        self.id.get_value()
+    }
+
+    /// An address below the session's own.
+    pub(super) fn address(self, path: &str) -> String {
+        format!("{}/{}/{path}", super::PATH, self.id())
+    }
+
+    /// May the visitor do what takes that role, now?
+    pub(super) fn may(self, role: Role) -> bool {
+        self.role.get() >= role
+            && self.past.with(Option::is_none)
+            && !matches!(self.line.get(), Line::Ended(_))
+    }
+
+    /// Asks for a change: it counts here at once. Whoever has no name yet is asked for one.
+    pub(super) fn ask(self, change: Change) {
+        self.update(|replica| replica.ask(change));
+        sync::show(self);
+        self.send();
+    }
+
+    /// Sends what isn't sent, once its author has a name.
+    pub(super) fn send(self) {
+        let waits = untrack(|| self.with_replica(Replica::unconfirmed)) > 0;
+        if waits && self.you.with_untracked(|you| you.name.is_empty()) {
+            self.asks_name.set(true);
+        } else {
+            client::pump();
+        }
+    }
+
+    /// Says something to the visitor.
+    pub(super) fn say(self, text: impl Into<String>) {
+        self.note.set(text.into());
+    }
+
+    /// Begins to talk about something.
+    pub(super) fn talk_about(self, anchor: Anchor) {
+        self.about.set(anchor);
+        self.tab.set(Tab::Discuss);
+        self.panel_open.set(true);
+        super::compose::focus(super::discussion::NEW_ID);
+    }
+
+    /// The name of whoever has that connection.
+    pub(super) fn name_of(self, connection: u64) -> Option<String> {
+        self.people.with(|people| {
+            let found = people.iter().find(|there| there.connection == connection)?;
+            Some(super::words::person(&found.person))
+        })
+    }
+
+    /// The link of the design that is worked on.
+    pub(super) fn working_link(self) -> String {
+        self.with_room(|room| link::encode(&room.design))
+    }
+
+    /// The last event that is here.
+    pub(super) fn seq(self) -> Seq {
+        self.with_replica(Replica::seq)
+    }
+}

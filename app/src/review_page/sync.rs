@@ -1,0 +1,188 @@
+//! What is turned in the explorer becomes changes of the session, and the other way round.
+//!
+//! `base` is the design that the session gave the explorer last. What differs from it is on its
+//! way: a slider that is held, or a suggestion. It stays on top of whatever the others do.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use model::design::{Design, KnobId};
+use model::link;
+use review::wire::Ask;
+use review::{Change, Replica, Role, Setting, Undo};
+
+use super::session::Session;
+use super::{client, words};
+use crate::browser::Later;
+
+/// A knob that is held is told of this often at most: 15 times a second.
+const PREVIEW: Duration = Duration::from_millis(67);
+
+/// A gesture by keys ends when the knobs have been still for this long.
+const STILL: Duration = Duration::from_millis(250);
+
+/// Ties explorer and session to each other.
+pub(super) fn install(session: Session) {
+    let explorer = session.explorer;
+    let still = Later::new(STILL);
+    let preview = Preview::new(session);
+    Effect::new(move |was: Option<()>| {
+        explorer.with_design(|_| ());
+        let goes_on = explorer.in_gesture();
+        if was.is_none() || untrack(|| session.past.with(Option::is_some)) {
+            return;
+        }
+        still.run(move || {
+            explorer.end_still_gesture();
+            explorer.rest();
+        });
+        if session.suggesting.get_untracked() {
+            return;
+        }
+        if goes_on {
+            preview.show(on_its_way(session).into_iter().next());
+        } else {
+            preview.let_go();
+            commit(session);
+        }
+    });
+    // Who only looks on turns nothing; a suggestion is turned by oneself alone.
+    Effect::new(move || {
+        let may = match session.suggesting.get() {
+            true => session.may(Role::Comment),
+            false => session.may(Role::Edit),
+        };
+        explorer.locked.set(!may);
+    });
+}
+
+/// Asks for what was turned.
+fn commit(session: Session) {
+    let settings = on_its_way(session);
+    if settings.is_empty() {
+        return;
+    }
+    let design = untrack(|| session.explorer.with_design(Clone::clone));
+    let same = session.base.with_untracked(|base| base.preset.id == design.preset.id);
+    session.ask(if same {
+        Change::Set { settings }
+    } else {
+        Change::Open { link: link::encode(&design) }
+    });
+}
+
+/// The knobs in which the explorer differs from the session.
+pub(super) fn on_its_way(session: Session) -> Vec<Setting> {
+    let shown = untrack(|| session.explorer.with_design(Clone::clone));
+    session.base.with_untracked(|base| between(base, &shown))
+}
+
+/// What makes one design of another.
+pub(super) fn between(before: &Design, after: &Design) -> Vec<Setting> {
+    let differing = KnobId::ALL.iter().filter(|id| before.get(**id) != after.get(**id));
+    let setting = |id: &KnobId| Setting { knob: id.id(), value: Some(after.get(*id).to_string()) };
+    differing.map(setting).collect()
+}
+
+/// A design with knobs set.
+pub(super) fn with(design: &Design, settings: &[Setting]) -> Design {
+    let mut design = design.clone();
+    for setting in settings {
+        let Ok(id) = KnobId::find(&setting.knob) else { continue };
+        match &setting.value {
+            // A knob that this version knows takes what it took when it was written.
+            Some(value) => {
+                let _ = design.set_text(id, value);
+            }
+            None => design.reset(id),
+        }
+    }
+    design
+}
+
+/// Shows what has become of the session, with what is on its way on top.
+pub(super) fn show(session: Session) {
+    let now = untrack(|| session.with_replica(Replica::design));
+    let settings = on_its_way(session);
+    let keeps = session.suggesting.get_untracked() || untrack(|| session.explorer.in_gesture());
+    let shown = if keeps { with(&now, &settings) } else { now.clone() };
+    session.base.set(now);
+    if session.past.with_untracked(Option::is_none) {
+        session.explorer.follow(shown);
+    }
+}
+
+/// Drops a suggestion in the making.
+pub(super) fn drop_draft(session: Session) {
+    session.suggesting.set(false);
+    session.explorer.follow(session.base.get_untracked());
+}
+
+/// Takes the visitor's own last edit back.
+pub(super) fn undo(session: Session) {
+    step(session, Replica::undo);
+}
+
+/// Does it again.
+pub(super) fn redo(session: Session) {
+    step(session, Replica::redo);
+}
+
+fn step(session: Session, step: impl FnOnce(&mut Replica) -> Undo) {
+    match session.update(step) {
+        Some(Undo::Change(_)) => {
+            show(session);
+            session.send();
+        }
+        Some(Undo::Overwritten(by)) => {
+            let by = by.as_ref().map_or_else(|| "Someone else".to_owned(), words::person);
+            session.say(format!("{by} has changed this since; it stays."));
+        }
+        Some(Undo::Nothing) | None => {}
+    }
+}
+
+/// Tells the others of a knob that is held.
+#[derive(Clone, Copy)]
+struct Preview {
+    session: Session,
+    waiting: StoredValue<Option<Setting>>,
+    is_due: StoredValue<bool>,
+    is_shown: StoredValue<bool>,
+}
+
+impl Preview {
+    fn new(session: Session) -> Self {
+        let waiting = StoredValue::new(None);
+        let (is_due, is_shown) = (StoredValue::new(false), StoredValue::new(false));
+        Self { session, waiting, is_due, is_shown }
+    }
+
+    fn show(self, setting: Option<Setting>) {
+        self.waiting.set_value(setting);
+        if self.is_due.get_value() {
+            return;
+        }
+        self.is_due.set_value(true);
+        self.is_shown.set_value(true);
+        set_timeout(
+            move || {
+                // The page may be gone by then.
+                let _ = self.is_due.try_set_value(false);
+                let setting = self.waiting.try_update_value(Option::take).flatten();
+                if setting.is_some() && self.session.role.get_untracked() >= Role::Edit {
+                    client::say(&Ask::Preview { setting });
+                }
+            },
+            PREVIEW,
+        );
+    }
+
+    fn let_go(self) {
+        self.waiting.set_value(None);
+        if self.is_shown.get_value() {
+            self.is_shown.set_value(false);
+            client::say(&Ask::Preview { setting: None });
+        }
+    }
+}

@@ -1,0 +1,192 @@
+// A review session: two browsers on one design, what they say of it and decide, and who may what.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { BrowserContextOptions, Page } from "@playwright/test";
+
+import { expect, gotoHydrated, numberBox, test } from "./helper";
+
+type Visit = (options?: BrowserContextOptions) => Promise<Page>;
+
+/** Opens a page of a session and waits until it hears of what happens. */
+async function enter(page: Page, url: string): Promise<void> {
+  await gotoHydrated(page, url);
+  await expect(page.locator(".reviewing[data-line=open]")).toBeAttached();
+}
+
+/** Gives a visitor a name, as one who was here before has it. */
+async function named(visit: Visit, name: string, options?: BrowserContextOptions): Promise<Page> {
+  const page = await visit(options);
+  await page.addInitScript((name) => localStorage.setItem("moescape-person-name", name), name);
+  return page;
+}
+
+/** Begins a session; the page is its owner's. */
+async function begin(page: Page, name: string): Promise<void> {
+  await gotoHydrated(page, "/r/new");
+  await page.getByLabel("Name of the review").fill(name);
+  await page.getByLabel("Your name").fill("Ann");
+  await page.getByRole("button", { name: "Start the review" }).click();
+  await expect(page.locator(".reviewing[data-line=open]")).toBeAttached();
+}
+
+/** Makes a link, as the owner, and gives its address. */
+async function invite(page: Page, role: string): Promise<string> {
+  await page.getByRole("tab", { name: "Share" }).click();
+  await page.getByLabel("Whoever has the link").selectOption({ label: role });
+  await page.getByLabel("For whom").fill("For Bob");
+  await page.getByRole("button", { name: "Make a link" }).click();
+  const fresh = page.getByLabel(new RegExp(`New link: ${role.toLowerCase()}`));
+  await expect(fresh).toBeVisible();
+  return fresh.inputValue();
+}
+
+const ep = "Expert parallel (EP)";
+const tab = (page: Page, name: string) => page.getByRole("tab", { name }).click();
+const panel = (page: Page) => page.getByRole("complementary", { name: "Review" });
+
+test("an edit of one shows in the other, and each undoes only their own", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "Which PP");
+  const bob = await named(visit, "Bob");
+  await enter(bob, await invite(ann, "Can edit"));
+  // The way in isn't in the address bar.
+  expect(bob.url()).not.toContain("key=");
+
+  const pp = "Pipeline parallel (PP)";
+  const before = await numberBox(bob, pp).inputValue();
+  await numberBox(ann, pp).fill("8");
+  await expect(numberBox(bob, pp)).toHaveValue("8");
+  await numberBox(bob, ep).fill("16");
+  await expect(numberBox(ann, ep)).toHaveValue("16");
+
+  await ann.getByRole("button", { name: "Undo" }).click();
+  await expect(numberBox(bob, pp)).toHaveValue(before);
+  await expect(numberBox(bob, ep)).toHaveValue("16");
+});
+
+test("who only looks needs no name and can turn nothing", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "To be looked at");
+  const eve = await visit();
+  await enter(eve, await invite(ann, "Can look"));
+  await expect(eve.getByRole("dialog")).toBeHidden();
+  await expect(numberBox(eve, "Pipeline parallel (PP)")).toBeDisabled();
+  await expect(eve.getByLabel("New comment (Markdown)")).toBeHidden();
+});
+
+test("comments, suggestions, decisions and the report of a session", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "Does it fit");
+  const cleo = await named(visit, "Cleo");
+  await enter(cleo, await invite(ann, "Can comment"));
+
+  await cleo.getByLabel("About", { exact: true }).selectOption("metric:memory_peak_bytes@stage=3");
+  await cleo.getByLabel("New comment (Markdown)").fill("Too **full**");
+  await cleo.getByRole("button", { name: "Comment", exact: true }).last().click();
+  await tab(ann, "Discuss");
+  const thread = panel(ann).locator(".thread", { hasText: "stage 3" });
+  await expect(thread.locator("strong", { hasText: "full" })).toBeVisible();
+  await expect(thread).toContainText(/Said at .* GiB, as it is now/);
+
+  await tab(cleo, "Designs");
+  await cleo.getByRole("button", { name: "Suggest a change" }).click();
+  await numberBox(cleo, ep).fill("16");
+  await cleo.getByLabel("Why", { exact: true }).fill("Fewer launches");
+  await cleo.getByRole("button", { name: "Suggest it" }).click();
+  await tab(ann, "Designs");
+  await expect(panel(ann)).toContainText("EP to 16");
+  await panel(ann).getByRole("button", { name: "Accept" }).click();
+  await expect(numberBox(cleo, ep)).toHaveValue("16");
+  await tab(ann, "Discuss");
+  await expect(thread).toContainText("Outdated");
+
+  await tab(ann, "Decide");
+  await ann.getByLabel("Why", { exact: true }).fill("It fits");
+  await ann.getByRole("button", { name: "Decide" }).click();
+  await expect(panel(ann)).toContainText("Approved by Ann");
+  await numberBox(ann, "Pipeline parallel (PP)").fill("8");
+  await expect(panel(ann)).toContainText(/Approved by Ann for another design: 1 knob changed/);
+  await ann.getByLabel("Why", { exact: true }).fill("Still fits");
+  await ann.getByRole("button", { name: "Decide" }).click();
+  await expect(panel(ann).locator(".standing")).toHaveText("Approved by Ann");
+
+  for (const [path, type] of [["report.md", "text/markdown"], ["report.html", "text/html"]]) {
+    const report = await ann.request.get(`${ann.url()}/${path}`);
+    expect(report.status()).toBe(200);
+    expect(report.headers()["content-type"]).toContain(type);
+    expect(await report.text()).toContain("Still fits");
+  }
+
+  await tab(ann, "History");
+  await ann.getByLabel(/^Now, after/).fill("1");
+  await expect(ann.getByText(/You see the session as it was after event 1/)).toBeVisible();
+  await expect(numberBox(ann, ep)).not.toHaveValue("16");
+  await expect(numberBox(ann, ep)).toBeDisabled();
+  await ann.getByRole("button", { name: "Back to now" }).click();
+  await expect(numberBox(ann, ep)).toHaveValue("16");
+});
+
+test.describe("lines that end", () => {
+  test.use({ expectedConsole: /WebSocket|status of 404|ERR_INTERNET_DISCONNECTED|Failed to load/ });
+
+  test("a withdrawn link ends at once, and says so", async ({ visit }) => {
+    const ann = await named(visit, "Ann");
+    await begin(ann, "Not for long");
+    const bob = await named(visit, "Bob");
+    await enter(bob, await invite(ann, "Can edit"));
+    // A session begins with a link of each role; Bob's is the one that was named.
+    const link = panel(ann).locator(".thread", { hasText: "For Bob" });
+    await link.getByRole("button", { name: "Withdraw" }).click();
+    await expect(bob.getByText(/You are no longer in this session/)).toBeVisible();
+    await expect(numberBox(bob, "Pipeline parallel (PP)")).toBeDisabled();
+  });
+
+  test("edits without a line are kept and sent when it is back", async ({ visit }) => {
+    const ann = await named(visit, "Ann");
+    await begin(ann, "On a train");
+    const bob = await named(visit, "Bob");
+    await enter(bob, await invite(ann, "Can edit"));
+    await bob.context().setOffline(true);
+    await numberBox(bob, ep).fill("16");
+    await expect(bob.getByText(/1 change waits to be sent/)).toBeVisible();
+    await bob.context().setOffline(false);
+    await expect(numberBox(ann, ep)).toHaveValue("16");
+  });
+
+  test("a session that there isn't is a clear page", async ({ visit }) => {
+    const page = await visit();
+    const answer = await page.goto("/r/0123456789abcdef");
+    expect(answer?.status()).toBe(404);
+    await expect(page.getByRole("heading", { name: "No such review" })).toBeVisible();
+  });
+});
+
+for (const [screen, viewport] of [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
+      test.slow();
+      const page = await named(visit, "Ann", { viewport, colorScheme });
+      await begin(page, "For everyone");
+      if (screen === "phone") {
+        await page.getByRole("button", { name: "Review", exact: true }).click();
+      }
+      await page.getByLabel("New comment (Markdown)").fill("So it is");
+      await page.getByRole("button", { name: "Comment", exact: true }).last().click();
+      await expect(panel(page).locator(".thread")).toHaveCount(1);
+      for (const name of ["Discuss", "Designs", "Decide", "History", "Share"]) {
+        await tab(page, name);
+        const axe = new AxeBuilder({ page });
+        // The whole page once, then what each tab changes.
+        if (name !== "Discuss") axe.include('[aria-label="Review"]');
+        const { violations } = await axe.analyze();
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
+        expect(found, name).toEqual([]);
+      }
+      const inner = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(inner).toBeLessThanOrEqual(viewport.width);
+    });
+  }
+}
