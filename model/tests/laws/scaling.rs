@@ -8,7 +8,7 @@ use model::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
-use super::{legal_design, plan, presets, with};
+use super::{legal_design, plan, presets, runs_pairs, with};
 
 fn step(design: &Design) -> f64 {
     estimate(&plan(design)).metrics.step_time.get()
@@ -90,7 +90,10 @@ proptest! {
         if let Ok(larger) = Plan::new(&larger) {
             let rate = |plan: &Plan| estimate(plan).metrics.tokens_per_second;
             let (few, many) = (rate(&plan(&design)), rate(&larger));
-            prop_assert!(few <= many * (1.0 + SLACK), "{few} {many}");
+            // List scheduling may order the pairs of one size a little better than those of another
+            // (Graham 1969); 1.8 % was seen. Without pairs there is no slack.
+            let slack = if runs_pairs(&design) { 0.05 } else { SLACK };
+            prop_assert!(few <= many * (1.0 + slack), "{few} {many}");
         }
     }
 }
