@@ -1,18 +1,55 @@
-//! The module's entries, called by the page's loader and by the parity test.
+//! What the modules of the site do when the page's loader calls them: take over the page that the
+//! server rendered. Each module has its own function, which knows its own pages and no other.
 
-#[cfg(not(feature = "studies"))]
+use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
-use wasm_bindgen::prelude::wasm_bindgen;
+use model::link;
 
-#[cfg(not(any(feature = "sweeps", feature = "reviews")))]
-use crate::parity;
-#[cfg(not(feature = "studies"))]
-use crate::{App, Page, RawQuery, browser};
+use crate::{
+    Page, RawQuery, browser, compare, ladder, panels, results, review_page, schedule_page,
+    sweep_page, trust,
+};
 
-/// Takes over the page that the server rendered.
-#[cfg(not(feature = "studies"))]
-#[wasm_bindgen]
-pub fn hydrate() {
+/// The explorer.
+pub fn explorer() {
+    take_over(|_, raw| match link::decode(raw) {
+        Ok(design) => Either::Left(panels::page::page(design)),
+        Err(errors) => Either::Right(panels::broken_link::broken_link(raw, &errors)),
+    });
+}
+
+/// The pages beside the explorer.
+pub fn pages() {
+    take_over(|page, raw| match page {
+        Page::Trust => Some(EitherOf4::A(trust::page(raw))),
+        Page::Ladder => Some(EitherOf4::B(ladder::page())),
+        Page::Schedule => Some(EitherOf4::C(schedule_page::page(raw))),
+        Page::Compare => Some(EitherOf4::D(compare::page(raw))),
+        Page::Explorer | Page::Sweep | Page::Results | Page::Review => None,
+    });
+}
+
+/// The pages of sweeps.
+pub fn sweeps() {
+    take_over(|page, raw| match page {
+        Page::Sweep => Some(Either::Left(sweep_page::page())),
+        Page::Results => Some(Either::Right(results::page(raw))),
+        Page::Explorer
+        | Page::Trust
+        | Page::Ladder
+        | Page::Schedule
+        | Page::Compare
+        | Page::Review => None,
+    });
+}
+
+/// Review sessions.
+pub fn reviews() {
+    take_over(|page, _| (page == Page::Review).then(review_page::page));
+}
+
+/// Makes the same view as the server did, on what it wrote.
+fn take_over<V: IntoView + 'static>(view: impl FnOnce(Page, &str) -> V + 'static) {
     std::panic::set_hook(Box::new(|panic| {
         console_error_panic_hook::hook(panic);
         // Nothing works any more: the style sheet shows the bar that offers to reload.
@@ -21,67 +58,17 @@ pub fn hydrate() {
     let search = browser::query();
     let page = Page::at(&window().location().pathname().unwrap_or_default());
     leptos::mount::hydrate_body(move || {
-        provide_context(RawQuery(search));
+        provide_context(RawQuery(search.clone()));
         provide_context(page);
-        view! { <App/> }
+        view(page, &search)
     });
     mark("data-hydrated");
 }
 
 /// Sets a mark on the document that style sheet and tests look for.
-#[cfg(not(feature = "studies"))]
 fn mark(name: &str) {
     if let Some(root) = document().document_element() {
         // A fixed, valid attribute name can always be set.
         let _ = root.set_attribute(name, "true");
     }
-}
-
-/// A study of the design in a link, for a chart of that width in pixels and with what a reader has
-/// chosen to see in it, as HTML.
-///
-/// Called by the worker that makes studies; a panic says in its console where it happened.
-#[cfg(feature = "studies")]
-#[wasm_bindgen]
-#[must_use]
-pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<String> {
-    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
-    crate::study::answer::of_link(name, query, width, options)
-}
-
-/// Every cell of a heat map of the design in a link, as CSV.
-#[cfg(feature = "studies")]
-#[wasm_bindgen]
-#[must_use]
-pub fn cells(query: &str, map: &str) -> Option<String> {
-    crate::study::answer::cells(query, map)
-}
-
-/// Takes a trace of expert loads from a file's bytes: its hash, or an empty text and what is wrong
-/// with it.
-#[cfg(feature = "studies")]
-#[wasm_bindgen]
-#[must_use]
-pub fn trace(bytes: &[u8]) -> Vec<String> {
-    match crate::study::answer::take_trace(bytes) {
-        Ok(hash) => vec![hash],
-        Err(errors) => std::iter::once(String::new()).chain(errors).collect(),
-    }
-}
-
-/// What the trace's loads do to the design in a link; nothing while they aren't of one another.
-#[cfg(feature = "studies")]
-#[wasm_bindgen]
-#[must_use]
-pub fn effect(query: &str) -> Option<Vec<f64>> {
-    crate::study::answer::effect(query).map(|effect| crate::recorded::numbers(&effect).to_vec())
-}
-
-/// Every number of a link's estimate, to be compared bit by bit with the native ones. The pages of
-/// sweeps estimate nothing, and those of reviews are no place for it.
-#[cfg(not(any(feature = "sweeps", feature = "reviews")))]
-#[wasm_bindgen]
-#[must_use]
-pub fn estimate_bits(query: &str) -> Vec<f64> {
-    parity::estimate_numbers(query)
 }

@@ -7,8 +7,8 @@
 // The types of views nest as deep as the page does.
 #![recursion_limit = "256"]
 
-#[cfg(all(feature = "hydrate", feature = "ssr"))]
-compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
+#[cfg(all(feature = "browser", feature = "ssr"))]
+compile_error!("`browser` and `ssr` are the two sides of one page: build with one of them");
 
 pub mod advice;
 pub mod balance;
@@ -37,6 +37,7 @@ pub mod review_page;
 pub mod schedule_page;
 pub mod schedules;
 pub mod sensitivity;
+#[cfg(feature = "ssr")]
 mod shell;
 pub mod stored;
 pub mod study;
@@ -46,17 +47,18 @@ pub mod trust;
 pub mod widgets;
 
 #[cfg(feature = "hydrate")]
+pub mod entries;
+#[cfg(feature = "browser")]
 pub mod hydration;
 
-#[cfg(not(feature = "reviews"))]
+#[cfg(feature = "ssr")]
 use leptos::either::EitherOf9;
+#[cfg(feature = "ssr")]
 use leptos::prelude::*;
-#[cfg(any(
-    feature = "ssr",
-    not(any(feature = "pages", feature = "sweeps", feature = "reviews"))
-))]
+#[cfg(feature = "ssr")]
 use model::link;
 
+#[cfg(feature = "ssr")]
 pub use shell::shell;
 
 /// The page that is asked for.
@@ -147,72 +149,23 @@ pub struct ModuleFiles {
     pub wasm: String,
 }
 
-/// The [`Page`] that is asked for; the explorer shows the link in [`RawQuery`], or what is wrong
-/// with it.
+/// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
+/// [`RawQuery`], or what is wrong with it.
+#[cfg(feature = "ssr")]
 #[component]
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
-    view_of(use_context::<Page>().unwrap_or_default(), &raw)
-}
-
-/// Every page, as the server writes them.
-#[cfg(feature = "ssr")]
-fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
-    match page {
-        Page::Explorer => match link::decode(raw) {
+    match use_context::<Page>().unwrap_or_default() {
+        Page::Explorer => match link::decode(&raw) {
             Ok(design) => EitherOf9::A(panels::page::page(design)),
-            Err(errors) => EitherOf9::B(panels::broken_link::broken_link(raw, &errors)),
+            Err(errors) => EitherOf9::B(panels::broken_link::broken_link(&raw, &errors)),
         },
-        Page::Trust => EitherOf9::C(trust::page(raw)),
+        Page::Trust => EitherOf9::C(trust::page(&raw)),
         Page::Ladder => EitherOf9::D(ladder::page()),
-        Page::Schedule => EitherOf9::E(schedule_page::page(raw)),
+        Page::Schedule => EitherOf9::E(schedule_page::page(&raw)),
         Page::Sweep => EitherOf9::F(sweep_page::page()),
-        Page::Results => EitherOf9::G(results::page(raw)),
-        Page::Compare => EitherOf9::H(compare::page(raw)),
+        Page::Results => EitherOf9::G(results::page(&raw)),
+        Page::Compare => EitherOf9::H(compare::page(&raw)),
         Page::Review => EitherOf9::I(review_page::page()),
     }
-}
-
-/// The explorer: its own module knows no other page.
-#[cfg(not(any(feature = "ssr", feature = "pages", feature = "sweeps", feature = "reviews")))]
-fn view_of(_: Page, raw: &str) -> impl IntoView + use<> {
-    match link::decode(raw) {
-        Ok(design) => EitherOf9::<_, _, (), (), (), (), (), (), ()>::A(panels::page::page(design)),
-        Err(errors) => EitherOf9::B(panels::broken_link::broken_link(raw, &errors)),
-    }
-}
-
-/// The pages beside the explorer, from their module.
-#[cfg(all(feature = "pages", not(feature = "ssr")))]
-fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
-    match page {
-        Page::Explorer | Page::Sweep | Page::Results | Page::Review => {
-            EitherOf9::<(), (), _, _, _, (), (), _, ()>::A(())
-        }
-        Page::Trust => EitherOf9::C(trust::page(raw)),
-        Page::Ladder => EitherOf9::D(ladder::page()),
-        Page::Schedule => EitherOf9::E(schedule_page::page(raw)),
-        Page::Compare => EitherOf9::H(compare::page(raw)),
-    }
-}
-
-/// The pages of sweeps, from their module.
-#[cfg(all(feature = "sweeps", not(feature = "ssr")))]
-fn view_of(page: Page, raw: &str) -> impl IntoView + use<> {
-    match page {
-        Page::Sweep => EitherOf9::<(), (), (), (), (), _, _, (), ()>::F(sweep_page::page()),
-        Page::Results => EitherOf9::G(results::page(raw)),
-        Page::Explorer
-        | Page::Trust
-        | Page::Ladder
-        | Page::Schedule
-        | Page::Compare
-        | Page::Review => EitherOf9::A(()),
-    }
-}
-
-/// Review sessions, from their module.
-#[cfg(all(feature = "reviews", not(feature = "ssr")))]
-fn view_of(page: Page, _: &str) -> impl IntoView + use<> {
-    (page == Page::Review).then(review_page::page)
 }

@@ -30,6 +30,7 @@ mod sync;
 pub mod words;
 
 pub use data::Served;
+#[cfg(feature = "ssr")]
 pub(crate) use data::summary;
 pub use page::page;
 

@@ -15,6 +15,7 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::{Workspace, shown};
 
 use wasm::Module;
+pub(crate) use wasm::module_packages;
 
 /// What a module may weigh on the wire.
 const WASM_BUDGET_BYTES: u64 = 400_000;
@@ -132,10 +133,7 @@ impl Site {
 
 /// Builds the site; when nothing changed since the last time, only cargo is asked.
 pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
-    let modules = Module::ALL
-        .into_iter()
-        .map(|module| Ok((module, wasm::compile(workspace, module)?)))
-        .collect::<Result<Vec<_>>>()?;
+    let modules = wasm::compile(workspace)?;
     let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
     let share = fs::read_to_string(workspace.root.join("app/src/share.js"))?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;

@@ -86,12 +86,10 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
         run("clippy --workspace --features validation/runs --all-targets -- --deny warnings")
     });
     steps.run("lints, browser", || {
-        for module in ["hydrate", "pages", "studies", "sweeps", "reviews"] {
-            run(&format!(
-                "clippy --package app --lib --target wasm32-unknown-unknown \
-                 --no-default-features --features {module} -- --deny warnings"
-            ))?;
-        }
+        run("clippy --package app --lib --target wasm32-unknown-unknown \
+             --no-default-features --features hydrate -- --deny warnings")?;
+        let modules = site::module_packages().join(" ");
+        run(&format!("clippy {modules} --target wasm32-unknown-unknown -- --deny warnings"))?;
         // What the page needs of it: the report's types, without the runs.
         run("clippy --package validation --lib --target wasm32-unknown-unknown -- --deny warnings")
     });

@@ -54,7 +54,7 @@ impl Studies {
 
     /// The study as the page is opened; in the browser it is there already.
     fn first(self, study: Study) -> String {
-        if cfg!(feature = "hydrate") {
+        if cfg!(feature = "browser") {
             return String::new();
         }
         self.explorer.with_numbers_untracked(|numbers| answer::first(study, numbers))

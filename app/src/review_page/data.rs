@@ -66,6 +66,7 @@ const fn json(_: &Served) -> String {
 }
 
 /// Title and description of the page.
+#[cfg(feature = "ssr")]
 pub(crate) fn summary() -> (String, String) {
     const ABOUT: &str = "Look at a training design together: turn its knobs, talk, decide";
     let title = match &*served() {

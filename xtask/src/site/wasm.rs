@@ -56,36 +56,38 @@ impl Module {
         }
     }
 
-    fn feature(self) -> &'static str {
+    /// The package that it is compiled from, and the stem of what cargo writes.
+    fn package(self) -> (&'static str, &'static str) {
         match self {
-            Self::Explorer => "hydrate",
-            Self::Studies => "studies",
-            Self::Pages => "pages",
-            Self::Sweeps => "sweeps",
-            Self::Reviews => "reviews",
+            Self::Explorer => ("app", "app"),
+            Self::Studies => ("module-studies", "module_studies"),
+            Self::Pages => ("module-pages", "module_pages"),
+            Self::Sweeps => ("module-sweeps", "module_sweeps"),
+            Self::Reviews => ("module-reviews", "module_reviews"),
         }
     }
 }
 
-/// Compiles a module for the browser. Cargo gives all of them one name, so it is kept apart.
-pub(crate) fn compile(workspace: &Workspace, module: Module) -> Result<PathBuf> {
-    command::run(&mut workspace.cargo([
-        "build",
-        "--package",
-        "app",
-        "--lib",
-        "--target",
-        "wasm32-unknown-unknown",
-        "--no-default-features",
-        "--features",
-        module.feature(),
-        "--profile",
-        "wasm-release",
-    ]))?;
-    let compiled = workspace.target.join("wasm32-unknown-unknown/wasm-release/app.wasm");
-    let kept = workspace.target.join(format!("site.{}.wasm", module.name()));
-    fs::copy(&compiled, &kept).with_context(|| format!("no {}", compiled.display()))?;
-    Ok(kept)
+/// The packages of all modules but the explorer's, as arguments for cargo.
+pub(crate) fn module_packages() -> Vec<&'static str> {
+    let others = Module::ALL.into_iter().filter(|module| *module != Module::Explorer);
+    others.flat_map(|module| ["--package", module.package().0]).collect()
+}
+
+/// Compiles all modules for the browser, each to a file of its own.
+///
+/// Two runs of cargo: the explorer's module is `app` itself. The others share one compilation of
+/// it, and are linked beside each other, which is what takes the time.
+pub(crate) fn compile(workspace: &Workspace) -> Result<Vec<(Module, PathBuf)>> {
+    let target = ["--target", "wasm32-unknown-unknown", "--profile", "wasm-release"];
+    let explorer = ["build", "--package", "app", "--lib", "--no-default-features"];
+    let mut explorer = workspace.cargo(explorer.into_iter().chain(["--features", "hydrate"]));
+    command::run(explorer.args(target))?;
+    let mut others = workspace.cargo(["build"]);
+    command::run(others.args(module_packages()).args(target))?;
+    let directory = workspace.target.join("wasm32-unknown-unknown/wasm-release");
+    let file = |module: Module| directory.join(module.package().1).with_extension("wasm");
+    Ok(Module::ALL.into_iter().map(|module| (module, file(module))).collect())
 }
 
 /// Writes a module's JavaScript glue.

@@ -1,0 +1,41 @@
+//! What the worker calls that makes the explorer's studies. A panic says in its console where it
+//! happened.
+
+#![cfg(target_family = "wasm")]
+
+use app::study::answer;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// A study of the design in a link, for a chart of that width in pixels and with what a reader has
+/// chosen to see in it, as HTML.
+#[wasm_bindgen]
+#[must_use]
+pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<String> {
+    std::panic::set_hook(Box::new(console_error_panic_hook::hook));
+    answer::of_link(name, query, width, options)
+}
+
+/// Every cell of a heat map of the design in a link, as CSV.
+#[wasm_bindgen]
+#[must_use]
+pub fn cells(query: &str, map: &str) -> Option<String> {
+    answer::cells(query, map)
+}
+
+/// Takes a trace of expert loads from a file's bytes: its hash, or an empty text and what is wrong
+/// with it.
+#[wasm_bindgen]
+#[must_use]
+pub fn trace(bytes: &[u8]) -> Vec<String> {
+    match answer::take_trace(bytes) {
+        Ok(hash) => vec![hash],
+        Err(errors) => std::iter::once(String::new()).chain(errors).collect(),
+    }
+}
+
+/// What the trace's loads do to the design in a link; nothing while they aren't of one another.
+#[wasm_bindgen]
+#[must_use]
+pub fn effect(query: &str) -> Option<Vec<f64>> {
+    answer::effect(query).map(|effect| app::recorded::numbers(&effect).to_vec())
+}
