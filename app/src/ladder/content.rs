@@ -93,7 +93,7 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
                 charts::ladder(&rungs, width)
             })></div>
             <p
-                class="figure-save only-live"
+                class="figure-save"
                 inner_html=save_buttons("ladder-figure", "MFU after each change")
             ></p>
         </figure>

@@ -172,7 +172,7 @@ fn canvas(html: &mut String, name: &str, about: &str) {
         "<div class=\"sweep-canvas {name}\" id=\"{name}\" role=\"img\" tabindex=\"0\" \
          aria-label=\"{}\"><canvas id=\"{name}-base\"></canvas>\
          <canvas id=\"{name}-over\"></canvas></div>\
-         <p class=\"figure-save only-live\"><button type=\"button\" class=\"text-button\" \
+         <p class=\"figure-save\"><button type=\"button\" class=\"text-button\" \
          id=\"svg-{name}\" data-do=\"svg\" data-with=\"{name}\">Save as SVG</button>\
          <button type=\"button\" class=\"text-button\" data-save-canvas=\"{name}\">Save as PNG\
          </button></p>",
