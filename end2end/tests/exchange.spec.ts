@@ -9,7 +9,7 @@ import type { Download, Page } from "@playwright/test";
 import { expect, gotoHydrated, test } from "./helper";
 
 const MODELS = "../server/interchange/tests/models";
-const DESIGN = "/?v=1&preset=deepseek-v3&parallel.tensor_model_parallel_size=2";
+const DESIGN = "/?v=1&preset=deepseek-v3&training.micro_batch_size=2";
 
 /** Drops a file on the part of the page that a selector names. */
 async function drop(page: Page, selector: string, name: string, text: string): Promise<void> {
@@ -78,7 +78,10 @@ test("a model goes in, a script comes out, and leads back to the same design", a
   expect(link(page)).toBe(expected?.slice(1));
 });
 
-test("a text is pasted, mended and compared", async ({ page }) => {
+// A text that makes no design is answered with 422, which browsers write to the console.
+const mistaken = test.extend({ expectedConsole: /status of 422/ });
+
+mistaken("a text is pasted, mended and compared", async ({ page }) => {
   await page.goto("/import");
   const script = "x --num-layers many";
   await page.locator("main").evaluate((main, text) => {
@@ -93,7 +96,7 @@ test("a text is pasted, mended and compared", async ({ page }) => {
   await box.fill(readFileSync("../server/interchange/tests/scripts/kimi_k2_a3.sh", "utf8"));
   await page.getByRole("button", { name: "Import" }).click();
   await expect(page.getByRole("heading", { name: "Imported" })).toBeFocused();
-  await page.getByLabel("Compare with").selectOption({ label: "DeepSeek-V3" });
+  await page.getByLabel("Compare with").selectOption({ label: "DeepSeek-V3 671B" });
   await page.getByRole("button", { name: "Compare" }).click();
   await expect(page).toHaveURL(/\/compare\?/);
   await expect(page.getByRole("article")).toHaveCount(2);
@@ -176,7 +179,7 @@ for (const [screen, viewport] of [
   ["phone", { width: 390, height: 844 }],
 ] as const) {
   for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
+    mistaken(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
       test.slow();
       const page = await visit({ viewport, colorScheme });
       const look = async (what: string) => {
@@ -201,8 +204,11 @@ for (const [screen, viewport] of [
       await page.goto(`/export${DESIGN.slice(1)}`);
       await look("sheet");
       await gotoHydrated(page, DESIGN);
-      await page.locator("[data-sheet]").last().click();
-      await expect(page.getByRole("dialog").getByRole("heading").first()).toBeVisible();
+      await page.getByRole("link", { name: "Share" }).click();
+      const share = page.getByRole("dialog", { name: "Share this design" });
+      await share.getByRole("link", { name: "Launch scripts, files and tables" }).click();
+      const sheet = page.getByRole("dialog", { name: "Export this design" });
+      await expect(sheet.getByRole("heading", { name: "Design file", exact: true })).toBeVisible();
       await look("dialog");
     });
   }

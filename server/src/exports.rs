@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn every_file_says_where_it_comes_from() {
-        let query = "v=1&preset=deepseek-v3&parallel.tensor_model_parallel_size=2";
+        let query = "v=1&preset=deepseek-v3&training.micro_batch_size=2";
         for export in Export::ALL {
             let text = text(export, query).unwrap();
             for part in [query, MODEL_VERSION, &calendar::today()] {
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_design_file_with_its_origin_is_still_a_design_file() {
-        let design = link::decode("preset=deepseek-v3&tp=2").unwrap();
+        let design = link::decode("preset=deepseek-v3&mbs=2").unwrap();
         for extent in [Extent::Changed, Extent::Full] {
             let text = file(Export::Json, &design, extent).unwrap();
             assert_eq!(json::read(std::str::from_utf8(&text).unwrap()), Ok(design.clone()));
@@ -199,7 +199,7 @@ mod tests {
     fn a_name_tells_designs_apart() {
         let name = |query| Export::Csv.file_name(&link::decode(query).unwrap());
         assert_eq!(name("preset=deepseek-v3"), "moescape-deepseek-v3-metrics.csv");
-        let (one, other) = (name("preset=deepseek-v3&tp=2"), name("preset=deepseek-v3&tp=4"));
+        let (one, other) = (name("preset=deepseek-v3&mbs=2"), name("preset=deepseek-v3&mbs=4"));
         assert!(one != other && one.ends_with("-metrics.csv"), "{one} {other}");
         for export in Export::ALL {
             assert_eq!(Export::of(export.name()), Some(export));

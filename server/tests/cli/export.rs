@@ -61,8 +61,8 @@ fn a_launch_script_says_where_it_is_from_and_comes_back() {
 
 #[test]
 fn numbers_and_the_timeline_are_files_too() {
-    let settings = ["--preset", "deepseek-v3", "--set", "tp=2"];
-    let link = "/?v=1&preset=deepseek-v3&parallel.tensor_model_parallel_size=2";
+    let settings = ["--preset", "deepseek-v3", "--set", "mbs=2"];
+    let link = "/?v=1&preset=deepseek-v3&training.micro_batch_size=2";
     for (format, part) in
         [("csv", "scope,place,metric,value,unit,"), ("metrics", "\"mfu\""), ("trace", "otherData")]
     {
@@ -77,7 +77,7 @@ fn numbers_and_the_timeline_are_files_too() {
 
 #[test]
 fn a_design_file_is_imported_as_it_was_exported() {
-    let settings = ["--preset", "deepseek-v3", "--set", "tp=2"];
+    let settings = ["--preset", "deepseek-v3", "--set", "mbs=2"];
     let expected = succeeds(&[&["export", "toml"], &settings[..]].concat());
     for format in ["json", "toml"] {
         let file = succeeds(&[&["export", format], &settings[..]].concat());
