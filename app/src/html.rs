@@ -59,6 +59,22 @@ pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
     html
 }
 
+/// The buttons that save the chart in the element of this id, whose title is this. A script of its
+/// own knows them, so that they only show where one runs.
+#[must_use]
+pub fn save_buttons(id: &str, title: &str) -> String {
+    let mut html = String::new();
+    for (act, kind) in [("data-save-picture", "SVG"), ("data-save-png", "PNG")] {
+        let attributes = format!(
+            "type=\"button\" class=\"text-button\" {act}=\"{id}\" title=\"Save as {kind}\" \
+             aria-label=\"{kind} of {}\"",
+            escaped(title)
+        );
+        element(&mut html, "button", &attributes, kind);
+    }
+    html
+}
+
 /// The start of a link that opens a design: where the explorer runs, as a step of its history.
 ///
 /// `label` is what undo calls the step. The caller adds `class`, content and `</a>`.

@@ -30,6 +30,7 @@ pub mod objective;
 pub mod panels;
 mod parameters;
 pub mod parity;
+pub mod provenance;
 pub mod published;
 pub mod recorded;
 pub mod results;
@@ -134,8 +135,12 @@ pub struct SiteFiles {
     pub reviews: ModuleFiles,
     /// The script of the worker that makes the explorer's studies.
     pub worker: String,
-    /// The script of the explorer's dialog to share.
+    /// The script of the explorer's sheets, to share and to export.
     pub share: String,
+    /// The script that takes files to import.
+    pub import: String,
+    /// The script that saves charts as pictures.
+    pub save: String,
     /// The style sheet.
     pub css: String,
 }

@@ -13,6 +13,7 @@ mod live;
 mod page;
 mod parallel;
 pub mod parts;
+mod picture;
 mod pointer;
 pub mod scale;
 mod scatter;

@@ -1,8 +1,9 @@
-// Shows the sheet to share a design as a dialog over the explorer, and copies texts.
+// Shows the sheets to share and to export a design as a dialog over the explorer, and copies
+// texts.
 //
-// The sheet is a page of the server (`/share?…`) that works without this script. It is fetched when
-// it is asked for, and its forms answer with the sheet anew; so the explorer's module knows nothing
-// of it.
+// A sheet is a page of the server (`/share?…`, `/export?…`) that works without this script. It is
+// fetched when it is asked for, and its forms answer with the sheet anew; so the explorer's module
+// knows nothing of it.
 
 const dialog = () => document.getElementById("share-dialog");
 
@@ -12,7 +13,7 @@ function made() {
   const element = document.createElement("dialog");
   element.id = "share-dialog";
   element.className = "share-dialog";
-  element.setAttribute("aria-labelledby", "share-title");
+  element.setAttribute("aria-labelledby", "sheet-title");
   element.addEventListener("submit", submit);
   // What is typed here is no key of the explorer's.
   element.addEventListener("keydown", (event) => event.stopPropagation());
@@ -36,14 +37,14 @@ function fill(nodes) {
   sheet.append(...nodes);
   dialog().replaceChildren(sheet, close);
   ready(sheet);
-  sheet.querySelector("#share-title")?.focus();
+  sheet.querySelector("#sheet-title")?.focus();
 }
 
 function say(text) {
   const title = document.createElement("h1");
-  title.id = "share-title";
+  title.id = "sheet-title";
   title.tabIndex = -1;
-  title.textContent = "Share this design";
+  title.textContent = dialog().dataset.title;
   const words = document.createElement("p");
   words.textContent = text;
   fill([title, words]);
@@ -71,7 +72,9 @@ function submit(event) {
 
 /** Makes a sheet's buttons work, which are hidden without this script. */
 function ready(root) {
-  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = false;
+  for (const button of root.querySelectorAll("[data-copy], [data-copy-file]")) {
+    button.hidden = false;
+  }
   for (const select of root.querySelectorAll("[data-panel]")) {
     select.addEventListener("change", () => {
       const snippet = document.getElementById(select.dataset.panel);
@@ -80,16 +83,32 @@ function ready(root) {
   }
 }
 
+function copied(button) {
+  button.firstChild.data = "Copied";
+  setTimeout(() => (button.firstChild.data = "Copy"), 2000);
+}
+
 async function copy(button) {
   const input = document.getElementById(button.dataset.copy);
   input.select();
   try {
     await navigator.clipboard.writeText(input.value);
-    button.firstChild.data = "Copied";
-    setTimeout(() => (button.firstChild.data = "Copy"), 2000);
+    copied(button);
   } catch {
     // Pages that aren't served securely have no clipboard: the text is selected.
     button.firstChild.data = "Press Ctrl C";
+  }
+}
+
+/** Puts a file of the server on the clipboard. */
+async function copyFile(button) {
+  try {
+    const response = await fetch(button.dataset.copyFile);
+    if (!response.ok) throw new Error(response.statusText);
+    await navigator.clipboard.writeText(await response.text());
+    copied(button);
+  } catch {
+    button.firstChild.data = "Can't copy: download it";
   }
 }
 
@@ -97,13 +116,15 @@ document.addEventListener("click", (event) => {
   if (!(event.target instanceof Element)) return;
   const button = event.target.closest("[data-copy]");
   if (button) return void copy(button);
-  const link = event.target.closest("a[data-share]");
+  const file = event.target.closest("[data-copy-file]");
+  if (file) return void copyFile(file);
+  const link = event.target.closest("a[data-sheet]");
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
   if (!link || elsewhere || event.button !== 0) return;
   event.preventDefault();
-  made();
+  made().dataset.title = link.dataset.sheet;
   say("One moment…");
-  dialog().showModal();
+  if (!dialog().open) dialog().showModal();
   load(link.href);
 });
 

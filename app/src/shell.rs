@@ -4,7 +4,7 @@ use leptos::config::LeptosOptions;
 use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
-use model::{Plan, estimate, link};
+use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::desk::WORKER_FIELD;
 use crate::stored::{LINK_FIELD, Stored};
@@ -44,9 +44,7 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     let worker = files.clone().filter(|_| has_studies).map(|files| {
         view! { <meta name=WORKER_FIELD content=files.worker/> }
     });
-    let share = files.clone().filter(|_| page == Page::Explorer).map(|files| {
-        view! { <script type="module" nonce=use_nonce() src=files.share></script> }
-    });
+    let scripts = files.clone().map(|files| scripts(files, page));
     let stored = use_context::<Stored>().map(|stored| {
         view! { <meta name=LINK_FIELD content=stored.link/> }
     });
@@ -69,7 +67,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
                 {style}
                 {worker}
-                {share}
+                {scripts}
+                <meta name="model-version" content=MODEL_VERSION/>
                 {script}
             </head>
             <body>
@@ -104,9 +103,19 @@ fn preview_fields(preview: Preview, title: &str, description: &str) -> impl Into
     }
 }
 
+/// The scripts that are written by hand: charts are saved everywhere, sheets and files to import
+/// belong to the explorer.
+fn scripts(files: SiteFiles, page: Page) -> Vec<impl IntoView> {
+    let own = [files.share, files.import].into_iter().filter(|_| page == Page::Explorer);
+    let script = |src: String| {
+        view! { <script type="module" nonce=use_nonce() src=src></script> }
+    };
+    own.chain([files.save]).map(script).collect()
+}
+
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, reviews, css, worker: _, share: _ } = files;
+    let SiteFiles { explorer, pages, sweeps, reviews, css, .. } = files;
     let ModuleFiles { js, wasm } = match page {
         Page::Explorer => explorer,
         Page::Trust | Page::Ladder | Page::Schedule | Page::Compare => pages,

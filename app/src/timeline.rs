@@ -44,6 +44,7 @@ use model::timeline::{PlanTimeline, TaskDetail};
 
 pub use drawing::drawing;
 pub use figure::{Show, TimelineFigure, timeline};
+pub use files::chrome_trace;
 pub use track::{Held, Track};
 
 /// What a timeline shows. Only the timeline itself is needed.

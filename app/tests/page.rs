@@ -194,6 +194,8 @@ fn scripts_are_there_only_when_the_site_is_built() {
             wasm: "/pkg/reviews_bg.2.wasm".to_owned(),
         },
         share: "/pkg/share.1.js".to_owned(),
+        import: "/pkg/import.1.js".to_owned(),
+        save: "/pkg/save.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };
@@ -204,6 +206,9 @@ fn scripts_are_there_only_when_the_site_is_built() {
         "import init, { hydrate } from \"/pkg/app.1.js\"",
         "const module = fetch(\"/pkg/app_bg.2.wasm\");",
         "<meta name=\"study-worker\" content=\"/pkg/worker.1.js\"",
+        "src=\"/pkg/share.1.js\"",
+        "src=\"/pkg/import.1.js\"",
+        "src=\"/pkg/save.1.js\"",
     ] {
         assert!(html.contains(part), "{part}");
     }

@@ -104,8 +104,10 @@ test("tables and charts are saved", async ({ page }) => {
     return download.suggestedFilename();
   };
   const figure = page.locator("#compare-memory");
-  const picture = () => figure.getByRole("button", { name: "Save as SVG" }).click();
+  const picture = () => figure.getByRole("button", { name: /^SVG of / }).click();
   expect(await save(picture)).toBe("moescape-compare-memory.svg");
+  const pixels = () => figure.getByRole("button", { name: /^PNG of / }).click();
+  expect(await save(pixels)).toBe("moescape-compare-memory.png");
   await figure.getByText("Table", { exact: true }).click();
   const rows = () => figure.getByRole("button", { name: "Save as CSV" }).click();
   expect(await save(rows)).toBe("moescape-compare-memory.csv");

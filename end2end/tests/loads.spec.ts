@@ -42,7 +42,8 @@ test("a planner's effect is drawn before and after, with its moves", async ({ pa
   const file = await saved;
   expect(file.suggestedFilename()).toBe("moescape-load-after.csv");
   const lines = readFileSync(await file.path(), "utf8").trim().split("\r\n");
-  expect(lines[0]).toMatch(/^Layer,rank 0,rank 1/);
+  expect(lines[0]).toMatch(/^Layer,rank 0,rank 1.*,design,model_version,date$/);
+  expect(lines[1]).toContain(",/?v=1&preset=");
   expect(lines.length).toBeGreaterThan(50);
   await loads.getByRole("link", { name: "Without the planner" }).click();
   await expect(page.locator("#load-after")).toHaveCount(0);

@@ -69,4 +69,6 @@ test("a table is saved as CSV", async ({ page }) => {
   const text = readFileSync(await download.path(), "utf8");
   expect(text.split("\r\n").length).toBeGreaterThan(5);
   expect(text).toContain("Ideal");
+  expect(text).toMatch(/^[^\r]*,design,model_version,date\r\n/);
+  expect(text).toContain(",/?v=1&preset=pangu-ultra-moe-6k,");
 });

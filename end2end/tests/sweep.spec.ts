@@ -220,7 +220,18 @@ test("the table is ordered, searched and saved", async ({ page, request }) => {
   expect(await rows.count()).toBeGreaterThan(0);
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "These as CSV" }).click();
-  expect((await saved).suggestedFilename()).toMatch(/^sweep-[0-9a-f]+\.csv$/);
+  const file = await saved;
+  expect(file.suggestedFilename()).toBe("moescape-selection.csv");
+  const { readFileSync } = await import("node:fs");
+  const csv = readFileSync(await file.path(), "utf8");
+  expect(csv).toMatch(/^index,front,.*,design,model_version,date\r\n/);
+  // The id of the sweep ends it: no file has it.
+  const id = new URL(page.url()).pathname.split("/")[2] ?? "none";
+  expect(csv).not.toContain(id);
+  expect(csv).toContain(",/?v=1&preset=");
+  const picture = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as PNG" }).first().click();
+  expect((await picture).suggestedFilename()).toBe("moescape-scatter.png");
 });
 
 test("a finished sweep reads without JavaScript", async ({ visit, request }) => {

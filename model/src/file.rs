@@ -2,7 +2,8 @@
 //!
 //! JSON and TOML both read into one small [`Tree`], so that they hold the same designs and break
 //! in the same words. A file is read strictly and to its end: unknown keys, wrong types and values
-//! out of bounds are all reported at once. What is absent is the preset's value.
+//! out of bounds are all reported at once. What is absent is the preset's value. Beside the design
+//! a file may say where it comes from, under [`PROVENANCE`]: that is passed over.
 
 #[cfg(feature = "text")]
 pub mod json;
@@ -22,6 +23,9 @@ use crate::preset::Preset;
 
 /// The version of the file format, and the only one so far.
 pub const SCHEMA: u64 = 1;
+
+/// The key under which a file says where it comes from; nothing of a design follows from it.
+pub const PROVENANCE: &str = "provenance";
 
 /// Errors after which the rest of a file isn't read.
 const MOST_ERRORS: usize = 100;
@@ -73,7 +77,7 @@ pub fn read(tree: &Tree) -> Result<Design, Vec<KnobError>> {
     for (index, (key, value)) in entries.iter().enumerate() {
         if entries.iter().take(index).any(|(earlier, _)| earlier == key) {
             reader.errors.push(repeated(key));
-        } else if !matches!(key.as_str(), "schema" | "preset") {
+        } else if !matches!(key.as_str(), "schema" | "preset" | PROVENANCE) {
             reader.section(key, value);
         }
         if reader.errors.len() >= MOST_ERRORS {

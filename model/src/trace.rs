@@ -42,6 +42,8 @@ pub struct Event<'a> {
 pub struct Trace {
     json: String,
     process: u32,
+    /// What is said of the trace as a whole: the entries of a JSON object.
+    notes: String,
 }
 
 impl Trace {
@@ -57,6 +59,7 @@ impl Trace {
         let mut trace = Self {
             json: String::from("{\"displayTimeUnit\":\"ms\",\"traceEvents\":["),
             process: 0,
+            notes: String::new(),
         };
         trace.begin_process("Pipeline stages");
         for stage in 0..timeline.lists.stages() {
@@ -117,10 +120,25 @@ impl Trace {
         self.json.push_str("}}");
     }
 
+    /// Says something of the trace as a whole; viewers show it under `otherData`.
+    pub fn note(&mut self, name: &str, value: &str) {
+        if !self.notes.is_empty() {
+            self.notes.push(',');
+        }
+        quote(name, &mut self.notes);
+        self.notes.push(':');
+        quote(value, &mut self.notes);
+    }
+
     /// The file.
     #[must_use]
     pub fn finish(mut self) -> String {
-        self.json.push_str("\n]}\n");
+        self.json.push_str("\n]");
+        if !self.notes.is_empty() {
+            // Writing to a string can't fail.
+            let _ = write!(self.json, ",\"otherData\":{{{}}}", self.notes);
+        }
+        self.json.push_str("}\n");
         self.json
     }
 
@@ -304,6 +322,17 @@ mod tests {
         assert_eq!(names.len(), 2);
         assert_eq!(names[1], (&Value::from(2), &Value::from("Stage 1")));
         assert!(events.iter().all(|event| event["pid"] == 1));
+    }
+
+    #[test]
+    fn what_is_said_of_the_whole_stands_beside_the_events() {
+        let mut trace = Trace::new(&timeline(Method::Gpipe, 1, 1, 1), &mut |_, _| Vec::new());
+        trace.note("design", "/?v=1&\"x\"");
+        trace.note("date", "2026-01-31");
+        let trace: Value = serde_json::from_str(&trace.finish()).unwrap();
+        assert_eq!(trace["otherData"]["design"], "/?v=1&\"x\"");
+        assert_eq!(trace["otherData"]["date"], "2026-01-31");
+        assert!(trace["traceEvents"].as_array().is_some_and(|events| !events.is_empty()));
     }
 
     #[test]

@@ -87,6 +87,22 @@ fn unset_options_are_spelled_none() {
 }
 
 #[test]
+fn where_a_file_comes_from_changes_nothing() {
+    let plain = opens(r#"{"schema":1,"parallel":{"tp":4}}"#);
+    for provenance in [r#"{"design":"/?v=1","model_version":"0.4.0","date":"2026-01-31"}"#, "1"] {
+        let text = format!(r#"{{"schema":1,"parallel":{{"tp":4}},"provenance":{provenance}}}"#);
+        assert_eq!(opens(&text), plain);
+    }
+    refused_once(
+        r#"{"schema":1,"provenance":{},"provenance":{}}"#,
+        "repeated_knob",
+        "provenance",
+        &[],
+    );
+    assert_eq!(refused(r#"{"schema":1,"provenanse":{}}"#)[0].rule, "unknown_section");
+}
+
+#[test]
 fn aliases_are_read_in_their_own_section() {
     let design = opens(&one("parallel", "tp", "4"));
     assert_eq!(design.parallel.tensor_model_parallel_size, 4);

@@ -3,9 +3,11 @@
 mod card;
 mod designs;
 pub(crate) mod embed;
+mod export;
 mod files;
 mod health;
 mod import;
+mod import_page;
 mod knobs;
 mod metrics;
 pub(crate) mod not_found;
@@ -20,6 +22,7 @@ mod review_start;
 mod reviews;
 mod schedule;
 mod share;
+mod sheets;
 mod stored_page;
 mod sweep_page;
 mod sweep_rows;
@@ -51,6 +54,14 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
         .route("/share", get(share::open).post(share::act))
+        .route("/export", get(export::sheet))
+        .route("/export/{name}", get(export::file))
+        .route(
+            "/import",
+            get(import_page::form)
+                .post(import_page::import_form)
+                .layer(DefaultBodyLimit::max(import_page::MOST_BYTES)),
+        )
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
         .route(app::trust::PATH, get(page::trust))

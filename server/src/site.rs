@@ -156,8 +156,9 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
     let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
     let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
-    let (worker, share, css) = (name("worker")?, name("share")?, name("css")?);
-    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, css })
+    let (worker, css) = (name("worker")?, name("css")?);
+    let (share, import, save) = (name("share")?, name("import")?, name("save")?);
+    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, import, save, css })
 }
 
 fn content_type(path: &str) -> String {
@@ -188,6 +189,8 @@ mod tests {
             ("pkg/app_bg.1.wasm", "wasm"),
             ("pkg/worker.1.js", "js"),
             ("pkg/share.1.js", "js"),
+            ("pkg/import.1.js", "js"),
+            ("pkg/save.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/sweeps.1.js", "js"),
@@ -204,7 +207,8 @@ mod tests {
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
         "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
-        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","css":"/pkg/app.1.css"}"#;
+        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js",
+        "import":"/pkg/import.1.js","save":"/pkg/save.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

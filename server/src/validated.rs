@@ -3,9 +3,13 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+use app::provenance::{self, Provenance};
 use app::trust::Served;
 use app::trust::still::Still;
+use model::file::Tree;
 use validation::report::{Row, Validation};
+
+use crate::calendar;
 
 /// The embedded runs' report in every form that is sent.
 #[derive(Debug)]
@@ -28,11 +32,12 @@ pub(crate) fn validated() -> &'static Validated {
 
 impl Validated {
     fn new(report: Validation) -> Self {
-        let json = json(&report);
+        let from = provenance();
+        let json = json(&report, &from);
         let mut hasher = DefaultHasher::new();
         json.hash(&mut hasher);
         Self {
-            csv: csv(&report.rows),
+            csv: csv(&report.rows, &from),
             etag: format!("W/\"{}-{:016x}\"", report.model_version, hasher.finish()),
             served: Served { still: Still::new(&report), rows: Arc::new(report.rows) },
             json,
@@ -40,15 +45,27 @@ impl Validated {
     }
 }
 
+/// Where a report that is made now comes from: each of its rows has a design of its own.
+pub(crate) fn provenance() -> Provenance {
+    Provenance { design: app::trust::PATH.to_owned(), date: calendar::today() }
+}
+
 /// A report as JSON, with the names of its fields.
-pub(crate) fn json(report: &Validation) -> String {
+pub(crate) fn json(report: &Validation, from: &Provenance) -> String {
+    #[derive(serde::Serialize)]
+    struct Sent<'a> {
+        #[serde(flatten)]
+        report: &'a Validation,
+        provenance: Tree,
+    }
+    let sent = Sent { report, provenance: from.tree() };
     // Only maps with keys that aren't text, and writers, can fail.
-    let mut text = serde_json::to_string_pretty(report).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&sent).unwrap_or_default();
     text.push('\n');
     text
 }
 
-/// A row's columns, in the order of its fields.
+/// A row's columns, in the order of its fields; behind them stand the model's version and the day.
 const COLUMNS: [&str; 23] = [
     "id",
     "source_id",
@@ -76,14 +93,17 @@ const COLUMNS: [&str; 23] = [
 ];
 
 /// Rows as RFC 4180 asks; assumptions are joined by semicolons, and what is absent is empty.
-fn csv(rows: &[Row]) -> String {
-    let mut text = COLUMNS.join(",");
-    text.push_str("\r\n");
-    for row in rows {
-        text.push_str(&cells(row).map(|cell| quoted(&cell)).join(","));
-        text.push_str("\r\n");
-    }
-    text
+fn csv(rows: &[Row], from: &Provenance) -> String {
+    // Each row has the link of its own design already.
+    let [_, version, date] = Provenance::NAMES;
+    let header = COLUMNS.into_iter().chain([version, date]).map(str::to_owned).collect();
+    let [_, version, date] = from.values();
+    let line = |row| {
+        let more = [version, date].map(str::to_owned);
+        cells(row).into_iter().chain(more).collect()
+    };
+    let table: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().map(line)).collect();
+    provenance::csv(&table)
 }
 
 fn cells(row: &Row) -> [String; COLUMNS.len()] {
@@ -116,24 +136,9 @@ fn cells(row: &Row) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// In quotes where it has to be.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cell_with_commas_or_quotes_stays_one_cell() {
-        assert_eq!(quoted("plain text"), "plain text");
-        assert_eq!(quoted("a, \"b\"\nc"), "\"a, \"\"b\"\"\nc\"");
-    }
 
     #[test]
     fn the_table_has_the_fields_of_the_report() {
@@ -144,8 +149,10 @@ mod tests {
         for column in COLUMNS {
             assert!(fields.contains_key(column), "{column}");
         }
-        let text = csv(&[row]);
+        let text = csv(&[row], &provenance());
         assert_eq!(text.lines().count(), 2);
         assert!(text.contains(",MBS 1; no recompute,"), "{text}");
+        let end = format!(",{},{}\r\n", model::MODEL_VERSION, calendar::today());
+        assert!(text.ends_with(&end), "{text}");
     }
 }

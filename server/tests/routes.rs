@@ -13,10 +13,16 @@ mod api_v1_registry;
 mod api_v1_validation;
 #[path = "routes/compare.rs"]
 mod compare;
+#[path = "routes/downloads.rs"]
+mod downloads;
+#[path = "routes/export.rs"]
+mod export;
 #[path = "routes/fallback.rs"]
 mod fallback;
 #[path = "routes/health.rs"]
 mod health;
+#[path = "routes/import_page.rs"]
+mod import_page;
 #[path = "routes/ladder.rs"]
 mod ladder;
 #[path = "routes/openapi.rs"]
@@ -65,6 +71,8 @@ impl TestApp {
         write("pkg/pages.0123.js", "js");
         write("pkg/worker.0123.js", "js");
         write("pkg/share.0123.js", "js");
+        write("pkg/import.0123.js", "js");
+        write("pkg/save.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
         write(
@@ -74,6 +82,7 @@ impl TestApp {
                 "reviews_js":"/pkg/pages.0123.js","reviews_wasm":"/pkg/pages_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
+                "import":"/pkg/import.0123.js","save":"/pkg/save.0123.js",
                 "css":"/pkg/app.89ab.css"}"#,
         );
         Self { data: tempfile::tempdir().unwrap(), site }

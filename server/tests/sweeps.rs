@@ -112,8 +112,17 @@ impl App {
 fn site() -> TempDir {
     let site = tempfile::tempdir().unwrap();
     std::fs::create_dir(site.path().join("pkg")).unwrap();
-    let names =
-        ["app.js", "app.wasm", "pages.js", "pages.wasm", "worker.js", "share.js", "app.css"];
+    let names = [
+        "app.js",
+        "app.wasm",
+        "pages.js",
+        "pages.wasm",
+        "worker.js",
+        "share.js",
+        "import.js",
+        "save.js",
+        "app.css",
+    ];
     for name in names {
         std::fs::write(site.path().join("pkg").join(name), "x").unwrap();
     }
@@ -121,7 +130,8 @@ fn site() -> TempDir {
         "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
         "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
-        "share":"/pkg/share.js","css":"/pkg/app.css"}"#;
+        "share":"/pkg/share.js",
+        "import":"/pkg/import.js","save":"/pkg/save.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
     site
 }

@@ -71,6 +71,8 @@ impl Site {
                 "studies_js",
                 "worker",
                 "share",
+                "import",
+                "save",
                 "pages_wasm",
                 "pages_js",
                 "sweeps_wasm",
@@ -135,12 +137,15 @@ impl Site {
 pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
     let modules = wasm::compile(workspace)?;
     let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
-    let share = fs::read_to_string(workspace.root.join("app/src/share.js"))?;
+    let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
+    let (share, import) = (script("share.js")?, script("import.js")?);
+    let save = script("save.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;
     let directory = workspace.site();
 
-    let stamp = stamp(workspace, quality, &modules, &[&worker, &share, &style], &public)?;
+    let written = [&worker, &share, &import, &save, &style].map(String::as_str);
+    let stamp = stamp(workspace, quality, &modules, &written, &public)?;
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
         && let Ok(site) = Site::open(&directory)
@@ -157,7 +162,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         }
         parts.push(bound);
     }
-    let texts = files::Texts { worker: &worker, share: &share, style: &style };
+    let scripts = [("share", share.as_str()), ("import", &import), ("save", &save)];
+    let texts = files::Texts { worker: &worker, scripts: &scripts, style: &style };
     files::assemble(workspace, quality, &parts, texts, &public)?;
     fs::write(stamp_file, stamp)?;
     let site = Site::open(&directory)?;

@@ -1,10 +1,8 @@
-//! What only a browser does on the page: it knows the pins, and saves tables and pictures.
+//! What only a browser does on the page: it knows the pins.
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::pins;
-use crate::download;
 
 /// Where the pinned designs are compared; none while there are none, or these are shown already.
 pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
@@ -17,13 +15,4 @@ pub(super) fn pinned(raw: &str) -> RwSignal<Option<String>> {
         }
     });
     address
-}
-
-/// Saves what a button beside a figure is for.
-pub(super) fn press(event: &MouseEvent) {
-    if let Some(button) = download::closest(event, "[data-save]") {
-        download::save_table(&button);
-    } else if let Some(button) = download::closest(event, "[data-save-picture]") {
-        download::save_picture(&button);
-    }
 }

@@ -1,21 +1,25 @@
 //! A comparison as a table for other programs: every knob and metric, unrounded.
 
+use model::MODEL_VERSION;
 use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
 
 use super::chosen::Chosen;
 use super::numbers::{Column, columns, delta};
-use crate::download::quoted;
+use crate::provenance;
 
 /// Every knob and metric of the designs in a raw query string, with the differences of metrics
-/// from the baseline.
+/// from the baseline. Where it comes from stands in rows, as designs are columns here.
 #[must_use]
-pub fn csv(raw: &str) -> String {
+pub fn csv(raw: &str, date: &str) -> String {
     let (chosen, _) = Chosen::read(raw);
     let columns = columns(&chosen);
     let mut rows = vec![header(&columns, chosen.baseline)];
     rows.push(row("name", "", columns.iter().map(|column| column.name.clone())));
     rows.push(row("link", "", columns.iter().map(|column| column.link.clone())));
+    let same = |value: &str| columns.iter().map(|_| value.to_owned()).collect::<Vec<_>>();
+    rows.push(row("model_version", "", same(MODEL_VERSION).into_iter()));
+    rows.push(row("date", "", same(date).into_iter()));
     rows.extend(MetricId::ALL.iter().map(|id| metric(*id, &columns, chosen.baseline)));
     rows.extend(KnobId::ALL.iter().map(|id| {
         let value = |column: &Column| {
@@ -23,13 +27,7 @@ pub fn csv(raw: &str) -> String {
         };
         row(&id.id(), id.knob().unit, columns.iter().map(value))
     }));
-    let mut csv = String::new();
-    for row in rows {
-        let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
-        csv.push_str(&cells.join(","));
-        csv.push_str("\r\n");
-    }
-    csv
+    provenance::csv(&rows)
 }
 
 fn header(columns: &[Column], baseline: usize) -> Vec<String> {
@@ -70,11 +68,12 @@ mod tests {
 
     #[test]
     fn a_file_has_every_knob_and_metric_once_and_cells_for_each_design() {
-        let csv = csv("a=v=1&b=vpp%3D1&c=pp%3D12&b.name=one%2C+two&baseline=b");
+        let csv = csv("a=v=1&b=vpp%3D1&c=pp%3D12&b.name=one%2C+two&baseline=b", "2026-01-31");
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines[0], "id,unit,A,B,C,A - B,C - B");
         assert!(lines[1].contains("\"one, two\""), "{}", lines[1]);
-        assert_eq!(lines.len(), 3 + MetricId::ALL.len() + KnobId::ALL.len());
+        assert_eq!(lines.len(), 5 + MetricId::ALL.len() + KnobId::ALL.len());
+        assert!(lines.contains(&"date,,2026-01-31,2026-01-31,2026-01-31"));
         for id in MetricId::ALL {
             let start = format!("{},", id.metric().name);
             assert_eq!(lines.iter().filter(|line| line.starts_with(&start)).count(), 1);

@@ -56,11 +56,6 @@ pub(super) fn html(columns: &[Column]) -> String {
         return String::new();
     }
     let figures = FIGURES.iter().map(|spec| {
-        let below = format!(
-            "<p class=\"compare-save only-live\"><button type=\"button\" class=\"text-button\" \
-             data-save-picture=\"{}\">Save as SVG</button></p>",
-            spec.id
-        );
         Figure {
             id: spec.id,
             title: spec.title,
@@ -68,7 +63,7 @@ pub(super) fn html(columns: &[Column]) -> String {
             chart: &charts::for_any_width(|width| (spec.draw)(&shown, width)),
             rows: &(spec.rows)(&shown),
         }
-        .html(&below)
+        .html("")
     });
     format!("<div class=\"compare-figures\">{}</div>", figures.collect::<String>())
 }

@@ -17,7 +17,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
                 {header::pages(Page::Compare)}
                 <div class="actions">{header::theme_button()}</div>
             </header>
-            <main id="results" class="compare" on:click=|event| browser::press(&event)>
+            <main id="results" class="compare">
                 <h1>{TITLE}</h1>
                 <p class="compare-pinned" hidden=move || pinned.with(Option::is_none)>
                     <a class="button" href=move || pinned.get().unwrap_or_default()>

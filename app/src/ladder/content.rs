@@ -12,6 +12,7 @@ use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
 use crate::error_band::{Expected, expected};
 use crate::format;
+use crate::html::save_buttons;
 use crate::panels::explanation::source;
 use crate::trust;
 
@@ -83,7 +84,7 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
         })
         .collect();
     view! {
-        <figure class="figure card" aria-labelledby="ladder-chart">
+        <figure class="figure card" id="ladder-figure" aria-labelledby="ladder-chart">
             <figcaption>
                 <h2 id="ladder-chart">"MFU after each change"</h2>
                 <p>"Each bar goes on from the one above it; the table below has its numbers"</p>
@@ -91,6 +92,10 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
             <div class="chart" inner_html=charts::for_any_width(|width| {
                 charts::ladder(&rungs, width)
             })></div>
+            <p
+                class="figure-save"
+                inner_html=save_buttons("ladder-figure", "MFU after each change")
+            ></p>
         </figure>
     }
 }

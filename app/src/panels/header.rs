@@ -93,6 +93,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
                     {icon(Icon::Keyboard)}
                 </button>
                 {copy_link(explorer)}
+                {export_link(explorer)}
                 {share_link(explorer)}
             </div>
         </header>
@@ -165,9 +166,24 @@ fn copy_link(explorer: Explorer) -> impl IntoView {
 fn share_link(explorer: Explorer) -> impl IntoView {
     let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
     view! {
-        <a class="button" href=sheet data-share="" title="Short link, code, embedding">
+        <a class="button" href=sheet data-sheet="Share this design" title="Short link, code, embedding">
             {icon(Icon::Share)}
             <span class="copy-label share-label">"Share"</span>
+        </a>
+    }
+}
+
+/// Leads to the sheet to export, which the same script shows.
+fn export_link(explorer: Explorer) -> impl IntoView {
+    let sheet = move || format!("/export?{}", explorer.with_design(link::encode));
+    view! {
+        <a
+            class="button only-wide"
+            href=sheet
+            data-sheet="Export this design"
+            title="Launch scripts, files, numbers"
+        >
+            "Export"
         </a>
     }
 }

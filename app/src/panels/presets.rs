@@ -53,6 +53,9 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
                     "Reset all"
                 </button>
             </p>
+            <p class="preset-import">
+                <a href="/import">"Import a model or a launch script"</a>
+            </p>
             {gallery(explorer)}
         </section>
     }

@@ -11,7 +11,7 @@ use web_sys::{Element, HtmlSelectElement};
 
 use super::trace;
 use crate::desk::{Desk, Errand, link_of};
-use crate::download::{closest, elements, save_table};
+use crate::download::{closest, elements};
 use crate::explorer::Explorer;
 use crate::study::{Study, answer};
 
@@ -67,9 +67,6 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     let other_page = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
     if other_page || event.default_prevented() {
         return;
-    }
-    if let Some(button) = closest(event, "[data-save]") {
-        return save_table(&button);
     }
     if let Some(map) = closest(event, "[data-save-cells]") {
         let map = map.get_attribute("data-save-cells").unwrap_or_default();

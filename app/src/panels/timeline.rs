@@ -10,8 +10,9 @@ use model::knob::Value;
 use crate::explorer::{Explorer, Shown};
 use crate::format;
 use crate::numbers::Numbers;
+use crate::provenance::Provenance;
 use crate::schedule_page::open_alone;
-use crate::timeline::{Scene, TimelineFigure, drawing, timeline as figure};
+use crate::timeline::{Scene, TimelineFigure, chrome_trace, drawing, timeline as figure};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.
 const MOST_TASKS: u64 = 300_000;
@@ -48,6 +49,14 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
 pub fn still(numbers: &Numbers, dark: bool, width: f64) -> Result<String, String> {
     let scene = scene(&numbers.plan)?;
     Ok(drawing(&scene, TITLE, &caption(numbers), dark, width))
+}
+
+/// The timeline of a design's numbers as a Chrome trace, or why there is none.
+///
+/// # Errors
+/// A step with too many tasks.
+pub fn trace(numbers: &Numbers, provenance: &Provenance) -> Result<String, String> {
+    Ok(chrome_trace(&scene(&numbers.plan)?, provenance))
 }
 
 fn scene(plan: &Plan) -> Result<Scene, String> {

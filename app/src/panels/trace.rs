@@ -9,7 +9,7 @@ use web_sys::js_sys::{Reflect, Uint8Array};
 use web_sys::{File, RequestInit, Response};
 
 use crate::desk::{Desk, Done, Errand};
-use crate::download::download;
+use crate::download::{download, here};
 use crate::explorer::Explorer;
 use crate::recorded::Recorded;
 
@@ -135,6 +135,7 @@ pub fn hear(explorer: Explorer, done: Done) {
             }
         }
         Done::Cells(map, Some(csv)) => {
+            let csv = here().in_csv(&csv);
             download(&format!("moescape-{map}.csv"), "text/csv;charset=utf-8", &csv);
         }
         Done::Cells(_, None) => {}

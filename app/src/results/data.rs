@@ -18,6 +18,8 @@ pub struct Data {
     pub id: String,
     /// Its name; may be empty.
     pub name: String,
+    /// The link of the design that it varies; only the server has it, and writes it once.
+    pub base: String,
     /// Where it stands: `running`, `paused`, `done` or `failed`.
     pub state: String,
     /// Designs of the space, those asked for, done, with an estimate, and keeping everything.

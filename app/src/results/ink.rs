@@ -1,11 +1,14 @@
-//! A canvas in the page's colours, in pixels of the page.
+//! A canvas in the page's colours, in pixels of the page; or a file that is drawn as it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::Array;
 use web_sys::{CanvasPattern, CanvasRenderingContext2d, Element, HtmlCanvasElement};
+
+use super::picture::Picture;
+use crate::provenance::Provenance;
 
 /// What a colour is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,8 @@ pub(super) enum Side {
 /// A canvas that is drawn on.
 pub(super) struct Pen {
     context: CanvasRenderingContext2d,
+    /// Where it is drawn instead; the canvas only measures words then.
+    file: Option<RefCell<Picture>>,
     pub(super) width: f64,
     pub(super) height: f64,
     colors: [String; Ink::ALL.len()],
@@ -75,6 +80,13 @@ pub(super) fn canvas(id: &str) -> Option<HtmlCanvasElement> {
 /// The size of a canvas on the page.
 pub(super) fn size(canvas: &Element) -> (f64, f64) {
     (f64::from(canvas.client_width()), f64::from(canvas.client_height()))
+}
+
+/// The colours of each ink where a canvas stands.
+fn colors(canvas: &HtmlCanvasElement) -> Option<[String; Ink::ALL.len()]> {
+    let style = window().get_computed_style(canvas).ok()??;
+    let value = |name: &str| style.get_property_value(name).unwrap_or_default();
+    Some(Ink::ALL.map(|ink| value(ink.property()).trim().to_owned()))
 }
 
 impl Pen {
@@ -95,11 +107,40 @@ impl Pen {
         let _ = context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0);
         context.clear_rect(0.0, 0.0, width, height);
         let style = window().get_computed_style(canvas).ok()??;
-        let value = |name: &str| style.get_property_value(name).unwrap_or_default();
-        let colors = Ink::ALL.map(|ink| value(ink.property()).trim().to_owned());
-        context.set_font(&format!("12px {}", value("font-family")));
+        let font = style.get_property_value("font-family").unwrap_or_default();
+        context.set_font(&format!("12px {font}"));
         context.set_text_baseline("middle");
-        Some(Self { context, width, height, colors, ratio, hatch: OnceCell::new() })
+        let colors = colors(canvas)?;
+        Some(Self { context, file: None, width, height, colors, ratio, hatch: OnceCell::new() })
+    }
+
+    /// A file of the size that a canvas has, in the light colours: it goes on paper.
+    pub(super) fn in_file(canvas: &HtmlCanvasElement) -> Option<Self> {
+        let (width, height) = size(canvas);
+        let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        let root = document().document_element()?;
+        let theme = root.get_attribute("data-theme");
+        // A fixed, valid attribute name can always be set; nothing is painted meanwhile.
+        let _ = root.set_attribute("data-theme", "light");
+        let colors = colors(canvas);
+        let _ = match theme {
+            Some(theme) => root.set_attribute("data-theme", &theme),
+            None => root.remove_attribute("data-theme"),
+        };
+        let (file, colors) = (Some(RefCell::new(Picture::new())), colors?);
+        Some(Self { context, file, width, height, colors, ratio: 1.0, hatch: OnceCell::new() })
+    }
+
+    /// The file; none of a pen that drew on the canvas.
+    pub(super) fn finish(self, title: &str, from: &Provenance) -> Option<String> {
+        let [ground, ..] = &self.colors;
+        let file = self.file?.into_inner();
+        Some(file.finish((self.width, self.height), title, ground, from))
+    }
+
+    /// Draws in the file, if it is one.
+    fn in_picture(&self, draw: impl FnOnce(&mut Picture)) -> bool {
+        self.file.as_ref().map(|file| draw(&mut file.borrow_mut())).is_some()
     }
 
     /// Diagonals that repeat, for what is not there.
@@ -131,21 +172,33 @@ impl Pen {
     }
 
     pub(super) fn alpha(&self, alpha: f64) {
+        self.in_picture(|picture| picture.alpha(alpha));
         self.context.set_global_alpha(alpha);
     }
 
     pub(super) fn fill(&self, ink: Ink, x: f64, y: f64, width: f64, height: f64) {
+        let (color, size) = (self.color(ink), (width, height));
+        if self.in_picture(|it| it.rectangles(color, size, std::iter::once((x, y)))) {
+            return;
+        }
         self.context.set_fill_style_str(self.color(ink));
         self.context.fill_rect(x, y, width, height);
     }
 
     /// Squares, all of one size.
     pub(super) fn squares(&self, ink: Ink, size: f64, corners: impl Iterator<Item = (f64, f64)>) {
+        if let Some(file) = &self.file {
+            return file.borrow_mut().rectangles(self.color(ink), (size, size), corners);
+        }
         self.context.set_fill_style_str(self.color(ink));
         corners.for_each(|(x, y)| self.context.fill_rect(x, y, size, size));
     }
 
     pub(super) fn hatch(&self, x: f64, y: f64, width: f64, height: f64) {
+        let color = self.color(Ink::Axis);
+        if self.in_picture(|picture| picture.hatch(color, (x, y), (width, height))) {
+            return;
+        }
         // Made when it is needed first: most pictures have none.
         if let Some(pattern) = self.hatch.get_or_init(|| self.tile()) {
             self.alpha(0.55);
@@ -156,6 +209,10 @@ impl Pen {
     }
 
     pub(super) fn frame(&self, ink: Ink, x: f64, y: f64, width: f64, height: f64) {
+        let color = self.color(ink);
+        if self.in_picture(|picture| picture.frame(color, (x, y), (width, height))) {
+            return;
+        }
         self.context.set_stroke_style_str(self.color(ink));
         self.context.set_line_width(2.0);
         self.context.stroke_rect(x, y, width.max(1.0), height.max(1.0));
@@ -163,6 +220,9 @@ impl Pen {
 
     /// Dots, all of one size.
     pub(super) fn dots(&self, ink: Ink, radius: f64, points: impl Iterator<Item = (f64, f64)>) {
+        if let Some(file) = &self.file {
+            return file.borrow_mut().dots(self.color(ink), radius, points);
+        }
         self.context.set_fill_style_str(self.color(ink));
         self.context.begin_path();
         for (x, y) in points {
@@ -175,6 +235,9 @@ impl Pen {
 
     /// A mark that is told from a dot by its shape.
     pub(super) fn diamond(&self, ink: Ink, radius: f64, x: f64, y: f64) {
+        if self.in_picture(|picture| picture.diamond(self.color(ink), radius, x, y)) {
+            return;
+        }
         self.context.set_fill_style_str(self.color(ink));
         self.context.begin_path();
         self.context.move_to(x, y - radius);
@@ -186,6 +249,9 @@ impl Pen {
 
     /// A ring around a point.
     pub(super) fn ring(&self, ink: Ink, radius: f64, x: f64, y: f64) {
+        if self.in_picture(|picture| picture.ring(self.color(ink), radius, x, y)) {
+            return;
+        }
         self.context.set_stroke_style_str(self.color(ink));
         self.context.set_line_width(2.5);
         self.context.begin_path();
@@ -195,6 +261,9 @@ impl Pen {
 
     /// A line from point to point.
     pub(super) fn line(&self, ink: Ink, width: f64, points: impl Iterator<Item = (f64, f64)>) {
+        if let Some(file) = &self.file {
+            return file.borrow_mut().line(self.color(ink), width, points);
+        }
         self.context.set_stroke_style_str(self.color(ink));
         self.context.set_line_width(width);
         self.context.begin_path();
@@ -209,12 +278,22 @@ impl Pen {
     }
 
     pub(super) fn dashes(&self, on: bool) {
+        self.in_picture(|picture| picture.dashes(on));
         let dashes = if on { Array::of2(&4.into(), &3.into()) } else { Array::new() };
         // Fails only on what is no list of numbers.
         let _ = self.context.set_line_dash(&JsValue::from(dashes));
     }
 
     pub(super) fn words(&self, ink: Ink, side: Side, text: &str, x: f64, y: f64) {
+        let anchor = match side {
+            Side::Left => "start",
+            Side::Center => "middle",
+            Side::Right => "end",
+        };
+        let color = self.color(ink);
+        if self.in_picture(|picture| picture.words(color, anchor, text, (x, y), false)) {
+            return;
+        }
         self.context.set_fill_style_str(self.color(ink));
         self.context.set_text_align(match side {
             Side::Left => "left",
@@ -241,6 +320,10 @@ impl Pen {
 
     /// Words from below to above.
     pub(super) fn words_up(&self, ink: Ink, text: &str, x: f64, y: f64) {
+        let color = self.color(ink);
+        if self.in_picture(|picture| picture.words(color, "middle", text, (x, y), true)) {
+            return;
+        }
         self.context.save();
         // These fail only on what is no number.
         let _ = self.context.translate(x, y);
@@ -255,6 +338,9 @@ impl Pen {
 
     /// Draws only inside a rectangle until [`Self::unclip`].
     pub(super) fn clip(&self, x: f64, y: f64, width: f64, height: f64) {
+        if self.in_picture(|picture| picture.clip((x, y), (width, height))) {
+            return;
+        }
         self.context.save();
         self.context.begin_path();
         self.context.rect(x, y, width, height);
@@ -262,6 +348,9 @@ impl Pen {
     }
 
     pub(super) fn unclip(&self) {
+        if self.in_picture(Picture::unclip) {
+            return;
+        }
         self.context.restore();
     }
 }

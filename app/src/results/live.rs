@@ -14,6 +14,7 @@ use super::scatter::{self, Plot};
 use super::select::{Selection, select};
 use super::view::View;
 use super::{PATH, dom, parts};
+use crate::download::here;
 
 /// What a pointer is dragging.
 #[derive(Clone, Copy, Debug)]
@@ -306,6 +307,29 @@ impl Live {
             });
             parallel::overlay(&pen, data, &self.view, lanes, self.current_of(data), moved);
         }
+    }
+
+    /// A picture as a file, as it is looked at; none where there is nothing to draw.
+    pub(super) fn file(&self, data: &Data, name: &str) -> Option<String> {
+        let pen = Pen::in_file(&canvas(&format!("{name}-base"))?)?;
+        let title = match name {
+            "scatter" => {
+                scatter::paint(&pen, data, self.plot.as_ref()?, &self.selection);
+                "Trade-off"
+            }
+            "parallel" => {
+                let pictured = (self.lanes.as_ref()?, &self.columns);
+                parallel::paint(&pen, data, &self.view, pictured, &self.selection);
+                "All knobs at once"
+            }
+            _ => {
+                let grid = Grid::of(data, self.view.heat_knobs(data)?);
+                let place = heat::Place::new(&grid, pen.width, pen.height);
+                heat::paint(&pen, data, &grid, &place);
+                "Two knobs"
+            }
+        };
+        pen.finish(title, &here())
     }
 
     fn paint_heat(&mut self, data: &Data, all: bool) -> Option<String> {

@@ -14,7 +14,7 @@ use super::live::{Drag, Live};
 use super::parallel::{Grip, Lanes};
 use super::view::End;
 use super::{heat, parts, scale};
-use crate::download::download;
+use crate::download::{download, here};
 
 /// The address follows when the view has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -243,7 +243,15 @@ fn control(live: &Shared, event: &Event, kind: &str) {
             let page = live.borrow();
             if let Some(data) = &page.data {
                 let text = parts::csv(data, &page.view, &page.selection);
-                download(&format!("sweep-{}.csv", data.id), "text/csv", &text);
+                // The file's name doesn't have the id that can end the sweep.
+                download("moescape-selection.csv", "text/csv", &here().in_csv(&text));
+            }
+        }
+        "svg" => {
+            let page = live.borrow();
+            let file = page.data.as_ref().and_then(|data| page.file(data, &target.with));
+            if let Some(file) = file {
+                download(&format!("moescape-{}.svg", target.with), "image/svg+xml", &file);
             }
         }
         act => {

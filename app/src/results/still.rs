@@ -61,13 +61,17 @@ fn head(data: &Data) -> String {
     element(&mut html, "h1", "", name);
     html.push_str("<p class=\"sweep-links\">");
     let id = escaped(&data.id);
+    if !data.base.is_empty() {
+        let base = escaped(&data.base);
+        let _ = write!(html, "<a data-design href=\"/?{base}\">Design that it varies</a> ");
+    }
     let _ = write!(
         html,
         "<a href=\"{}?sweep={id}\">Change it and run again</a> <span>Download \
-         <a href=\"/api/v1/sweeps/{id}/rows?format=csv\">CSV</a>, \
-         <a href=\"/api/v1/sweeps/{id}/rows?format=jsonl\">JSON lines</a>, \
-         <a href=\"/api/v1/sweeps/{id}/rows?format=parquet\">Parquet</a>, \
-         <a href=\"/api/v1/sweeps/{id}\">result as JSON</a></span></p></div>",
+         <a download href=\"/api/v1/sweeps/{id}/rows?format=csv\">CSV</a>, \
+         <a download href=\"/api/v1/sweeps/{id}/rows?format=jsonl\">JSON lines</a>, \
+         <a download href=\"/api/v1/sweeps/{id}/rows?format=parquet\">Parquet</a>, \
+         <a download=\"moescape-sweep.json\" href=\"/api/v1/sweeps/{id}\">result as JSON</a></span></p></div>",
         sweep_page::PATH,
     );
     html
@@ -167,7 +171,11 @@ fn canvas(html: &mut String, name: &str, about: &str) {
         html,
         "<div class=\"sweep-canvas {name}\" id=\"{name}\" role=\"img\" tabindex=\"0\" \
          aria-label=\"{}\"><canvas id=\"{name}-base\"></canvas>\
-         <canvas id=\"{name}-over\"></canvas></div>",
+         <canvas id=\"{name}-over\"></canvas></div>\
+         <p class=\"figure-save\"><button type=\"button\" class=\"text-button\" \
+         id=\"svg-{name}\" data-do=\"svg\" data-with=\"{name}\">Save as SVG</button>\
+         <button type=\"button\" class=\"text-button\" data-save-canvas=\"{name}\">Save as PNG\
+         </button></p>",
         escaped(about),
     );
 }

@@ -117,6 +117,7 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
     })?;
     let data = Data {
         id,
+        base: String::new(),
         name,
         state,
         counts,

@@ -39,7 +39,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 /// From the explorer to its design's schedule alone.
 pub fn open_alone(explorer: Explorer) -> impl IntoView {
     let address = move || format!("{OF_DESIGN_PATH}?{}", explorer.with_design(link::encode));
-    view! { <a class="open-alone" href=address>"Open its schedule alone"</a> }
+    view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
 }
 
 fn live(input: Input) -> impl IntoView {

@@ -28,11 +28,12 @@ impl Figure<'_> {
         );
         html::element(&mut text, "p", "", caption);
         let table = html::table(title, rows);
+        let save = html::save_buttons(id, title);
         // Writing to a string can't fail.
         let _ = write!(
             text,
             "</figcaption><div class=\"chart\">{chart}</div>{below}\
-             <details class=\"figure-table\"><summary>Table</summary>\
+             <p class=\"figure-save\">{save}</p><details class=\"figure-table\"><summary>Table</summary>\
              <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">\
              {table}</div><button type=\"button\" class=\"text-button\" data-save=\"{id}\">\
              Save as CSV</button></details></figure>"

@@ -22,7 +22,7 @@ pub fn drawing(scene: &Scene, title: &str, about: &str, dark: bool, width: f64) 
     if let Some(window) = board.window() {
         board.paint_still(&mut svg, Window::all(window.total()), width);
     }
-    let svg = svg.finish(width, board.best_height(), title, about);
+    let svg = svg.finish((width, board.best_height()), title, about, "");
     let mut html = String::from("<figure class=\"figure card\"><figcaption><h2>");
     escape_into(&mut html, title);
     html.push_str("</h2><p>");

@@ -8,7 +8,8 @@ use super::palette::Palette;
 use super::svg::Svg;
 use super::window::Window;
 use super::{Scene, tasks};
-use crate::download::download;
+use crate::download::{download, here};
+use crate::provenance::Provenance;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MOST_DETAILED: usize = 100_000;
@@ -18,7 +19,7 @@ const WIDTHS: (f64, f64) = (1_200.0, 24_000.0);
 
 /// Saves the trace.
 pub(super) fn save_trace(id: &str, scene: &Scene, lane: usize) {
-    download(&format!("moescape-{id}.json"), "application/json", &trace(scene, lane));
+    download(&format!("moescape-{id}.json"), "application/json", &trace(scene, lane, &here()));
 }
 
 /// Saves the picture: what is in view, or all of it. `words` are its title and what it shows.
@@ -29,14 +30,20 @@ pub(super) fn save_picture(
     words: (&str, &str),
     is_all: bool,
 ) {
-    if let Some(svg) = svg(board, palette, words, is_all) {
+    if let Some(svg) = svg(board, palette, words, is_all, &here()) {
         let part = if is_all { "" } else { "-part" };
         download(&format!("moescape-{id}{part}.svg"), "image/svg+xml", &svg);
     }
 }
 
+/// The trace of all stages, and of a pair of the first one where there are pairs.
+#[must_use]
+pub fn chrome_trace(scene: &Scene, provenance: &Provenance) -> String {
+    trace(scene, 0, provenance)
+}
+
 /// The trace of all stages, and of a pair of one of them where there are pairs.
-pub(super) fn trace(scene: &Scene, lane: usize) -> String {
+pub(super) fn trace(scene: &Scene, lane: usize, provenance: &Provenance) -> String {
     let timeline = scene.timeline();
     let detailed = timeline.lists.tasks.len() <= MOST_DETAILED;
     let mut trace = Trace::new(timeline, &mut |stage, task| {
@@ -56,6 +63,7 @@ pub(super) fn trace(scene: &Scene, lane: usize) -> String {
             }
         }
     }
+    provenance.entries().iter().for_each(|(name, value)| trace.note(name, value));
     trace.finish()
 }
 
@@ -65,6 +73,7 @@ pub(super) fn svg(
     palette: &Palette,
     (title, about): (&str, &str),
     is_all: bool,
+    provenance: &Provenance,
 ) -> Option<String> {
     let window = board.window()?;
     let wide = (window.total() / board.mean_block() * BLOCK).clamp(WIDTHS.0, WIDTHS.1);
@@ -74,5 +83,6 @@ pub(super) fn svg(
     board.paint_still(&mut svg, window, width);
     let (from, to) = (tasks::seconds(window.from()), tasks::seconds(window.to()));
     let title = format!("{title}, from {from} to {to}");
-    Some(svg.finish(width, board.best_height(), &title, about))
+    let size = (width, board.best_height());
+    Some(svg.finish(size, &title, about, &provenance.svg()))
 }

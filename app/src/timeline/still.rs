@@ -58,6 +58,8 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
         let attributes = format!("type=\"button\" class=\"button way\" data-act=\"{act}\"");
         element(&mut html, "button", &attributes, text);
     }
+    let attributes = format!("type=\"button\" class=\"button way\" data-save-canvas=\"{id}\"");
+    element(&mut html, "button", &attributes, "PNG of what is in view");
     html.push_str("</div>");
     html
 }

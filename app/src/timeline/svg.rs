@@ -31,8 +31,14 @@ impl<'p> Svg<'p> {
         svg
     }
 
-    /// The file. `title` names it and `description` says what it shows.
-    pub(super) fn finish(self, width: f64, height: f64, title: &str, description: &str) -> String {
+    /// The file. `title` names it, `description` says what it shows; `metadata` is an element.
+    pub(super) fn finish(
+        self,
+        (width, height): (f64, f64),
+        title: &str,
+        description: &str,
+        metadata: &str,
+    ) -> String {
         let mut file = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
              viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-labelledby=\"title about\" \
@@ -42,7 +48,11 @@ impl<'p> Svg<'p> {
         file.push_str("</title>\n<desc id=\"about\">");
         escape_into(&mut file, description);
         // Writing to a string can't fail.
-        let _ = write!(file, "</desc>\n<defs>{}</defs>\n{}</svg>\n", self.definitions, self.body);
+        let _ = write!(
+            file,
+            "</desc>\n{metadata}<defs>{}</defs>\n{}</svg>\n",
+            self.definitions, self.body
+        );
         file
     }
 
@@ -173,6 +183,11 @@ mod tests {
     use super::super::lanes::tests::Sample;
     use super::super::palette::tests::palette;
     use super::super::track::{Held, Track};
+    use crate::provenance::Provenance;
+
+    fn from() -> Provenance {
+        Provenance { design: "/?v=1&pp=2".into(), date: "2026-01-31".into() }
+    }
 
     fn board() -> Board {
         let mut board = Board::new(true);
@@ -189,7 +204,8 @@ mod tests {
         for is_all in [false, true] {
             for dark in [false, true] {
                 let file =
-                    svg(&board(), &palette(dark), ("A & B", "What \"it\" is"), is_all).unwrap();
+                    svg(&board(), &palette(dark), ("A & B", "What \"it\" is"), is_all, &from())
+                        .unwrap();
                 let document = roxmltree::Document::parse(&file).expect("well-formed");
                 let root = document.root_element();
                 assert_eq!(root.attribute("role"), Some("img"));
@@ -199,6 +215,7 @@ mod tests {
                 };
                 assert_eq!(text("title"), "A & B, from 0.00 s to 14.5 s");
                 assert_eq!(text("desc"), "What \"it\" is");
+                assert!(text("metadata").starts_with("design: /?v=1&pp=2\nmodel_version: "));
                 assert!(!file.contains("var(") && !file.contains("NaN"), "{file}");
                 let ids: Vec<_> =
                     document.descendants().filter_map(|node| node.attribute("id")).collect();
@@ -212,7 +229,7 @@ mod tests {
 
     #[test]
     fn all_of_it_has_room_for_a_letter_on_each_block() {
-        let file = svg(&board(), &palette(false), ("A", ""), true).unwrap();
+        let file = svg(&board(), &palette(false), ("A", ""), true, &from()).unwrap();
         let document = roxmltree::Document::parse(&file).expect("well-formed");
         let words = document.descendants().filter(|node| node.has_tag_name("text"));
         let letters = words.filter(|node| node.text().is_some_and(|text| text.starts_with('F')));
@@ -221,6 +238,6 @@ mod tests {
 
     #[test]
     fn there_is_no_file_of_nothing() {
-        assert_eq!(svg(&Board::new(true), &palette(false), ("A", ""), true), None);
+        assert_eq!(svg(&Board::new(true), &palette(false), ("A", ""), true, &from()), None);
     }
 }

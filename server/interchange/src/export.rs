@@ -22,11 +22,21 @@ pub struct Provenance<'a> {
     pub date: &'a str,
 }
 
-/// A launch script that makes a design; none for a format that holds no training run.
+/// What an export as a launch script can't say by an argument: each knob with its value. It stands
+/// in comments there.
+#[must_use]
+pub fn without_argument(script: &str) -> Vec<(KnobId, String)> {
+    let comments =
+        script.lines().filter_map(|line| line.strip_prefix("# ")?.strip_prefix(comment::MARK));
+    let settings = comments.filter_map(|setting| setting.trim().split_once('='));
+    settings.filter_map(|(key, value)| Some((KnobId::find(key).ok()?, value.to_owned()))).collect()
+}
+
+/// A launch script that makes a design; none for a format that isn't one.
 #[must_use]
 pub fn export(format: Format, design: &Design, provenance: &Provenance<'_>) -> Option<String> {
     let (title, program) = match format {
-        Format::HuggingFace => return None,
+        Format::HuggingFace | Format::Design => return None,
         Format::Megatron => ("Megatron-LM", "pretrain_gpt.py"),
         Format::Mindspeed => ("MindSpeed-LLM", "pretrain_gpt.py"),
     };

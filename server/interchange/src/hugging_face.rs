@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
         return;
     }
     if entries.iter().any(|(key, _)| key == "schema") && tree.get("preset").is_some() {
-        let detail = "this is a design file of Moescape: it is read as it is, without an import";
+        let detail = "this is a design file of Moescape, not a config.json: read it as one";
         return draft.fault(0, "schema", detail);
     }
     // Multimodal models keep their language model in a map of its own.

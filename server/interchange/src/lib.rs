@@ -1,5 +1,6 @@
 //! Designs from and to what others write: Hugging Face's `config.json`, launch scripts of
-//! Megatron-LM and MindSpeed-LLM, and their arguments as YAML.
+//! Megatron-LM and MindSpeed-LLM, and their arguments as YAML; and our own files, so that all are
+//! read in one place and reported in one way.
 //!
 //! [`import()`] makes a [`Design`] of such a text. What it set stands beside the key that it came
 //! from; so do what it took for granted, what changes nothing that is modelled, and what it doesn't
@@ -16,11 +17,12 @@ mod flags;
 mod hugging_face;
 mod launch;
 mod layers;
+mod own;
 mod shell;
 mod yaml;
 
 pub use draft::{Assumed, Fault, Ignored, Import, Set, Unknown};
-pub use export::{Provenance, export};
+pub use export::{Provenance, export, without_argument};
 
 use model::design::Design;
 
@@ -38,11 +40,13 @@ pub enum Format {
     Megatron,
     /// MindSpeed-LLM: the same, with its own arguments.
     Mindspeed,
+    /// Moescape's own design file, JSON or TOML.
+    Design,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::HuggingFace, Self::Megatron, Self::Mindspeed];
+    pub const ALL: [Self; 4] = [Self::HuggingFace, Self::Megatron, Self::Mindspeed, Self::Design];
 
     /// The short name.
     #[must_use]
@@ -51,12 +55,24 @@ impl Format {
             Self::HuggingFace => "hf",
             Self::Megatron => "megatron",
             Self::Mindspeed => "mindspeed",
+            Self::Design => "design",
+        }
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::HuggingFace => "Hugging Face's config.json",
+            Self::Megatron => "Megatron-LM's arguments",
+            Self::Mindspeed => "MindSpeed-LLM's arguments",
+            Self::Design => "a design file of Moescape",
         }
     }
 
     /// The format of a text, by what stands in it.
     ///
-    /// JSON is Hugging Face's; any other text with an argument, variable or package of MindSpeed's
+    /// What names a schema as our files do is one of them; other JSON is Hugging Face's; any other text with an argument, variable or package of MindSpeed's
     /// is a script of MindSpeed-LLM.
     #[must_use]
     pub fn detect(text: &str) -> Self {
@@ -71,7 +87,9 @@ impl Format {
             "--moe-fb-overlap",
             "cp_algo",
         ];
-        if text.trim_start().starts_with('{') {
+        if own::is_own(text) {
+            Self::Design
+        } else if text.trim_start().starts_with('{') {
             Self::HuggingFace
         } else if MINDSPEED.iter().any(|word| text.contains(word)) {
             Self::Mindspeed
@@ -85,7 +103,8 @@ impl Format {
 ///
 /// Of a `base`, everything that the text can't speak of is taken: for an architecture all but the
 /// shape of the model, for a launch script the cluster. Without one these are the neutral values of
-/// the registry, and the design is named after the preset that it is nearest to.
+/// the registry, and the design is named after the preset that it is nearest to. A design file names
+/// its own preset, and needs none.
 #[must_use]
 pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
     let mut draft = Draft::new(format, base);
@@ -96,6 +115,7 @@ pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
     }
     match format {
         Format::HuggingFace => hugging_face::read(text, &mut draft),
+        Format::Design => own::read(text, &mut draft),
         Format::Megatron | Format::Mindspeed => {
             let arguments = if yaml::is_yaml(text) {
                 yaml::arguments(text, &mut draft)

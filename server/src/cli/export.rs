@@ -1,14 +1,10 @@
-//! `moescape export`: a design as a file, JSON or TOML, or as a launch script.
+//! `moescape export`: a design as a file, a launch script, or its numbers as a table.
 
-use interchange::{Format as Launcher, Provenance};
-use model::MODEL_VERSION;
-use model::design::Design;
-use model::file::{self, Extent, json};
-use model::link;
+use model::file::Extent;
 
 use super::input::Source;
 use super::{Failure, output};
-use crate::calendar;
+use crate::exports::{self, Export};
 
 /// What to write.
 #[derive(Debug, clap::Args)]
@@ -24,43 +20,47 @@ pub(super) struct Arguments {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Format {
-    /// JSON
+    /// The design file, JSON
     Json,
-    /// TOML
+    /// The design file, TOML
     Toml,
     /// A launch script for Megatron-LM
     Megatron,
     /// A launch script for MindSpeed-LLM
     Mindspeed,
+    /// Headline metrics, stages and axes as a table, CSV
+    Csv,
+    /// All numbers, JSON
+    Metrics,
+    /// The table of csv, Parquet
+    Parquet,
+    /// The pipeline's timeline, a Chrome trace
+    Trace,
+}
+
+impl Format {
+    const fn export(self) -> Export {
+        match self {
+            Self::Json => Export::Json,
+            Self::Toml => Export::Toml,
+            Self::Megatron => Export::Megatron,
+            Self::Mindspeed => Export::Mindspeed,
+            Self::Csv => Export::Csv,
+            Self::Metrics => Export::Metrics,
+            Self::Parquet => Export::Parquet,
+            Self::Trace => Export::Trace,
+        }
+    }
 }
 
 /// Prints the file.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let design = arguments.source.design()?;
-    let extent = if arguments.full { Extent::Full } else { Extent::Changed };
-    let text = match arguments.format {
-        Format::Json => json::write(&design, extent),
-        Format::Toml => toml(&design, extent)?,
-        Format::Megatron => script(Launcher::Megatron, &design, arguments.full)?,
-        Format::Mindspeed => script(Launcher::Mindspeed, &design, arguments.full)?,
-    };
-    output::result(&text)
-}
-
-/// The TOML file of a design, with where it comes from.
-pub(super) fn toml(design: &Design, extent: Extent) -> Result<String, Failure> {
-    let text = toml::to_string(&file::write(design, extent))
-        .map_err(|error| Failure::Internal(format!("can't write TOML: {error}")))?;
-    let link = link::encode(design);
-    let date = calendar::today();
-    Ok(format!("# design: /?{link}\n# model version: {MODEL_VERSION}\n# date: {date}\n{text}"))
-}
-
-fn script(launcher: Launcher, design: &Design, full: bool) -> Result<String, Failure> {
-    if full {
-        return Err(Failure::user("--full is for JSON and TOML: a script holds every knob anyway"));
+    if arguments.full && !matches!(arguments.format, Format::Json | Format::Toml) {
+        let line = "--full is for json and toml: other files hold every knob, or none, anyway";
+        return Err(Failure::user(line));
     }
-    let provenance = Provenance { date: &calendar::today() };
-    interchange::export(launcher, design, &provenance)
-        .ok_or_else(|| Failure::Internal("no script is written for this launcher".to_owned()))
+    let extent = if arguments.full { Extent::Full } else { Extent::Changed };
+    let bytes = exports::file(arguments.format.export(), &design, extent).map_err(Failure::user)?;
+    output::bytes(&bytes)
 }

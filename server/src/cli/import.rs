@@ -8,8 +8,8 @@ use model::file::{Extent, json};
 use model::knob::KnobError;
 
 use super::predict::message as broken_rule;
-use super::{Failure, export, input, output};
-use crate::imported;
+use super::{Failure, input, output};
+use crate::{exports, imported};
 
 /// What to read and how to write it.
 #[derive(Debug, clap::Args)]
@@ -36,6 +36,8 @@ enum Written {
     Megatron,
     /// MindSpeed-LLM's arguments
     Mindspeed,
+    /// Our own design file, JSON or TOML
+    Design,
     /// By what stands in the file
     Auto,
 }
@@ -47,6 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Written::Hf => Format::HuggingFace,
         Written::Megatron => Format::Megatron,
         Written::Mindspeed => Format::Mindspeed,
+        Written::Design => Format::Design,
         Written::Auto => Format::detect(&text),
     };
     let wrong = |error: KnobError| Failure::user(error.to_string());
@@ -60,7 +63,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if !arguments.json {
         remarks(&import).iter().for_each(|line| output::message(line));
-        output::result(&export::toml(design, Extent::Changed)?)?;
+        let toml = exports::toml(design, Extent::Changed, &exports::provenance(design));
+        output::result(&toml.map_err(Failure::Internal)?)?;
     }
     Ok(())
 }

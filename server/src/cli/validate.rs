@@ -39,7 +39,11 @@ pub(super) struct Arguments {
 /// Prints every run with its prediction, and how well they agree.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = report(arguments)?;
-    let text = if arguments.json { validated::json(&report) } else { text(&report) };
+    let text = if arguments.json {
+        validated::json(&report, &validated::provenance())
+    } else {
+        text(&report)
+    };
     output::result(&text)?;
     let missed = report.summary.targets.iter().filter(|target| !target.met);
     let missed: Vec<String> = missed.map(missed_line).collect();

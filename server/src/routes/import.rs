@@ -15,11 +15,12 @@ use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
 
 /// Formats by name; none is found by what stands in the text.
-const FORMATS: [(&str, Option<Format>); 4] = [
+const FORMATS: [(&str, Option<Format>); 5] = [
     ("auto", None),
     ("hf", Some(Format::HuggingFace)),
     ("megatron", Some(Format::Megatron)),
     ("mindspeed", Some(Format::Mindspeed)),
+    ("design", Some(Format::Design)),
 ];
 
 /// The object of `moescape import --json`.

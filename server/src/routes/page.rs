@@ -19,7 +19,7 @@ use model::link;
 
 use super::validation;
 use crate::problem::Problem;
-use crate::{AppState, public_url};
+use crate::{AppState, calendar, public_url};
 
 /// Tells leptos on what to spawn; only the first call of a process counts.
 pub(super) fn prepare() {
@@ -79,7 +79,7 @@ pub(super) async fn compare(State(state): State<AppState>, request: Request) -> 
 /// The same as a table for other programs.
 pub(super) async fn comparison(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
-    let csv = off_thread(move || app::compare::csv(&query)).await?;
+    let csv = off_thread(move || app::compare::csv(&query, &calendar::today())).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"moescape-comparison.csv\""),

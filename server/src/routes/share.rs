@@ -17,7 +17,7 @@ use model::design::Design;
 use model::{MODEL_VERSION, link};
 
 use super::page::off_thread;
-use super::{designs, page};
+use super::{designs, page, sheets};
 use crate::client::Client;
 use crate::designs::{Entry, Stored, Words, id};
 use crate::owner::{Owner, Storing};
@@ -27,11 +27,6 @@ use sheet::{Sheet, Typed};
 
 /// The visitor's short links that are listed; the API has all of them.
 const LISTED: u32 = 20;
-
-/// What a page with our own script may load.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-                      connect-src 'self'; form-action 'self'; frame-ancestors 'none'; \
-                      base-uri 'none'";
 
 /// The sheet of a design.
 pub(super) async fn open(
@@ -143,31 +138,7 @@ async fn sheet(
             why: why.as_deref(),
             typed: typed.as_ref(),
         };
-        document(&state, asker.theme.as_deref(), &sheet.html())
+        sheets::document(&state, asker.theme.as_deref(), "Share a design", &sheet.html())
     });
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
-    ];
-    Ok((status, headers, Html(html.await?)).into_response())
-}
-
-fn document(state: &AppState, theme: Option<&str>, body: &str) -> String {
-    let files = state.site.names().map_or_else(String::new, |names| {
-        format!(
-            "<link rel=\"stylesheet\" href=\"{}\">\n<script type=\"module\" src=\"{}\"></script>\n",
-            names.css, names.share
-        )
-    });
-    // Only the two that there are come out of a cookie.
-    let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"robots\" content=\"noindex\">\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
-         <title>Share a design · Moescape</title>\n{files}</head>\n<body>\n\
-         <main class=\"share\">{body}</main>\n</body>\n</html>\n"
-    )
+    Ok((status, sheets::headers(), Html(html.await?)).into_response())
 }

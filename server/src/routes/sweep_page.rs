@@ -219,6 +219,7 @@ fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
             Some(Tree::Unsigned(number)) => Some(*number as f64),
             _ => None,
         };
+        data.base = link::encode(&job.space.spec().base);
         data.pace = Pace { rate: number("designs_per_second"), eta: number("eta_seconds") };
         let spec = Some(job.space.spec().source().clone());
         return Ok(Some(Found { data, space: Some(job.space.clone()), spec }));
@@ -230,7 +231,8 @@ fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let spec = result.get("part").and_then(|part| part.get("spec")).cloned();
     let read = spec.as_ref().and_then(|spec| Spec::from_tree(spec).ok());
     let space = read.and_then(|spec| Space::new(spec).ok());
-    let data = results::data::read(id, past.state.name(), &result);
+    let mut data = results::data::read(id, past.state.name(), &result);
+    data.base = space.as_ref().map_or_else(String::new, |space| link::encode(&space.spec().base));
     Ok(Some(Found { data, space, spec }))
 }
 

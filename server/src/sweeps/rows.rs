@@ -1,9 +1,13 @@
-//! The feasible designs of a sweep, one row each, as text: CSV and JSON lines.
+//! The feasible designs of a sweep, one row each, as text: CSV and JSON lines. Each row says which
+//! design it is, by its link, and which model computed it when; the sweep's digest knows no rows.
 
 use std::io::{self, Read, Write};
 
-use model::file::Tree;
+use app::provenance::{Provenance, quoted};
+use model::file::{PROVENANCE, Tree};
 use sweep::{Outcome, Space};
+
+use crate::exports::provenance;
 
 /// A format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,7 @@ impl Format {
                 names.extend(sweep::varying(space).map(model::design::KnobId::id));
                 let columns = space.spec().columns.iter();
                 names.extend(columns.map(|id| id.metric().name.to_owned()));
+                names.extend(Provenance::NAMES.map(str::to_owned));
                 format!("{}\n", names.join(",")).into_bytes()
             }
             Self::JsonLines | Self::Binary => vec![],
@@ -61,6 +66,7 @@ impl Format {
                 let knobs = sweep::varying(space).map(|knob| design.get(knob).to_string());
                 cells.extend(knobs.map(|text| quoted(&text)));
                 cells.extend(values.iter().map(f64::to_string));
+                cells.extend(provenance(&design).values().map(quoted));
                 rows.extend_from_slice(cells.join(",").as_bytes());
                 rows.push(b'\n');
             }
@@ -69,6 +75,7 @@ impl Format {
                     ("index", Tree::Unsigned(index)),
                     ("knobs", sweep::knobs(space, index)),
                     ("metrics", metrics(space, values)),
+                    (PROVENANCE, provenance(&space.design(index)).tree()),
                 ]);
                 // Every key of a tree is a string, so that nothing can fail.
                 rows.extend(serde_json::to_vec(&row).unwrap_or_default());
@@ -128,23 +135,26 @@ fn metrics(space: &Space, values: &[f64]) -> Tree {
     Tree::map(columns.map(|(id, value)| (id.metric().name, Tree::Real(*value))))
 }
 
-/// A cell in quotes where it needs them (RFC 4180).
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exports;
 
     #[test]
-    fn cells_with_commas_are_quoted() {
-        assert_eq!(quoted("moe_act,mlp"), "\"moe_act,mlp\"");
-        assert_eq!(quoted("a \"b\""), "\"a \"\"b\"\"\"");
-        assert_eq!(quoted("8"), "8");
+    fn every_row_opens_its_design_and_says_by_what_it_was_computed() {
+        let spec = r#"{"schema":1,"space":{"tp":[4,8]},"design":{"preset":"pangu-ultra-moe-6k"}}"#;
+        let space = Space::new(sweep::Spec::from_json(spec).unwrap()).unwrap();
+        let values = vec![0.5; space.spec().columns.len()];
+        for index in 0..2 {
+            let expected = exports::provenance(&space.design(index));
+            let [mut csv, mut json] = [vec![], vec![]];
+            Format::Csv.row(&space, index, &values, &mut csv);
+            let csv = String::from_utf8(csv).unwrap();
+            assert!(csv.ends_with(&format!(",{}\n", expected.values().join(","))), "{csv}");
+            Format::JsonLines.row(&space, index, &values, &mut json);
+            let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+            assert_eq!(json["provenance"]["design"], expected.design);
+            assert_eq!(json["provenance"]["date"], expected.date);
+        }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use model::file::Tree;
+use model::file::{PROVENANCE, Tree};
 use sweep::{Progress, Space};
 
 use super::engine::{Engine, parsed};
 use super::job::{Job, State};
 use super::kept::{Keeping, MOST_ROWS};
+use crate::exports;
 use crate::store::StoreError;
 
 /// A moment of a sweep.
@@ -106,17 +107,22 @@ pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreErr
             ("rows", rows(snapshot.kept)),
             ("progress", event(&job.space, &snapshot)),
             ("result", result),
+            (PROVENANCE, exports::provenance(&job.space.spec().base).tree()),
         ])));
     }
     let past = engine.past(id)?;
     Ok(past.map(|past| {
         let result = past.result.as_deref().map_or(Tree::Null, parsed);
+        // A result of an earlier version of the model isn't read any more.
+        let part = past.result.as_deref().and_then(|text| sweep::part(text).ok());
+        let from = part.map(|part| exports::provenance(&part.space.spec().base).tree());
         Tree::map([
             ("id", Tree::from(id)),
             ("state", past.state.name().into()),
             ("rows", rows(past.keeping)),
             ("progress", Tree::Null),
             ("result", result),
+            (PROVENANCE, from.unwrap_or(Tree::Null)),
         ])
     }))
 }

@@ -11,12 +11,14 @@ use model::knob::{Kind, Value};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 use sweep::Space;
 
 use super::rows;
+use crate::exports;
 
 /// Rows of a group.
 const GROUP: usize = 65_536;
@@ -28,15 +30,19 @@ struct Row {
     values: Vec<f64>,
 }
 
-/// Writes the rows of the binary form as a table, with the result in its footer.
+/// Writes the rows of the binary form as a table. Its footer has the result, and where it comes
+/// from: the design that the sweep varies, the model's version and the day.
 pub(crate) fn write(
     space: &Space,
     mut rows: impl Read,
     to: impl Write + Send,
     result: String,
 ) -> io::Result<()> {
-    let note = parquet::file::metadata::KeyValue::new("moescape.result".to_owned(), result);
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![note])).build();
+    let from = exports::provenance(&space.spec().base);
+    let notes = from.entries().map(|(name, value)| (format!("moescape.{name}"), value.to_owned()));
+    let notes = notes.into_iter().chain([("moescape.result".to_owned(), result)]);
+    let notes = notes.map(|(name, value)| KeyValue::new(name, value)).collect();
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(notes)).build();
     let schema = schema(space).map_err(failed)?;
     let mut table = SerializedFileWriter::new(to, schema, Arc::new(properties)).map_err(failed)?;
     loop {

@@ -58,3 +58,32 @@ fn a_launch_script_says_where_it_is_from_and_comes_back() {
     }
     assert!(refused(&["export", "megatron", "--full"]).contains("--full"));
 }
+
+#[test]
+fn numbers_and_the_timeline_are_files_too() {
+    let settings = ["--preset", "deepseek-v3", "--set", "mbs=2"];
+    let link = "/?v=1&preset=deepseek-v3&training.micro_batch_size=2";
+    for (format, part) in
+        [("csv", "scope,place,metric,value,unit,"), ("metrics", "\"mfu\""), ("trace", "otherData")]
+    {
+        let file = succeeds(&[&["export", format], &settings[..]].concat());
+        for part in [part, link, model::MODEL_VERSION] {
+            assert!(file.contains(part), "{format} lacks {part}");
+        }
+    }
+    assert!(refused(&["export", "csv", "--set", "pp=12"]).contains("can't run"));
+    assert!(refused(&["export", "csv", "--full"]).contains("--full"));
+}
+
+#[test]
+fn a_design_file_is_imported_as_it_was_exported() {
+    let settings = ["--preset", "deepseek-v3", "--set", "mbs=2"];
+    let expected = succeeds(&[&["export", "toml"], &settings[..]].concat());
+    for format in ["json", "toml"] {
+        let file = succeeds(&[&["export", format], &settings[..]].concat());
+        for kind in ["design", "auto"] {
+            let run = run_with(&["import", kind, "-"], file.as_bytes());
+            assert_eq!((run.status, run.stdout.as_str()), (0, expected.as_str()), "{}", run.stderr);
+        }
+    }
+}

@@ -45,8 +45,8 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
 pub(crate) struct Texts<'a> {
     /// The script of the worker that makes studies.
     pub(crate) worker: &'a str,
-    /// The script of the dialog to share.
-    pub(crate) share: &'a str,
+    /// The other scripts, with their names.
+    pub(crate) scripts: &'a [(&'a str, &'a str)],
     /// The style sheet, bundled.
     pub(crate) style: &'a str,
 }
@@ -92,8 +92,10 @@ pub(crate) fn assemble(
         .replace("/pkg/studies_bg.wasm", &named("studies_wasm"));
     let worker = package.add("worker", "js", worker.as_bytes())?;
     names["worker"] = format!("/pkg/{worker}").into();
-    let share = package.add("share", "js", texts.share.as_bytes())?;
-    names["share"] = format!("/pkg/{share}").into();
+    for (name, script) in texts.scripts {
+        let file = package.add(name, "js", script.as_bytes())?;
+        names[*name] = format!("/pkg/{file}").into();
+    }
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
 
     remove(&site)?;

@@ -50,7 +50,7 @@ impl Sheet<'_> {
     /// What stands in the dialog or on the page.
     pub(super) fn html(&self) -> String {
         let mut html =
-            String::from("<h1 id=\"share-title\" tabindex=\"-1\">Share this design</h1>");
+            String::from("<h1 id=\"sheet-title\" tabindex=\"-1\">Share this design</h1>");
         if let Some(why) = self.why {
             element(&mut html, "p", "class=\"share-refused\" role=\"alert\"", why);
         }
@@ -192,9 +192,13 @@ impl Sheet<'_> {
         let call = format!("curl -s {}/api/v1/predict -d '{design}'", self.base);
         html.push_str("<section><h2>For a program</h2>");
         copied(html, "share-curl", "Call of the API", &call);
-        html.push_str(
+        let _ = write!(
+            html,
             "<p class=\"muted\">Answers with every number as JSON. \
-             <a href=\"/api/v1/openapi.json\">What else the API can do</a></p></section>",
+             <a href=\"/api/v1/openapi.json\">What else the API can do</a></p>\
+             <p><a href=\"/export?{}\" data-sheet=\"Export this design\">Launch scripts, files \
+             and tables of this design</a></p></section>",
+            escaped(self.link)
         );
     }
 

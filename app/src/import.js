@@ -1,0 +1,131 @@
+// Takes files and texts to import: dropped on the page, pasted into it, or chosen in its form.
+//
+// The form is a page of the server (`/import`) that works without this script. On that page the
+// answer takes the form's place without loading the page again; from the explorer a file that is
+// dropped leads there. A file on the panel for traces of expert loads stays a trace.
+
+/** Bytes that the server reads of a file; the form says how many where it is on the page. */
+const MOST_BYTES = 1 << 20;
+
+const form = () => document.querySelector("form.import-form");
+const root = document.documentElement;
+
+const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") === true;
+const traceInput = (event) =>
+  event.target instanceof Element
+    ? event.target.closest(".trace")?.querySelector("input[type=file]")
+    : undefined;
+
+function say(text) {
+  const status = document.getElementById("import-status");
+  if (status) status.textContent = text;
+}
+
+const size = (bytes) => (bytes < 1024 ? `${bytes} B` : `${(bytes / 1024).toFixed(1)} KiB`);
+
+/** Sends the form and puts the answer in the page's place. */
+async function send(name) {
+  const body = new FormData(form());
+  const bytes = [...body.values()].reduce(
+    (sum, value) => sum + (typeof value === "string" ? value.length : value.size),
+    0,
+  );
+  const progress = document.getElementById("import-progress");
+  progress.hidden = false;
+  say(`Reading ${name}, ${size(bytes)} …`);
+  try {
+    const response = await fetch("/import", { method: "POST", body });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const answer = page.querySelector("main");
+    if (!answer) throw new Error("no page");
+    document.querySelector("main").replaceWith(answer);
+    document.title = page.title;
+    ready();
+    const heading = document.querySelector("main h1");
+    heading.tabIndex = -1;
+    heading.focus();
+    heading.scrollIntoView();
+  } catch {
+    progress.hidden = true;
+    say("The server can't be reached. The form is as it was.");
+  }
+}
+
+/** A file for the server; one that it would refuse isn't sent. */
+function take(files) {
+  const [file] = files;
+  if (!file) return;
+  const here = form();
+  if (file.size > MOST_BYTES) {
+    if (!here) location.href = "/import?large";
+    else say(`${file.name} has ${size(file.size)}; at most ${size(MOST_BYTES)} are read.`);
+    return;
+  }
+  if (here) {
+    here.elements.file.files = files;
+    void send(file.name);
+    return;
+  }
+  const leaving = document.createElement("form");
+  leaving.method = "post";
+  leaving.action = "/import";
+  leaving.enctype = "multipart/form-data";
+  leaving.hidden = true;
+  const input = document.createElement("input");
+  input.type = "file";
+  input.name = "file";
+  input.files = files;
+  leaving.append(input);
+  document.body.append(leaving);
+  leaving.submit();
+}
+
+/** Makes what works only with this script visible. */
+function ready() {
+  const here = form();
+  if (!here) return;
+  for (const element of document.querySelectorAll("[data-scripted]")) element.hidden = false;
+  here.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const [file] = here.elements.file.files;
+    if (file && file.size > MOST_BYTES) take(here.elements.file.files);
+    else void send(file?.name ?? "the text");
+  });
+}
+
+document.addEventListener("dragover", (event) => {
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  root.dataset.dropping = traceInput(event) ? "trace" : "import";
+});
+
+document.addEventListener("dragleave", (event) => {
+  // Nothing is entered: the pointer has left the page.
+  if (!event.relatedTarget) delete root.dataset.dropping;
+});
+
+document.addEventListener("drop", (event) => {
+  delete root.dataset.dropping;
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  const { files } = event.dataTransfer;
+  const trace = traceInput(event);
+  if (!trace) return take(files);
+  trace.files = files;
+  trace.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
+document.addEventListener("paste", (event) => {
+  const here = form();
+  const writes = event.target instanceof Element && event.target.closest("textarea, input");
+  if (!here || writes) return;
+  const { files } = event.clipboardData;
+  if (files.length > 0) return take(files);
+  const text = event.clipboardData.getData("text/plain");
+  if (!text) return;
+  event.preventDefault();
+  here.elements.text.value = text;
+  void send("the text");
+});
+
+ready();

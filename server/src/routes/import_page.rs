@@ -1,0 +1,185 @@
+//! `/import`: a model, a launch script or a design file becomes a design, and the page says all
+//! that there is to say about how.
+//!
+//! The form works without a script; `import.js` takes files that are dropped and texts that are
+//! pasted. Nothing is stored: the design is in the link that the page leads on to.
+
+mod answer;
+mod ask;
+
+use axum::extract::multipart::{Field, Multipart, MultipartError, MultipartRejection};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+use interchange::{Format, import};
+use model::design::Design;
+
+use super::page::off_thread;
+use super::{page, sheets};
+use crate::AppState;
+use crate::problem::Problem;
+use ask::Asked;
+
+/// Bytes of a form, at most: of a text, and of what the form puts around it.
+pub(super) const MOST_BYTES: usize = interchange::MOST_BYTES + (64 << 10);
+
+/// What a form holds.
+#[derive(Debug, Default)]
+struct Form {
+    /// Who wrote the text, by name.
+    format: String,
+    /// What the text can't speak of is this preset's; may be empty.
+    preset: String,
+    /// What was pasted.
+    text: String,
+    /// The file's name and bytes, where one was chosen.
+    file: Option<(String, Vec<u8>)>,
+}
+
+/// The empty form; `?large` says that a file was too large to be sent.
+pub(super) async fn form(State(state): State<AppState>, request: Request) -> Response {
+    let is_large = request.uri().query() == Some("large");
+    let why = is_large.then(|| (StatusCode::PAYLOAD_TOO_LARGE, too_large()));
+    let asked = Asked { why, ..Asked::default() };
+    shown(&state, request.headers(), &asked, "")
+}
+
+/// What becomes of a text.
+pub(super) async fn import_form(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    form: Result<Multipart, MultipartRejection>,
+) -> Result<Response, Problem> {
+    let form = match form {
+        Ok(form) => read(form).await,
+        Err(rejection) => Err((rejection.status(), rejection.body_text())),
+    };
+    let form = match form {
+        Ok(form) => form,
+        Err(why) => {
+            let asked = Asked { why: Some(why), ..Asked::default() };
+            return Ok(shown(&state, &headers, &asked, ""));
+        }
+    };
+    // Off the threads that answer others: a text may have a million characters.
+    off_thread(move || {
+        let mut asked = Asked::of(&form);
+        let answer = answered(&form, &mut asked).unwrap_or_else(|why| {
+            asked.why = Some(why);
+            String::new()
+        });
+        shown(&state, &headers, &asked, &answer)
+    })
+    .await
+}
+
+/// The answer to a form, or why there is none.
+fn answered(form: &Form, asked: &mut Asked) -> Result<String, (StatusCode, String)> {
+    let bad = |why: String| (StatusCode::BAD_REQUEST, why);
+    let text = match &form.file {
+        Some((name, bytes)) => decoded(bytes).map_err(|why| bad(format!("{name}: {why}")))?,
+        None => form.text.as_str(),
+    };
+    if text.trim().is_empty() {
+        return Err(bad("There is no text to import: choose a file, or paste its text.".into()));
+    }
+    // The text goes back into the box, to be mended there.
+    text.clone_into(&mut asked.text);
+    let format = match form.format.as_str() {
+        "" | "auto" => Format::detect(text),
+        name => Format::ALL
+            .into_iter()
+            .find(|format| format.name() == name)
+            .ok_or_else(|| bad("The kind of text is one of those in the list.".into()))?,
+    };
+    let base = Some(form.preset.as_str()).filter(|preset| !preset.is_empty());
+    let base = base.map(Design::from_preset).transpose();
+    let base = base.map_err(|error| bad(format!("The preset: {error}")))?;
+    let made = import(format, text, base.as_ref());
+    if made.design.is_none() {
+        asked.status = StatusCode::UNPROCESSABLE_ENTITY;
+    }
+    Ok(answer::html(&made, form.file.as_ref().map(|(name, _)| name.as_str())))
+}
+
+/// The text of a file, without the mark that some programs put before it.
+fn decoded(bytes: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        format!("line {line} isn't UTF-8 text. Save the file as UTF-8, and choose a text file.")
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Reads a form to its end; fields that it doesn't know are passed over.
+async fn read(mut multipart: Multipart) -> Result<Form, (StatusCode, String)> {
+    let mut form = Form::default();
+    while let Some(field) = multipart.next_field().await.map_err(broken)? {
+        let name = field.name().unwrap_or_default().to_owned();
+        if name == "file" {
+            let file_name: String =
+                field.file_name().unwrap_or_default().chars().take(80).collect();
+            let bytes = field.bytes().await.map_err(broken)?.to_vec();
+            // Where no file is chosen, browsers send an empty one.
+            if !bytes.is_empty() {
+                form.file = Some((file_name, bytes));
+            }
+            continue;
+        }
+        let text = field_text(field).await?;
+        match name.as_str() {
+            "format" => form.format = text,
+            "preset" => form.preset = text,
+            "text" => form.text = text,
+            _ => {}
+        }
+    }
+    Ok(form)
+}
+
+async fn field_text(field: Field<'_>) -> Result<String, (StatusCode, String)> {
+    let bytes = field.bytes().await.map_err(broken)?;
+    decoded(&bytes)
+        .map(str::to_owned)
+        .map_err(|why| (StatusCode::BAD_REQUEST, format!("The text: {why}")))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+fn broken(error: MultipartError) -> (StatusCode, String) {
+    match error.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => (status, too_large()),
+        status => (status, format!("The form can't be read: {}", error.body_text())),
+    }
+}
+
+fn too_large() -> String {
+    format!(
+        "A text has at most {} bytes; real ones have a few thousand.",
+        app::format::whole(interchange::MOST_BYTES as u64)
+    )
+}
+
+/// The page: the answer above the form, or the form alone.
+fn shown(state: &AppState, headers: &HeaderMap, asked: &Asked, answer: &str) -> Response {
+    let theme = page::theme(headers);
+    let script = state.site.names().map(|names| names.import.as_str());
+    let body = ask::html(asked, answer);
+    let html = sheets::page(state, theme.as_deref(), "Import a design", script, &body);
+    let status = asked.why.as_ref().map_or(asked.status, |(status, _)| *status);
+    (status, sheets::headers(), Html(html)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_utf_8_with_or_without_its_mark() {
+        assert_eq!(decoded("a\u{fc}".as_bytes()), Ok("aü"));
+        assert_eq!(decoded(b"\xef\xbb\xbf{}"), Ok("{}"));
+        assert!(decoded(b"a\nb\xff").unwrap_err().starts_with("line 2 "));
+        // UTF-16, as some editors save it.
+        assert!(decoded(b"\xff\xfe{\0}\0").is_err());
+    }
+}

@@ -1,0 +1,71 @@
+//! `GET /export` and `/export/{name}`.
+
+use axum::http::StatusCode;
+use interchange::{Format, import};
+use model::file::json;
+use model::link;
+
+use crate::TestApp;
+
+const QUERY: &str = "v=1&preset=deepseek-v3&parallel.tensor_model_parallel_size=2";
+
+#[tokio::test]
+async fn the_sheet_leads_to_files_that_make_the_design_again() {
+    let app = TestApp::new();
+    let sheet = app.get(&format!("/export?{QUERY}")).await;
+    assert_eq!(sheet.status, StatusCode::OK);
+    assert!(sheet.header("content-security-policy").contains("script-src 'self'"));
+    let design = link::decode(QUERY).unwrap();
+    for (name, format) in [
+        ("megatron.sh", Format::Megatron),
+        ("mindspeed.sh", Format::Mindspeed),
+        ("design.json", Format::Design),
+        ("design.toml", Format::Design),
+    ] {
+        let address = format!("/export/{name}?{QUERY}");
+        assert!(sheet.text().contains(&address.replace('&', "&amp;")), "{name}");
+        let file = app.get(&address).await;
+        assert_eq!(file.status, StatusCode::OK, "{}", file.text());
+        let disposition = file.header("content-disposition");
+        assert!(disposition.starts_with("attachment; filename=\"moescape-deepseek-v3-"));
+        assert!(disposition.ends_with(&format!("-{name}\"")), "{disposition}");
+        let made = import(format, file.text(), None);
+        assert_eq!(made.design.as_ref(), Some(&design), "{name}: {:?}", made.errors);
+        assert_eq!((made.unknown.len(), made.errors.len()), (0, 0), "{name}");
+    }
+    let file = app.get(&format!("/export/design.json?{QUERY}")).await;
+    assert_eq!(json::read(file.text()), Ok(design));
+    assert!(!app.has_store(), "an export stores nothing");
+}
+
+#[tokio::test]
+async fn the_numbers_of_files_are_those_of_the_api() {
+    let app = TestApp::new();
+    let body = r#"{"schema":1,"preset":"deepseek-v3"}"#;
+    let predicted = app.post("/api/v1/predict", body).await.json();
+    let metrics = app.get("/export/metrics.json?v=1&preset=deepseek-v3").await.json();
+    assert_eq!(metrics["metrics"], predicted["metrics"]);
+    assert_eq!(metrics["stages"], predicted["stages"]);
+    let csv = app.get("/export/metrics.csv?v=1&preset=deepseek-v3").await;
+    let mfu = csv.text().lines().find(|line| line.starts_with("step,,mfu,")).unwrap();
+    let value: f64 = mfu.split(',').nth(3).unwrap().parse().unwrap();
+    let expected = predicted["metrics"]["mfu"].as_f64().unwrap();
+    assert_eq!(value.to_bits(), expected.to_bits());
+    let trace = app.get("/export/timeline.json?v=1&preset=deepseek-v3").await.json();
+    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+}
+
+#[tokio::test]
+async fn what_can_not_be_exported_is_refused_with_the_reason() {
+    let app = TestApp::new();
+    let problem = app.get("/export/design.xlsx").await.problem(StatusCode::NOT_FOUND);
+    assert!(problem["detail"].as_str().unwrap().contains("metrics.parquet"));
+    let broken = app.get("/export/metrics.csv?pp=12").await;
+    let problem = broken.problem(StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(problem["detail"].as_str().unwrap().contains("can't run"));
+    app.get("/export?tp=eight").await.problem(StatusCode::BAD_REQUEST);
+    app.get("/export/design.toml?tp=eight").await.problem(StatusCode::BAD_REQUEST);
+    let sheet = app.get("/export?pp=12").await;
+    assert_eq!(sheet.status, StatusCode::OK);
+    assert!(sheet.text().contains("so it has no numbers"));
+}
