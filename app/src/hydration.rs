@@ -77,6 +77,16 @@ pub fn effect(query: &str) -> Option<Vec<f64>> {
     crate::study::answer::effect(query).map(|effect| crate::recorded::numbers(&effect).to_vec())
 }
 
+/// What the explorer knows of the design in a link, for scripts beside it: the legal values of a
+/// knob (`values`), a metric with all its digits (`exact`), what the design is called (`name`).
+/// Nothing where the link, the id or the question isn't known, or the design can't run.
+#[cfg(not(any(feature = "studies", feature = "pages", feature = "sweeps")))]
+#[wasm_bindgen]
+#[must_use]
+pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {
+    crate::asked::answer(question, query, id)
+}
+
 /// Every number of a link's estimate, to be compared bit by bit with the native ones. The pages of
 /// sweeps estimate nothing, and those of reviews are no place for it.
 #[cfg(not(any(feature = "sweeps", feature = "reviews")))]

@@ -11,6 +11,7 @@
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
 pub mod advice;
+pub mod asked;
 pub mod balance;
 pub mod bottleneck;
 pub mod browser;
@@ -134,6 +135,8 @@ pub struct SiteFiles {
     pub worker: String,
     /// The script of the explorer's dialog to share.
     pub share: String,
+    /// The script of keys and palette, on every page.
+    pub habits: String,
     /// The style sheet.
     pub css: String,
 }

@@ -4,7 +4,7 @@ use leptos::config::LeptosOptions;
 use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
-use model::{Plan, estimate, link};
+use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::desk::WORKER_FIELD;
 use crate::stored::{LINK_FIELD, Stored};
@@ -47,6 +47,12 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     let share = files.clone().filter(|_| page == Page::Explorer).map(|files| {
         view! { <script type="module" nonce=use_nonce() src=files.share></script> }
     });
+    let habits = files.clone().map(|files| {
+        view! {
+            <link rel="manifest" href="/manifest.webmanifest"/>
+            <script type="module" nonce=use_nonce() src=files.habits></script>
+        }
+    });
     let stored = use_context::<Stored>().map(|stored| {
         view! { <meta name=LINK_FIELD content=stored.link/> }
     });
@@ -67,9 +73,11 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 {preview}
                 {stored}
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
+                <meta name="model-version" content=MODEL_VERSION/>
                 {style}
                 {worker}
                 {share}
+                {habits}
                 {script}
             </head>
             <body>
@@ -106,7 +114,7 @@ fn preview_fields(preview: Preview, title: &str, description: &str) -> impl Into
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, reviews, css, worker: _, share: _ } = files;
+    let SiteFiles { explorer, pages, sweeps, reviews, css, .. } = files;
     let ModuleFiles { js, wasm } = match page {
         Page::Explorer => explorer,
         Page::Trust | Page::Ladder | Page::Schedule | Page::Compare => pages,

@@ -194,6 +194,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
             wasm: "/pkg/reviews_bg.2.wasm".to_owned(),
         },
         share: "/pkg/share.1.js".to_owned(),
+        habits: "/pkg/habits.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };
@@ -203,6 +204,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",
         "import init, { hydrate } from \"/pkg/app.1.js\"",
         "const module = fetch(\"/pkg/app_bg.2.wasm\");",
+        "src=\"/pkg/habits.1.js\"",
         "<meta name=\"study-worker\" content=\"/pkg/worker.1.js\"",
     ] {
         assert!(html.contains(part), "{part}");

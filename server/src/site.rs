@@ -157,7 +157,8 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
     let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
     let (worker, share, css) = (name("worker")?, name("share")?, name("css")?);
-    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, css })
+    let habits = name("habits")?;
+    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, habits, css })
 }
 
 fn content_type(path: &str) -> String {
@@ -188,6 +189,7 @@ mod tests {
             ("pkg/app_bg.1.wasm", "wasm"),
             ("pkg/worker.1.js", "js"),
             ("pkg/share.1.js", "js"),
+            ("pkg/habits.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/sweeps.1.js", "js"),
@@ -204,7 +206,8 @@ mod tests {
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
         "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
-        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","css":"/pkg/app.1.css"}"#;
+        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","habits":"/pkg/habits.1.js",
+        "css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

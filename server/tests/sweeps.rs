@@ -112,16 +112,15 @@ impl App {
 fn site() -> TempDir {
     let site = tempfile::tempdir().unwrap();
     std::fs::create_dir(site.path().join("pkg")).unwrap();
-    let names =
-        ["app.js", "app.wasm", "pages.js", "pages.wasm", "worker.js", "share.js", "app.css"];
-    for name in names {
+    let names = ["app.js", "app.wasm", "pages.js", "pages.wasm", "worker.js", "share.js"];
+    for name in names.into_iter().chain(["habits.js", "app.css"]) {
         std::fs::write(site.path().join("pkg").join(name), "x").unwrap();
     }
     let json = r#"{"js":"/pkg/app.js","wasm":"/pkg/app.wasm","pages_js":"/pkg/pages.js",
         "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
         "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
-        "share":"/pkg/share.js","css":"/pkg/app.css"}"#;
+        "share":"/pkg/share.js","habits":"/pkg/habits.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
     site
 }

@@ -23,6 +23,10 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 /// to come down to the others' budget.
 const REVIEWS_BUDGET_BYTES: u64 = 800_000;
 
+/// The scripts of keys and palette, each behind those that it imports; the last is the page's.
+const HABITS: [&str; 9] =
+    ["page", "match", "places", "designs", "palette", "tour", "gallery", "offline", "habits"];
+
 /// How much effort goes into size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quality {
@@ -70,6 +74,7 @@ impl Site {
                 "studies_js",
                 "worker",
                 "share",
+                "habits",
                 "pages_wasm",
                 "pages_js",
                 "sweeps_wasm",
@@ -138,11 +143,23 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         .collect::<Result<Vec<_>>>()?;
     let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
     let share = fs::read_to_string(workspace.root.join("app/src/share.js"))?;
+    let habits = HABITS
+        .iter()
+        .map(|name| {
+            let path = workspace.root.join(format!("app/src/habits/{name}.js"));
+            let text = fs::read_to_string(&path);
+            Ok((*name, text.with_context(|| format!("no {}", path.display()))?))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let service_worker =
+        fs::read_to_string(workspace.root.join("app/src/habits/service_worker.js"))?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;
     let directory = workspace.site();
 
-    let stamp = stamp(workspace, quality, &modules, &[&worker, &share, &style], &public)?;
+    let mut written = vec![worker.as_str(), &share, &service_worker, &style];
+    written.extend(habits.iter().map(|(_, text)| text.as_str()));
+    let stamp = stamp(workspace, quality, &modules, &written, &public)?;
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
         && let Ok(site) = Site::open(&directory)
@@ -159,7 +176,13 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         }
         parts.push(bound);
     }
-    let texts = files::Texts { worker: &worker, share: &share, style: &style };
+    let texts = files::Texts {
+        worker: &worker,
+        share: &share,
+        habits: &habits,
+        service_worker: &service_worker,
+        style: &style,
+    };
     files::assemble(workspace, quality, &parts, texts, &public)?;
     fs::write(stamp_file, stamp)?;
     let site = Site::open(&directory)?;
