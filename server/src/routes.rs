@@ -4,6 +4,7 @@ mod card;
 mod designs;
 pub(crate) mod embed;
 mod files;
+mod gallery;
 mod health;
 mod import;
 mod knobs;
@@ -11,9 +12,11 @@ mod metrics;
 pub(crate) mod not_found;
 mod openapi;
 mod page;
+mod palette;
 mod predict;
 mod presets;
 pub(crate) mod query;
+mod reading;
 mod review;
 mod review_report;
 mod review_start;
@@ -24,6 +27,7 @@ mod stored_page;
 mod sweep_page;
 mod sweep_rows;
 mod sweeps;
+mod tour;
 mod trace;
 mod validation;
 
@@ -50,6 +54,9 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
+        .route(app::panels::header::PRESETS_PATH, get(gallery::presets))
+        .route(app::panels::header::TOUR_PATH, get(tour::tour))
+        .route("/palette.json", get(palette::palette))
         .route("/share", get(share::open).post(share::act))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))

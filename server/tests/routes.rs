@@ -25,6 +25,8 @@ mod openapi;
 mod page;
 #[path = "routes/pkg.rs"]
 mod pkg;
+#[path = "routes/reading.rs"]
+mod reading;
 #[path = "routes/review.rs"]
 mod review;
 #[path = "routes/schedule.rs"]
@@ -65,6 +67,7 @@ impl TestApp {
         write("pkg/pages.0123.js", "js");
         write("pkg/worker.0123.js", "js");
         write("pkg/share.0123.js", "js");
+        write("pkg/habits.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
         write(
@@ -74,6 +77,7 @@ impl TestApp {
                 "reviews_js":"/pkg/pages.0123.js","reviews_wasm":"/pkg/pages_bg.4567.wasm",
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
+                "habits":"/pkg/habits.0123.js",
                 "css":"/pkg/app.89ab.css"}"#,
         );
         Self { data: tempfile::tempdir().unwrap(), site }
