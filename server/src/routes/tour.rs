@@ -143,10 +143,10 @@ fn settings(html: &mut String, step: &Step) {
 
 /// The step's numbers beside those of the step before.
 fn numbers(html: &mut String, steps: &[Step], index: usize) {
-    html.push_str("<h2>What the model says</h2><div class=\"table-box\"><table>");
+    html.push_str("<h2>What the model says</h2><div class=\"tour-numbers\"><table>");
     let caption = "Predicted numbers of this step and of the one before";
     element(html, "caption", "class=\"visually-hidden\"", caption);
-    html.push_str("<thead><tr><td></td>");
+    html.push_str("<thead><tr><th scope=\"col\">Metric</th>");
     let columns: &[&str] = if index == 0 { &["Here"] } else { &["Before", "Here", "Change"] };
     for column in columns {
         element(html, "th", "scope=\"col\"", column);

@@ -17,8 +17,8 @@ static CHANGES: [Words; 9] = [
         "The final run has half as many NPUs again. The batch grows with the cluster, so that each \
          pipeline still gets 128 micro-batches: per NPU hardly anything changes, and the cluster as \
          a whole trains on half as many tokens again.",
-        "This step is about scale and not about efficiency. That the MFU stays where it is shows \
-         that nothing in this design yet suffers from the larger cluster.",
+        "This step is about scale and not about efficiency: what it does to the MFU is what the \
+         design suffers from the larger cluster.",
     ],
     &[
         "To recompute a whole layer is to run its forward a second time in front of its backward: \
@@ -35,7 +35,8 @@ static CHANGES: [Words; 9] = [
          exchange is paid once for twice as many tokens.",
         "There is a price. Half as many micro-batches go through the same 16 stages, so that \
          filling and draining the pipeline is a larger share of the step: with equal stages \
-         (p − 1) / (m + p − 1) = 15 / 79 = 18.99 %.",
+         (p − 1) / (m + p − 1) = 15 / 79 = 18.99 %. The numbers below say which of the two weighs \
+         more; the next step takes the price down.",
     ],
     &[
         "Each stage now holds two chunks of layers, and every micro-batch goes around twice. The \
