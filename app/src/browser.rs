@@ -11,6 +11,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use model::link;
+use model::metric::MetricId;
 
 use crate::compare::tray::{Tray, press_key};
 use crate::explorer::{Explorer, Shown};
@@ -25,6 +26,12 @@ const ADDRESS_DELAY: Duration = Duration::from_millis(250);
 const GESTURE_DELAY: Duration = Duration::from_millis(500);
 /// The headline is spoken when the knobs have been still for this long.
 const SPEECH_DELAY: Duration = Duration::from_millis(600);
+
+/// The document's mark of a page that came without the server.
+const SHELL_FIELD: &str = "data-shell";
+
+/// The event with which scripts beside the module ask for a metric's explanation, by its id.
+const EXPLAIN_EVENT: &str = "moescape-explain";
 
 /// Cookies last a year.
 const COOKIE_SECONDS: u32 = 31_536_000;
@@ -64,10 +71,15 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
             press(explorer, tray, &event);
         });
         let back = window_event_listener(ev::popstate, move |_| follow_address(explorer));
+        let asked = window_event_listener(ev::Custom::new(EXPLAIN_EVENT), move |event| {
+            explain(explorer, &event);
+        });
         on_cleanup(move || {
             keys.remove();
             back.remove();
+            asked.remove();
         });
+        take_shell(explorer);
     });
     announcement
 }
@@ -119,9 +131,35 @@ pub fn address(query: &str) -> String {
     format!("{origin}/?{query}")
 }
 
-/// The query string of the page; that of a stored design comes with the document.
+/// Takes over a page that came without the server: one that was written for the first design,
+/// whatever its address says.
+fn take_shell(explorer: Explorer) {
+    if !is_shell() {
+        return;
+    }
+    let root = document().document_element();
+    // Fixed, valid attribute names can always be set and removed.
+    let mark = |done: &str| {
+        root.iter().for_each(|root| drop(root.set_attribute(done, "true")));
+    };
+    root.iter().for_each(|root| drop(root.remove_attribute(SHELL_FIELD)));
+    match link::decode(&query()) {
+        Ok(design) => explorer.follow(design),
+        // The server's page would say what is wrong with it.
+        Err(_) => mark("data-unread"),
+    }
+}
+
+fn is_shell() -> bool {
+    document().document_element().is_some_and(|root| root.has_attribute(SHELL_FIELD))
+}
+
+/// The query string that the page was written for; that of a stored design comes with the document.
 #[must_use]
 pub fn query() -> String {
+    if is_shell() {
+        return String::new();
+    }
     let location = window().location();
     let path = location.pathname().unwrap_or_default();
     let is_stored = path.strip_prefix(stored::PATH).is_some_and(|id| id.starts_with('/'));
@@ -277,9 +315,18 @@ pub(crate) fn history_key(event: &ev::KeyboardEvent) -> Option<bool> {
     }
 }
 
+fn explain(explorer: Explorer, event: &ev::CustomEvent) {
+    let metric = event.detail().as_string().and_then(|id| MetricId::find(&id));
+    if metric.is_some() {
+        explorer.explained.set(metric);
+    }
+}
+
 fn close_what_is_open(explorer: Explorer) {
     if explorer.help_open.get_untracked() {
         explorer.help_open.set(false);
+    } else if explorer.steps_open.get_untracked() {
+        explorer.steps_open.set(false);
     } else if explorer.conventions_open.get_untracked() {
         explorer.conventions_open.set(false);
     } else if explorer.explained.with_untracked(Option::is_some) {

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{hydration, parity};
+use crate::{asked, hydration, parity};
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
@@ -15,4 +15,13 @@ pub fn hydrate() {
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {
     parity::estimate_numbers(query)
+}
+
+/// What the explorer knows of the design in a link, for scripts beside it: the legal values of a
+/// knob (`values`), a metric with all its digits (`exact`), what the design is called (`name`).
+/// Nothing where the link, the id or the question isn't known, or the design can't run.
+#[wasm_bindgen]
+#[must_use]
+pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {
+    asked::answer(question, query, id)
 }

@@ -18,7 +18,7 @@ use model::routing::Effect;
 use model::violation::{Nearest, Violation};
 use model::{Plan, legal_values};
 
-use crate::history::History;
+use crate::history::{History, Step};
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
 
@@ -84,6 +84,8 @@ pub struct Explorer {
     pub sheet_open: RwSignal<bool>,
     /// Is the help on keys open?
     pub help_open: RwSignal<bool>,
+    /// Is the list of steps open?
+    pub steps_open: RwSignal<bool>,
     /// Are the other ways to count MFU open?
     pub conventions_open: RwSignal<bool>,
     /// Is this design only to be looked at?
@@ -139,6 +141,7 @@ impl Explorer {
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
             help_open: RwSignal::new(false),
+            steps_open: RwSignal::new(false),
             conventions_open: RwSignal::new(false),
             locked: RwSignal::new(false),
             beside: StoredValue::new(None),
@@ -404,6 +407,17 @@ impl Explorer {
     /// Takes a step again that was taken back.
     pub fn redo(self) {
         self.step(History::redo);
+    }
+
+    /// Goes to the design after so many steps of the history.
+    pub fn go(self, place: usize) {
+        self.step(|history, now| history.go(place, now));
+    }
+
+    /// The steps of the history, and how many of them the design has.
+    #[must_use]
+    pub fn steps(self) -> (Vec<Step>, usize) {
+        self.history.with(|history| self.design.with(|now| (history.steps(now), history.place())))
     }
 
     fn step(self, step: impl FnOnce(&mut History, &Design) -> Option<Design>) {

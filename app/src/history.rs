@@ -2,6 +2,8 @@
 
 use model::design::{Design, KnobId};
 
+use crate::format::{short_label, spelled};
+
 /// So many entries are kept; older ones are forgotten.
 const LONGEST: usize = 500;
 
@@ -10,6 +12,17 @@ const LONGEST: usize = 500;
 struct Entry {
     label: String,
     design: Design,
+}
+
+/// A step as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it did: `TP 8 → 16`.
+    pub words: String,
+    /// How many steps there are up to it: where [`History::go`] goes.
+    pub place: usize,
+    /// Does the design that is shown have it?
+    pub is_done: bool,
 }
 
 /// The steps before and after the design that is shown.
@@ -63,6 +76,47 @@ impl History {
         step(&mut self.future, &mut self.past, &mut self.open, now)
     }
 
+    /// Every step, the oldest first, those that were taken back included: where each leads, in
+    /// words, when `now` is shown. A step that changed nothing says so little that it is left out.
+    #[must_use]
+    pub fn steps(&self, now: &Design) -> Vec<Step> {
+        let entries = self.past.iter().chain(self.future.iter().rev());
+        let places = self.past.iter().map(|entry| &entry.design).chain([now]);
+        let places = places.chain(self.future.iter().rev().map(|entry| &entry.design));
+        let pairs = places.clone().zip(places.skip(1));
+        let steps = entries.zip(pairs).enumerate().filter(|(_, (_, (from, to)))| from != to);
+        let step = |(index, (entry, (from, to))): (usize, (&Entry, (&Design, &Design)))| Step {
+            words: in_words(&entry.label, from, to),
+            place: index + 1,
+            is_done: index < self.past.len(),
+        };
+        steps.map(step).collect()
+    }
+
+    /// How many steps are behind the design that is shown.
+    #[must_use]
+    pub fn place(&self) -> usize {
+        self.past.len()
+    }
+
+    /// The design after so many steps, however many of them have to be taken back or again.
+    pub fn go(&mut self, place: usize, now: &Design) -> Option<Design> {
+        self.open = None;
+        let before = self.past.len();
+        let mut at = now.clone();
+        while self.past.len() != place {
+            let back = self.past.len() > place;
+            let (from, to) = if back {
+                (&mut self.past, &mut self.future)
+            } else {
+                (&mut self.future, &mut self.past)
+            };
+            let Some(Entry { label, design }) = from.pop() else { break };
+            to.push(Entry { label, design: std::mem::replace(&mut at, design) });
+        }
+        (self.past.len() != before).then_some(at)
+    }
+
     /// What undo would take back.
     #[must_use]
     pub fn undo_label(&self) -> Option<&str> {
@@ -90,6 +144,19 @@ fn step(
         }
     }
     None
+}
+
+/// What a step did: the knob with both values where it was one, else the label it was noted with.
+fn in_words(label: &str, from: &Design, to: &Design) -> String {
+    let mut differing = KnobId::ALL.iter().filter(|id| from.get(**id) != to.get(**id));
+    let one = differing.next().filter(|_| from.preset == to.preset);
+    match (one, differing.next()) {
+        (Some(id), None) => {
+            let [from, to] = [from, to].map(|design| spelled(&design.get(*id)));
+            format!("{} {from} → {to}", short_label(*id))
+        }
+        _ => label.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -185,6 +252,54 @@ mod tests {
         desk.set(PP, 16);
         assert!(desk.undo());
         assert_eq!(desk.value(TP), Value::Integer(8));
+    }
+
+    #[test]
+    fn steps_say_what_they_did_and_which_are_taken_back() {
+        let mut desk = Desk::new();
+        desk.set(TP, 4);
+        desk.set(PP, 8);
+        desk.history.close();
+        desk.set(PP, 4);
+        assert!(desk.undo());
+        let steps = desk.history.steps(&desk.design);
+        let said: Vec<_> = steps.iter().map(|step| (step.words.as_str(), step.is_done)).collect();
+        assert_eq!(said, [("TP 8 → 4", true), ("PP 16 → 8", true), ("PP 8 → 4", false)]);
+    }
+
+    #[test]
+    fn going_to_a_step_is_undo_or_redo_as_often_as_it_takes() {
+        let mut desk = Desk::new();
+        let mut designs = vec![desk.design.clone()];
+        for (knob, value) in [(TP, 4), (PP, 8), (TP, 2), (PP, 4)] {
+            desk.set(knob, value);
+            desk.history.close();
+            designs.push(desk.design.clone());
+        }
+        let words = desk.history.steps(&desk.design);
+        for place in [1, 4, 0, 3, 2] {
+            let design = desk.history.go(place, &desk.design).expect("another place");
+            desk.design = design;
+            assert_eq!(desk.design, designs[place]);
+            assert_eq!(desk.history.place(), place);
+            let now = desk.history.steps(&desk.design);
+            assert!(now.iter().zip(&words).all(|(now, then)| now.words == then.words));
+        }
+        assert_eq!(desk.history.go(2, &desk.design), None);
+        let beyond = desk.history.go(99, &desk.design);
+        assert_eq!(beyond.as_ref(), designs.last());
+    }
+
+    #[test]
+    fn a_step_that_changed_nothing_is_not_listed() {
+        let mut desk = Desk::new();
+        desk.set(TP, 4);
+        desk.history.close();
+        desk.set(PP, 8);
+        desk.set(PP, 16);
+        let steps = desk.history.steps(&desk.design);
+        assert_eq!(steps.len(), 1);
+        assert_eq!(steps[0].words, "TP 8 → 4");
     }
 
     #[test]

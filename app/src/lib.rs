@@ -11,6 +11,7 @@
 compile_error!("`browser` and `ssr` are the two sides of one page: build with one of them");
 
 pub mod advice;
+pub mod asked;
 pub mod balance;
 pub mod bottleneck;
 pub mod browser;
@@ -141,6 +142,8 @@ pub struct SiteFiles {
     pub import: String,
     /// The script that saves charts as pictures.
     pub save: String,
+    /// The script of keys and palette, on every page.
+    pub habits: String,
     /// The style sheet.
     pub css: String,
 }

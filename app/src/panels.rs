@@ -11,6 +11,7 @@ pub mod knob_note;
 pub mod knobs;
 pub mod page;
 pub mod presets;
+pub mod steps;
 pub mod studies;
 pub mod timeline;
 pub mod trace;

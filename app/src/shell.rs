@@ -45,6 +45,12 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
         view! { <meta name=WORKER_FIELD content=files.worker/> }
     });
     let scripts = files.clone().map(|files| scripts(files, page));
+    let habits = files.clone().map(|files| {
+        view! {
+            <link rel="manifest" href="/manifest.webmanifest"/>
+            <script type="module" nonce=use_nonce() src=files.habits></script>
+        }
+    });
     let stored = use_context::<Stored>().map(|stored| {
         view! { <meta name=LINK_FIELD content=stored.link/> }
     });
@@ -65,10 +71,11 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 {preview}
                 {stored}
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg"/>
+                <meta name="model-version" content=MODEL_VERSION/>
                 {style}
                 {worker}
                 {scripts}
-                <meta name="model-version" content=MODEL_VERSION/>
+                {habits}
                 {script}
             </head>
             <body>

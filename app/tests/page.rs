@@ -196,6 +196,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),
         save: "/pkg/save.1.js".to_owned(),
+        habits: "/pkg/habits.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };
@@ -205,6 +206,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",
         "import init, { hydrate } from \"/pkg/app.1.js\"",
         "const module = fetch(\"/pkg/app_bg.2.wasm\");",
+        "src=\"/pkg/habits.1.js\"",
         "<meta name=\"study-worker\" content=\"/pkg/worker.1.js\"",
         "src=\"/pkg/share.1.js\"",
         "src=\"/pkg/import.1.js\"",

@@ -5,6 +5,7 @@ mod designs;
 pub(crate) mod embed;
 mod export;
 mod files;
+mod gallery;
 mod health;
 mod import;
 mod import_page;
@@ -13,9 +14,11 @@ mod metrics;
 pub(crate) mod not_found;
 mod openapi;
 mod page;
+mod palette;
 mod predict;
 mod presets;
 pub(crate) mod query;
+mod reading;
 mod review;
 mod review_report;
 mod review_start;
@@ -27,6 +30,7 @@ mod stored_page;
 mod sweep_page;
 mod sweep_rows;
 mod sweeps;
+mod tour;
 mod trace;
 mod validation;
 
@@ -53,6 +57,9 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
+        .route(app::panels::header::PRESETS_PATH, get(gallery::presets))
+        .route(app::panels::header::TOUR_PATH, get(tour::tour))
+        .route("/palette.json", get(palette::palette))
         .route("/share", get(share::open).post(share::act))
         .route("/export", get(export::sheet))
         .route("/export/{name}", get(export::file))

@@ -158,7 +158,8 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
     let (worker, css) = (name("worker")?, name("css")?);
     let (share, import, save) = (name("share")?, name("import")?, name("save")?);
-    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, import, save, css })
+    let habits = name("habits")?;
+    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, import, save, habits, css })
 }
 
 fn content_type(path: &str) -> String {
@@ -191,6 +192,7 @@ mod tests {
             ("pkg/share.1.js", "js"),
             ("pkg/import.1.js", "js"),
             ("pkg/save.1.js", "js"),
+            ("pkg/habits.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
             ("pkg/sweeps.1.js", "js"),
@@ -207,7 +209,7 @@ mod tests {
         "pages_js":"/pkg/pages.1.js","pages_wasm":"/pkg/pages_bg.1.wasm",
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
         "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
-        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js",
+        "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","habits":"/pkg/habits.1.js",
         "import":"/pkg/import.1.js","save":"/pkg/save.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]

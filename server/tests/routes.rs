@@ -31,6 +31,8 @@ mod openapi;
 mod page;
 #[path = "routes/pkg.rs"]
 mod pkg;
+#[path = "routes/reading.rs"]
+mod reading;
 #[path = "routes/review.rs"]
 mod review;
 #[path = "routes/schedule.rs"]
@@ -73,6 +75,7 @@ impl TestApp {
         write("pkg/share.0123.js", "js");
         write("pkg/import.0123.js", "js");
         write("pkg/save.0123.js", "js");
+        write("pkg/habits.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
         write(
@@ -83,6 +86,7 @@ impl TestApp {
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
                 "import":"/pkg/import.0123.js","save":"/pkg/save.0123.js",
+                "habits":"/pkg/habits.0123.js",
                 "css":"/pkg/app.89ab.css"}"#,
         );
         Self { data: tempfile::tempdir().unwrap(), site }

@@ -121,6 +121,7 @@ fn site() -> TempDir {
         "share.js",
         "import.js",
         "save.js",
+        "habits.js",
         "app.css",
     ];
     for name in names {
@@ -130,7 +131,7 @@ fn site() -> TempDir {
         "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
         "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
-        "share":"/pkg/share.js",
+        "share":"/pkg/share.js","habits":"/pkg/habits.js",
         "import":"/pkg/import.js","save":"/pkg/save.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
     site

@@ -1,4 +1,5 @@
-//! `cargo xtask build`: the binary to ship, with the optimised site inside.
+//! `cargo xtask build`: the binary to ship, with the optimised site inside; `cargo xtask site`: the
+//! site alone, quickly, for a server that reads it from its directory.
 
 use anyhow::Result;
 
@@ -14,5 +15,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     site.check_budget()?;
     workspace.build_binary()?;
     println!("built {}", shown(&workspace.binary()));
+    Ok(())
+}
+
+/// Builds the site as for working, and no binary.
+pub(crate) fn site(workspace: &Workspace) -> Result<()> {
+    tool::require(&[Tool::WasmTarget])?;
+    site::build(workspace, Quality::Draft)?;
+    println!("built {}", shown(&workspace.site()));
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask`: the tasks of this repository. A fresh machine needs rustup and little else.
 //!
-//! One module per task (`serve`, `build`, `test`, `bench`, `calibrate`); what they share is the
+//! One module per task (`serve`, `build` and `site`, `test`, `bench`, `calibrate`); what they share is the
 //! site's pipeline (`site`), the places of things (`workspace`) and how other programs are run
 //! (`command`, `tool`).
 #![expect(clippy::print_stdout, reason = "a task's report is its output")]
@@ -36,6 +36,8 @@ enum Task {
     Serve(serve::Arguments),
     /// Build the release binary with the optimised site inside
     Build,
+    /// Build the site alone, without the optimiser, for `moescape serve --site target/site`
+    Site,
     /// Check and test everything
     Test(test::Arguments),
     /// Measure the model and the page
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
     let outcome = Workspace::find().and_then(|workspace| match task {
         Task::Serve(arguments) => serve::run(&workspace, &arguments),
         Task::Build => build::run(&workspace),
+        Task::Site => build::site(&workspace),
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),

@@ -24,6 +24,10 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 /// to come down to the others' budget.
 const REVIEWS_BUDGET_BYTES: u64 = 800_000;
 
+/// The scripts of keys and palette, each behind those that it imports; the last is the page's.
+const HABITS: [&str; 9] =
+    ["page", "match", "places", "designs", "palette", "tour", "gallery", "offline", "habits"];
+
 /// How much effort goes into size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quality {
@@ -73,6 +77,7 @@ impl Site {
                 "share",
                 "import",
                 "save",
+                "habits",
                 "pages_wasm",
                 "pages_js",
                 "sweeps_wasm",
@@ -140,11 +145,21 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
     let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
     let (share, import) = (script("share.js")?, script("import.js")?);
     let save = script("save.js")?;
+    let habits = HABITS
+        .iter()
+        .map(|name| {
+            let path = workspace.root.join(format!("app/src/habits/{name}.js"));
+            let text = fs::read_to_string(&path);
+            Ok((*name, text.with_context(|| format!("no {}", path.display()))?))
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let service_worker = script("habits/service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;
     let directory = workspace.site();
 
-    let written = [&worker, &share, &import, &save, &style].map(String::as_str);
+    let mut written = vec![worker.as_str(), &share, &import, &save, &service_worker, &style];
+    written.extend(habits.iter().map(|(_, text)| text.as_str()));
     let stamp = stamp(workspace, quality, &modules, &written, &public)?;
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
@@ -163,7 +178,13 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
         parts.push(bound);
     }
     let scripts = [("share", share.as_str()), ("import", &import), ("save", &save)];
-    let texts = files::Texts { worker: &worker, scripts: &scripts, style: &style };
+    let texts = files::Texts {
+        worker: &worker,
+        scripts: &scripts,
+        habits: &habits,
+        service_worker: &service_worker,
+        style: &style,
+    };
     files::assemble(workspace, quality, &parts, texts, &public)?;
     fs::write(stamp_file, stamp)?;
     let site = Site::open(&directory)?;

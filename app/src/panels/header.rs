@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use model::link;
 
+use super::steps;
 use crate::Page;
 use crate::browser;
 use crate::compare;
@@ -14,6 +15,12 @@ use crate::schedule_page;
 use crate::sweep_page;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
+
+/// The gallery of presets, a page of the server.
+pub const PRESETS_PATH: &str = "/presets";
+
+/// The tour of the paper's recipe, a page of the server.
+pub const TOUR_PATH: &str = "/tour";
 
 /// The name, which leads to the explorer's first design.
 pub fn brand() -> impl IntoView {
@@ -27,21 +34,55 @@ pub fn brand() -> impl IntoView {
 
 /// Links to the other pages.
 pub fn pages(current: Page) -> impl IntoView {
-    pages_with(current, || sweep_page::PATH.to_owned())
+    pages_with(Some(current), || sweep_page::PATH.to_owned())
 }
 
-/// The same, where a sweep begins with what is shown.
-fn pages_with(current: Page, sweep: impl Fn() -> String + Send + 'static) -> impl IntoView {
-    let mark = move |page| (current == page).then_some("page");
+/// The header of a page that only the server knows and no module takes over, as text; `path` is
+/// that page's own.
+#[cfg(feature = "ssr")]
+#[must_use]
+pub fn still(path: &str) -> String {
+    let theme = "type=\"button\" class=\"button\" data-switch-theme=\"\" \
+                 title=\"Switch between dark and light (t)\" \
+                 aria-label=\"Switch between dark and light\"";
+    let html = Owner::new().with(|| {
+        let icon = icon(Icon::Theme).to_html();
+        let left = view! { {brand()} {pages_with(None, || sweep_page::PATH.to_owned())} }.to_html();
+        let palette = palette_button().to_html();
+        format!("{left}<div class=\"actions\">{palette}<button {theme}>{icon}</button></div>")
+    });
+    let own = format!("href=\"{path}\"");
+    html.replace(&own, &format!("{own} aria-current=\"page\""))
+}
+
+fn pages_with(current: Option<Page>, sweep: impl Fn() -> String + Send + 'static) -> impl IntoView {
+    let mark = move |page| (current == Some(page)).then_some("page");
     view! {
         <nav class="pages" aria-label="Pages">
             <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
+            <a href=PRESETS_PATH>"Presets"</a>
+            <a href=TOUR_PATH>"Tour"</a>
             <a href=sweep aria-current=mark(Page::Sweep)>"Sweep"</a>
             <a href=compare::PATH aria-current=mark(Page::Compare)>"Compare"</a>
             <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
         </nav>
+    }
+}
+
+/// Opens the palette of all that can be found and done; a script of its own draws it.
+pub fn palette_button() -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class="button"
+            title="Find and do anything (Ctrl K)"
+            aria-label="Find and do anything"
+            data-palette=""
+        >
+            {icon(Icon::Command)}
+        </button>
     }
 }
 
@@ -67,13 +108,15 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
     view! {
         <header class="header">
             {brand()}
-            {pages_with(Page::Explorer, move || {
+            {pages_with(Some(Page::Explorer), move || {
                 format!("{}?{}", sweep_page::PATH, explorer.with_design(link::encode))
             })}
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
+                {palette_button()}
                 {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
                 {action("Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
+                {steps::button(explorer)}
                 {tray.button()}
                 <a
                     class="button only-wide"

@@ -7,11 +7,17 @@ use crate::explorer::Explorer;
 use crate::widgets::dialog::{Modal, modal};
 
 /// Keys and what they do.
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 21] = [
+    ("Ctrl K", "Find and do anything; tp 16 sets a knob"),
     ("/", "Find a knob"),
     ("?", "This help"),
     ("p", "Pin this design"),
     ("c", "Compare the pinned designs"),
+    ("x", "Explain the number at hand"),
+    ("y", "Copy the number at hand with all its digits"),
+    ("[ ]", "To the knob before, to the next one"),
+    ("h", "Every step so far"),
+    ("g and a letter", "Go to a view or page: g k knobs, g m memory, g p presets, …"),
     ("t", "Switch between dark and light"),
     ("Ctrl Z", "Undo"),
     ("Ctrl Shift Z", "Redo"),
@@ -50,7 +56,7 @@ fn body(explorer: Explorer) -> impl IntoView {
                 prop:checked=letter_keys
                 on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
             />
-            "Single keys (/ ? p c t) work outside of text boxes"
+            "Single keys, such as / and p, work outside of text boxes"
         </label>
     }
 }

@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use model::design::Design;
 
 use super::studies::{Studies, choose, press};
-use super::{cards, conventions, explanation, header, help, knobs, timeline, trace, verdict};
+use super::{
+    cards, conventions, explanation, header, help, knobs, steps, timeline, trace, verdict,
+};
 use crate::browser;
 use crate::compare::tray::Tray;
 use crate::explorer::{Explorer, Shown};
@@ -75,6 +77,7 @@ pub fn page(design: Design) -> impl IntoView {
             {explanation::explanation(explorer)}
             {header::bottom_bar(explorer)}
             {help::help(explorer)}
+            {steps::steps(explorer)}
             {conventions::dialog(explorer, explorer.conventions_open)}
             {stopped()}
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>

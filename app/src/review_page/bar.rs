@@ -60,7 +60,7 @@ pub(super) fn bar(session: Session) -> impl IntoView {
                 >
                     {icon(Icon::Redo)}
                 </button>
-                {header::theme_button()}
+                {header::palette_button()} {header::theme_button()}
             </div>
         </header>
     }

@@ -14,7 +14,7 @@ fn sheet(title: &'static str, body: impl IntoView) -> impl IntoView {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Review)}
-                <div class="actions">{header::theme_button()}</div>
+                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
             </header>
             <main id="results" class="sheet-main">
                 <h1>{title}</h1>

@@ -21,6 +21,10 @@ pub enum Icon {
     Close,
     /// A pin.
     Pin,
+    /// A list of steps.
+    Steps,
+    /// Everything that can be done.
+    Command,
 }
 
 impl Icon {
@@ -38,6 +42,8 @@ impl Icon {
                 "M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M4.5 9.5h7"
             }
             Self::Close => "m4 4 8 8m0-8-8 8",
+            Self::Steps => "M6 3.5h8M6 8h8M6 12.5h8M2.5 3.5h.01M2.5 8h.01M2.5 12.5h.01",
+            Self::Command => "M11.5 11.5 14.5 14.5M7 12.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11z",
             Self::Pin => "M5.5 2.5h5M6.5 2.5v4l-2 2.5h7l-2-2.5v-4M8 9v4.5",
         }
     }

@@ -166,8 +166,8 @@ fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let nonce = use_nonce().map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
     let policy = format!(
         "default-src 'self'; script-src 'self'{nonce} 'wasm-unsafe-eval'; style-src 'self'; \
-         img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; \
-         frame-ancestors 'none'"
+         img-src 'self' data:; worker-src 'self'; object-src 'none'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors 'none'"
     );
     let policy = HeaderValue::try_from(policy).ok();
     let policy = policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 
 use super::Quality;
@@ -47,6 +47,10 @@ pub(crate) struct Texts<'a> {
     pub(crate) worker: &'a str,
     /// The other scripts, with their names.
     pub(crate) scripts: &'a [(&'a str, &'a str)],
+    /// The scripts of keys and palette by their names, each behind those that it imports.
+    pub(crate) habits: &'a [(&'static str, String)],
+    /// The service worker.
+    pub(crate) service_worker: &'a str,
     /// The style sheet, bundled.
     pub(crate) style: &'a str,
 }
@@ -96,10 +100,33 @@ pub(crate) fn assemble(
         let file = package.add(name, "js", script.as_bytes())?;
         names[*name] = format!("/pkg/{file}").into();
     }
+    let habits = package.add_linked(texts.habits)?;
+    if let Some(main) = habits.last() {
+        names["habits"] = main.clone().into();
+    }
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
+    let service_worker = service_worker(texts.service_worker, &names, &habits);
+    write(&fresh.join("service-worker.js"), service_worker.as_bytes())?;
 
     remove(&site)?;
     fs::rename(&fresh, &site).with_context(|| format!("cannot write {}", site.display()))
+}
+
+/// The service worker of this site: it knows the files that make up the explorer by their names, so
+/// that its bytes change with every build that a visitor would notice.
+fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> String {
+    let own =
+        ["js", "wasm", "css", "worker", "share", "import", "save", "studies_js", "studies_wasm"];
+    let own = own.into_iter().filter_map(|key| names[key].as_str().map(str::to_owned));
+    let files: Vec<String> = own.chain(habits.iter().cloned()).collect();
+    let list = serde_json::json!(files).to_string();
+    // All names: a page of any kind that is of another build is a new version.
+    let version = hash(format!("{text}{names}{list}").as_bytes());
+    let named = |key: &str| names[key].to_string();
+    text.replace("\"VERSION\"", &format!("\"{}\"", &version[..16]))
+        .replace("[\"FILES\"]", &list)
+        .replace("\"MODULE\"", &named("wasm"))
+        .replace("\"STYLE\"", &named("css"))
 }
 
 /// The directory of files that browsers may keep forever.
@@ -116,6 +143,24 @@ impl Package {
         write(&path, bytes)?;
         compress(&path, bytes, self.quality)?;
         Ok(name)
+    }
+}
+
+impl Package {
+    /// Writes scripts that import each other by name; gives their addresses in the same order. One
+    /// may import only those in front of it.
+    fn add_linked(&self, scripts: &[(&'static str, String)]) -> Result<Vec<String>> {
+        let mut done: Vec<(String, String)> = Vec::new();
+        for (name, text) in scripts {
+            let mut text = text.clone();
+            for (import, address) in &done {
+                text = text.replace(import, address);
+            }
+            ensure!(!text.contains("\"./"), "{name}.js imports a script that stands behind it");
+            let address = format!("/pkg/{}", self.add(name, "js", text.as_bytes())?);
+            done.push((format!("\"./{name}.js\""), format!("\"{address}\"")));
+        }
+        Ok(done.into_iter().map(|(_, address)| address.trim_matches('"').to_owned()).collect())
     }
 }
 

@@ -1,0 +1,118 @@
+// Recent and named designs, in this browser's storage alone.
+
+import * as page from "./page.js";
+
+const RECENT = "moescape.recent";
+const NAMED = "moescape.named";
+
+/** So many are kept. */
+const MOST = { [RECENT]: 20, [NAMED]: 100 };
+
+/** A kept list: each design's query string, its name and when it was kept, newest first. */
+function read(key) {
+  try {
+    const list = JSON.parse(localStorage.getItem(key) ?? "[]");
+    const whole = (it) => typeof it?.query === "string" && typeof it?.name === "string";
+    return Array.isArray(list) ? list.filter(whole) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Keeps a list; false where the browser keeps nothing. */
+function write(key, list) {
+  try {
+    localStorage.setItem(key, JSON.stringify(list.slice(0, MOST[key])));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Keeps a design as the newest of the recent ones. */
+export async function remember(query) {
+  const name = await page.ask("name", "", query);
+  if (name === undefined) return;
+  const others = read(RECENT).filter((it) => it.query !== query);
+  write(RECENT, [{ query, name, time: Date.now() }, ...others]);
+}
+
+function row(key, { query, name, time }) {
+  const link = page.make("a", { href: `/?${query}` }, name);
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !page.isExplorer()) return;
+    event.preventDefault();
+    document.getElementById("designs").close();
+    page.openDesign(query, name);
+    page.say(`Opened ${name}`);
+  });
+  const style = { dateStyle: "medium", timeStyle: "short" };
+  const when = new Date(time ?? 0).toLocaleString("en-GB", style);
+  const attributes = { type: "button", class: "button", "aria-label": `Delete ${name}` };
+  const forget = page.make("button", attributes, "Delete");
+  forget.addEventListener("click", () => {
+    write(key, read(key).filter((it) => it.query !== query || it.name !== name));
+    draw();
+    page.say(`${name} is deleted`);
+    document.getElementById("designs-title").focus();
+  });
+  return page.make("li", {}, link, page.make("span", { class: "muted" }, when), forget);
+}
+
+function list(key, title, empty) {
+  const rows = read(key).map((it) => row(key, it));
+  const none = () => page.make("p", { class: "muted" }, empty);
+  const body = rows.length > 0 ? page.make("ul", {}, ...rows) : none();
+  return page.make("section", {}, page.make("h3", {}, title), body);
+}
+
+function draw() {
+  document.getElementById("designs-lists").replaceChildren(
+    list(NAMED, "Named", "None yet."),
+    list(RECENT, "Recent", "None yet: a design is noted when its knobs have rested."),
+  );
+}
+
+function name(event) {
+  event.preventDefault();
+  const input = document.getElementById("designs-name");
+  const [query, typed] = [page.design(), input.value.trim()];
+  if (query === undefined) return page.say("This page has no design to name");
+  if (!typed) return page.say("The design needs a name");
+  const others = read(NAMED).filter((it) => it.name !== typed);
+  const kept = write(NAMED, [{ query, name: typed, time: Date.now() }, ...others]);
+  page.say(kept ? `Kept as ${typed}` : "This browser keeps nothing");
+  input.value = "";
+  draw();
+}
+
+function fill(dialog) {
+  dialog.setAttribute("aria-labelledby", "designs-title");
+  const title = page.make("h2", { id: "designs-title", tabindex: "-1" }, "Designs in this browser");
+  const close = page.closeButton(() => dialog.close());
+  const input = page.make("input", { id: "designs-name", maxlength: "80", autocomplete: "off" });
+  const label = page.make("label", { for: "designs-name" }, "Name of the design at hand");
+  const button = page.make("button", { class: "button primary" }, "Keep");
+  const form = page.make("form", { class: "designs-form" }, label, input, button);
+  form.addEventListener("submit", name);
+  form.hidden = page.design() === undefined;
+  const about =
+    "They are kept in this browser alone, not on the server: nobody else sees them, and they are " +
+    "gone when you clear the data of this site. Share makes a link that others can open.";
+  dialog.append(
+    page.make("div", { class: "dialog-head" }, title, close),
+    page.make("p", { class: "muted" }, about),
+    form,
+    page.make("div", { id: "designs-lists" }),
+  );
+}
+
+/** Shows the designs that the browser keeps. */
+export function showDesigns() {
+  const query = page.design();
+  const dialog = page.dialog("designs", fill);
+  draw();
+  dialog.showModal();
+  document.getElementById("designs-title").focus();
+  if (query !== undefined) void remember(query).then(draw);
+}

@@ -1,0 +1,29 @@
+// The gallery of presets, filtered while one types. Without this script its form asks the server.
+
+const input = document.querySelector("[data-gallery]");
+const count = document.getElementById("gallery-count");
+const cards = [...document.querySelectorAll("[data-words]")];
+
+function filter() {
+  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let found = 0;
+  for (const card of cards) {
+    const fits = words.every((word) => card.dataset.words.includes(word));
+    card.hidden = !fits;
+    if (fits) found += 1;
+  }
+  for (const section of document.querySelectorAll(".gallery-group")) {
+    section.hidden = [...section.querySelectorAll("[data-words]")].every((card) => card.hidden);
+  }
+  count.textContent = found === 1 ? "1 preset" : `${found} presets`;
+  const query = input.value ? `?q=${encodeURIComponent(input.value)}` : "";
+  history.replaceState(history.state, "", location.pathname + query);
+}
+
+input.addEventListener("input", filter);
+input.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  filter();
+});
+// All cards are on the page; those that the server left out at `?q=` were only hidden.
+if (input.value) filter();

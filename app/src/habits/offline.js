@@ -1,0 +1,76 @@
+// A life without the server after the first visit: the service worker, what is said while there is
+// no line, and the bar that offers a new version.
+
+import * as page from "./page.js";
+
+/** A page that is new here is left alone for this long: the worker's files can wait. */
+const DELAY_MS = 3000;
+
+/** A page that stays open asks this often for a new version. */
+const UPDATE_MS = 3_600_000;
+
+function bar(id, text, ...parts) {
+  document.getElementById(id)?.remove();
+  const words = page.make("p", {}, text);
+  const close = page.closeButton(() => element.remove());
+  const element = page.make("div", { id, class: "notice", role: "status" }, words, ...parts, close);
+  document.body.append(element);
+}
+
+function sayOffline() {
+  const unread = document.documentElement.dataset.unread === "true";
+  const needs = "Sharing, sweeps, reviews and traces need the server.";
+  const works = unread
+    ? "This link has a mistake, and only the server says which: you see the first design instead."
+    : "Knobs, numbers, charts and links go on.";
+  bar("offline", `You are offline. ${works} ${needs}`);
+}
+
+function offerVersion(worker) {
+  const reload = page.make("button", { type: "button", class: "button primary" }, "Reload");
+  reload.addEventListener("click", () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+    worker.postMessage("take over");
+  });
+  bar("new-version", "There is a new version of Moescape. Your design stays as it is.", reload);
+}
+
+function watch(registration) {
+  const offer = () => {
+    // Without a controller it is the first one: nothing older is shown.
+    if (registration.waiting && navigator.serviceWorker.controller) {
+      offerVersion(registration.waiting);
+    }
+  };
+  offer();
+  registration.addEventListener("updatefound", () => {
+    registration.installing?.addEventListener("statechange", offer);
+  });
+  setInterval(() => void registration.update().catch(() => undefined), UPDATE_MS);
+}
+
+async function register() {
+  try {
+    watch(await navigator.serviceWorker.register("/service-worker.js"));
+  } catch {
+    // Where it isn't allowed the page works as ever, with the server.
+  }
+}
+
+/** Begins; `whenTaken` calls back once the page works. */
+export function start(whenTaken) {
+  const root = document.documentElement;
+  const isShell = root.hasAttribute("data-shell");
+  if (isShell) {
+    // It was kept under the theme of then.
+    const theme = page.cookie("theme");
+    if (theme === "dark" || theme === "light") root.dataset.theme = theme;
+  }
+  whenTaken(() => {
+    // The page follows its address right after it works, and then knows whether it can read it.
+    if (isShell || !navigator.onLine) setTimeout(sayOffline);
+  });
+  addEventListener("offline", sayOffline);
+  addEventListener("online", () => document.getElementById("offline")?.remove());
+  if ("serviceWorker" in navigator) setTimeout(() => void register(), DELAY_MS);
+}

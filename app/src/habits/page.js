@@ -1,0 +1,205 @@
+// What the scripts of keys, palette and designs share: the design at hand, the explorer's module,
+// places on the page, words that are spoken.
+//
+// These scripts act through links, buttons and boxes that exist on the page, so that they work on
+// every page and the modules know nothing of them.
+
+/** The first element that a selector names and that is in view. */
+export function seen(selector) {
+  return [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
+}
+
+/** Is this the explorer, and does it work? */
+export function isExplorer() {
+  const root = document.documentElement;
+  return document.querySelector(".page") !== null && root.dataset.hydrated === "true";
+}
+
+/** The design at hand as a query string; undefined where there is none. */
+export function design() {
+  const link = document.querySelector("a[data-share]")?.getAttribute("href");
+  return link?.slice(link.indexOf("?") + 1);
+}
+
+/** Asks the explorer's module of the design at hand; undefined where it has no answer. */
+export async function ask(question, id, query = design()) {
+  const glue = document.querySelector("link[rel=modulepreload]")?.href;
+  if (!isExplorer() || !glue || query === undefined) return undefined;
+  const module = await import(glue);
+  return module.ask?.(question, query, id) ?? undefined;
+}
+
+/** Opens a design here where this is the explorer, as one step that can be taken back. */
+export function openDesign(query, step) {
+  const results = document.getElementById("results");
+  if (!isExplorer() || !results) return void (location.href = `/?${query}`);
+  const link = document.createElement("a");
+  link.href = `/?${query}`;
+  link.dataset.step = step;
+  results.append(link);
+  link.click();
+  link.remove();
+}
+
+/** Brings an element into view and gives it the focus. */
+export function goTo(element) {
+  for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+    fold.open = true;
+  }
+  if (!element.matches("a, button, input, select, textarea, summary, [tabindex]")) {
+    element.tabIndex = -1;
+  }
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block: "center", behavior: still ? "auto" : "smooth" });
+  element.focus({ preventScroll: true });
+}
+
+/** The box, list or tick with which a knob is set. */
+export function control(id) {
+  const row = document.querySelector(`[data-knob="${CSS.escape(id)}"]`);
+  return row?.querySelector(".number-box, .select, .tick-box, .chips input") ?? undefined;
+}
+
+/** Raises the sheet of knobs, where they are on one, and ends a search that may hide some. */
+function showKnobs() {
+  const sheet = seen(".bottom-bar [aria-controls=knobs][aria-expanded=false]");
+  sheet?.click();
+  const search = document.getElementById("knob-search");
+  if (search?.value) {
+    search.value = "";
+    search.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+/** Goes to a knob. */
+export function goToKnob(id) {
+  const found = control(id);
+  if (!found) return;
+  showKnobs();
+  // The sheet and the rows are back in the next frame.
+  requestAnimationFrame(() => goTo(found));
+}
+
+/** The knobs in view one after the other: the one before or after the one that has the focus. */
+export function nextKnob(by) {
+  showKnobs();
+  requestAnimationFrame(() => {
+    const all = [...document.querySelectorAll("[data-knob]")];
+    const rows = all.filter((row) => row.checkVisibility());
+    const at = rows.indexOf(document.activeElement?.closest("[data-knob]"));
+    const first = by > 0 ? 0 : rows.length - 1;
+    const row = rows[at < 0 ? first : (at + by + rows.length) % rows.length];
+    if (row) goTo(control(row.dataset.knob));
+  });
+}
+
+/** Explains a metric. */
+export function explain(metric) {
+  const name = CSS.escape(metric);
+  const button = seen(`[data-metric=${name}] .info, .explain[data-metric=${name}]`);
+  if (button) return button.click();
+  if (design() === undefined) return void (location.href = `/#explain-${metric}`);
+  dispatchEvent(new CustomEvent("moescape-explain", { detail: metric }));
+}
+
+/** The metric where the focus or the pointer is. */
+export function metricAtHand() {
+  const places = [document.activeElement, ...[...document.querySelectorAll(":hover")].reverse()];
+  for (const place of places) {
+    const found = place?.closest("[data-metric], [data-explained]");
+    if (found) return found.dataset.metric ?? found.dataset.explained;
+    const panel = place?.closest("#explanation")?.querySelector("[data-explained]");
+    if (panel) return panel.dataset.explained;
+  }
+  return undefined;
+}
+
+/** Says something to those who hear the page, and shows it for a moment to those who see it. */
+export function say(text) {
+  let region = document.getElementById("habits-said");
+  if (!region) {
+    region = document.createElement("p");
+    region.id = "habits-said";
+    region.className = "said";
+    region.setAttribute("role", "status");
+  }
+  // What is behind an open dialog is neither seen nor heard.
+  const place = document.querySelector("dialog:modal") ?? document.body;
+  if (region.parentElement !== place) place.append(region);
+  // In the next frame: a region that has just been made isn't listened to yet.
+  requestAnimationFrame(() => (region.textContent = text));
+  clearTimeout(say.end);
+  say.end = setTimeout(() => (region.textContent = ""), 4000);
+}
+
+/** Puts a text on the clipboard and says so. */
+export async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`Copied: ${what}`);
+  } catch {
+    // Pages that aren't served securely have no clipboard.
+    say(`This browser gives no clipboard: ${what}`);
+  }
+}
+
+/** Copies a metric of the design at hand with all its digits. */
+export async function copyExact(metric) {
+  const exact = await ask("exact", metric);
+  if (exact === undefined) return say("There is no number of this design to copy");
+  await copy(exact, exact);
+}
+
+/** A cookie's value. */
+export function cookie(name) {
+  const pairs = document.cookie.split("; ").map((pair) => pair.split("="));
+  return pairs.find(([known]) => known === name)?.[1];
+}
+
+/** Keeps a choice for a year, as the modules do. */
+export function keep(name, value) {
+  document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Lax`;
+}
+
+/** Turns dark into light and back. */
+export function switchTheme() {
+  const root = document.documentElement;
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+  keep("theme", root.dataset.theme);
+}
+
+/** Makes an element with text or with parts in it. */
+export function make(tag, attributes = {}, ...parts) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...parts);
+  return element;
+}
+
+/** A button that closes something. */
+export function closeButton(act) {
+  const attributes = { type: "button", class: "button icon-button", "aria-label": "Close" };
+  const button = make("button", attributes, "×");
+  button.addEventListener("click", act);
+  return button;
+}
+
+/** A dialog that is made when it is first asked for: pages are taken over as they were written. */
+export function dialog(id, fill) {
+  const known = document.getElementById(id);
+  if (known) return known;
+  const element = make("dialog", { id, class: id });
+  fill(element);
+  // What is typed here is no key of the page's, and a press beside the dialog closes it.
+  element.addEventListener("keydown", (event) => event.stopPropagation());
+  element.addEventListener("click", (event) => {
+    if (event.target === element) element.close();
+  });
+  document.body.append(element);
+  return element;
+}

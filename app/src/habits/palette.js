@@ -1,0 +1,264 @@
+// The palette: everything that can be found, set, opened and done, by typing a part of its name.
+//
+// A dialog with a combobox and its listbox, as the ARIA pattern has it: the focus stays in the box,
+// arrow keys choose, Enter acts.
+
+import * as page from "./page.js";
+import { fit } from "./match.js";
+import { actions, places } from "./places.js";
+import { showDesigns } from "./designs.js";
+
+/** So many results are shown at most. */
+const MOST = 40;
+
+/** So many values are offered for a knob at most. */
+const MOST_VALUES = 24;
+
+/** What the server knows by name; fetched once. */
+let registry;
+
+/** What is shown, and which of it is chosen. */
+let shown = [];
+let chosen = 0;
+
+/** The search that is under way; an older one that ends later shows nothing. */
+let searches = 0;
+
+async function known() {
+  registry ??= fetch("/palette.json").then((answer) => {
+    if (!answer.ok) throw new Error(answer.statusText);
+    return answer.json();
+  });
+  try {
+    return await registry;
+  } catch {
+    registry = undefined;
+    return { knobs: [], metrics: [], presets: [], missing: true };
+  }
+}
+
+/** The value of a knob, as its control shows it. */
+function valueOf(id) {
+  const control = page.control(id);
+  if (!control) return undefined;
+  if (control.type !== "checkbox") return control.value || "none";
+  const row = control.closest("[data-knob]");
+  if (control.classList.contains("tick-box")) return control.checked ? "on" : "off";
+  const ticked = [...row.querySelectorAll(".chips input:checked")];
+  return ticked.map((box) => box.parentElement.textContent.trim()).join(",") || "none";
+}
+
+/** Sets a knob through its control; whatever is wrong with the value stands beside it then. */
+function setKnob({ id, label }, value) {
+  const control = page.control(id);
+  if (!control) return void (location.href = `/?${id}=${encodeURIComponent(value)}`);
+  if (control.closest(".chips")) {
+    const query = new URLSearchParams(page.design());
+    query.set(id, value);
+    return page.openDesign(query.toString(), label);
+  }
+  if (control.type === "checkbox") {
+    const wanted = /^(on|true|yes|1)$/i.test(value);
+    if (control.checked !== wanted) control.click();
+  } else {
+    control.value = value === "none" ? "" : value;
+    control.dispatchEvent(new Event("input", { bubbles: true }));
+    control.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  setTimeout(() => {
+    if (control.getAttribute("aria-invalid") === "true") page.goToKnob(id);
+  });
+}
+
+function knobEntry(knob) {
+  const value = valueOf(knob.id);
+  const names = [knob.label, knob.id, knob.id.split(".")[1], ...knob.aliases];
+  return {
+    kind: "Knob",
+    title: knob.label,
+    detail: [value && `now ${value}`, knob.unit].filter(Boolean).join(", "),
+    names,
+    run: () => {
+      if (page.control(knob.id)) page.goToKnob(knob.id);
+      else location.href = `/#knob-${knob.id}`;
+    },
+  };
+}
+
+function metricEntry({ id, label, about }) {
+  const names = [label, id, id.replaceAll("_", " "), "explain"];
+  const run = () => page.explain(id);
+  return { kind: "Metric", title: `Explain ${label}`, detail: about, names, run };
+}
+
+function copyEntry({ id, label }) {
+  const names = [`copy ${label}`, id, "exact digits precision"];
+  const run = () => void page.copyExact(id);
+  return { kind: "Action", title: `Copy ${label} with all its digits`, names, run };
+}
+
+function presetEntry({ id, title, story }) {
+  const run = () => {
+    const select = document.getElementById("preset");
+    if (!page.isExplorer() || !select) return void (location.href = `/?v=1&preset=${id}`);
+    select.value = id;
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+  return { kind: "Preset", title, detail: story, names: [title, id], run };
+}
+
+/** Values of the knob that the first word names, where one does: `tp 16`, `tp=16`, `tp`. */
+async function values(line, knobs) {
+  const [, name, wanted = ""] = /^(\S+?)(?:[\s=:]+(.*))?$/.exec(line) ?? [];
+  const called = name?.toLowerCase();
+  const knob = knobs.find(({ id, aliases }) => {
+    return id === called || id.split(".")[1] === called || aliases.includes(called);
+  });
+  if (!knob) return [];
+  const legal = (await page.ask("values", knob.id))?.split("\n") ?? knob.values ?? [];
+  const short = /\((.+)\)/.exec(knob.label)?.[1] ?? knob.label;
+  const now = valueOf(knob.id);
+  const entry = (value, detail) => ({
+    kind: "Set",
+    title: `Set ${short} to ${value}`,
+    detail: value === now ? "as it is" : detail,
+    names: [],
+    run: () => setKnob(knob, value),
+  });
+  const fitting = legal.filter((value) => value.startsWith(wanted)).slice(0, MOST_VALUES);
+  fitting.sort((one, other) => (other === wanted) - (one === wanted));
+  const offered = fitting.map((value) => entry(value, page.isExplorer() ? "legal" : ""));
+  if (wanted && !legal.includes(wanted)) {
+    const detail = legal.length > 0 ? "not legal here; the page says why" : "";
+    offered.unshift(entry(wanted, detail));
+  }
+  return offered;
+}
+
+/** Everything that fits a line, best first. */
+async function search(line) {
+  const all = await known();
+  const designs = {
+    kind: "Action",
+    title: "Designs kept in this browser",
+    names: ["designs kept in this browser", "recent named save name open"],
+    key: "d",
+    run: showDesigns,
+  };
+  const always = [...actions(), designs, ...places()];
+  if (!line) return { found: always, missing: all.missing };
+  const first = await values(line, all.knobs);
+  const named = [
+    ...all.knobs.map(knobEntry),
+    ...always,
+    ...all.metrics.map(metricEntry),
+    ...all.presets.map(presetEntry),
+    ...(page.isExplorer() ? all.metrics.map(copyEntry) : []),
+  ];
+  const rated = named.map((entry) => [fit(line.toLowerCase(), entry.names), entry]);
+  const best = rated.filter(([points]) => points > 0).sort(([a], [b]) => b - a);
+  const rest = best.map(([, entry]) => entry);
+  // A knob that was called by its name stands in front of its values.
+  const [knob] = first.length > 0 && !/[\s=:]/.test(line) ? rest.splice(0, 1) : [];
+  return { found: [knob, ...first, ...rest].filter(Boolean), missing: all.missing };
+}
+
+function option(entry, index) {
+  const { kind, title, detail, key } = entry;
+  const parts = [page.make("span", { class: "palette-title" }, title)];
+  if (detail) parts.push(page.make("span", { class: "palette-detail" }, detail));
+  if (key) parts.push(page.make("kbd", {}, key));
+  parts.push(page.make("span", { class: "palette-kind" }, kind));
+  const attributes = { role: "option", id: `palette-${index}`, "aria-selected": "false" };
+  const row = page.make("li", attributes, ...parts);
+  row.addEventListener("click", () => act(index));
+  return row;
+}
+
+function choose(index) {
+  const rows = document.querySelectorAll("#palette-list > li");
+  const input = document.getElementById("palette-input");
+  chosen = rows.length > 0 ? (index + rows.length) % rows.length : 0;
+  rows.forEach((row, at) => row.setAttribute("aria-selected", String(at === chosen)));
+  const row = rows[chosen];
+  if (row) input.setAttribute("aria-activedescendant", row.id);
+  else input.removeAttribute("aria-activedescendant");
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+async function update() {
+  searches += 1;
+  const own = searches;
+  const line = document.getElementById("palette-input").value.trim();
+  const { found, missing } = await search(line);
+  if (own !== searches) return;
+  shown = found.slice(0, MOST);
+  const list = document.getElementById("palette-list");
+  list.replaceChildren(...shown.map(option));
+  list.hidden = shown.length === 0;
+  document.getElementById("palette-input").setAttribute("aria-expanded", String(!list.hidden));
+  const count = found.length === 1 ? "1 result" : `${found.length} results`;
+  const lost = missing ? " Knobs, metrics and presets can't be reached now." : "";
+  const none = `Nothing is called “${line}”.`;
+  document.getElementById("palette-count").textContent = (found.length ? count : none) + lost;
+  choose(0);
+}
+
+function act(index) {
+  const entry = shown[index];
+  if (!entry) return;
+  document.getElementById("palette").close();
+  // The focus is back where it was; what is done may take it elsewhere.
+  entry.run();
+}
+
+function press(event) {
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+  if (event.key in steps) {
+    const by = steps[event.key];
+    const far = Math.abs(by) > 1;
+    const to = chosen + by;
+    choose(far ? Math.max(0, Math.min(shown.length - 1, to)) : to);
+  } else if (event.key === "Enter" && !event.isComposing) {
+    act(chosen);
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+function fill(dialog) {
+  dialog.setAttribute("aria-label", "Find and do anything");
+  const input = page.make("input", {
+    id: "palette-input",
+    type: "text",
+    role: "combobox",
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-label": "Knob, metric, view, page, preset or action",
+    "aria-autocomplete": "list",
+    "aria-expanded": "true",
+    "aria-controls": "palette-list",
+    placeholder: "Type a name, or tp 16 to set a knob",
+  });
+  input.addEventListener("input", () => void update());
+  input.addEventListener("keydown", press);
+  const list = { id: "palette-list", role: "listbox", "aria-label": "Results" };
+  const close = page.closeButton(() => dialog.close());
+  dialog.append(
+    page.make("div", { class: "palette-head" }, input, close),
+    page.make("ul", list),
+    page.make("p", { id: "palette-count", class: "palette-count", role: "status" }),
+  );
+}
+
+/** Shows the palette, or closes it. */
+export function togglePalette() {
+  const dialog = page.dialog("palette", fill);
+  if (dialog.open) return dialog.close();
+  document.getElementById("palette-input").value = "";
+  dialog.showModal();
+  document.getElementById("palette-input").focus();
+  void update();
+}

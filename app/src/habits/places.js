@@ -1,0 +1,133 @@
+// Where one can go with `g` and a letter, and what can be done: the palette lists both, the keys
+// act on them. What isn't on the page at hand is in neither.
+
+import * as page from "./page.js";
+
+/** Letters of views and where they are on the explorer; what a view is called stands there. */
+const VIEWS = [
+  ["n", ".cards h2"],
+  ["m", "[data-study=memory] h2"],
+  ["v", "[data-study=communication] h2"],
+  ["i", "[data-study=step] h2"],
+  ["b", "[data-study=bubble] h2"],
+  ["t", "main > .timeline h2"],
+  ["a", "[data-study=balance] h2"],
+  ["s", "[data-study=sensitivity] h2"],
+  ["x", "[data-study=map] h2"],
+  ["u", "[data-study=loads] h2"],
+];
+
+/** Letters of pages, their names and their addresses. */
+const PAGES = [
+  ["e", "Explore", "/"],
+  ["p", "Presets", "/presets"],
+  ["o", "Tour", "/tour"],
+  ["w", "Sweep", "/sweep"],
+  ["c", "Compare", "/compare"],
+  ["h", "Schedules", "/schedule"],
+  ["l", "Ladder", "/ladder"],
+  ["r", "Trust", "/trust"],
+];
+
+/** The knobs, and the first number: places that no heading names. */
+const OTHERS = [
+  ["k", "Knobs", "#knobs [data-knob] .number-box"],
+];
+
+function openPage(address) {
+  // The page's own link knows the design that goes along.
+  const links = [...document.querySelectorAll("nav.pages a")];
+  const link = links.find((it) => new URL(it.href).pathname === address);
+  location.href = link?.href ?? address;
+}
+
+function view(letter, title, element) {
+  const key = letter && `g ${letter}`;
+  return { kind: "View", title, names: [title, "go to"], key, run: () => page.goTo(element) };
+}
+
+/** Every place that there is from here. */
+export function places() {
+  const lettered = new Map(VIEWS.map(([letter, selector]) => [page.seen(selector), letter]));
+  const headings = [...document.querySelectorAll("main h2")].filter((it) => it.checkVisibility());
+  const others = OTHERS.map(([letter, title, selector]) => {
+    const element = page.seen(selector);
+    return element && view(letter, title, element);
+  });
+  const pages = PAGES.map(([letter, title, address]) => ({
+    kind: "Page",
+    title,
+    names: [title, "page go to"],
+    key: `g ${letter}`,
+    run: () => openPage(address),
+  }));
+  const views = headings.map((it) => view(lettered.get(it), it.textContent.trim(), it));
+  return [...views, ...others.filter(Boolean), ...pages];
+}
+
+/** Goes to the place of a letter; false where there is none. */
+export function goByLetter(letter) {
+  const place = places().find(({ key }) => key === `g ${letter}`);
+  place?.run();
+  return place !== undefined;
+}
+
+/** Buttons and links of the page: a name, other words for it, a key, and where it is. */
+const BUTTONS = [
+  ["Undo", "back", "Ctrl Z", "button[aria-label=Undo]"],
+  ["Redo", "again", "Ctrl Shift Z", "button[aria-label=Redo]"],
+  ["Steps: what was done so far", "history", "h", "button[data-key=h]"],
+  ["Pin this design", "compare tray", "p", "button[aria-label='Pin this design']"],
+  ["Compare the pinned designs", "pins", "c", ".tray a.button"],
+  ["Copy link", "address url", "", ".actions button.primary"],
+  ["Share: short link, code, panel, call", "qr embed api", "", "a[data-share]"],
+  ["Start a review", "session team", "", "a[href^='/r/new']"],
+  ["Reset all knobs to the preset", "", "", ".presets .text-button"],
+  ["Keys", "help shortcuts", "?", "button[aria-label=Keys]"],
+];
+
+/** What a way out or a piece of advice is called. */
+function titleOf(way) {
+  const text = way.textContent.replace(/\s+/g, " ").trim();
+  if (way.closest(".verdict")) return `Mend: ${text}`;
+  if (way.closest(".advice")) return `Would help: ${text}`;
+  return text.startsWith("Make it fit") ? text : `Make it fit: ${text}`;
+}
+
+/** What can be done here. */
+export function actions() {
+  const found = BUTTONS.map(([title, words, key, selector]) => {
+    const element = document.querySelector(selector);
+    const works = element && !element.disabled && !element.closest("[hidden]");
+    const run = () => element.click();
+    return works && { kind: "Action", title, names: [title, words], key, run };
+  });
+  const ways = [...document.querySelectorAll("[data-study=advice] a[data-step], .verdict .way")];
+  const fitting = ways.filter((way) => way.checkVisibility()).map((way) => ({
+    kind: "Action",
+    title: titleOf(way),
+    names: [titleOf(way), "make it fit mend advice"],
+    run: () => way.click(),
+  }));
+  const action = (title, words, key, run) => {
+    return { kind: "Action", title, names: [title, words], key, run };
+  };
+  return [
+    ...found.filter(Boolean),
+    ...fitting,
+    action("Switch between dark and light", "theme colours", "t", page.switchTheme),
+    action("Print this page", "pdf paper", "", () => print()),
+    action(
+      `Turn single-letter keys ${page.cookie("keys") === "off" ? "on" : "off"}`,
+      "shortcuts accessibility",
+      "",
+      switchKeys,
+    ),
+  ];
+}
+
+function switchKeys() {
+  const now = page.cookie("keys") === "off" ? "on" : "off";
+  page.keep("keys", now);
+  page.say(`Single-letter keys are ${now}`);
+}

@@ -1,0 +1,130 @@
+// The service worker: what makes the explorer work without the server after the first visit.
+//
+// It keeps the files of one build of the site, by name; the build puts the names in. Those are
+// hashed, so that a page only ever gets the module that it was written for, whatever build it is
+// of. Pages come from the server as long as there is one. The explorer's links differ only by
+// their query, so that one kept page stands for all of them: it says of itself that it was written
+// for the first design, and the explorer then follows the address.
+
+const VERSION = "VERSION";
+const FILES = ["FILES"];
+const MODULE = "MODULE";
+const STYLE = "STYLE";
+
+const CACHE = `moescape-${VERSION}`;
+
+/** Files without a hash in their names: the server's are newer. */
+const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json"];
+
+/** Pages to read that are kept as they were seen, by their whole address. */
+const READABLE = /^\/(trust|ladder|schedule|presets|tour|compare)$/;
+
+/** So many of these are kept. */
+const MOST_PAGES = 30;
+
+/** The explorer's page for the first design, with a mark that says so. */
+async function shell() {
+  const answer = await fetch("/", { headers: { accept: "text/html" }, cache: "no-store" });
+  const text = await answer.text();
+  // Between two builds it may be that of another one, whose files aren't here.
+  if (!answer.ok || !text.includes(MODULE)) throw new Error("the page is of another build");
+  const headers = new Headers(answer.headers);
+  headers.delete("content-encoding");
+  headers.delete("content-length");
+  return new Response(text.replace("<html ", '<html data-shell="true" '), { headers });
+}
+
+async function install() {
+  const cache = await caches.open(CACHE);
+  await cache.put("/shell", await shell());
+  await cache.addAll([...FILES, ...NAMED]);
+}
+
+/** Forgets what older builds left, but for the last one, of which a page may still be open. */
+async function clear() {
+  const names = await caches.keys();
+  const old = names.filter((name) => name.startsWith("moescape-") && name !== CACHE);
+  await Promise.all(old.slice(0, -1).map((name) => caches.delete(name)));
+  // The first page that is ever opened is looked after at once.
+  await self.clients.claim();
+}
+
+/** A file that never changes under its name: as it is kept, or from the server. */
+async function hashed(request) {
+  const kept = await caches.match(request, { ignoreVary: true });
+  if (kept) return kept;
+  const cache = await caches.open(CACHE);
+  const answer = await fetch(request);
+  if (answer.ok) await cache.put(request, answer.clone());
+  return answer;
+}
+
+/** From the server, else as it is kept. */
+async function named(request) {
+  const cache = await caches.open(CACHE);
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) await cache.put(request, answer.clone());
+    return answer;
+  } catch (error) {
+    const kept = await cache.match(request, { ignoreVary: true });
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+async function keepPage(request, answer) {
+  const cache = await caches.open(CACHE);
+  await cache.put(request, answer);
+  const pages = (await cache.keys()).filter((it) => READABLE.test(new URL(it.url).pathname));
+  await Promise.all(pages.slice(0, -MOST_PAGES).map((it) => cache.delete(it)));
+}
+
+function unreachable() {
+  const text = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Offline · Moescape</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><link rel="stylesheet" href="${STYLE}"></head>
+<body><main class="not-found"><h1>You are offline</h1>
+<p>This page comes from the server, which can't be reached now. The explorer works without it.</p>
+<p><a class="button primary" href="/">Open the explorer</a> <a class="button" href="">Try again</a>
+</p></main></body></html>`;
+  const headers = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'",
+  };
+  return new Response(text, { status: 503, headers });
+}
+
+/** A page: from the server, else as it is kept. */
+async function page(event, { pathname }) {
+  const { request } = event;
+  try {
+    const answer = await fetch(request);
+    // A proxy whose server is gone.
+    if (answer.status === 502 || answer.status === 504) throw new Error("no server");
+    if (answer.ok && READABLE.test(pathname)) {
+      event.waitUntil(keepPage(request, answer.clone()));
+    }
+    return answer;
+  } catch {
+    const cache = await caches.open(CACHE);
+    const key = pathname === "/" ? "/shell" : request;
+    return (await cache.match(key, { ignoreVary: true })) ?? unreachable();
+  }
+}
+
+addEventListener("install", (event) => event.waitUntil(install()));
+addEventListener("activate", (event) => event.waitUntil(clear()));
+// A visitor asked for the new version; until then it waits for the pages of the old one to close.
+addEventListener("message", ({ data }) => {
+  if (data === "take over") void self.skipWaiting();
+});
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const url = new URL(request.url);
+  if (request.method !== "GET" || url.origin !== location.origin) return;
+  if (request.mode === "navigate") event.respondWith(page(event, url));
+  else if (url.pathname.startsWith("/pkg/")) event.respondWith(hashed(request));
+  else if (NAMED.includes(url.pathname)) event.respondWith(named(request));
+});

@@ -1,0 +1,65 @@
+// The tour by keyboard and as a screen reader hears it, and the gallery of presets.
+
+import { expect, gotoHydrated, test } from "./helper";
+
+const HEADING = { level: 1 } as const;
+
+test("the keyboard alone goes through the tour, and each step is said", async ({ page }) => {
+  await page.goto("/tour");
+  await page.locator("html[data-habits]").waitFor({ state: "attached" });
+  await expect(page.getByRole("heading", HEADING)).toBeFocused();
+  const first = await page.getByRole("heading", HEADING).textContent();
+  expect(first).toContain("Step 0 of 9");
+  for (let step = 1; step <= 9; step += 1) {
+    await page.keyboard.press("]");
+    const heading = page.getByRole("heading", HEADING);
+    await expect(heading).toContainText(`Step ${step} of 9`);
+    await expect(heading).toBeFocused();
+    await expect(page).toHaveURL(new RegExp(`step=${step}$`));
+    const headline = await page.locator("[data-headline]").textContent();
+    await expect(page.locator("#habits-said")).toHaveText(headline ?? "");
+    await expect(page.locator(".tour-list [aria-current=step]")).toHaveCount(1);
+  }
+  await expect(page.getByRole("link", { name: "Next step →" })).toHaveCount(0);
+  await expect(page.getByText(/the paper reports 30\.0 %/)).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("heading", HEADING)).toContainText("Step 8 of 9");
+});
+
+test("a step opens in the explorer with the numbers of the tour", async ({ page }) => {
+  await page.goto("/tour?step=4");
+  const row = page.getByRole("row", { name: /^Step time/ });
+  const shown = (await row.getByRole("cell").nth(1).textContent()) ?? "";
+  await page.getByRole("link", { name: "Open this step in the explorer" }).press("Enter");
+  await page.locator("html[data-hydrated]").waitFor({ state: "attached" });
+  const card = page.getByRole("article", { name: "Step time", exact: true });
+  await expect(card.locator(".card-value")).toHaveText(new RegExp(shown.replace(" ", "\\s+")));
+});
+
+test("the gallery is filtered while one types, and a preset opens", async ({ page }) => {
+  await page.goto("/presets");
+  await page.locator("html[data-habits]").waitFor({ state: "attached" });
+  const cards = page.getByRole("article");
+  const all = await cards.count();
+  await page.getByRole("searchbox", { name: "Find a preset" }).pressSequentially("pangu ultra");
+  await expect.poll(() => cards.count()).toBeLessThan(all);
+  await expect(page.getByRole("status").first()).toContainText(/\d+ presets/);
+  await expect(page).toHaveURL(/\?q=pangu%20ultra$/);
+  await page.getByRole("link", { name: "Pangu Ultra MoE on 6,144 NPUs" }).press("Enter");
+  await gotoHydrated(page, page.url());
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Pangu Ultra MoE");
+});
+
+test.describe("without a script", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("tour and gallery read well", async ({ page }) => {
+    await page.goto("/tour?step=2");
+    await page.getByRole("link", { name: "Next step →" }).click();
+    await expect(page.getByRole("heading", HEADING)).toContainText("Step 3 of 9");
+    await page.goto("/presets");
+    await page.getByRole("searchbox", { name: "Find a preset" }).fill("deepseek");
+    await page.getByRole("button", { name: "Find", exact: true }).click();
+    await expect(page.getByRole("article").first()).toContainText("DeepSeek");
+  });
+});

@@ -1,0 +1,96 @@
+//! `GET /presets`, `/tour` and `/palette.json`: pages that only the server writes, and what the
+//! palette finds by name.
+
+use axum::http::StatusCode;
+use model::design::KnobId;
+use model::link;
+use model::preset::{Preset, ladder};
+
+use crate::TestApp;
+
+#[tokio::test]
+async fn the_gallery_has_every_preset_with_story_and_numbers() {
+    let answer = TestApp::new().get("/presets").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    for preset in Preset::all() {
+        let card = format!("data-preset=\"{}\"", preset.id);
+        assert!(answer.text().contains(&card), "{}", preset.id);
+        let opens = format!("href=\"/?v=1&amp;preset={}\"", preset.id);
+        assert_eq!(answer.text().contains(&opens), preset.refused.is_none(), "{}", preset.id);
+    }
+    for part in ["719.1 B parameters", "6,144 ×", "MFU 30.0 % (estimate", "habits.0123.js"] {
+        assert!(answer.text().contains(part), "{part}");
+    }
+    assert!(!answer.text().contains(" style=\""), "inline style is against the policy");
+}
+
+#[tokio::test]
+async fn the_gallery_is_searched_without_a_script() {
+    let app = TestApp::new();
+    let shown = |text: &str| {
+        let cards = text.matches("<article").count();
+        cards - text.matches("\" hidden><h3").count()
+    };
+    let all = app.get("/presets").await;
+    let some = app.get("/presets?q=Pangu+ultra").await;
+    let none = app.get("/presets?q=%22%3E%3Cscript%3E").await;
+    assert_eq!(shown(all.text()), Preset::all().count());
+    assert!((1..shown(all.text())).contains(&shown(some.text())), "{}", shown(some.text()));
+    assert_eq!(shown(none.text()), 0);
+    assert!(none.text().contains("0 presets") && !none.text().contains("<script>"));
+    app.get("/presets?nope=1").await.problem(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn the_tour_goes_through_every_design_of_the_ladder() {
+    let app = TestApp::new();
+    let designs = ladder::designs().unwrap();
+    for (step, design) in designs.iter().enumerate() {
+        let answer = app.get(&format!("/tour?step={step}")).await;
+        assert_eq!(answer.status, StatusCode::OK);
+        let opens = link::encode(design).replace('&', "&amp;");
+        assert!(answer.text().contains(&format!("href=\"/?{opens}\"")), "{step}");
+        let turns = [("rel=\"prev\"", step > 0), ("rel=\"next\"", step + 1 < designs.len())];
+        for (turn, there) in turns {
+            assert_eq!(answer.text().contains(turn), there, "{step}: {turn}");
+        }
+    }
+    let first = app.get("/tour").await;
+    assert!(first.text().contains("the paper reports 18.9 %"));
+    let last = app.get(&format!("/tour?step={}", designs.len() - 1)).await;
+    assert!(last.text().contains("the paper reports 30.0 %"));
+}
+
+#[tokio::test]
+async fn a_step_that_there_is_not_says_which_there_are() {
+    let app = TestApp::new();
+    for (query, status) in [
+        ("step=99", StatusCode::NOT_FOUND),
+        ("step=-1", StatusCode::BAD_REQUEST),
+        ("step=x%3Cscript%3E", StatusCode::BAD_REQUEST),
+        ("nope=1", StatusCode::BAD_REQUEST),
+    ] {
+        let answer = app.get(&format!("/tour?{query}")).await;
+        assert_eq!(answer.status, status, "{query}");
+        assert!(answer.text().contains("the tour has steps 0 to 9"), "{query}");
+        assert!(!answer.text().contains("<script>"));
+    }
+}
+
+#[tokio::test]
+async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
+    let answer = TestApp::new().get("/palette.json").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    let known = answer.json();
+    let names = |key: &str| {
+        let entries = known[key].as_array().unwrap();
+        entries.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let offered = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none());
+    assert_eq!(names("knobs"), offered.map(|id| id.id().to_owned()).collect::<Vec<_>>());
+    assert_eq!(names("metrics").len(), model::metric::MetricId::ALL.len());
+    assert!(names("presets").contains(&"pangu-ultra-moe-6k".to_owned()));
+    let tp = known["knobs"].as_array().unwrap().iter().find(|it| it["aliases"][0] == "tp");
+    assert_eq!(tp.unwrap()["id"], "parallel.tensor_model_parallel_size");
+}
