@@ -264,7 +264,9 @@ fn press(explorer: Explorer, tray: Tray, event: &ev::KeyboardEvent) {
     if event.ctrl_key() || event.meta_key() {
         press_with_control(explorer, event);
     } else if event.key() == "Escape" {
-        close_what_is_open(explorer);
+        if !explorer.revert() {
+            close_what_is_open(explorer);
+        }
     } else if press_letter(explorer, event) || press_letter_of_tray(tray, event) {
         event.prevent_default();
     }

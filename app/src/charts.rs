@@ -24,6 +24,7 @@ mod ink;
 mod ladder;
 mod lines;
 mod memory;
+mod roofline;
 mod scatter;
 mod step;
 mod text;
@@ -31,6 +32,7 @@ mod tradeoff;
 mod treemap;
 
 use model::estimate::{Estimate, StepPart};
+use model::roofline::Roofline;
 use model::units::Seconds;
 use model::{Plan, StageLoad};
 
@@ -40,6 +42,7 @@ pub use compared::Compared;
 pub use heatmap::HeatMap;
 pub use ladder::Rung;
 pub use lines::{Line, Lines};
+pub use roofline::{exchange_name, link_words, name as operator_name};
 pub use scatter::{Point, Scatter};
 #[cfg(feature = "ssr")]
 pub(crate) use text::sentence;
@@ -154,6 +157,19 @@ pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
 #[must_use]
 pub fn memory_tradeoff_table(prices: &[Price]) -> Vec<Vec<String>> {
     tradeoff::table(prices)
+}
+
+/// Operators and exchanges under their roofs; the one of that name stands out. `step` is the time
+/// of the step in seconds.
+#[must_use]
+pub fn roofline(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> String {
+    roofline::draw(roofline, step, chosen, width)
+}
+
+/// The numbers of [`roofline()`], the header first.
+#[must_use]
+pub fn roofline_table(roofline: &Roofline, step: f64) -> Vec<Vec<String>> {
+    roofline::table(roofline, step)
 }
 
 /// Lines over a common axis.

@@ -4,6 +4,7 @@
 //! the page can't disagree with the knobs. While a design breaks a rule the last good numbers stay.
 //! The rows of the knobs are told what changes for them.
 
+mod drag;
 mod rows;
 
 use std::sync::Arc;
@@ -16,12 +17,13 @@ use model::metric::MetricId;
 use model::preset::Preset;
 use model::routing::Effect;
 use model::violation::{Nearest, Violation};
-use model::{Plan, legal_values};
+use model::{Estimator, Plan, legal_values};
 
 use crate::history::{History, Step};
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
 
+use drag::Before;
 pub use rows::Row;
 use rows::{Rows, write};
 
@@ -63,6 +65,8 @@ pub struct Explorer {
     last_edited: RwSignal<Option<KnobId>>,
     /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
     held: StoredValue<bool>,
+    /// The design and its numbers as they were when the pointer took hold.
+    before: RwSignal<Option<Before>>,
     /// That of the design. Whatever follows it isn't asked at each change of a knob.
     preset: RwSignal<&'static Preset>,
     preset_design: Memo<Design>,
@@ -106,8 +110,9 @@ impl Explorer {
             preset_design.with(|design| Arc::new(Numbers::new(legal_plan(design))))
         });
         let traced = RwSignal::new(None::<Arc<Plan>>);
-        let checked = Memo::new(move |before: Option<&Checked>| {
-            traced.with(|traced| design.with(|design| check(design, before, traced.as_deref())))
+        let estimator = StoredValue::new(Estimator::new());
+        let checked = Memo::new(move |_| {
+            traced.with(|traced| design.with(|design| check(design, estimator, traced.as_deref())))
         });
         let violations = Memo::new(move |_| {
             checked.with(|checked| checked.as_ref().err().cloned().unwrap_or_default())
@@ -128,6 +133,7 @@ impl Explorer {
             history: RwSignal::default(),
             last_edited: RwSignal::new(None),
             held: StoredValue::new(false),
+            before: RwSignal::new(None),
             preset,
             preset_design,
             preset_numbers,
@@ -332,7 +338,7 @@ impl Explorer {
     }
 
     fn move_knob(self, id: KnobId, before: Design, after: Design) {
-        if before == after || self.locked.get_untracked() {
+        if before == after || self.is_given_up() || self.locked.get_untracked() {
             return;
         }
         self.history.update(|history| history.record_knob(id, before));
@@ -345,12 +351,6 @@ impl Explorer {
         if self.history.with_untracked(History::is_open) {
             self.history.update(History::close);
         }
-    }
-
-    /// A pointer takes hold of a slider, which begins a gesture, or lets go, which ends it.
-    pub fn hold(self, held: bool) {
-        self.held.set_value(held);
-        self.end_gesture();
     }
 
     /// Ends a gesture by keys, which nothing else tells the end of.
@@ -444,17 +444,16 @@ impl Explorer {
 /// A design's numbers, or the rules that it breaks.
 type Checked = Result<Arc<Numbers>, Vec<Violation>>;
 
-/// Checks a design. Uneven loads are taken over from the design before, where they are the same,
-/// and recorded ones from a plan of the same trace.
-fn check(design: &Design, before: Option<&Checked>, traced: Option<&Plan>) -> Checked {
-    let before = before.and_then(|before| before.as_ref().ok());
-    let before = before.filter(|_| design.routing.balance == Balance::Skewed);
-    let base = recorded::same_trace(design, traced).or(before.map(|numbers| &numbers.plan));
-    let plan = match base {
-        Some(base) => base.variant(design),
-        None => Plan::new(design),
-    };
-    plan.map(|plan| Arc::new(Numbers::new(plan)))
+/// Checks a design. What it has in common with those before it is kept: its loads, its layers, its
+/// stages. Recorded loads are taken over from a plan of the same trace.
+fn check(design: &Design, estimator: StoredValue<Estimator>, traced: Option<&Plan>) -> Checked {
+    if let Some(base) = recorded::same_trace(design, traced) {
+        return base.variant(design).map(|plan| Arc::new(Numbers::new(plan)));
+    }
+    let said = estimator.try_update_value(|estimator| estimator.estimate(design));
+    // Kept as long as the page, like the memo that asks.
+    let said = said.unwrap_or_else(|| Estimator::new().estimate(design));
+    said.map(|(plan, estimate)| Arc::new(Numbers { plan, estimate }))
 }
 
 /// A preset's plan, or that of the preset that a visitor meets first.

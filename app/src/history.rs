@@ -60,6 +60,13 @@ impl History {
         self.open = None;
     }
 
+    /// Forgets the gesture that goes on, as if it had never begun.
+    pub fn forget_gesture(&mut self) {
+        if self.open.take().is_some() {
+            self.past.pop();
+        }
+    }
+
     /// Is a gesture going on?
     #[must_use]
     pub const fn is_open(&self) -> bool {
@@ -300,6 +307,18 @@ mod tests {
         let steps = desk.history.steps(&desk.design);
         assert_eq!(steps.len(), 1);
         assert_eq!(steps[0].words, "TP 8 → 4");
+    }
+
+    #[test]
+    fn a_gesture_that_is_given_up_leaves_no_entry() {
+        let mut desk = Desk::new();
+        desk.set(TP, 4);
+        desk.history.close();
+        desk.history.forget_gesture();
+        desk.set(PP, 8);
+        desk.set(PP, 4);
+        desk.history.forget_gesture();
+        assert_eq!(desk.history.undo_label(), Some(TP.knob().label));
     }
 
     #[test]

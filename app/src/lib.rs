@@ -45,6 +45,7 @@ pub mod stored;
 pub mod study;
 pub mod sweep_page;
 pub mod timeline;
+pub mod transfer;
 pub mod trust;
 pub mod widgets;
 

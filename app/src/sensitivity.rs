@@ -143,7 +143,7 @@ pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
 }
 
 /// The values one step from the present one.
-fn next_values(design: &Design, knob: KnobId, now: &Value) -> Vec<Value> {
+pub(crate) fn next_values(design: &Design, knob: KnobId, now: &Value) -> Vec<Value> {
     if let (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Real(number)) =
         (knob.knob().kind, now)
     {

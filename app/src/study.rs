@@ -16,9 +16,12 @@ mod loads;
 mod map;
 mod memory;
 pub mod options;
+mod roofline;
 mod schedules;
 mod sensitivity;
+mod solve;
 mod step;
+mod transfer;
 
 use crate::charts;
 
@@ -49,6 +52,12 @@ pub enum Study {
     Sensitivity,
     /// A metric over two knobs.
     Map,
+    /// Operators under their roofs.
+    Roofline,
+    /// One knob moves until a target is reached.
+    Solve,
+    /// The design on other accelerators.
+    Transfer,
 }
 
 /// When a study follows the knobs.
@@ -62,7 +71,7 @@ pub enum Pace {
 
 impl Study {
     /// Every study.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Advice,
         Self::Memory,
         Self::Step,
@@ -75,6 +84,9 @@ impl Study {
         Self::Loads,
         Self::Sensitivity,
         Self::Map,
+        Self::Roofline,
+        Self::Solve,
+        Self::Transfer,
     ];
 
     /// Its name in a page and in what is said to the worker.
@@ -93,6 +105,9 @@ impl Study {
             Self::Loads => "loads",
             Self::Sensitivity => "sensitivity",
             Self::Map => "map",
+            Self::Roofline => "roofline",
+            Self::Solve => "solve",
+            Self::Transfer => "transfer",
         }
     }
 
@@ -115,7 +130,10 @@ impl Study {
             | Self::Schedules
             | Self::Loads
             | Self::Sensitivity
-            | Self::Map => Pace::AtRest,
+            | Self::Map
+            | Self::Roofline
+            | Self::Solve
+            | Self::Transfer => Pace::AtRest,
         }
     }
 }

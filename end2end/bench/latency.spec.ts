@@ -11,7 +11,8 @@ type Latency = { numbers: number; charts: number };
 
 test("latency of a knob", async ({ page }) => {
   await gotoHydrated(page);
-  const latencies = await page.evaluate(measure, CHANGES_PER_KNOB);
+  const { latencies, shift } = await page.evaluate(measure, CHANGES_PER_KNOB);
+  console.log(`cumulative layout shift of all changes: ${shift.toFixed(4)}`);
   expect(latencies.length).toBeGreaterThan(100);
   for (const part of ["numbers", "charts"] as const) {
     const times = latencies.map((latency) => latency[part]).sort((a, b) => a - b);
@@ -24,7 +25,14 @@ test("latency of a knob", async ({ page }) => {
 });
 
 /** Runs in the page: moves every visible slider to and fro. */
-async function measure(changesPerKnob: number): Promise<Latency[]> {
+async function measure(
+  changesPerKnob: number,
+): Promise<{ latencies: Latency[]; shift: number }> {
+  let shift = 0;
+  const shifts = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) shift += (entry as unknown as { value: number }).value;
+  });
+  shifts.observe({ type: "layout-shift" });
   const layout = () => document.body.getBoundingClientRect().height;
   // Reactive effects run as microtasks; a message comes after all of them.
   const settled = () =>
@@ -60,5 +68,6 @@ async function measure(changesPerKnob: number): Promise<Latency[]> {
     }
     slider.dispatchEvent(new Event("change", { bubbles: true }));
   }
-  return latencies;
+  await frame();
+  return { latencies, shift };
 }

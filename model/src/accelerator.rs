@@ -28,6 +28,9 @@ pub struct Accelerator {
     pub fp8_tflops: Option<f64>,
     /// Dense FP4 peak, where the part has FP4.
     pub fp4_tflops: Option<f64>,
+    /// Dense FP32 peak of the vector unit (CUDA cores), a fused multiplication and addition counted
+    /// as two; `None` where none is published. Rooflines show it; no time rests on it.
+    pub vector_tflops: Option<f64>,
     /// Clock that the power limit sustains in long matmuls, against the family's first part and
     /// relative to the peaks above: power grows like the cube of the clock.
     pub sustained_clock: f64,
@@ -87,6 +90,7 @@ const BASE: Accelerator = Accelerator {
     fp32_tflops: 0.0,
     fp8_tflops: None,
     fp4_tflops: None,
+    vector_tflops: None,
     sustained_clock: 1.0,
     tera_exponentials: 4.0,
     num_cores: 1,
@@ -124,6 +128,8 @@ const BASE: Accelerator = Accelerator {
 const A2: Accelerator = Accelerator {
     // 40 vector cores x 64 FP32 lanes x 1.8 GHz, about one in one.
     tera_exponentials: 4.6,
+    // 48 vector cores at 22 TFLOPS in FP16, half of it in FP32. Source: msmodeling.
+    vector_tflops: Some(11.0),
     intra_node: IntraNode::FullMesh,
     intra_node_gb_per_sec: 196.0,
     inter_node_gb_per_sec: 25.0,
@@ -153,6 +159,7 @@ const A2: Accelerator = Accelerator {
 const A100: Accelerator = Accelerator {
     // 16 lanes x 108 multiprocessors x 1.41 GHz.
     tera_exponentials: 2.4,
+    vector_tflops: Some(19.5),
     bf16_tflops: Some(312.0),
     fp16_tflops: 312.0,
     fp32_tflops: 156.0,
@@ -175,6 +182,7 @@ const A100: Accelerator = Accelerator {
 const H100: Accelerator = Accelerator {
     // 16 lanes x 132 multiprocessors x 1.98 GHz.
     tera_exponentials: 4.2,
+    vector_tflops: Some(66.9),
     bf16_tflops: Some(989.0),
     fp16_tflops: 989.0,
     fp32_tflops: 494.5,
@@ -194,6 +202,8 @@ const H100: Accelerator = Accelerator {
 const B200: Accelerator = Accelerator {
     // 16 lanes x 148 multiprocessors x 1.85 GHz; half of them run beside the tensor cores.
     tera_exponentials: 8.8,
+    // 128 lanes x 148 multiprocessors x 1.85 GHz x 2.
+    vector_tflops: Some(70.1),
     bf16_tflops: Some(2_250.0),
     fp16_tflops: 2_250.0,
     fp32_tflops: 1_125.0,
@@ -258,6 +268,7 @@ accelerators! {
         title: "Ascend 910B3 (Atlas 800T A2)",
         bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
         num_cores: 20,
+        vector_tflops: Some(9.0),
         source: FLAGPERF,
         ..A2
     };
@@ -265,6 +276,7 @@ accelerators! {
         title: "Ascend 910B4",
         bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
         num_cores: 20,
+        vector_tflops: Some(8.0),
         hbm_gib: 32.0, hbm_usable_gib: 30.1, hbm_gb_per_sec: 819.0,
         source: CANN,
         ..A2
@@ -283,6 +295,7 @@ accelerators! {
         title: "Atlas 300I Duo, one 310P chip (no BF16)",
         bf16_tflops: None, fp16_tflops: 70.0, fp32_tflops: 17.5,
         num_cores: 8,
+        vector_tflops: None,
         hbm_gib: 48.0, hbm_usable_gib: 45.2, hbm_gb_per_sec: 204.0,
         intra_node: IntraNode::Switch, intra_node_gb_per_sec: 16.0,
         inter_node_gb_per_sec: 3.1,
@@ -322,6 +335,8 @@ accelerators! {
         title: "NVIDIA H20",
         bf16_tflops: Some(148.0), fp16_tflops: 148.0, fp32_tflops: 74.0, fp8_tflops: Some(296.0),
         num_cores: 78,
+        // 128 lanes x 78 multiprocessors x 1.98 GHz x 2.
+        vector_tflops: Some(39.5),
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 4_000.0,
         ..H100
     };

@@ -8,15 +8,17 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::choice::{Balance, RecomputeGranularity};
 use crate::design::{Design, KnobId, KnobSet};
-use crate::estimate::{Communication, Metrics};
+use crate::estimate::{Communication, Estimate, Metrics};
 use crate::plan::Plan;
 use crate::routing::{Effect, Inputs};
 use crate::rules::{self, Rule};
-use crate::step::{Layers, Spans, Step};
+use crate::step::{Layers, Spans, Step, of_loads};
 use crate::uneven;
+use crate::violation::Violation;
 
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
 const BEYOND_LAYERS: KnobSet = KnobSet::of(&[
@@ -90,39 +92,79 @@ impl Estimator {
     /// # Errors
     /// The first rule that the design breaks, in the order of [`rules::rules`].
     pub fn metrics(&mut self, design: &Design) -> Result<Metrics, &'static Rule> {
-        let differences = match &self.plan {
-            Some(plan) if core::ptr::eq(plan.design().preset, design.preset) => {
-                plan.design().differences(design)
-            }
-            Some(_) | None => KnobSet::of(KnobId::ALL),
-        };
+        let differences = self.differences(design);
         // The plan's own design is legal: a rule that reads what is the same holds here too.
         if let Some(rule) = rules::first_broken(design, &differences) {
             return Err(rule);
         }
-        let Self { plan, loads, layers, spans, step, communication } = self;
-        let plan: &Plan = match plan {
-            Some(plan) if differences.without(&BEYOND_LAYERS).is_empty() => {
-                plan.follow(design, &differences);
-                plan
-            }
-            plan => {
-                *layers = None;
-                spans.clear();
-                plan.insert(Plan::checked(design, loads.effect(design)))
-            }
-        };
-        let spans = kept_spans(plan, layers, spans);
-        step.take(plan, &spans.own);
-        let Some(even) = &spans.even else {
-            return Ok(step.metrics(plan, &spans.own, communication));
-        };
-        let fullest = step.fullest(plan);
-        step.take(plan, even);
-        let mut metrics = step.metrics(plan, even, communication);
-        uneven::wait_for(&fullest, plan, &mut step.time, &mut metrics);
+        let Self { step, communication, .. } = self;
+        let (mut step, mut communication) = (mem::take(step), mem::take(communication));
+        let (plan, spans) = self.turn_to(design, &differences);
+        let metrics = metrics(plan, spans, &mut step, &mut communication);
+        (self.step, self.communication) = (step, communication);
         Ok(metrics)
     }
+
+    /// The plan of a design and all that the model says of it.
+    ///
+    /// # Errors
+    /// Every rule that the design breaks; one whose trace isn't at hand among them.
+    pub fn estimate(&mut self, design: &Design) -> Result<(Plan, Estimate), Vec<Violation>> {
+        let differences = self.differences(design);
+        if rules::first_broken(design, &differences).is_some() {
+            return Err(rules::violations(design));
+        }
+        let (plan, spans) = self.turn_to(design, &differences);
+        let own = of_loads(plan, &spans.own);
+        let estimate = match &spans.even {
+            Some(even) => uneven::combine(plan, own, of_loads(&plan.evened(), even)),
+            None => own,
+        };
+        Ok((plan.clone(), estimate))
+    }
+
+    /// The knobs in which a design differs from the last one.
+    fn differences(&self, design: &Design) -> KnobSet {
+        match &self.plan {
+            Some(plan) if core::ptr::eq(plan.design().preset, design.preset) => {
+                plan.design().differences(design)
+            }
+            Some(_) | None => KnobSet::of(KnobId::ALL),
+        }
+    }
+
+    /// The plan of a legal design that differs in these knobs from the last one, and its spans.
+    fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, &Loaded<Spans>) {
+        let Self { plan, loads, layers, spans, .. } = self;
+        if differences.without(&BEYOND_LAYERS).is_empty() {
+            plan.iter_mut().for_each(|plan| plan.follow(design, differences));
+        } else {
+            *layers = None;
+            spans.clear();
+            *plan = None;
+        }
+        let plan: &Plan = plan.get_or_insert_with(|| Plan::checked(design, loads.effect(design)));
+        let spans = kept_spans(plan, layers, spans);
+        (plan, spans)
+    }
+}
+
+/// The metrics of a plan; what was made for others is used again.
+fn metrics(
+    plan: &Plan,
+    spans: &Loaded<Spans>,
+    step: &mut Step,
+    communication: &mut Vec<Communication>,
+) -> Metrics {
+    step.take(plan, &spans.own);
+    let Some(even) = &spans.even else {
+        return step.metrics(plan, &spans.own, communication);
+    };
+    let fullest = step.fullest(plan);
+    step.take(plan, even);
+    let mut metrics = step.metrics(plan, even, communication);
+    uneven::wait_for(&fullest, plan, &mut step.time, &mut metrics);
+    metrics
 }
 
 /// The spans of a plan: known ones of a design that differs in nothing that they depend on, or new

@@ -6,39 +6,40 @@
 use crate::choice::{AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeModule};
 use crate::operator::{Block, Cost, Device};
 use crate::plan::Plan;
+use crate::tally::{Tally, Untallied};
 
 /// The parts of attention and MLP, apart because recomputation chooses among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Layer {
+pub(crate) struct Layer<T: Tally = Untallied> {
     /// The norms in front of attention and MLP.
-    pub(crate) norms: Block,
+    pub(crate) norms: Block<T>,
     /// Residual additions, and the norms behind attention and MLP (sandwich norm).
-    pub(crate) residuals: Block,
+    pub(crate) residuals: Block<T>,
     /// MLA's down-projections with the norms of their latents; zero for GQA.
-    pub(crate) latents: Block,
+    pub(crate) latents: Block<T>,
     /// Projection to queries, with rotary embedding.
-    pub(crate) query: Block,
+    pub(crate) query: Block<T>,
     /// Projection to keys and values, with rotary embedding.
-    pub(crate) key_value: Block,
+    pub(crate) key_value: Block<T>,
     /// Scores, softmax and values.
-    pub(crate) core: Block,
+    pub(crate) core: Block<T>,
     /// Output projection.
-    pub(crate) output: Block,
+    pub(crate) output: Block<T>,
     /// The dense MLP, or the shared experts.
-    pub(crate) mlp: Block,
+    pub(crate) mlp: Block<T>,
     /// Router with its softmax and top-k.
-    pub(crate) router: Block,
+    pub(crate) router: Block<T>,
     /// Copies of tokens in expert order, before and behind the exchange.
-    pub(crate) permute: Block,
+    pub(crate) permute: Block<T>,
     /// The experts' matrix products.
-    pub(crate) experts: Block,
+    pub(crate) experts: Block<T>,
     /// The experts' activation function.
-    pub(crate) activation: Block,
+    pub(crate) activation: Block<T>,
     /// Of the forward of experts and of shared experts, what is in front of their last products,
     /// the routed experts' activation function apart.
-    pub(crate) first_products: [Cost; 2],
+    pub(crate) first_products: [Cost<T>; 2],
     /// Weighted sum of the experts' outputs.
-    pub(crate) unpermute: Block,
+    pub(crate) unpermute: Block<T>,
 }
 
 impl Layer {
@@ -134,19 +135,19 @@ pub(crate) const fn wider(module: RecomputeModule) -> &'static [RecomputeModule]
 
 /// Every kind of work of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Work {
-    pub(crate) dense: Layer,
-    pub(crate) moe: Layer,
+pub(crate) struct Work<T: Tally = Untallied> {
+    pub(crate) dense: Layer<T>,
+    pub(crate) moe: Layer<T>,
     /// What an MTP layer adds to a layer of the last kind: projection and norms.
-    pub(crate) mtp_extra: Block,
-    pub(crate) embedding: Block,
-    pub(crate) head: Block,
+    pub(crate) mtp_extra: Block<T>,
+    pub(crate) embedding: Block<T>,
+    pub(crate) head: Block<T>,
 }
 
-impl Work {
+impl<T: Tally> Work<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
         let device = Device::new(plan);
-        let attention = attention(plan, &device);
+        let attention: Layer<T> = attention(plan, &device);
         let dense = Layer { mlp: mlp(plan, &device, plan.shape.ffn), ..attention };
         let moe = if plan.shape.moe_layers > 0 { experts(plan, &device, attention) } else { dense };
         Self {
@@ -177,19 +178,21 @@ fn split(width: u64, ranks: u64) -> f64 {
 
 /// One norm over `tokens` rows of `width`: fused it reads and writes once; in five kernels it
 /// passes over the row four times as often.
-fn norm(plan: &Plan, device: &Device, tokens: f64, width: f64) -> Block {
-    let bytes = tokens * width * plan.activation_bytes();
+fn norm<T: Tally>(plan: &Plan, device: &Device, tokens: f64, width: f64) -> Block<T> {
+    let elements = tokens * width;
+    let bytes = elements * plan.activation_bytes();
     let (passes, kernels) =
         if plan.design().kernel.fused_rms_norm { (1.0, 1.0) } else { (4.0, 5.0) };
     Block {
-        forward: device.elementwise(2.0 * bytes * passes, kernels),
-        input_grad: device.elementwise(4.0 * bytes * passes, kernels),
+        // Square, add, scale, weigh; the gradient's two sums, its three terms and the weight's.
+        forward: device.elementwise(2.0 * bytes * passes, kernels).doing(4.0 * elements),
+        input_grad: device.elementwise(4.0 * bytes * passes, kernels).doing(8.0 * elements),
         weight_grad: Cost::ZERO,
     }
 }
 
 /// Norms, residuals, projections and core attention.
-fn attention(plan: &Plan, device: &Device) -> Layer {
+fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
     let (shape, sizes) = (&plan.shape, &plan.sizes);
     let (tokens, own) = (plan.tokens(), plan.tokens_per_rank());
     let h = shape.hidden as f64;
@@ -205,11 +208,8 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
     };
     let behind = if plan.design().transformer.sandwich_norm { 2.0 } else { 0.0 };
     let residual = own * h * plan.activation_bytes();
-    let residuals = Block {
-        forward: device.elementwise(3.0 * residual, 1.0),
-        input_grad: device.elementwise(3.0 * residual, 1.0),
-        weight_grad: Cost::ZERO,
-    };
+    let addition = device.elementwise(3.0 * residual, 1.0).doing(own * h);
+    let residuals = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
     let output = device.linear(tokens, heads * v, h);
     Layer {
         norms: norm(plan, device, own, h) * 2.0,
@@ -219,14 +219,18 @@ fn attention(plan: &Plan, device: &Device) -> Layer {
         key_value: key_value
             + rotary(plan, device, groups)
             + head_norms(plan, device, heads + groups),
-        core: core_attention(plan, device, heads, qk, v),
+        core: core_attention(plan, device, [heads, groups], qk, v),
         output,
         ..Layer::default()
     }
 }
 
 /// MLA: down to the latents on the rank's own tokens, up to the heads on the group's.
-fn mla_projections(plan: &Plan, device: &Device, mla: &crate::plan::Mla) -> (Block, Block, Block) {
+fn mla_projections<T: Tally>(
+    plan: &Plan,
+    device: &Device,
+    mla: &crate::plan::Mla,
+) -> (Block<T>, Block<T>, Block<T>) {
     let (shape, sizes) = (&plan.shape, &plan.sizes);
     let (tokens, own) = (plan.tokens(), plan.tokens_per_rank());
     let (h, heads) = (shape.hidden as f64, split(shape.heads, sizes.tp));
@@ -247,17 +251,19 @@ fn mla_projections(plan: &Plan, device: &Device, mla: &crate::plan::Mla) -> (Blo
 
 /// Rotary embedding of `heads` heads: read and write each rotated element. Under MLA the rotated
 /// part is joined with the rest, which copies whole heads.
-fn rotary(plan: &Plan, device: &Device, heads: f64) -> Block {
+fn rotary<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     if plan.design().transformer.position_embedding_type != PositionEmbedding::Rope {
         return Block::default();
     }
-    let bytes = plan.tokens() * heads * plan.shape.qk_dim as f64 * plan.activation_bytes();
-    let cost = device.elementwise(2.0 * bytes, 1.0);
+    let elements = plan.tokens() * heads * plan.shape.qk_dim as f64;
+    // Two multiplications and an addition an element.
+    let cost =
+        device.elementwise(2.0 * elements * plan.activation_bytes(), 1.0).doing(3.0 * elements);
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
 /// Norms of query and key heads outside MLA.
-fn head_norms(plan: &Plan, device: &Device, heads: f64) -> Block {
+fn head_norms<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     if plan.shape.mla.is_some() || !plan.design().transformer.qk_layernorm {
         return Block::default();
     }
@@ -265,20 +271,33 @@ fn head_norms(plan: &Plan, device: &Device, heads: f64) -> Block {
 }
 
 /// Core attention of a rank's heads; Ulysses trades heads for sequence, which costs the same.
-fn core_attention(plan: &Plan, device: &Device, heads: f64, qk: f64, v: f64) -> Block {
+fn core_attention<T: Tally>(
+    plan: &Plan,
+    device: &Device,
+    [heads, groups]: [f64; 2],
+    qk: f64,
+    v: f64,
+) -> Block<T> {
     let rows = plan.tokens();
     let kernel = &plan.design().kernel;
     if !kernel.flash_attention {
         return device.plain_attention(heads, rows, plan.shape.seq as f64, qk, v);
     }
-    let mut block =
+    let mut block: Block<T> =
         device.flash_attention(heads, rows, plan.keys_per_query(AttentionFlops::Causal), qk, v);
+    // Queries and outputs, keys and values, each once: what stays on the chip is not read again.
+    // Backward their gradients as well.
+    let moved = rows * (heads + groups * plan.sizes.cp as f64) * (qk + v) * plan.activation_bytes();
+    block.forward = block.forward.moving(moved);
+    block.input_grad = block.input_grad.moving(2.0 * moved);
     if plan.sizes.cp > 1 && plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p
     {
         // A ring runs one kernel per step and rescales its output by the new maximum.
         let steps = plan.sizes.cp as f64;
         let output = rows * heads * v * plan.activation_bytes();
-        let merge = device.elementwise(3.0 * output * (steps - 1.0), steps - 1.0);
+        let merge = device
+            .elementwise(3.0 * output * (steps - 1.0), steps - 1.0)
+            .doing(3.0 * rows * heads * v * (steps - 1.0));
         block.forward += merge;
         block.input_grad += merge;
     }
@@ -286,18 +305,22 @@ fn core_attention(plan: &Plan, device: &Device, heads: f64, qk: f64, v: f64) -> 
 }
 
 /// The activation function between an MLP's matrices: reads both halves, writes one.
-fn activation(plan: &Plan, device: &Device, rows: f64, width: f64) -> Block {
+fn activation<T: Tally>(plan: &Plan, device: &Device, rows: f64, width: f64) -> Block<T> {
     let inputs = (plan.shape.mlp_matrices - 1) as f64;
-    let bytes = rows * width * plan.activation_bytes();
+    let elements = rows * width;
+    let bytes = elements * plan.activation_bytes();
     Block {
-        forward: device.elementwise((inputs + 1.0) * bytes, 1.0),
-        input_grad: device.elementwise((2.0 * inputs + 1.0) * bytes, 1.0),
+        // Exponential, addition, division, one product for each input; about twice that backward.
+        forward: device.elementwise((inputs + 1.0) * bytes, 1.0).doing((3.0 + inputs) * elements),
+        input_grad: device
+            .elementwise((2.0 * inputs + 1.0) * bytes, 1.0)
+            .doing((6.0 + 2.0 * inputs) * elements),
         weight_grad: Cost::ZERO,
     }
 }
 
 /// A dense MLP of this inner width, split over TP.
-fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
+fn mlp<T: Tally>(plan: &Plan, device: &Device, width: u64) -> Block<T> {
     if width == 0 {
         return Block::default();
     }
@@ -309,7 +332,7 @@ fn mlp(plan: &Plan, device: &Device, width: u64) -> Block {
 }
 
 /// A MoE layer: attention as given, router, permutation, experts, shared experts.
-fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
+fn experts<T: Tally>(plan: &Plan, device: &Device, attention: Layer<T>) -> Layer<T> {
     let layer = Layer {
         router: router(plan, device, plan.tokens_per_rank()),
         first_products: [Cost::ZERO, shared_first_product(plan, device)],
@@ -320,7 +343,7 @@ fn experts(plan: &Plan, device: &Device, attention: Layer) -> Layer {
 }
 
 /// A MoE layer with what its rows take: permutation, experts and their activation function.
-fn with_experts(plan: &Plan, device: &Device, layer: Layer) -> Layer {
+fn with_experts<T: Tally>(plan: &Plan, device: &Device, layer: Layer<T>) -> Layer<T> {
     let (shape, sizes) = (&plan.shape, &plan.sizes);
     let h = shape.hidden as f64;
     let rows = plan.awaited_rows();
@@ -336,13 +359,16 @@ fn with_experts(plan: &Plan, device: &Device, layer: Layer) -> Layer {
         activation: activation(plan, device, rows, inner),
         first_products: [first.forward, shared],
         // The weighted sum reads every copy and writes every token.
-        unpermute: reorder(plan, device, rows, 1.0 + 1.0 / shape.topk.max(1) as f64),
+        unpermute: weighted(
+            reorder(plan, device, rows, 1.0 + 1.0 / shape.topk.max(1) as f64),
+            rows * h,
+        ),
         ..layer
     }
 }
 
 /// The forward of the shared experts in front of their last product.
-fn shared_first_product(plan: &Plan, device: &Device) -> Cost {
+fn shared_first_product<T: Tally>(plan: &Plan, device: &Device) -> Cost<T> {
     let width = split(plan.shape.shared_ffn, plan.sizes.tp);
     if width <= 0.0 {
         return Cost::ZERO;
@@ -353,18 +379,20 @@ fn shared_first_product(plan: &Plan, device: &Device) -> Cost {
 }
 
 /// Scores of all experts in FP32: softmax, top-k, and the map of who goes where.
-fn router(plan: &Plan, device: &Device, own: f64) -> Block {
+fn router<T: Tally>(plan: &Plan, device: &Device, own: f64) -> Block<T> {
     let experts = plan.shape.experts as f64;
-    let scores = own * experts * 4.0;
+    let scores = own * experts;
     let mut block = device.linear(own, plan.shape.hidden as f64, experts);
-    block.forward += device.elementwise(6.0 * scores, 4.0);
-    block.input_grad += device.elementwise(4.0 * scores, 3.0);
+    // Largest, exponential, sum, division, and the comparison of the top-k; backward a sum, a
+    // difference and two products.
+    block.forward += device.elementwise(6.0 * (scores * 4.0), 4.0).doing(5.0 * scores);
+    block.input_grad += device.elementwise(4.0 * (scores * 4.0), 3.0).doing(4.0 * scores);
     block
 }
 
 /// Copies in expert order on the sending and on the receiving side: each read and written.
 /// Unfused, an index and a gather kernel take each side, which passes over the rows twice.
-fn reorder(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block {
+fn reorder<T: Tally>(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block<T> {
     let bytes = rows * plan.shape.hidden as f64 * plan.activation_bytes() * 2.0 * share;
     let (passes, kernels) =
         if plan.design().kernel.moe_permute_fusion { (1.0, 2.0) } else { (2.0, 6.0) };
@@ -372,20 +400,28 @@ fn reorder(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block {
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
+/// The same with a product and an addition for each of so many elements; backward as many.
+fn weighted<T: Tally>(copies: Block<T>, elements: f64) -> Block<T> {
+    let [forward, input_grad] =
+        [copies.forward, copies.input_grad].map(|pass| pass.doing(2.0 * elements));
+    Block { forward, input_grad, ..copies }
+}
+
 /// The projection of the token's and the next token's state, 2 h to h, and its norms.
-fn mtp_extra(plan: &Plan, device: &Device) -> Block {
+fn mtp_extra<T: Tally>(plan: &Plan, device: &Device) -> Block<T> {
     let h = plan.shape.hidden as f64;
     device.linear(plan.tokens(), 2.0 * h, split(plan.shape.hidden, plan.sizes.tp))
         + norm(plan, device, plan.tokens_per_rank(), h) * 3.0
 }
 
 /// Looking rows up and, backward, adding into them.
-fn embedding(plan: &Plan, device: &Device) -> Block {
-    let bytes = plan.tokens() * plan.shape.hidden as f64 * plan.activation_bytes();
+fn embedding<T: Tally>(plan: &Plan, device: &Device) -> Block<T> {
+    let elements = plan.tokens() * plan.shape.hidden as f64;
+    let bytes = elements * plan.activation_bytes();
     Block {
         forward: device.gather(2.0 * bytes, 1.0),
         input_grad: Cost::ZERO,
-        weight_grad: device.gather(3.0 * bytes, 1.0),
+        weight_grad: device.gather(3.0 * bytes, 1.0).doing(elements),
     }
 }
 
@@ -393,7 +429,7 @@ fn embedding(plan: &Plan, device: &Device) -> Block {
 ///
 /// A fused loss passes over the logits three times in 16 bits; otherwise an FP32 copy is made and
 /// softmax, loss and gradient pass over it eight times.
-fn head(plan: &Plan, device: &Device) -> Block {
+fn head<T: Tally>(plan: &Plan, device: &Device) -> Block<T> {
     let (tokens, h) = (plan.tokens(), plan.shape.hidden as f64);
     // Megatron pads the vocabulary to a multiple of 128 on each rank.
     let vocab = libm::ceil(split(plan.shape.vocab, plan.sizes.tp) / 128.0) * 128.0;
@@ -404,6 +440,7 @@ fn head(plan: &Plan, device: &Device) -> Block {
     } else {
         (8.0 * 4.0, 8.0)
     };
-    block.forward += device.elementwise(logits * bytes, kernels);
+    // Largest, exponential, sum, logarithm or division, gradient.
+    block.forward += device.elementwise(logits * bytes, kernels).doing(5.0 * logits);
     block
 }

@@ -33,7 +33,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    fn add(&mut self, other: Self, weight: f64) {
+    pub(crate) fn add(&mut self, other: Self, weight: f64) {
         self.dense += other.dense * weight;
         self.moe += other.moe * weight;
         self.mtp += other.mtp * weight;

@@ -46,6 +46,7 @@ mod params;
 
 mod layer;
 mod operator;
+mod tally;
 
 mod traffic;
 
@@ -68,6 +69,8 @@ pub mod error_band;
 pub mod explain;
 pub mod fit;
 pub mod ledger;
+pub mod roofline;
+pub mod solve;
 #[cfg(feature = "text")]
 pub mod trace;
 pub mod verdict;
@@ -82,8 +85,10 @@ pub use layout::{
 };
 pub use ledger::ledger;
 pub use memory::{Content, Filling, contents};
-pub use plan::Plan;
+pub use plan::{Plan, peak as peak_flops};
+pub use roofline::roofline;
 pub use rules::legal_values;
+pub use solve::solve;
 pub use step::estimate;
 pub use timeline::timeline;
 pub use verdict::verdict;

@@ -9,10 +9,11 @@ use core::ops::{Add, AddAssign, Mul};
 use crate::accelerator::Accelerator;
 use crate::choice::{Framework, Precision};
 use crate::plan::Plan;
+use crate::tally::{Tally, Untallied};
 
 /// Cost of some operators on one device. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Cost {
+pub(crate) struct Cost<T: Tally = Untallied> {
     /// Time on the cube unit.
     pub(crate) tensor: f64,
     /// Time on the vector unit.
@@ -21,34 +22,47 @@ pub(crate) struct Cost {
     pub(crate) flops: f64,
     /// Kernels launched.
     pub(crate) launches: f64,
+    /// What the kernels move and compute, where somebody asks.
+    pub(crate) tally: T,
 }
 
-impl Cost {
-    pub(crate) const ZERO: Self = Self { tensor: 0.0, vector: 0.0, flops: 0.0, launches: 0.0 };
+impl<T: Tally> Cost<T> {
+    pub(crate) const ZERO: Self =
+        Self { tensor: 0.0, vector: 0.0, flops: 0.0, launches: 0.0, tally: T::NOTHING };
 
     /// Device time.
     pub(crate) fn seconds(&self) -> f64 {
         self.tensor + self.vector
+    }
+
+    /// The same with so many operations of the vector unit told.
+    pub(crate) fn doing(self, operations: f64) -> Self {
+        Self { tally: self.tally.doing(operations), ..self }
+    }
+
+    /// The same with so many bytes of the cube's operands and results told.
+    pub(crate) fn moving(self, bytes: f64) -> Self {
+        Self { tally: self.tally.moving(bytes), ..self }
     }
 }
 
 /// Adds and scales a struct field by field.
 macro_rules! termwise {
     ($Type:ident { $($field:ident),+ }) => {
-        impl Add for $Type {
+        impl<T: Tally> Add for $Type<T> {
             type Output = Self;
             fn add(self, other: Self) -> Self {
                 Self { $($field: self.$field + other.$field),+ }
             }
         }
 
-        impl AddAssign for $Type {
+        impl<T: Tally> AddAssign for $Type<T> {
             fn add_assign(&mut self, other: Self) {
                 *self = *self + other;
             }
         }
 
-        impl Mul<f64> for $Type {
+        impl<T: Tally> Mul<f64> for $Type<T> {
             type Output = Self;
             fn mul(self, factor: f64) -> Self {
                 Self { $($field: self.$field * factor),+ }
@@ -57,15 +71,15 @@ macro_rules! termwise {
     };
 }
 
-termwise!(Cost { tensor, vector, flops, launches });
+termwise!(Cost { tensor, vector, flops, launches, tally });
 termwise!(Block { forward, input_grad, weight_grad });
 
 /// Cost of a block's three passes: forward, gradient of its input, gradient of its weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Block {
-    pub(crate) forward: Cost,
-    pub(crate) input_grad: Cost,
-    pub(crate) weight_grad: Cost,
+pub(crate) struct Block<T: Tally = Untallied> {
+    pub(crate) forward: Cost<T>,
+    pub(crate) input_grad: Cost<T>,
+    pub(crate) weight_grad: Cost<T>,
 }
 
 /// The units of one device, at the run's precision.
@@ -190,7 +204,13 @@ impl Device {
 
     /// `count` equal products of [m, k] and [k, n]: one kernel, at this share of the rate and with
     /// an output that costs this many bytes an element.
-    fn product(&self, [m, k, n]: [f64; 3], count: f64, loading: f64, output_bytes: f64) -> Cost {
+    fn product<T: Tally>(
+        &self,
+        [m, k, n]: [f64; 3],
+        count: f64,
+        loading: f64,
+        output_bytes: f64,
+    ) -> Cost<T> {
         if m * count <= 0.0 {
             return Cost::ZERO;
         }
@@ -200,13 +220,14 @@ impl Device {
         let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count) * loading);
         let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * output_bytes);
         let tensor = compute.max(bytes / self.stream) + self.launch;
-        Cost { tensor, vector: 0.0, flops, launches: 1.0 }
+        let tally = T::product([m, k, n], count).moving(bytes);
+        Cost { tensor, vector: 0.0, flops, launches: 1.0, tally }
     }
 
     /// A linear layer: y [m, n] = x [m, k] w [k, n]; backward dx = dy w', dw = x' dy.
     ///
     /// Narrower formats than 16 bits quantise x forward and dy backward first.
-    pub(crate) fn linear(&self, m: f64, k: f64, n: f64) -> Block {
+    pub(crate) fn linear<T: Tally>(&self, m: f64, k: f64, n: f64) -> Block<T> {
         self.linears(m, k, n, 1.0, true)
     }
 
@@ -214,14 +235,15 @@ impl Device {
     ///
     /// dw is added into the accumulated gradients: by the matmul itself, which reads and writes
     /// them, or by a kernel of its own, which reads the product as well.
-    fn linears(&self, m: f64, k: f64, n: f64, count: f64, fused: bool) -> Block {
+    fn linears<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64, fused: bool) -> Block<T> {
         let loading = aligned(k) * aligned(n);
         let product = |shape, output_bytes| self.product(shape, count, loading, output_bytes);
         let accumulate = 2.0 * self.gradient_bytes;
         let weight_grad = if fused {
             product([k, m, n], accumulate)
         } else {
-            let add = self.elementwise(k * n * count * (accumulate + 2.0), 1.0);
+            let elements = k * n * count;
+            let add = self.elementwise(elements * (accumulate + 2.0), 1.0).doing(elements);
             product([k, m, n], 2.0) + add
         };
         Block {
@@ -238,17 +260,18 @@ impl Device {
     /// that reads the tensor. 4-bit elements pass a Hadamard transform first.
     ///
     /// Source: Transformer Engine, `recipe`.
-    fn quantise(&self, elements: f64) -> Cost {
+    fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {
         match self.quantised_bytes {
             None => Cost::ZERO,
-            Some(bytes) => self.elementwise(elements * bytes, 1.0),
+            // The largest size of a block, and a multiplication.
+            Some(bytes) => self.elementwise(elements * bytes, 1.0).doing(2.0 * elements),
         }
     }
 
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
-    pub(crate) fn grouped_linear(&self, m: f64, k: f64, n: f64, count: f64) -> Block {
+    pub(crate) fn grouped_linear<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64) -> Block<T> {
         if self.grouped {
-            let mut block = self.linears(m, k, n, count, self.fused_accumulation);
+            let mut block: Block<T> = self.linears(m, k, n, count, self.fused_accumulation);
             for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
                 pass.launches *= 1.0 + (count - 1.0) * self.launches_per_expert;
             }
@@ -266,26 +289,31 @@ impl Device {
     ///
     /// Source: FlashAttention-2 and -3, whose causal rates at head dimensions 64 and 128 differ by
     /// 1.0 to 1.3 exponentials a score forward and 3 backward.
-    pub(crate) fn flash_attention(
+    pub(crate) fn flash_attention<T: Tally>(
         &self,
         heads: f64,
         rows: f64,
         keys: f64,
         qk: f64,
         v: f64,
-    ) -> Block {
+    ) -> Block<T> {
         let scores = heads * rows * keys;
         let forward_flops = 2.0 * scores * (qk + v);
         let backward_flops = forward_flops * 2.5;
-        let pass = |flops: f64, rate: f64, softmaxes: f64| Cost {
+        let pass = |flops: f64, rate: f64, softmaxes: f64, tally: T| Cost {
             tensor: flops / rate + scores * softmaxes / self.exponentials + self.launch,
             vector: 0.0,
             flops,
             launches: 1.0,
+            tally,
+        };
+        let products = |qk_times: f64, v_times: f64| {
+            T::product([rows, qk, keys], heads * qk_times)
+                + T::product([rows, keys, v], heads * v_times)
         };
         Block {
-            forward: pass(forward_flops, self.attention_forward, 1.0),
-            input_grad: pass(backward_flops, self.attention_backward, 3.0),
+            forward: pass(forward_flops, self.attention_forward, 1.0, products(1.0, 1.0)),
+            input_grad: pass(backward_flops, self.attention_backward, 3.0, products(2.5, 2.5)),
             weight_grad: Cost::ZERO,
         }
     }
@@ -294,41 +322,45 @@ impl Device {
     ///
     /// Two products forward, four backward; the softmax, mask and dropout pass over the scores
     /// about five times forward and four times backward.
-    pub(crate) fn plain_attention(
+    pub(crate) fn plain_attention<T: Tally>(
         &self,
         heads: f64,
         rows: f64,
         keys: f64,
         qk: f64,
         v: f64,
-    ) -> Block {
+    ) -> Block<T> {
         let scores = heads * rows * keys;
         let product = |shape, width| self.product(shape, heads, aligned(width), 2.0);
-        let products = product([rows, qk, keys], qk) + product([rows, keys, v], v);
+        let products: Cost<T> = product([rows, qk, keys], qk) + product([rows, keys, v], v);
+        // One operation a score and pass.
+        let passes = |count: f64| self.elementwise(scores * 2.0 * count, 3.0).doing(scores * count);
         Block {
-            forward: products + self.elementwise(scores * 2.0 * 5.0, 3.0),
-            input_grad: products * 2.0 + self.elementwise(scores * 2.0 * 4.0, 3.0),
+            forward: products + passes(5.0),
+            input_grad: products * 2.0 + passes(4.0),
             weight_grad: Cost::ZERO,
         }
     }
 
     /// Copies of rows by an index that move this many bytes in this many kernels.
-    pub(crate) fn gather(&self, bytes: f64, kernels: f64) -> Cost {
+    pub(crate) fn gather<T: Tally>(&self, bytes: f64, kernels: f64) -> Cost<T> {
         Cost {
             tensor: 0.0,
             vector: bytes / self.gather_bytes + kernels * self.launch,
             flops: 0.0,
             launches: kernels,
+            tally: T::passing(bytes),
         }
     }
 
     /// Element-wise work that moves this many bytes in this many kernels.
-    pub(crate) fn elementwise(&self, bytes: f64, kernels: f64) -> Cost {
+    pub(crate) fn elementwise<T: Tally>(&self, bytes: f64, kernels: f64) -> Cost<T> {
         Cost {
             tensor: 0.0,
             vector: bytes / self.vector_bytes + kernels * self.launch,
             flops: 0.0,
             launches: kernels,
+            tally: T::passing(bytes),
         }
     }
 }

@@ -352,7 +352,8 @@ fn host(framework: Framework) -> Host {
 /// The peak of matrix products at a design's precision; `None` where the accelerator has none.
 ///
 /// An override of the BF16 peak scales every precision alike.
-pub(crate) fn peak(design: &Design) -> Option<FlopsPerSecond> {
+#[must_use]
+pub fn peak(design: &Design) -> Option<FlopsPerSecond> {
     let row = design.cluster.accelerator.row();
     let nominal = match design.training.precision {
         Precision::Bf16 => row.bf16_tflops,

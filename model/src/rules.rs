@@ -53,7 +53,7 @@ pub(crate) fn first_broken(design: &Design, knobs: &KnobSet) -> Option<&'static 
 }
 
 /// Does the design break no rule?
-fn is_legal(design: &Design) -> bool {
+pub(crate) fn is_legal(design: &Design) -> bool {
     table::RULES.iter().all(|rule| !rule.is_broken(design))
 }
 

@@ -42,7 +42,7 @@ pub fn estimate(plan: &Plan) -> Estimate {
 
 /// The estimate with every layer's rows as the plan's loads have them.
 #[inline(never)]
-fn of_loads(plan: &Plan, spans: &Spans) -> Estimate {
+pub(crate) fn of_loads(plan: &Plan, spans: &Spans) -> Estimate {
     let mut step = Step::default();
     step.take(plan, spans);
     let mut communication = Vec::new();

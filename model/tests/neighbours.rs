@@ -144,6 +144,29 @@ fn an_estimate_does_not_depend_on_those_before_it() {
 }
 
 #[test]
+fn a_whole_estimate_does_not_depend_on_those_before_it() {
+    let mut estimator = Estimator::new();
+    let (mut legal, mut random) = (0, Random(77));
+    for preset in ["pangu-ultra-moe-6k", "qwen3-30b-a3b"] {
+        let mut here = Design::from_preset(preset).unwrap();
+        for _ in 0..120 {
+            let there = changed(&mut random, &here, KnobId::ALL);
+            match (estimator.estimate(&there), Plan::new(&there)) {
+                (Ok((kept, said)), Ok(plan)) => {
+                    assert_eq!(said, estimate(&plan), "{there:?}");
+                    assert_eq!(kept, plan);
+                    legal += 1;
+                    here = there;
+                }
+                (Err(said), Err(broken)) => assert_eq!(said, broken),
+                (said, fresh) => panic!("{said:?}, but {fresh:?}: {there:?}"),
+            }
+        }
+    }
+    assert!(legal > 60, "{legal}");
+}
+
+#[test]
 fn a_rule_reads_the_knobs_that_it_says() {
     let mut random = Random(9);
     let mut seen = vec![false; rules().len()];

@@ -192,12 +192,17 @@ fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
         let now = explorer.with_numbers(|numbers| number(numbers, spec.metric));
-        let then = explorer.with_preset_numbers(|numbers| number(numbers, spec.metric));
-        (now, then)
+        let before = explorer.with_numbers_before(|numbers| number(numbers, spec.metric));
+        let preset = || explorer.with_preset_numbers(|numbers| number(numbers, spec.metric));
+        (now, before.unwrap_or_else(preset), before.is_some())
     });
     let is_ratio = matches!(spec.metric, MetricId::mfu | MetricId::bubble_ratio);
     let text = move || {
-        let (now, then) = change.get();
+        let (now, then, is_dragged) = change.get();
+        if is_dragged {
+            let was = format::metric(spec.metric, MetricValue::Number(then));
+            return format!("was {was}, {}", format::difference(spec.metric, now, then));
+        }
         if now.total_cmp(&then).is_eq() {
             return "as the preset".to_owned();
         }
@@ -205,7 +210,7 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         format!("{text} vs the preset")
     };
     let is = move |wanted: std::cmp::Ordering| {
-        let (now, then) = change.get();
+        let (now, then, _) = change.get();
         let order = now.total_cmp(&then);
         let is_higher = spec.metric.metric().better != Some(Better::Lower);
         (if is_higher { order } else { order.reverse() }) == wanted

@@ -290,7 +290,12 @@ impl Row {
         if !knob.primary || !matches!(knob.kind, Kind::Integer(..)) {
             return None;
         }
-        let positions = Memo::new(move |_| self.explorer.positions(self.id));
+        // Which values are legal takes longer than an estimate: while a gesture on some knob goes
+        // on its own list stays anyway, and the others are made when it ends.
+        let positions = Memo::new(move |before: Option<&Vec<u64>>| match before {
+            Some(before) if self.explorer.in_gesture() => before.clone(),
+            _ => self.explorer.positions(self.id),
+        });
         let current = move || {
             if let Value::Integer(number) = self.value.get() { number } else { 0 }
         };
@@ -307,7 +312,11 @@ impl Row {
                 self.set(&Value::Integer(number));
             }
         };
-        Some(slider(Slider {
+        let ghost = move || {
+            let before = self.explorer.value_before(self.id);
+            before.map_or_else(String::new, |value| format!("was {value}"))
+        };
+        let slider = slider(Slider {
             label: format!("{} slider", knob.label),
             count: Signal::derive(move || positions.with(Vec::len)),
             position: Signal::derive(position),
@@ -315,7 +324,11 @@ impl Row {
             locked: self.explorer.locked.into(),
             on_move: Callback::new(on_move),
             on_hold: Callback::new(move |held| self.explorer.hold(held)),
-        }))
+        });
+        Some(view! {
+            {slider}
+            <span class="ghost" aria-hidden="true">{ghost}</span>
+        })
     }
 
     fn note(self) -> Option<impl IntoView> {

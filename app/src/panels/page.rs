@@ -68,7 +68,10 @@ pub fn page(design: Design) -> impl IntoView {
                 {studies.place(Study::Balance)}
                 {studies.place(Study::Schedules)}
                 {studies.place(Study::Sensitivity)}
+                {studies.place(Study::Solve)}
                 {studies.place(Study::Map)}
+                {studies.place(Study::Roofline)}
+                {studies.place(Study::Transfer)}
                 {studies.place(Study::Loads)}
                 {trace::trace(explorer)}
                 {verdict::notes(explorer)}

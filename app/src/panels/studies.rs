@@ -5,8 +5,9 @@ use std::rc::Rc;
 use leptos::ev::{Event, MouseEvent};
 use leptos::html::Div;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
+use leptos::wasm_bindgen::{JsCast, JsValue};
 use model::link;
+use web_sys::js_sys::Reflect;
 use web_sys::{Element, HtmlSelectElement};
 
 use super::trace;
@@ -84,11 +85,18 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
 /// Shows a study as it was chosen in it.
 pub fn choose(event: &Event) {
     let host = closest(event, "[data-option]").and_then(|it| it.closest(".study").ok().flatten());
-    let Some(host) = host else { return };
+    if let Some(host) = host {
+        choose_in(&host);
+    }
+}
+
+fn choose_in(host: &Element) {
     let study = host.get_attribute("data-study").and_then(|id| Study::of_id(&id));
-    let chosen = elements(&host, "[data-option]").filter_map(|select| {
-        let name = select.get_attribute("data-option")?;
-        Some(format!("{name}={}", select.dyn_into::<HtmlSelectElement>().ok()?.value()))
+    let chosen = elements(host, "[data-option]").filter_map(|choice| {
+        let name = choice.get_attribute("data-option")?;
+        // A list or a box: both have a value.
+        let value = Reflect::get(&choice, &JsValue::from_str("value")).ok()?;
+        Some(format!("{name}={}", value.as_string()?))
     });
     let chosen: Vec<String> = chosen.collect();
     if let (Some(study), Some(desk)) = (study, Desk::current()) {
@@ -102,5 +110,11 @@ fn pressed(event: &MouseEvent) -> Option<Element> {
     }
     let mark = closest(event, "[data-opens]")?;
     let study = mark.closest(".study").ok()??;
-    link_of(&study, &mark.get_attribute("data-opens")?).map(JsCast::unchecked_into)
+    let name = mark.get_attribute("data-opens")?;
+    if let Some(choice) = study.query_selector("select[data-option=operator]").ok().flatten() {
+        choice.unchecked_into::<HtmlSelectElement>().set_value(&name);
+        choose_in(&study);
+        return None;
+    }
+    link_of(&study, &name).map(JsCast::unchecked_into)
 }

@@ -10,8 +10,8 @@ use model::{Plan, link};
 
 use super::options::Options;
 use super::{
-    Study, Width, advice, balance, bubble, communication, loads, map, memory, schedules,
-    sensitivity, step,
+    Study, Width, advice, balance, bubble, communication, loads, map, memory, roofline, schedules,
+    sensitivity, solve, step, transfer,
 };
 use crate::numbers::Numbers;
 use crate::recorded;
@@ -48,6 +48,9 @@ pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>)
         }
         Study::Sensitivity => return sensitivity::html(numbers, options),
         Study::Map => return map::html(numbers, options),
+        Study::Roofline => return roofline::html(numbers, width, options),
+        Study::Solve => return solve::html(numbers, options),
+        Study::Transfer => return transfer::html(numbers, options),
     };
     make(numbers, width)
 }
@@ -64,6 +67,9 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         Study::Loads => loads::waiting(),
         Study::Sensitivity => waiting(study, sensitivity::TITLE),
         Study::Map => waiting(study, map::TITLE),
+        Study::Solve => waiting(study, solve::TITLE),
+        Study::Transfer => waiting(study, transfer::TITLE),
+        Study::Roofline => waiting(study, roofline::TITLE),
         Study::Memory
         | Study::Step
         | Study::Communication

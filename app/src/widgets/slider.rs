@@ -39,6 +39,13 @@ pub fn slider(spec: Slider) -> impl IntoView {
             let _ = input.set_attribute("aria-valuetext", &text);
         }
     });
+    // A drag that was given up has moved the browser's own mark further.
+    let let_go = move || {
+        on_hold.run(false);
+        if let Some(input) = node.get_untracked() {
+            input.set_value(&position.get_untracked().to_string());
+        }
+    };
     let stride = move |event: ev::KeyboardEvent| {
         if !event.shift_key() {
             return;
@@ -72,8 +79,9 @@ pub fn slider(spec: Slider) -> impl IntoView {
             }
             on:keydown=stride
             on:pointerdown=move |_| on_hold.run(true)
-            on:change=move |_| on_hold.run(false)
-            on:pointercancel=move |_| on_hold.run(false)
+            on:change=move |_| let_go()
+            on:pointerup=move |_| let_go()
+            on:pointercancel=move |_| let_go()
         />
     }
 }

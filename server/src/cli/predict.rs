@@ -2,6 +2,7 @@
 
 mod ledger;
 pub(super) mod loads;
+mod solve;
 mod summary;
 mod tree;
 mod verdict;
@@ -36,6 +37,10 @@ pub(super) struct Arguments {
     /// Add what each layer saves for its backward, and what freeing it costs
     #[arg(long, conflicts_with = "explain")]
     ledger: bool,
+    /// Let one knob take every legal value until a target is reached: micro_batch_size=fits,
+    /// 'tp=mfu>=0.3', 'num_devices=step_time_seconds<=30'
+    #[arg(long, value_name = "KNOB=TARGET", conflicts_with_all = ["explain", "ledger"])]
+    solve: Option<solve::Question>,
 }
 
 /// Prints the prediction. An illegal design has its JSON, too, and is an error beside it.
@@ -52,6 +57,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(Failure::User(violations.iter().map(message).collect()));
         }
     };
+    if let Some(question) = arguments.solve {
+        let text = if arguments.json { solve::data } else { solve::text };
+        return output::result(&text(&plan, question));
+    }
     let text = match (arguments.explain, arguments.json) {
         (Some(address), true) => json::print(&report::breakdown(&explained(&plan, address)?)),
         (Some(address), false) => tree::text(address, &explained(&plan, address)?),

@@ -262,3 +262,23 @@ fn the_summary_says_how_balanced_the_stages_are_and_what_would_balance_them() {
     let text = succeeds(&["predict", "--preset", "gpt3-175b"]);
     assert!(text.contains("(no layout has less)"), "{text}");
 }
+
+#[test]
+fn one_knob_is_solved_for() {
+    let found = succeeds(&["predict", "--solve", "micro_batch_size=fits"]);
+    assert!(
+        found.starts_with("training.micro_batch_size=") && found.contains("link /?"),
+        "{found}"
+    );
+    let json = succeeds(&["predict", "--json", "--solve", "tp=mfu>=0.99"]);
+    let data: Value = serde_json::from_str(&json).expect("JSON");
+    assert!(data["found"].is_null() && data["nearest"]["mfu"].as_f64() > Some(0.0), "{json}");
+}
+
+#[test]
+fn a_target_that_is_none_is_refused() {
+    for junk in ["tp", "tp=fast", "nothing=fits"] {
+        let run = run(&["predict", "--solve", junk]);
+        assert_ne!(run.status, 0, "{junk}");
+    }
+}

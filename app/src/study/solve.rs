@@ -1,0 +1,193 @@
+//! One knob moves until a target is reached; every value that was tried stands below.
+
+use std::fmt::Write as _;
+
+use model::design::KnobId;
+use model::knob::Kind;
+use model::metric::MetricId;
+use model::solve::{Solution, Target, Tried, Wish};
+
+use super::options::{Options, select};
+use crate::format::{self, short_label, spelled};
+use crate::html::{design_link, escaped};
+use crate::numbers::Numbers;
+
+/// The heading.
+pub(super) const TITLE: &str = "Solve for one knob";
+
+/// The knob that moves as the study is opened.
+const USUAL: KnobId = KnobId::micro_batch_size;
+
+/// What can be asked.
+const TARGETS: [(&str, &str); 3] =
+    [("fits", "Fits in memory"), ("mfu", "MFU at least"), ("step", "Step time at most")];
+
+/// What is asked, and the number that was chosen for it, as it was written.
+struct Asked {
+    name: &'static str,
+    target: Target,
+    /// In percent or seconds.
+    number: String,
+}
+
+/// The section.
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+    let design = numbers.plan.design();
+    let knob = knobs().find(|knob| knob.id() == options.get("knob")).unwrap_or(USUAL);
+    let asked = asked(numbers, options);
+    let wish = Wish::of(knob);
+    let solution = model::solve(&numbers.plan, knob, asked.target, wish);
+    let mut html = format!(
+        "<section class=\"card levers\" id=\"solve\" aria-labelledby=\"solve-title\">\
+         <h2 id=\"solve-title\">{TITLE}</h2>\
+         <p class=\"muted\">Every legal value of the knob is estimated, all else stays as it is. \
+         Whatever is asked, the design has to fit in memory.</p><div class=\"options\">"
+    );
+    let knobs = knobs().map(|it| (it.id(), it.knob().label.to_owned()));
+    select(&mut html, ("knob", "Let this knob move"), &knob.id(), knobs);
+    let targets = TARGETS.map(|(name, label)| (name.to_owned(), label.to_owned()));
+    select(&mut html, ("target", "so that it"), asked.name, targets.into_iter());
+    // Another target has a box of its own: what was typed into one stays in it.
+    let (open, close, unit) = match asked.name {
+        "mfu" => ("<span>", "</span>", "%"),
+        _ => ("", "", "s"),
+    };
+    if asked.name != "fits" {
+        let _ = write!(
+            html,
+            "{open}<label class=\"option\"><span class=\"visually-hidden\">Target, </span>\
+             <input type=\"number\" min=\"0\" step=\"any\" data-option=\"{}\" value=\"{}\"/> \
+             {unit}</label>{close}",
+            asked.name,
+            escaped(&asked.number),
+        );
+    }
+    html.push_str("</div>");
+    let now = format!("{} now: {}", short_label(knob), spelled(&design.get(knob)));
+    let _ = write!(html, "<p class=\"lever-now\">{}</p>", escaped(&now));
+    answer(&mut html, &solution);
+    tried(&mut html, numbers, &solution);
+    html.push_str("</section>");
+    html
+}
+
+/// Knobs that have a list of legal values.
+fn knobs() -> impl Iterator<Item = KnobId> {
+    KnobId::ALL.iter().copied().filter(|id| {
+        let knob = id.knob();
+        let is_listed = matches!(knob.kind, Kind::Integer(..) | Kind::Choice(_) | Kind::Flag);
+        knob.not_offered.is_none() && is_listed && knob.primary && *id != KnobId::accelerator
+    })
+}
+
+fn asked(numbers: &Numbers, options: Options<'_>) -> Asked {
+    let metrics = &numbers.estimate.metrics;
+    let chosen = |name: &str, usual: String| {
+        let text = options.get(name);
+        let number = text.parse::<f64>().ok().filter(|it| it.is_finite() && *it >= 0.0);
+        number.map_or(usual, |_| text.to_owned())
+    };
+    let value = |text: &str| text.parse::<f64>().unwrap_or(0.0);
+    match options.get("target") {
+        "mfu" => {
+            let number = chosen("mfu", format!("{:.1}", metrics.mfu * 100.0));
+            let target = Target::AtLeast(MetricId::mfu, value(&number) / 100.0);
+            Asked { name: "mfu", target, number }
+        }
+        "step" => {
+            let number = chosen("step", format!("{:.3}", metrics.step_time.get()));
+            let target = Target::AtMost(MetricId::step_time_seconds, value(&number));
+            Asked { name: "step", target, number }
+        }
+        _ => Asked { name: "fits", target: Target::Fits, number: String::new() },
+    }
+}
+
+/// What a value gives, in a few words.
+fn gives(tried: &Tried) -> String {
+    let metrics = &tried.metrics;
+    let fits = if metrics.fits { "" } else { ", does not fit" };
+    format!(
+        "MFU {}, step {}, {}{fits}",
+        format::percent(metrics.mfu, 1),
+        format::duration(metrics.step_time),
+        format::memory(metrics.memory_peak),
+    )
+}
+
+fn link(html: &mut String, solution: &Solution, tried: &Tried, class: &str) {
+    let name = format!("{} {}", short_label(solution.knob), spelled(&tried.value));
+    design_link(html, &tried.design, &name);
+    let _ = write!(
+        html,
+        " class=\"{class}\">{} <span class=\"muted\">{}</span></a>",
+        escaped(&name),
+        escaped(&gives(tried)),
+    );
+}
+
+fn answer(html: &mut String, solution: &Solution) {
+    let of = format::counted(solution.tried.len() as u64, "legal value", "legal values");
+    let reached = solution.tried.iter().filter(|tried| tried.reached).count();
+    html.push_str("<p class=\"ways\" role=\"status\">");
+    if let Some(found) = solution.found() {
+        let _ = write!(
+            html,
+            "{} of {of} do it; the {}: ",
+            format::whole(reached as u64),
+            solution.wish.name()
+        );
+        link(html, solution, found, "button way best");
+    } else if let Some(nearest) = solution.nearest() {
+        let _ = write!(html, "No value does it, of {of}; the best is ");
+        link(html, solution, nearest, "button way");
+    }
+    html.push_str("</p>");
+}
+
+/// Every value, in order.
+fn tried(html: &mut String, numbers: &Numbers, solution: &Solution) {
+    let now = numbers.plan.design().get(solution.knob);
+    html.push_str("<details><summary>Every value</summary><ul class=\"ways\">");
+    for tried in &solution.tried {
+        html.push_str("<li>");
+        let class = if tried.reached { "button way on" } else { "button way" };
+        link(html, solution, tried, class);
+        let mark = if tried.value == now { " now" } else { "" };
+        let verdict = if tried.reached { "reaches it" } else { "does not" };
+        let _ = write!(html, " <span class=\"muted\">{verdict}{mark}</span></li>");
+    }
+    html.push_str("</ul></details>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers() -> Numbers {
+        let design = model::link::decode("").expect("a link that decodes");
+        Numbers::of(&design).expect("a legal design")
+    }
+
+    #[test]
+    fn what_can_not_be_reached_says_so_and_names_the_best() {
+        let html = html(&numbers(), Options("target=mfu&mfu=99&knob=training.micro_batch_size"));
+        assert!(html.contains("No value does it"), "{html}");
+        assert!(html.contains("value=\"99\""), "{html}");
+    }
+
+    #[test]
+    fn the_largest_micro_batch_that_fits_is_a_link() {
+        let html = html(&numbers(), Options(""));
+        assert!(html.contains("do it; the largest: <a href=\"/?"), "{html}");
+    }
+
+    #[test]
+    fn a_target_that_is_no_number_is_as_usual() {
+        for junk in ["abc", "-3", "NaN", "inf", ""] {
+            let options = format!("target=step&step={junk}");
+            let html = html(&numbers(), Options(&options));
+            assert!(html.contains("type=\"number\"") && !html.contains("NaN"), "{junk}");
+        }
+    }
+}

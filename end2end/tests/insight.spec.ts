@@ -1,0 +1,130 @@
+// Roofline, solving for a knob, other accelerators, and what a drag was before.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+
+import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+
+/** Scrolls to a study and waits until the worker has made it. */
+async function study(page: Page, name: string): Promise<Locator> {
+  const place = page.locator(`[data-study="${name}"]`);
+  await place.scrollIntoViewIfNeeded();
+  await expect(place.locator(".waiting")).toHaveCount(0);
+  await expect(place.locator("table, ul").first()).toBeAttached();
+  return place;
+}
+
+test("a point of the roofline opens how its time follows", async ({ page }) => {
+  await gotoHydrated(page);
+  const roofline = await study(page, "roofline");
+  const chosen = roofline.getByLabel("Operator", { exact: true });
+  const terms = roofline.locator(".operator-terms");
+  await expect(terms).toContainText("Formula");
+  const mark = roofline.locator('[data-opens="Core attention, forward, cube"]');
+  await mark.dispatchEvent("click");
+  await expect(chosen).toHaveValue("Core attention, forward, cube");
+  await expect(terms).toContainText("exponentials per second");
+  await chosen.selectOption({ label: "Experts, forward, cube" });
+  await expect(terms).toContainText("Shapes");
+  await roofline.getByText("Table", { exact: true }).click();
+  await expect(roofline.getByRole("row").nth(5)).toBeVisible();
+});
+
+test("a knob is solved for, and what can't be says what comes nearest", async ({ page }) => {
+  await gotoHydrated(page);
+  const solve = await study(page, "solve");
+  await expect(solve).toContainText("the largest");
+  await solve.getByLabel("so that it").selectOption("mfu");
+  const box = solve.getByRole("spinbutton");
+  await box.fill("99");
+  await box.blur();
+  await expect(solve).toContainText("No value does it");
+  await box.fill("1");
+  await box.blur();
+  await expect(solve.locator(".best")).toBeVisible();
+  await solve.locator(".best").click();
+  await expect(solve).toContainText("now");
+});
+
+test("the design opens on another accelerator, with as many devices or as much peak", async ({
+  page,
+}) => {
+  await gotoHydrated(page);
+  const transfer = await study(page, "transfer");
+  const devices = await transfer.locator("tr.own td").first().innerText();
+  const h20 = transfer.getByRole("row", { name: /NVIDIA H20 / }).locator("td").first();
+  await expect(h20).toHaveText(devices);
+  await transfer.getByLabel("What is kept").selectOption("peak");
+  await expect(h20).not.toHaveText(devices);
+  await transfer.getByRole("link", { name: "NVIDIA H800 SXM 80 GB" }).first().click();
+  await expect(page).toHaveURL(/accelerator=h800-sxm-80gb/);
+  await expect(transfer.getByText("This design", { exact: true })).toBeVisible();
+});
+
+test("what these studies show has no fault that axe finds", async ({ page }) => {
+  await gotoHydrated(page);
+  for (const name of ["roofline", "solve", "transfer"]) await study(page, name);
+  const found = await new AxeBuilder({ page })
+    .include('[data-study="roofline"]')
+    .include('[data-study="solve"]')
+    .include('[data-study="transfer"]')
+    .analyze();
+  const grave = found.violations.filter(({ impact }) => /serious|critical/.test(impact ?? ""));
+  expect(grave).toEqual([]);
+});
+
+/** Takes hold of a slider and moves it to the left end, step by step. */
+async function drag(page: Page, label: string): Promise<void> {
+  const slider = page.getByRole("slider", { name: `${label} slider` });
+  const box = await slider.boundingBox();
+  if (box === null) throw new Error("the slider is not in view");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width / 2, y);
+  await page.mouse.down();
+  for (const share of [0.45, 0.3, 0.15, 0.02]) {
+    await page.mouse.move(box.x + box.width * share, y);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
+const PP = "Pipeline parallel (PP)";
+
+test("while a slider is held the numbers from before stay, and Escape goes back", async ({
+  page,
+}) => {
+  await gotoHydrated(page);
+  const before = await numbers(page);
+  await drag(page, PP);
+  await expect(numberBox(page, PP)).not.toHaveValue("16");
+  await expect(card(page, "MFU")).toContainText(/was 2\d\.\d %, [+−]/);
+  await expect(page.locator(".ghost", { hasText: "was 16" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(numberBox(page, PP)).toHaveValue("16");
+  await page.mouse.move(5, 5);
+  await page.mouse.up();
+  await expect(numberBox(page, PP)).toHaveValue("16");
+  await expect(page.locator(".ghost", { hasText: "was" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
+  expect(await numbers(page)).toEqual(before);
+});
+
+test("nothing on the page moves while a slider is dragged", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.evaluate(() => {
+    const shifts: number[] = [];
+    Object.assign(window, { shifts });
+    const seen = new PerformanceObserver((list) => {
+      // What follows an input within half a second is not left out: a drag is one.
+      const entries = list.getEntries() as unknown as { value: number }[];
+      shifts.push(...entries.map((entry) => entry.value));
+    });
+    seen.observe({ type: "layout-shift", buffered: false });
+  });
+  for (const label of [PP, "Micro-batch size", "Expert parallel (EP)"]) {
+    await drag(page, label);
+    await page.mouse.up();
+  }
+  await page.waitForTimeout(500);
+  const shifts = await page.evaluate(() => (window as unknown as { shifts: number[] }).shifts);
+  expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBe(0);
+});

@@ -1,0 +1,365 @@
+//! The operators of a step under the roofs of their device: what each does for a byte that it
+//! moves, how fast it is, and how fast it could be at most.
+//!
+//! Everything is told by the functions that the estimate takes its times from: the same kernels,
+//! asked for what they move beside their time (see [`crate::tally`]). So the operators' times are
+//! the compute of the estimate's step, to rounding.
+
+use alloc::vec::Vec;
+
+use crate::estimate::{Communication, LinkLevel};
+use crate::layer::{Layer, Work};
+use crate::layout::Stage;
+use crate::operator::{Block, Cost};
+use crate::plan::Plan;
+use crate::source::{DERIVED, FLASH_ATTENTION, ROOFLINE, Source};
+use crate::tally::Moved;
+use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
+
+pub use crate::tally::Product;
+
+/// A part of the device that computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The cube unit (tensor cores): matrix products and attention.
+    Cube,
+    /// The vector unit (CUDA cores): everything else.
+    Vector,
+}
+
+impl Unit {
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Cube => "cube",
+            Self::Vector => "vector",
+        }
+    }
+}
+
+/// A pass of training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The forward.
+    Forward,
+    /// The gradients of inputs and weights; work done again is not counted.
+    Backward,
+}
+
+impl Direction {
+    /// A short name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
+    }
+}
+
+/// The kernels of one kind of a pass on one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operator {
+    /// What they do.
+    pub name: &'static str,
+    /// For which pass.
+    pub direction: Direction,
+    /// On what.
+    pub unit: Unit,
+    /// How often a device runs them in a step: layers of the mean stage x micro-batches.
+    pub calls: f64,
+    /// Operations of one call.
+    pub flops: Flops,
+    /// What one call moves from and to device memory.
+    pub bytes: Bytes,
+    /// Time of one call, launches counted.
+    pub seconds: Seconds,
+    /// The unit's peak at the precision of these kernels; none where none is published.
+    pub peak: Option<FlopsPerSecond>,
+    /// The matrix products of one call.
+    pub products: Vec<Product>,
+    /// How the time follows, in words and symbols.
+    pub formula: &'static str,
+    /// Where that comes from.
+    pub source: Source,
+}
+
+impl Operator {
+    /// Arithmetic intensity: operations for a byte of device memory.
+    #[must_use]
+    pub fn intensity(&self) -> f64 {
+        self.flops.get() / self.bytes.get()
+    }
+
+    /// What is reached: operations over time.
+    #[must_use]
+    pub fn achieved(&self) -> FlopsPerSecond {
+        FlopsPerSecond::new(self.flops.get() / self.seconds.get())
+    }
+
+    /// What the roofs allow: the lesser of the unit's peak and intensity x memory bandwidth.
+    #[must_use]
+    pub fn attainable(&self, memory: BytesPerSecond) -> FlopsPerSecond {
+        let slope = self.intensity() * memory.get();
+        FlopsPerSecond::new(self.peak.map_or(slope, |peak| slope.min(peak.get())))
+    }
+
+    /// Share of the memory bandwidth that it draws.
+    #[must_use]
+    pub fn memory_share(&self, memory: BytesPerSecond) -> f64 {
+        self.bytes.get() / self.seconds.get() / memory.get()
+    }
+
+    /// Time of all its calls in a step.
+    #[must_use]
+    pub fn step_seconds(&self) -> Seconds {
+        self.seconds * self.calls
+    }
+}
+
+/// The traffic of one axis over one link, under the roof of that link: the operations that a
+/// device does in a step for a byte that it sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExchangePoint {
+    /// What is sent.
+    pub row: Communication,
+    /// Operations of the cube that the device does in a step.
+    pub flops: Flops,
+    /// Nominal bandwidth of the link.
+    pub bandwidth: BytesPerSecond,
+}
+
+impl ExchangePoint {
+    /// Operations for a byte sent.
+    #[must_use]
+    pub fn intensity(&self) -> f64 {
+        self.flops.get() / self.row.bytes.get()
+    }
+
+    /// Operations over the time of the exchange: below what the cube reaches, the exchange takes
+    /// longer than the compute that could hide it.
+    #[must_use]
+    pub fn achieved(&self) -> FlopsPerSecond {
+        FlopsPerSecond::new(self.flops.get() / self.row.time.get())
+    }
+
+    /// The same at the link's nominal bandwidth.
+    #[must_use]
+    pub fn attainable(&self) -> FlopsPerSecond {
+        FlopsPerSecond::new(self.intensity() * self.bandwidth.get())
+    }
+}
+
+/// The operators and exchanges of a step, and the roofs above them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roofline {
+    /// Peak of matrix products at the run's precision.
+    pub cube: FlopsPerSecond,
+    /// Peak of attention, which stays in 16 bits.
+    pub attention: FlopsPerSecond,
+    /// Peak of the vector unit; none where none is published.
+    pub vector: Option<FlopsPerSecond>,
+    /// Bandwidth of device memory.
+    pub memory: BytesPerSecond,
+    /// Nominal bandwidth of a device to its node, to the network and to its host.
+    pub links: [(LinkLevel, BytesPerSecond); 3],
+    /// The operators, those with the largest share of the step first.
+    pub operators: Vec<Operator>,
+    /// What the device sends and copies.
+    pub exchanges: Vec<ExchangePoint>,
+}
+
+impl Roofline {
+    /// Time of all operators of a step on the mean stage: what a step's ideal compute, its losses
+    /// of kernels and its vector work sum up to.
+    #[must_use]
+    pub fn compute(&self) -> Seconds {
+        self.operators.iter().map(Operator::step_seconds).sum()
+    }
+}
+
+/// The roofline of a plan whose traffic is this.
+///
+/// Of uneven loads it is that of the mean rank, as are the compute and the traffic of their
+/// estimate. Intensities count what the model's formulas move: operands and results once, each
+/// pass of an element-wise kernel; what caches keep of it is not foreseen.
+///
+/// # Source
+/// Williams et al. 2009. Bytes and operations: the kernels of `operator.rs` and `layer.rs`.
+#[must_use]
+pub fn roofline(plan: &Plan, communication: &[Communication]) -> Roofline {
+    let even = plan.evened();
+    let row = plan.accelerator();
+    let cube = plan.peak();
+    let wide = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12;
+    let roofs = Roofs {
+        cube,
+        attention: FlopsPerSecond::new(cube.get().min(wide)),
+        vector: row.vector_tflops.map(FlopsPerSecond::tera),
+    };
+    let operators = operators(&even, &roofs);
+    let flops: f64 = operators
+        .iter()
+        .filter(|operator| operator.unit == Unit::Cube)
+        .map(|operator| operator.flops.get() * operator.calls)
+        .sum();
+    let links = LinkLevel::ALL.map(|level| (level, plan.nominal_bandwidth(level)));
+    let sent = communication.iter().filter(|row| row.bytes > Bytes::ZERO);
+    let exchanges = sent.map(|row| ExchangePoint {
+        row: *row,
+        flops: Flops::new(flops),
+        bandwidth: plan.nominal_bandwidth(row.link),
+    });
+    Roofline {
+        cube,
+        attention: roofs.attention,
+        vector: roofs.vector,
+        memory: BytesPerSecond::gb(row.hbm_gb_per_sec),
+        links,
+        exchanges: exchanges.collect(),
+        operators,
+    }
+}
+
+/// The peaks of a device's units.
+struct Roofs {
+    cube: FlopsPerSecond,
+    attention: FlopsPerSecond,
+    vector: Option<FlopsPerSecond>,
+}
+
+const PRODUCT: &str = "max(2 m k n / (peak x best product x tiles and alignment), bytes / memory \
+                       stream) + launch, for each kernel";
+const FLASH: &str = "2 heads x rows x keys x (qk + v) / attention rate + scores x softmaxes / \
+                     exponentials per second + launch; backward 2.5 times the products, 3 \
+                     softmaxes";
+const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
+const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
+
+/// Kernels of one kind: name, what they are, how often a stage of that content runs them.
+type Kind = (&'static str, Block<Moved>, f64, [&'static str; 2]);
+
+fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
+    let work: Work<Moved> = Work::new(plan);
+    let content = mean_stage(plan);
+    let mut list = Vec::new();
+    for (name, block, count, formulas) in kinds(plan, &work, &content) {
+        let calls = count * plan.sizes.micro_batches as f64;
+        let backward = block.input_grad + block.weight_grad;
+        for (direction, cost) in
+            [(Direction::Forward, block.forward), (Direction::Backward, backward)]
+        {
+            for unit in [Unit::Cube, Unit::Vector] {
+                list.extend(operator((name, direction, unit), &cost, calls, formulas, roofs));
+            }
+        }
+    }
+    list.sort_by(|one, other| other.step_seconds().get().total_cmp(&one.step_seconds().get()));
+    list
+}
+
+/// What a pass of a kind does on one unit; nothing where it does nothing there.
+fn operator(
+    (name, direction, unit): (&'static str, Direction, Unit),
+    cost: &Cost<Moved>,
+    calls: f64,
+    formulas: [&'static str; 2],
+    roofs: &Roofs,
+) -> Option<Operator> {
+    let tally = &cost.tally;
+    let is_attention = formulas[0] == FLASH;
+    let (seconds, flops, bytes, peak, formula) = match unit {
+        Unit::Cube => {
+            let peak = if is_attention { roofs.attention } else { roofs.cube };
+            (cost.tensor, cost.flops, tally.tensor_bytes, Some(peak), formulas[0])
+        }
+        Unit::Vector => {
+            (cost.vector, tally.vector_flops, tally.vector_bytes, roofs.vector, formulas[1])
+        }
+    };
+    let source = match (unit, is_attention) {
+        (Unit::Cube, true) => FLASH_ATTENTION,
+        (Unit::Cube, false) => ROOFLINE,
+        (Unit::Vector, _) => DERIVED,
+    };
+    (seconds > 0.0 && calls > 0.0).then(|| Operator {
+        name,
+        direction,
+        unit,
+        calls,
+        flops: Flops::new(flops),
+        bytes: Bytes::new(bytes),
+        seconds: Seconds::new(seconds),
+        peak,
+        products: if unit == Unit::Cube { tally.products().collect() } else { Vec::new() },
+        formula,
+        source,
+    })
+}
+
+/// Every kind of kernel with its count on a stage.
+fn kinds(plan: &Plan, work: &Work<Moved>, stage: &Stage) -> Vec<Kind> {
+    let mtp_is_moe = plan.shape.moe_layers > 0;
+    let dense = stage.dense + if mtp_is_moe { 0.0 } else { stage.mtp };
+    let moe = stage.moe + if mtp_is_moe { stage.mtp } else { 0.0 };
+    let layers = dense + moe;
+    let (common, experts): (&Layer<Moved>, &Layer<Moved>) = (&work.dense, &work.moe);
+    let flash = plan.design().kernel.flash_attention;
+    let core = if flash { [FLASH, STREAM] } else { [PRODUCT, STREAM] };
+    let (plain, copies) = ([PRODUCT, STREAM], [PRODUCT, COPIES]);
+    let mut kinds = alloc::vec![
+        ("Norms", common.norms, layers, plain),
+        ("Residuals and sandwich norms", common.residuals, layers, plain),
+        ("Latent projections", common.latents, layers, plain),
+        ("Query projection", common.query, layers, plain),
+        ("Key and value projection", common.key_value, layers, plain),
+        ("Core attention", common.core, layers, core),
+        ("Output projection", common.output, layers, plain),
+        ("Dense MLP", work.dense.mlp, dense, plain),
+    ];
+    if moe > 0.0 {
+        kinds.extend([
+            ("Shared experts", experts.mlp, moe, plain),
+            ("Router", experts.router, moe, plain),
+            ("Permutation", experts.permute, moe, copies),
+            ("Experts", experts.experts, moe, plain),
+            ("Experts' activation function", experts.activation, moe, plain),
+            ("Unpermutation", experts.unpermute, moe, copies),
+        ]);
+    }
+    kinds.extend([
+        ("MTP projection", work.mtp_extra, stage.mtp, plain),
+        ("Embedding", work.embedding, stage.embedding, copies),
+        ("Head and loss", work.head, stage.head + stage.mtp_head, plain),
+    ]);
+    kinds
+}
+
+/// What the mean stage holds.
+fn mean_stage(plan: &Plan) -> Stage {
+    let mut mean = Stage::default();
+    for stage in &plan.stages {
+        mean.add(*stage, 1.0 / plan.stages.len() as f64);
+    }
+    mean
+}
+
+impl Plan {
+    /// Bandwidth of a device over a link as its data sheet or the design has it, one direction.
+    fn nominal_bandwidth(&self, level: LinkLevel) -> BytesPerSecond {
+        let (cluster, row) = (&self.design().cluster, self.accelerator());
+        match level {
+            LinkLevel::IntraNode => BytesPerSecond::gb(
+                cluster.intra_node_gb_per_sec.unwrap_or(row.intra_node_gb_per_sec),
+            ),
+            LinkLevel::InterNode => {
+                let node = self.machine.node as f64;
+                let nics = cluster.nics_per_node.map_or(node, |nics| nics as f64) / node;
+                let rate = cluster.inter_node_gb_per_sec.unwrap_or(row.inter_node_gb_per_sec);
+                BytesPerSecond::gb(rate * nics)
+            }
+            LinkLevel::Host => self.machine.host,
+        }
+    }
+}
