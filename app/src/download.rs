@@ -33,8 +33,8 @@ pub(crate) fn closest(event: &Event, selector: &str) -> Option<Element> {
 
 /// Saves the table beside a button as a file.
 pub(crate) fn save_table(button: &Element) {
-    let table = button.closest("details").ok().flatten();
-    let table = table.and_then(|details| details.query_selector("table").ok().flatten());
+    let table = button.closest("details, .figure").ok().flatten();
+    let table = table.and_then(|around| around.query_selector("table").ok().flatten());
     let (Some(table), Some(name)) = (table, button.get_attribute("data-save")) else { return };
     let mut csv = String::new();
     for row in elements(&table, "tr") {
