@@ -108,8 +108,8 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
 /// The design at a place of a picture.
 fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Option<usize> {
     match id {
-        "scatter" => live.plot?.nearest(data, &live.selection, at, REACH),
-        "parallel" => live.lanes.as_ref()?.nearest(data, &live.selection, at),
+        "scatter" => live.places.nearest(data, &live.selection, at, REACH),
+        "parallel" => live.lanes.as_ref()?.nearest(&live.columns, &live.selection, at),
         _ => None,
     }
 }
