@@ -83,8 +83,8 @@ pub(super) struct Live {
     written: BTreeMap<&'static str, String>,
     /// Are there designs that not all of the page shows yet?
     is_new: bool,
-    /// Does the table wait for the end of a drag?
-    is_behind: bool,
+    /// Are tables to be written anew? They wait for the end of a drag.
+    pub(super) is_behind: bool,
     /// The scatter and the parallel coordinates as they were drawn last.
     pub(super) plot: Option<Plot>,
     pub(super) lanes: Option<Lanes>,
