@@ -311,10 +311,11 @@ impl Desk {
         if state.at.is_some() {
             return;
         }
-        let Some((task, message)) = state.next() else { return };
+        let Some((task, message, given)) = state.next() else { return };
         let Some(worker) = state.worker.take().or_else(|| self.start()) else { return };
-        // Strings, numbers and bytes can always be sent.
-        let _ = worker.post_message(&message);
+        // Strings, numbers and bytes can always be sent. Those of a file are given away: to copy
+        // them takes a while.
+        let _ = worker.post_message_with_transfer(&message, &given);
         state.worker = Some(worker);
         state.at = Some(task);
     }
@@ -344,10 +345,21 @@ impl Drop for Desk {
 }
 
 impl State {
-    /// What is to be done next, and the message that asks for it.
-    fn next(&mut self) -> Option<(Task, Array)> {
+    /// What is to be done next, the message that asks for it, and what of it is given away.
+    fn next(&mut self) -> Option<(Task, Array, Array)> {
+        if let Some(Errand::Read(bytes)) = self.errands.front() {
+            let message = Array::of2(&"trace".into(), bytes);
+            let given = Array::of1(&bytes.buffer());
+            self.errands.pop_front();
+            return Some((Task::Read, message, given));
+        }
+        self.words().map(|(task, message)| (task, message, Array::new()))
+    }
+
+    /// What is to be done next that is asked for in words.
+    fn words(&mut self) -> Option<(Task, Array)> {
         match self.errands.pop_front() {
-            Some(Errand::Read(bytes)) => Some((Task::Read, Array::of2(&"trace".into(), &bytes))),
+            Some(Errand::Read(_)) => None,
             Some(Errand::Effect(query)) => {
                 let message = Array::of2(&"effect".into(), &query.as_str().into());
                 Some((Task::Effect(query), message))
@@ -371,17 +383,24 @@ impl State {
         }
     }
 
-    /// The first place in view that shows something else than it should, and what it should.
+    /// The first place in view that shows something else than it should, and what it should. Of
+    /// those that take long the one that is looked at comes before those around it.
     fn due(&self) -> Option<(usize, Goal)> {
+        let goal = |place: &Place| {
+            let (query, options) = (self.query.clone(), place.options.clone());
+            Goal { query, width: place.width, options }
+        };
         let due = |pace: Pace| {
-            self.places.iter().enumerate().find_map(|(index, place)| {
+            self.places.iter().enumerate().filter(move |(_, place)| {
                 let is_due = place.study.pace() == pace && place.in_view && place.width > 0;
-                let (query, options) = (self.query.clone(), place.options.clone());
-                let goal = Goal { query, width: place.width, options };
-                (is_due && place.shown.as_ref() != Some(&goal)).then_some((index, goal))
+                is_due && place.shown.as_ref() != Some(&goal(place))
             })
         };
-        due(Pace::Live).or_else(|| due(Pace::AtRest).filter(|_| self.rests))
+        let first = due(Pace::Live).next().or_else(|| {
+            let far = |place: &(usize, &Place)| from_window(&place.1.host);
+            due(Pace::AtRest).filter(|_| self.rests).min_by_key(far)
+        });
+        first.map(|(index, place)| (index, goal(place)))
     }
 
     /// Notes that what a place should show can't be made.
@@ -478,6 +497,13 @@ fn edit(host: &HtmlElement, edit: &Edit) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// How far a place is above or below the window, in pixels; 0 where some of it is in there.
+fn from_window(host: &HtmlElement) -> i32 {
+    let at = host.get_bounding_client_rect();
+    let height = window().inner_height().ok().and_then(|height| height.as_f64());
+    (at.top() - height.unwrap_or(0.0)).max(-at.bottom()).max(0.0) as i32
 }
 
 /// The link of that step of the history.

@@ -51,7 +51,7 @@ function download(name, parts, type) {
 const cell = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 function saveTable(button) {
-  const table = button.closest("details")?.querySelector("table");
+  const table = button.closest("details, .figure")?.querySelector("table");
   if (!table) return;
   const more = provenance();
   const rows = [...table.rows].map((row, place) => [

@@ -46,6 +46,7 @@ test("100,000 designs of a sweep are brushed and hovered", async ({ page, reques
     ["a range is dragged", brush],
     ["a pointer over the scatter", (on: Page) => hover(on, "#scatter")],
     ["a pointer over the parallel coordinates", (on: Page) => hover(on, "#parallel")],
+    ["words are typed above the table", search],
   ] as const) {
     const categories = ["disabled-by-default-devtools.timeline", "devtools.timeline"];
     const path = test.info().outputPath("trace.json");
@@ -53,7 +54,7 @@ test("100,000 designs of a sweep are brushed and hovered", async ({ page, reques
     await act(page);
     await browser.stopTracing();
     const frames = framesOf(readFileSync(path, "utf8"));
-    expect(frames.length).toBeGreaterThan(MOVES / 8);
+    expect(frames.length).toBeGreaterThan(act === search ? 4 : MOVES / 8);
     const at = (share: number) => frames[Math.floor((frames.length - 1) * share)].toFixed(1);
     console.log(
       `100,000 designs, ${what}: frame median ${at(0.5)} ms, p95 ${at(0.95)} ms, ` +
@@ -103,4 +104,11 @@ async function hover(page: Page, id: string): Promise<void> {
     const x = box.x + box.width * (0.5 + 0.4 * across);
     await page.mouse.move(x, box.y + box.height * (0.5 + 0.4 * up));
   }
+}
+
+/** Looks for a design by its knobs, letter by letter. */
+async function search(page: Page): Promise<void> {
+  const field = page.getByRole("searchbox");
+  await field.pressSequentially("tp=8 mbs=2", { delay: 100 });
+  await expect(page.locator("#part-table")).toContainText("TP");
 }

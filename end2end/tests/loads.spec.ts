@@ -45,6 +45,17 @@ test("a planner's effect is drawn before and after, with its moves", async ({ pa
   expect(lines[0]).toMatch(/^Layer,rank 0,rank 1.*,design,model_version,date$/);
   expect(lines[1]).toContain(",/?v=1&preset=");
   expect(lines.length).toBeGreaterThan(50);
+  const losses = page.waitForEvent("download");
+  await page.locator("#aux-loss [data-save]").click();
+  const table = readFileSync(await (await losses).path(), "utf8").trim().split("\r\n");
+  expect(table.map((row) => row.split(",")[0])).toEqual([
+    "Loss of each",
+    "Sequence",
+    "Micro-batch",
+    expect.stringContaining("EP group"),
+    "DP group",
+    "None",
+  ]);
   await loads.getByRole("link", { name: "Without the planner" }).click();
   await expect(page.locator("#load-after")).toHaveCount(0);
   await page.keyboard.press("Control+z");
@@ -103,6 +114,27 @@ test("a trace from a file decides the loads, and changes follow", async ({ page 
   await page.getByRole("spinbutton", { name: "Expert parallel (EP)", exact: true }).fill("64");
   await page.locator("[data-study=loads]").scrollIntoViewIfNeeded();
   await expect(loads.locator("p").first()).not.toHaveText(before, { timeout: 15_000 });
+});
+
+test("of a long trace every step is in a file", async ({ page }) => {
+  await gotoHydrated(page, `${EVEN}&routing.planner_interval=10`);
+  const rows = ["step,layer,expert,tokens"];
+  for (let step = 0; step < 130; step += 1) {
+    for (let expert = 0; expert < 256; expert += 1) {
+      rows.push([step, 0, expert, expert === (step < 60 ? 0 : 9) ? 9000 : 1000].join(","));
+    }
+  }
+  await open(page, "long.csv", rows.join("\n"));
+  await expect(page).toHaveURL(/balance=trace/);
+  await look(page);
+  const figure = page.locator("#load-steps");
+  await expect(figure).toContainText("The table has one step in 2");
+  const saved = page.waitForEvent("download");
+  await figure.locator("[data-save-cells]").click();
+  const lines = readFileSync(await (await saved).path(), "utf8").trim().split("\r\n");
+  expect(lines[0]).toBe("Step,Experts in their first places,Experts that move");
+  expect(lines.length).toBe(131);
+  expect(lines[130]).toMatch(/^129,[0-9.]+,0$/);
 });
 
 test("a bad trace is refused with its line, and nothing changes", async ({ page }) => {

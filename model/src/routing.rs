@@ -21,6 +21,7 @@ pub mod packed;
 mod placement;
 mod planner;
 mod random;
+mod replay;
 mod report;
 #[cfg(feature = "text")]
 pub mod text;
@@ -31,5 +32,6 @@ pub use effect::{Effect, StepLoads};
 pub use generator::{Generator, Size};
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};
+pub use replay::Replay;
 pub use report::{Cadence, Report, cadences};
 pub use trace::{Pair, Trace, TraceFault};

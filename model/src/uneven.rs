@@ -50,14 +50,20 @@ impl Plan {
     /// Every rule that the design breaks, or that the trace isn't the one which it names or is of
     /// other experts.
     pub fn with_trace(design: &Design, trace: &Trace) -> Result<Self, Vec<Violation>> {
+        if design.routing.balance != Balance::Trace {
+            return Self::new(design);
+        }
+        Self::admitting(design, trace)?;
+        Ok(Self::checked(design, Effect::traced(design, trace)))
+    }
+
+    /// The plan of a design that a trace suits, without what that does to it.
+    pub(crate) fn admitting(design: &Design, trace: &Trace) -> Result<Self, Vec<Violation>> {
         let wrong = |message| {
             let knobs = &[KnobId::trace, KnobId::num_moe_experts];
             Err(vec![Violation { rule: TRACE_RULE, knobs, message, nearest: Vec::new() }])
         };
         let plan = Self::with_effect(design, Effect::UNIFORM)?;
-        if design.routing.balance != Balance::Trace {
-            return Self::new(design);
-        }
         if trace.experts() as u64 != plan.shape.experts {
             let (found, experts) = (trace.experts(), plan.shape.experts);
             return wrong(format!("the trace has {found} experts, the model has {experts}"));
@@ -67,7 +73,7 @@ impl Plan {
         {
             return wrong(format!("the trace at hand is {}, not {name}", trace.content_hash()));
         }
-        Ok(Self::checked(design, Effect::traced(design, trace)))
+        Ok(plan)
     }
 
     /// The plan of another design with this one's uneven loads, where nothing that they depend on

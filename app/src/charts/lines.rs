@@ -11,6 +11,9 @@ use super::text::{finite, fixed};
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 180;
 
+/// Room between two marks of a line, in pixels: where points are closer, some have none.
+const MARK_ROOM: i32 = 2 * POINT.0 + 1;
+
 /// Inks and marks of the lines, in their order.
 const LOOKS: [(Ink, Fill); 5] = [
     (Ink::Loss, Fill::Round),
@@ -80,7 +83,8 @@ pub(super) fn draw(chart: &Lines, width: u32) -> String {
             let place = |(x, y): &(f64, f64)| plot.map_coordinate(&(finite(*x), finite(*y)));
             let path: Vec<_> = one.points.iter().map(place).collect();
             put(canvas, &PathElement::new(path.clone(), ink.stroke_width(2)));
-            for ((x, y), value) in path.into_iter().zip(&one.points) {
+            let every = marked_every(path.len(), frame.right - frame.left);
+            for ((x, y), value) in path.into_iter().zip(&one.points).step_by(every) {
                 let corners = [(x - POINT.0, y - POINT.1), (x + POINT.0, y + POINT.1)];
                 let number = fixed(finite(value.1), chart.decimals);
                 let title = format!("{}: {number} at {}", one.name, named(chart, value.0));
@@ -109,6 +113,13 @@ pub(super) fn table(chart: &Lines) -> Vec<Vec<String>> {
         row
     });
     std::iter::once(header).chain(rows).collect()
+}
+
+/// Of so many points in so many pixels one in how many gets a mark.
+fn marked_every(points: usize, width: i32) -> usize {
+    let most = (width / MARK_ROOM).max(1) as usize;
+    // Marks that nearly touch would be a band: where not all have room, few are enough.
+    if points <= most { 1 } else { (3 * points).div_ceil(most) }
 }
 
 fn key((line, (ink, fill)): (&Line, (Ink, Fill))) -> Key {
@@ -145,4 +156,31 @@ fn x_axis(chart: &Lines, from: f64, to: f64) -> Axis {
     let inside = chart.places.iter().filter(|(at, _)| (from..=to).contains(at));
     axis.ticks.extend(inside.map(|(at, words)| tick(*at, words.clone(), true)));
     axis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_has_every_point_and_few_marks() {
+        let points = |count: u32| (0..count).map(|at| (f64::from(at), 1.0)).collect();
+        let line = |count| Lines {
+            label: String::from("x"),
+            x_title: String::from("x"),
+            y_title: String::from("y"),
+            lines: vec![Line { name: String::from("x"), points: points(count) }],
+            ticks: None,
+            places: Vec::new(),
+            from: 0.0,
+            decimals: 0,
+        };
+        let drawn = |count| draw(&line(count), 520);
+        assert_eq!(drawn(20).matches("<title>").count(), 20);
+        let long = drawn(1_000);
+        assert!((10..60).contains(&long.matches("<title>").count()), "{long}");
+        let path = long.split("<polyline points=\"").nth(1).and_then(|it| it.split('"').next());
+        assert_eq!(path.map(|it| it.split(' ').count()), Some(1_000));
+        assert_eq!(table(&line(1_000)).len(), 1_001);
+    }
 }

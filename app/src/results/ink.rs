@@ -3,9 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 
 use leptos::prelude::{document, window};
-use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::wasm_bindgen::{Clamped, JsCast, JsValue};
 use web_sys::js_sys::Array;
-use web_sys::{CanvasPattern, CanvasRenderingContext2d, Element, HtmlCanvasElement};
+use web_sys::{CanvasPattern, CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData};
 
 use super::picture::Picture;
 use crate::provenance::Provenance;
@@ -77,6 +77,15 @@ pub(super) fn canvas(id: &str) -> Option<HtmlCanvasElement> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }
 
+/// A canvas that isn't on the page.
+fn sheet(width: u32, height: u32) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> {
+    let canvas: HtmlCanvasElement = document().create_element("canvas").ok()?.dyn_into().ok()?;
+    canvas.set_width(width);
+    canvas.set_height(height);
+    let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+    Some((canvas, context))
+}
+
 /// The size of a canvas on the page.
 pub(super) fn size(canvas: &Element) -> (f64, f64) {
     (f64::from(canvas.client_width()), f64::from(canvas.client_height()))
@@ -146,12 +155,8 @@ impl Pen {
     /// Diagonals that repeat, for what is not there.
     fn tile(&self) -> Option<CanvasPattern> {
         const SIZE: f64 = 7.0;
-        let canvas: HtmlCanvasElement =
-            document().create_element("canvas").ok()?.dyn_into().ok()?;
         let size = (SIZE * self.ratio).round();
-        canvas.set_width(size as u32);
-        canvas.set_height(size as u32);
-        let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
+        let (canvas, context) = sheet(size as u32, size as u32)?;
         context.set_stroke_style_str(self.color(Ink::Axis));
         context.set_line_width(1.0);
         context.begin_path();
@@ -185,13 +190,32 @@ impl Pen {
         self.context.fill_rect(x, y, width, height);
     }
 
-    /// Squares, all of one size.
-    pub(super) fn squares(&self, ink: Ink, size: f64, corners: impl Iterator<Item = (f64, f64)>) {
+    /// Squares side by side, in rows of so many, each as opaque as its byte says.
+    ///
+    /// They are pixels of an image that is drawn larger: thousands of them take one call.
+    pub(super) fn squares(&self, ink: Ink, size: f64, across: usize, opacities: &[u8]) {
         if let Some(file) = &self.file {
-            return file.borrow_mut().rectangles(self.color(ink), (size, size), corners);
+            return file.borrow_mut().squares(self.color(ink), size, across, opacities);
         }
-        self.context.set_fill_style_str(self.color(ink));
-        corners.for_each(|(x, y)| self.context.fill_rect(x, y, size, size));
+        let down = opacities.len() / across.max(1);
+        let Some((canvas, context)) = sheet(across as u32, down as u32) else { return };
+        let mut pixels = vec![0; 4 * opacities.len()];
+        for (pixel, opacity) in pixels.as_chunks_mut::<4>().0.iter_mut().zip(opacities) {
+            pixel[3] = *opacity;
+        }
+        let data = Clamped(pixels.as_slice());
+        let Ok(image) = ImageData::new_with_u8_clamped_array(data, across as u32) else { return };
+        // These fail only on what is no number and on images without pixels.
+        let _ = context.put_image_data(&image, 0.0, 0.0);
+        let _ = context.set_global_composite_operation("source-in");
+        context.set_fill_style_str(self.color(ink));
+        context.fill_rect(0.0, 0.0, across as f64, down as f64);
+        self.context.set_image_smoothing_enabled(false);
+        let (width, height) = (across as f64 * size, down as f64 * size);
+        let _ = self
+            .context
+            .draw_image_with_html_canvas_element_and_dw_and_dh(&canvas, 0.0, 0.0, width, height);
+        self.context.set_image_smoothing_enabled(true);
     }
 
     pub(super) fn hatch(&self, x: f64, y: f64, width: f64, height: f64) {

@@ -12,7 +12,7 @@ use super::ink::{Ink, Pen, canvas};
 use super::parallel::{self, Grip, Lanes};
 use super::scatter::{self, Plot};
 use super::select::{Selection, select};
-use super::view::View;
+use super::view::{Cut, View};
 use super::{PATH, dom, parts};
 use crate::download::here;
 
@@ -29,6 +29,28 @@ pub(super) struct Drag {
 
 /// More designs than this are many: what takes its time waits until a hand rests.
 const MANY: usize = 3_000;
+
+/// All of how the page is looked at that the scatter's axes depend on, and its size.
+#[derive(Clone, Debug, PartialEq)]
+struct Plotted {
+    dims: [String; 2],
+    logs: Vec<String>,
+    flags: [bool; 2],
+    cuts: Vec<Cut>,
+    size: (f64, f64),
+}
+
+impl Plotted {
+    fn new(view: &View, size: (f64, f64)) -> Self {
+        Self {
+            dims: view.scatter.clone(),
+            logs: view.logs.clone(),
+            flags: [view.clip, view.front_only],
+            cuts: view.cuts.clone(),
+            size,
+        }
+    }
+}
 
 /// The page.
 pub(super) struct Live {
@@ -62,12 +84,15 @@ pub(super) struct Live {
     written: BTreeMap<&'static str, String>,
     /// Are there designs that not all of the page shows yet?
     is_new: bool,
-    /// Does the table wait for the end of a drag?
-    is_behind: bool,
+    /// Are tables to be written anew? They wait for the end of a drag.
+    pub(super) is_behind: bool,
     /// The scatter and the parallel coordinates as they were drawn last.
     pub(super) plot: Option<Plot>,
     pub(super) lanes: Option<Lanes>,
-    columns: parallel::Columns,
+    pub(super) places: scatter::Places,
+    pub(super) columns: parallel::Columns,
+    /// What the plot follows from, beside the designs.
+    plotted: Option<Plotted>,
     /// Where the reasons of the heatmap's empty cells came from, and what they are.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
@@ -101,7 +126,9 @@ impl Live {
             is_behind: false,
             plot: None,
             lanes: None,
+            places: scatter::Places::default(),
             columns: parallel::Columns::default(),
+            plotted: None,
             reasons_from: String::new(),
             reasons: BTreeMap::new(),
             row_marked: None,
@@ -129,6 +156,8 @@ impl Live {
         }
         self.data = Some(data);
         self.columns.clear();
+        self.places.clear();
+        self.plotted = None;
         self.is_new = true;
         self.changed = true;
     }
@@ -258,12 +287,20 @@ impl Live {
     fn paint_scatter(&mut self, data: &Data, all: bool) {
         if all {
             let size = canvas("scatter-base").map(|canvas| super::ink::size(&canvas));
-            self.plot = size.and_then(|size| Plot::new(data, &self.view, &self.selection, size));
+            let plotted = size.map(|size| Plotted::new(&self.view, size));
+            // A range that is dragged moves no axis.
+            if self.plotted != plotted {
+                self.plot = size.and_then(|it| Plot::new(data, &self.view, &self.selection, it));
+                self.plotted = plotted;
+            }
+            if let Some(plot) = &self.plot {
+                self.places.follow(data, plot);
+            }
         }
         let plot = self.plot;
         if all && let Some(pen) = canvas("scatter-base").and_then(|it| Pen::on(&it)) {
             match &plot {
-                Some(plot) => scatter::paint(&pen, data, plot, &self.selection),
+                Some(plot) => scatter::paint(&pen, data, (plot, &self.places), &self.selection),
                 None => nothing(&pen, data),
             }
         }

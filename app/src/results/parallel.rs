@@ -70,9 +70,13 @@ impl Lanes {
         TOP + (1.0 - place) * (self.height - TOP - BOTTOM)
     }
 
-    fn y_of(&self, data: &Data, axis: usize, row: usize) -> f64 {
+    fn place_of(&self, data: &Data, axis: usize, row: usize) -> f64 {
         let (dim, scale) = self.axes[axis];
-        self.y(scale.place(data.number(dim, row)).clamp(0.0, 1.0))
+        scale.place(data.number(dim, row)).clamp(0.0, 1.0)
+    }
+
+    fn y_of(&self, data: &Data, axis: usize, row: usize) -> f64 {
+        self.y(self.place_of(data, axis, row))
     }
 
     /// The number of an axis at a height; whole for a knob.
@@ -129,50 +133,61 @@ impl Lanes {
     #[must_use]
     pub(super) fn nearest(
         &self,
-        data: &Data,
+        columns: &Columns,
         selection: &Selection,
         (x, y): (f64, f64),
     ) -> Option<usize> {
+        /// How far from a line a pointer may be, in pixels.
+        const REACH: f64 = 7.0;
         let last = self.axes.len().checked_sub(2)?;
         let gap = self.x(1) - self.x(0);
         let left = (((x - SIDE) / gap).floor().max(0.0) as usize).min(last);
-        let share = ((x - self.x(left)) / gap).clamp(0.0, 1.0);
-        let mut best = None;
-        let mut least = 7.0;
-        for row in 0..data.rows.len() {
-            if selection.is_brushed(row) {
-                let (from, to) = (self.y_of(data, left, row), self.y_of(data, left + 1, row));
-                let distance = (from + share * (to - from) - y).abs();
-                if distance < least {
-                    least = distance;
-                    best = Some(row);
-                }
+        let share = ((x - self.x(left)) / gap).clamp(0.0, 1.0) as f32;
+        let high = self.height - TOP - BOTTOM;
+        let at = (1.0 - (y - TOP) / high) as f32;
+        let (mut best, mut least) = (None, (REACH / high) as f32);
+        let [from, to] = [left, left + 1].map(|axis| columns.places.get(axis));
+        let ends = from?.iter().zip(to?);
+        for (row, ((from, to), level)) in ends.zip(&selection.level).enumerate() {
+            let distance = (from + share * (to - from) - at).abs();
+            if distance < least && *level == 2 {
+                (best, least) = (Some(row), distance);
             }
         }
         best
     }
 }
 
-/// For each axis where on it each design is, in bins: looked up once, not with every frame.
+/// For each axis where on it each design is, from 0 to 1 and in bins: looked up once, not with
+/// every frame.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     axes: Vec<(Dim, Scale)>,
+    places: Vec<Vec<f32>>,
     bins: Vec<Vec<u16>>,
 }
 
 impl Columns {
     /// Those of these axes; what is there already is kept.
     pub(super) fn follow(&mut self, data: &Data, lanes: &Lanes) {
-        let rows: Vec<usize> = (0..data.rows.len()).collect();
-        let bins = lanes.axes.iter().map(|axis| {
+        let mut old = std::mem::take(self);
+        for (axis, known) in lanes.axes.iter().enumerate() {
             // An axis that stands there twice is looked up twice.
-            let known = self.axes.iter().position(|known| known == axis);
-            let known = known.map(|place| std::mem::take(&mut self.bins[place]));
-            known
-                .filter(|bins| !bins.is_empty())
-                .unwrap_or_else(|| binned(data, *axis, &rows, BINS))
-        });
-        self.bins = bins.collect();
+            let kept = old.axes.iter().position(|other| other == known);
+            let kept = kept.map(|at| (std::mem::take(&mut old.places[at]), at));
+            let (places, bins) = match kept.filter(|(places, _)| !places.is_empty()) {
+                Some((places, at)) => (places, std::mem::take(&mut old.bins[at])),
+                None => {
+                    let rows = 0..data.rows.len();
+                    let places: Vec<f64> =
+                        rows.map(|row| lanes.place_of(data, axis, row)).collect();
+                    let bins = places.iter().map(|place| (place * BINS).round() as u16).collect();
+                    (places.into_iter().map(|place| place as f32).collect(), bins)
+                }
+            };
+            self.places.push(places);
+            self.bins.push(bins);
+        }
         self.axes.clone_from(&lanes.axes);
     }
 
@@ -180,13 +195,6 @@ impl Columns {
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
-}
-
-/// Where on an axis designs are.
-fn binned(data: &Data, (dim, scale): (Dim, Scale), rows: &[usize], bins: f64) -> Vec<u16> {
-    let bin =
-        |row: &usize| (scale.place(data.number(dim, *row)).clamp(0.0, 1.0) * bins).round() as u16;
-    rows.iter().map(bin).collect()
 }
 
 /// Draws everything but what a pointer is on.
@@ -198,7 +206,7 @@ pub(super) fn paint(
     selection: &Selection,
 ) {
     let lines = |rows: &[usize], ink: Ink, alpha: f64| {
-        lines(pen, data, (lanes, columns), rows, (ink, alpha));
+        lines(pen, (lanes, columns), rows, (ink, alpha));
     };
     let rows = |level: u8| {
         let all = 0..data.rows.len();
@@ -221,7 +229,6 @@ pub(super) fn paint(
 /// stronger the more they are.
 fn lines(
     pen: &Pen,
-    data: &Data,
     (lanes, columns): (&Lanes, &Columns),
     rows: &[usize],
     (ink, alpha): (Ink, f64),
@@ -235,8 +242,9 @@ fn lines(
     for axis in 0..lanes.axes.len().saturating_sub(1) {
         let side = bins as usize + 1;
         let all = if are_few {
-            let of = |axis: usize| binned(data, lanes.axes[axis], rows, bins);
-            counted(of(axis).into_iter().zip(of(axis + 1)), side)
+            let bin = |place: f32| (f64::from(place) * bins).round() as u16;
+            let (left, right) = (&columns.places[axis], &columns.places[axis + 1]);
+            counted(rows.iter().map(|row| (bin(left[*row]), bin(right[*row]))), side)
         } else {
             let (left, right) = (&columns.bins[axis], &columns.bins[axis + 1]);
             counted(rows.iter().map(|row| (left[*row], right[*row])), side)

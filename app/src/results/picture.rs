@@ -47,6 +47,24 @@ impl Picture {
         });
     }
 
+    /// Squares side by side, in rows of so many, each as opaque as its byte says: one path for all
+    /// that are alike.
+    pub(super) fn squares(&mut self, color: &str, size: f64, across: usize, opacities: &[u8]) {
+        let mut alike = vec![Vec::new(); 256];
+        for (place, opacity) in opacities.iter().enumerate().filter(|(_, opacity)| **opacity > 0) {
+            let corner = ((place % across) as f64 * size, (place / across) as f64 * size);
+            alike[usize::from(*opacity)].push(corner);
+        }
+        let before = self.alpha;
+        for (opacity, corners) in alike.into_iter().enumerate() {
+            if !corners.is_empty() {
+                self.alpha = opacity as f64 / 255.0;
+                self.rectangles(color, (size, size), corners.into_iter());
+            }
+        }
+        self.alpha = before;
+    }
+
     pub(super) fn dots(
         &mut self,
         color: &str,

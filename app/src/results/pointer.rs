@@ -45,7 +45,11 @@ pub(super) fn event(live: &Shared, event: &Event) {
     }
     let differs = live.borrow().view != before;
     if differs {
-        live.borrow_mut().changed = true;
+        {
+            let mut page = live.borrow_mut();
+            page.changed |= !page.view.pictures_as(&before);
+            page.is_behind = true;
+        }
         let live = Rc::clone(live);
         set_timeout(move || live.borrow().write_address(), ADDRESS_DELAY);
     }
@@ -108,8 +112,8 @@ fn pointer(live: &mut Live, event: &PointerEvent, kind: &str) {
 /// The design at a place of a picture.
 fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Option<usize> {
     match id {
-        "scatter" => live.plot?.nearest(data, &live.selection, at, REACH),
-        "parallel" => live.lanes.as_ref()?.nearest(data, &live.selection, at),
+        "scatter" => live.places.nearest(data, &live.selection, at, REACH),
+        "parallel" => live.lanes.as_ref()?.nearest(&live.columns, &live.selection, at),
         _ => None,
     }
 }
@@ -286,6 +290,7 @@ fn act_on(page: &mut Live, data: &super::Data, act: &str, target: &Target) {
                 page.say("Four designs are pinned already: unpin one first.");
             }
         }
+        "pin-first" => pin_first(page, data),
         "page" => view.page = with.parse().unwrap_or(0),
         "sort" => sort(page, data, with),
         "words" => {
@@ -311,6 +316,14 @@ fn act_on(page: &mut Live, data: &super::Data, act: &str, target: &Target) {
         }
         "from" | "to" => set_end(page, data, act, with, &target.value),
         _ => {}
+    }
+}
+
+/// Pins the first three designs of the table: the best ones, as it is ordered at first.
+fn pin_first(page: &mut Live, data: &super::Data) {
+    let (rows, _) = super::select::some_rows(data, &page.view, &page.selection, 0..3);
+    if !page.view.pin_all(rows.into_iter().map(|row| data.rows.index[row])) {
+        page.say("Four designs are pinned already: unpin one first.");
     }
 }
 

@@ -15,7 +15,7 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
 
 /// Where everything is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plot {
     dims: [Dim; 2],
     scales: [Scale; 2],
@@ -59,33 +59,6 @@ impl Plot {
     fn is_inside(&self, (x, y): (f64, f64)) -> bool {
         (LEFT - 1.0..=LEFT + self.width + 1.0).contains(&x)
             && (TOP - 1.0..=TOP + self.height + 1.0).contains(&y)
-    }
-
-    /// The brushed design next to a point, within some pixels.
-    #[must_use]
-    pub(super) fn nearest(
-        &self,
-        data: &Data,
-        selection: &Selection,
-        (x, y): (f64, f64),
-        within: f64,
-    ) -> Option<usize> {
-        let mut best = None;
-        let mut least = within * within;
-        for row in 0..data.rows.len() {
-            if !selection.is_brushed(row) {
-                continue;
-            }
-            let at = self.at(data, row);
-            // A design of the front is preferred to one beside it.
-            let bonus = if data.rows.front[row] { 0.5 } else { 1.0 };
-            let distance = ((at.0 - x).powi(2) + (at.1 - y).powi(2)) * bonus;
-            if distance < least && self.is_inside(at) {
-                least = distance;
-                best = Some(row);
-            }
-        }
-        best
     }
 
     /// The next brushed design in a direction along the axis across.
@@ -139,6 +112,59 @@ impl Plot {
     }
 }
 
+/// Where every design is on a plot: looked up once, not with every frame.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    of: Option<Plot>,
+    at: Vec<(f32, f32)>,
+}
+
+impl Places {
+    /// Those of this plot; what is there already is kept.
+    pub(super) fn follow(&mut self, data: &Data, plot: &Plot) {
+        if self.of != Some(*plot) {
+            self.of = Some(*plot);
+            let at = |row| plot.at(data, row);
+            self.at.clear();
+            self.at.extend((0..data.rows.len()).map(at).map(|(x, y)| (x as f32, y as f32)));
+        }
+    }
+
+    /// Forgets all, as there are other designs.
+    pub(super) fn clear(&mut self) {
+        self.of = None;
+    }
+
+    /// The brushed design next to a point, within some pixels.
+    #[must_use]
+    pub(super) fn nearest(
+        &self,
+        data: &Data,
+        selection: &Selection,
+        (x, y): (f64, f64),
+        within: f64,
+    ) -> Option<usize> {
+        let plot = self.of?;
+        let (x, y, within) = (x as f32, y as f32, within as f32);
+        let (mut best, mut least) = (None, within * within);
+        let rows = self.at.iter().zip(&selection.level).zip(&data.rows.front).enumerate();
+        for (row, ((at, level), front)) in rows {
+            let (across, up) = (at.0 - x, at.1 - y);
+            // A design of the front is preferred to one beside it.
+            let bonus = if *front { 0.5 } else { 1.0 };
+            let distance = (across * across + up * up) * bonus;
+            if distance < least && *level == 2 && plot.is_inside(wide(*at)) {
+                (best, least) = (Some(row), distance);
+            }
+        }
+        best
+    }
+}
+
+fn wide((x, y): (f32, f32)) -> (f64, f64) {
+    (f64::from(x), f64::from(y))
+}
+
 /// Least and most of what is kept.
 fn extent(data: &Data, selection: &Selection, dim: Dim) -> Option<(f64, f64)> {
     let kept = (0..data.rows.len()).filter(|row| selection.level[*row] > 0);
@@ -155,34 +181,39 @@ fn spread(row: usize, side: usize) -> f64 {
 }
 
 /// Draws everything but what a pointer is on.
-pub(super) fn paint(pen: &Pen, data: &Data, plot: &Plot, selection: &Selection) {
+pub(super) fn paint(
+    pen: &Pen,
+    data: &Data,
+    (plot, places): (&Plot, &Places),
+    selection: &Selection,
+) {
     plot.axes(pen, data);
     pen.clip(LEFT - 5.0, TOP - 5.0, plot.width + 10.0, plot.height + 10.0);
     let brushing = selection.brushed < selection.kept;
     let of = |level: u8| {
-        let rows = 0..data.rows.len();
-        rows.filter(move |row| selection.level[*row] == level && !data.rows.front[*row])
+        let rows = places.at.iter().zip(&selection.level).zip(&data.rows.front);
+        rows.filter(move |((_, own), front)| **own == level && !**front).map(|((at, _), _)| *at)
     };
     if brushing {
-        cloud(pen, plot, data, of(1), 0.12);
+        cloud(pen, plot, of(1), 0.12);
     }
-    cloud(pen, plot, data, of(2), 0.55);
+    cloud(pen, plot, of(2), 0.55);
     front(pen, plot, data, selection, brushing);
     pen.unclip();
 }
 
 /// Designs that are not on the front: dots, or how many there are in small squares.
-fn cloud(pen: &Pen, plot: &Plot, data: &Data, rows: impl Iterator<Item = usize>, alpha: f64) {
-    const SQUARE: f64 = 3.0;
-    let across = (pen.width / SQUARE) as usize + 1;
-    let down = (pen.height / SQUARE) as usize + 1;
+fn cloud(pen: &Pen, plot: &Plot, places: impl Iterator<Item = (f32, f32)>, alpha: f64) {
+    const SQUARE: f32 = 3.0;
+    let across = (pen.width as f32 / SQUARE) as usize + 1;
+    let down = (pen.height as f32 / SQUARE) as usize + 1;
     let mut counts = vec![0_u32; across * down];
     let mut dots = Vec::new();
     let mut are_few = true;
-    for (x, y) in rows.map(|row| plot.at(data, row)).filter(|at| plot.is_inside(*at)) {
+    for (x, y) in places.filter(|at| plot.is_inside(wide(*at))) {
         are_few &= dots.len() < MOST_DOTS;
         if are_few {
-            dots.push((x, y));
+            dots.push(wide((x, y)));
         }
         let place = (y / SQUARE) as usize * across + (x / SQUARE) as usize;
         if let Some(count) = counts.get_mut(place) {
@@ -195,20 +226,20 @@ fn cloud(pen: &Pen, plot: &Plot, data: &Data, rows: impl Iterator<Item = usize>,
         pen.alpha(1.0);
         return;
     }
-    let most = counts.iter().copied().max().unwrap_or(1);
-    // Squares of one strength together: a browser takes its time to change it.
-    const STRENGTHS: usize = 8;
-    let mut squares = vec![Vec::new(); STRENGTHS + 1];
-    for (place, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-        let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
-        let at = ((place % across) as f64 * SQUARE, (place / across) as f64 * SQUARE);
-        squares[(share * STRENGTHS as f64).ceil() as usize].push(at);
-    }
-    for (strength, squares) in squares.into_iter().enumerate() {
-        pen.alpha(alpha * (0.25 + 0.75 * strength as f64 / STRENGTHS as f64) * 1.4);
-        pen.squares(Ink::Mark, SQUARE, squares.into_iter());
-    }
-    pen.alpha(1.0);
+    let most = f64::from(counts.iter().copied().max().unwrap_or(1)).ln_1p();
+    // There are few different counts, and a logarithm for each square would take its time.
+    let strength = |count: u32| alpha * (0.35 + 1.05 * f64::from(count).ln_1p() / most);
+    let known: Vec<u8> = (0..256).map(|count| opacity(strength(count))).collect();
+    let opacities = counts.into_iter().map(|count| match count {
+        0 => 0,
+        count => known.get(count as usize).copied().unwrap_or_else(|| opacity(strength(count))),
+    });
+    pen.squares(Ink::Mark, f64::from(SQUARE), across, &opacities.collect::<Vec<_>>());
+}
+
+/// A share of 1 as a byte.
+fn opacity(share: f64) -> u8 {
+    (share.clamp(0.0, 1.0) * 255.0) as u8
 }
 
 /// The front over the rest: diamonds, and a line where both axes are the two objectives.

@@ -43,21 +43,48 @@ fn bounds(data: &Data, ranges: &[Range]) -> Vec<Bound> {
     ranges.iter().filter_map(bound).collect()
 }
 
-fn holds(data: &Data, bounds: &[Bound], row: usize) -> bool {
-    bounds.iter().all(|bound| (bound.from..=bound.to).contains(&data.number(bound.dim, row)))
+/// Which designs are in all of these ranges. A column at a time: there may be a hundred thousand
+/// rows, and a range is dragged from frame to frame.
+fn held(data: &Data, bounds: &[Bound]) -> Vec<bool> {
+    let rows = &data.rows;
+    let mut held = vec![true; rows.len()];
+    for bound in bounds {
+        let range = bound.from..=bound.to;
+        match bound.dim {
+            Dim::Metric(place) => {
+                for (held, number) in
+                    held.iter_mut().zip(rows.metrics.get(place).into_iter().flatten())
+                {
+                    *held &= range.contains(number);
+                }
+            }
+            Dim::Knob(place) => {
+                for (held, value) in
+                    held.iter_mut().zip(rows.knobs.get(place).into_iter().flatten())
+                {
+                    *held &= range.contains(&f64::from(*value));
+                }
+            }
+        }
+    }
+    held
 }
 
 /// Goes through all designs.
 #[must_use]
 pub fn select(data: &Data, view: &View) -> Selection {
-    let cuts: Vec<(bool, Vec<Bound>)> =
-        view.cuts.iter().map(|cut| (cut.keep, bounds(data, &cut.ranges))).collect();
-    let brushes = bounds(data, &view.brushes);
-    let mut selection = Selection::default();
-    for row in 0..data.rows.len() {
-        let kept = (!view.front_only || data.rows.front[row])
-            && cuts.iter().all(|(keep, bounds)| holds(data, bounds, row) == *keep);
-        let brushed = kept && holds(data, &brushes, row);
+    let mut kept = vec![true; data.rows.len()];
+    if view.front_only {
+        kept.clone_from(&data.rows.front);
+    }
+    for cut in &view.cuts {
+        let held = held(data, &bounds(data, &cut.ranges));
+        kept.iter_mut().zip(held).for_each(|(kept, held)| *kept &= held == cut.keep);
+    }
+    let brushed = held(data, &bounds(data, &view.brushes));
+    let mut selection = Selection { level: Vec::with_capacity(kept.len()), kept: 0, brushed: 0 };
+    for (kept, held) in kept.into_iter().zip(brushed) {
+        let brushed = kept && held;
         selection.level.push(u8::from(kept) + u8::from(brushed));
         selection.kept += usize::from(kept);
         selection.brushed += usize::from(brushed);
@@ -118,26 +145,68 @@ fn rank(data: &Data, view: &View) -> impl Fn(&(f64, usize), &(f64, usize)) -> Or
 /// The designs of the table in no order, each with what orders it.
 fn listed(data: &Data, view: &View, selection: &Selection) -> Vec<(f64, usize)> {
     let words = view.words.to_lowercase();
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let dims: Vec<Dim> = data.dims().collect();
-    let has_words = |row: usize| {
-        words.is_empty() || {
-            let cells = dims.iter().map(|dim| {
-                format!("{}={} ", data.label(*dim), data.text(*dim, row)).to_lowercase()
-            });
-            let front = if data.rows.front[row] { "front" } else { "" };
-            let text = format!(" {} {front} {}", data.rows.index[row], cells.collect::<String>());
-            // `tp=1` doesn't mean 16.
-            let has = |word: &&str| match word.contains('=') {
-                true => text.contains(&format!(" {word} ")),
-                false => text.contains(*word),
-            };
-            words.iter().all(has)
-        }
-    };
+    let words: Vec<Word<'_>> = words.split_whitespace().map(|word| Word::new(data, word)).collect();
     let (dim, _) = order(data, view);
-    let all = (0..data.rows.len()).filter(|row| selection.is_brushed(*row) && has_words(*row));
+    let all = (0..data.rows.len()).filter(|row| selection.is_brushed(*row));
+    let all = all.filter(|row| words.iter().all(|word| word.is_in(data, *row)));
     all.map(|row| (data.number(dim, row), row)).collect()
+}
+
+/// A word that a design is searched for: a cell with it, its index, or `front`.
+///
+/// Cells are made once for each value of a knob, and those of a metric only for designs that have
+/// the word nowhere else: to write all cells of a hundred thousand designs takes seconds.
+struct Word<'a> {
+    word: &'a str,
+    /// Columns of knobs, and which of their values have it.
+    knobs: Vec<(Dim, Vec<bool>)>,
+    /// Columns of metrics whose cells may have it.
+    metrics: Vec<Dim>,
+}
+
+impl<'a> Word<'a> {
+    fn new(data: &Data, word: &'a str) -> Self {
+        let (mut knobs, mut metrics) = (Vec::new(), Vec::new());
+        for dim in data.dims() {
+            match dim {
+                Dim::Knob(place) => {
+                    let values = data.knobs.get(place).map_or(0, |knob| knob.values.len());
+                    let cell =
+                        |at: usize| has(data.label(dim), &data.spelled(dim, at as f64), word);
+                    let values: Vec<bool> = (0..values).map(cell).collect();
+                    if values.contains(&true) {
+                        knobs.push((dim, values));
+                    }
+                }
+                Dim::Metric(_) => {
+                    let label = data.label(dim).to_lowercase();
+                    // What stands before the sign is a column's name, or its last word.
+                    let may = word.split_once('=').is_none_or(|(name, _)| {
+                        label.rsplit(char::is_whitespace).next() == Some(name)
+                    });
+                    metrics.extend(may.then_some(dim));
+                }
+            }
+        }
+        Self { word, knobs, metrics }
+    }
+
+    fn is_in(&self, data: &Data, row: usize) -> bool {
+        let knob = |(dim, values): &(Dim, Vec<bool>)| {
+            values.get(data.number(*dim, row) as usize).copied().unwrap_or(false)
+        };
+        let cell = |dim: &Dim| has(data.label(*dim), &data.text(*dim, row), self.word);
+        self.knobs.iter().any(knob)
+            || data.rows.front[row] && "front".contains(self.word)
+            || data.rows.index[row].to_string().contains(self.word)
+            || self.metrics.iter().any(cell)
+    }
+}
+
+/// Has a cell that word? `tp=1` doesn't mean 16.
+fn has(label: &str, text: &str, word: &str) -> bool {
+    let cell = format!(" {label}={text} ").to_lowercase();
+    if word.contains('=') { cell.contains(&format!(" {word} ")) } else { cell.contains(word) }
 }
 
 /// The number that this share of the kept designs is not above; none without designs.

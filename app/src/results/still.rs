@@ -37,6 +37,8 @@ pub(super) fn main(data: &Data, view: &View) -> String {
          <label class=\"only-live\">Find <input type=\"search\" class=\"sweep-words\" \
          id=\"words\" data-do=\"words\" autocomplete=\"off\" \
          placeholder=\"such as tp=8 front\" value=\"{}\"></label>\
+         <button type=\"button\" class=\"button only-live\" id=\"pin-first\" \
+         data-do=\"pin-first\">Pin the first three</button>\
          <button type=\"button\" class=\"button only-live\" id=\"csv\" data-do=\"csv\">\
          These as CSV</button></div>",
         escaped(&view.words)

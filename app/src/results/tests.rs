@@ -174,6 +174,59 @@ fn a_page_of_the_table_is_that_part_of_all_rows() {
 }
 
 #[test]
+fn designs_are_pinned_together_as_far_as_there_is_room() {
+    let mut view = View::default();
+    assert!(view.pin_all([5, 9, 5, 1].into_iter()));
+    assert_eq!(view.pins, [5, 9, 1]);
+    // Who presses twice keeps what is pinned.
+    assert!(view.pin_all([5, 9, 1].into_iter()));
+    assert_eq!(view.pins, [5, 9, 1]);
+    assert!(!view.pin_all([2, 3].into_iter()));
+    assert_eq!(view.pins, [5, 9, 1, 2]);
+}
+
+#[test]
+fn what_is_only_listed_otherwise_leaves_pictures_as_they_are() {
+    let view = View::from_query("brush=mfu~0.1~0.2&words=x");
+    let listed = "brush=mfu~0.1~0.2&q=tp&sort=-mfu&page=3&pins=4,9&at=9";
+    assert!(View::from_query(listed).pictures_as(&view));
+    for query in ["brush=mfu~0.1~0.3", "brush=mfu~0.1~0.2&front=1", "brush=mfu~0.1~0.2&log=mfu"] {
+        assert!(!View::from_query(query).pictures_as(&view), "{query}");
+    }
+}
+
+#[test]
+fn a_word_is_found_where_the_cells_of_a_design_have_it() {
+    let data = small();
+    let text = |row: usize| {
+        let cell = |dim: Dim| format!("{}={} ", data.label(dim), data.text(dim, row));
+        let front = if data.rows.front[row] { "front" } else { "" };
+        let cells: String = data.dims().map(cell).collect();
+        format!(" {} {front} {cells}", data.rows.index[row]).to_lowercase()
+    };
+    let texts: Vec<String> = (0..data.rows.len()).map(text).collect();
+    // Every word of every cell, half of it, and what is nowhere.
+    let mut words: Vec<String> =
+        texts.iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+    words.extend(words.clone().iter().map(|word| word.chars().take(word.len() / 2).collect()));
+    words.extend(["=", "tp=", "tp=1", "mfu=0", "9", "fro", "frontier", "%"].map(str::to_owned));
+    let mut found = 0;
+    for word in words.iter().filter(|word| !word.is_empty()) {
+        let has = |text: &String| match word.contains('=') {
+            true => text.contains(&format!(" {word} ")),
+            false => text.contains(word.as_str()),
+        };
+        let expected: Vec<usize> = (0..texts.len()).filter(|row| has(&texts[*row])).collect();
+        let view = View { words: word.clone(), ..View::default() };
+        let mut all = rows(&data, &view, &select(&data, &view));
+        all.sort_unstable();
+        assert_eq!(all, expected, "{word}: {texts:?}");
+        found += expected.len();
+    }
+    assert!(found > words.len(), "{found} of {}", words.len());
+}
+
+#[test]
 fn a_heatmap_turns_with_its_knobs() {
     let data = small();
     let grid = Grid::of(&data, [0, 1]);

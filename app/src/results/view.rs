@@ -143,6 +143,13 @@ impl View {
         query
     }
 
+    /// Do pictures show the same, but for what is held and pinned?
+    #[must_use]
+    pub fn pictures_as(&self, other: &Self) -> bool {
+        let Self { words, sort, reversed, page, pins, at, .. } = other.clone();
+        Self { words, sort, reversed, page, pins, at, ..self.clone() } == *other
+    }
+
     /// Is this column's axis logarithmic?
     #[must_use]
     pub fn is_log(&self, id: &str) -> bool {
@@ -199,6 +206,16 @@ impl View {
             self.pins.push(index);
         }
         room
+    }
+
+    /// Pins some designs as well as there is room for them; false when all pins are taken.
+    pub fn pin_all(&mut self, indices: impl Iterator<Item = u64>) -> bool {
+        for index in indices {
+            if !self.pins.contains(&index) && !self.pin(index) {
+                return false;
+            }
+        }
+        true
     }
 
     /// The columns of the scatter.

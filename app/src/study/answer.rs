@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::choice::Balance;
 use model::routing::packed::{self, PackedFault};
-use model::routing::{Effect, Report, Trace, text};
+use model::routing::{Effect, Replay, Report, cadences, text};
 use model::{Plan, link};
 
 use super::options::Options;
@@ -20,14 +20,8 @@ use crate::recorded;
 struct Subject {
     query: String,
     numbers: Numbers,
-    loads: OnceCell<Option<Report>>,
-}
-
-impl Subject {
     /// What uneven loads do, step by step; none where they are even.
-    fn report(&self, trace: Option<&Arc<Trace>>) -> Option<&Report> {
-        self.loads.get_or_init(|| Report::of(&self.numbers.plan, trace)).as_ref()
-    }
+    loads: OnceCell<Option<Report>>,
 }
 
 /// A study of a design's numbers.
@@ -44,7 +38,8 @@ pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>)
         Study::Balance => balance::html,
         Study::Schedules => schedules::html,
         Study::Loads => {
-            return loads::html(numbers, Report::of(&numbers.plan, None).as_ref(), width);
+            let report = Report::of(&numbers.plan, None);
+            return loads::html(numbers, report.as_ref(), &cadences(&numbers.plan, None), width);
         }
         Study::Sensitivity => return sensitivity::html(numbers, options),
         Study::Map => return map::html(numbers, options),
@@ -91,7 +86,7 @@ fn waiting(study: Study, title: &str) -> String {
 /// What the worker keeps from one question to the next.
 #[derive(Default)]
 struct Kept {
-    trace: Option<Arc<Trace>>,
+    trace: Option<Replay>,
     /// A plan with the trace's loads: others with the same routing take them over.
     traced: Option<Plan>,
     subject: Option<Subject>,
@@ -115,7 +110,7 @@ impl Kept {
         }
         let base = recorded::same_trace(&design, self.traced.as_ref());
         let plan = base.and_then(|base| base.variant(&design).ok());
-        let plan = plan.or_else(|| Plan::with_trace(&design, self.trace.as_ref()?).ok())?;
+        let plan = plan.or_else(|| self.trace.as_mut()?.plan(&design).ok())?;
         self.traced = Some(plan.clone());
         Some(plan)
     }
@@ -129,6 +124,31 @@ impl Kept {
         }
         self.subject.as_ref()
     }
+
+    /// What uneven loads do to the design in a link.
+    fn report(&mut self, query: &str) -> Option<&Report> {
+        self.subject(query)?;
+        let (subject, trace) = (self.subject.as_ref()?, &mut self.trace);
+        let plan = &subject.numbers.plan;
+        let report = || match trace {
+            Some(trace) => trace.report(plan),
+            None => Report::of(plan, None),
+        };
+        subject.loads.get_or_init(report).as_ref()
+    }
+
+    /// The section of loads of the design in a link.
+    fn loads(&mut self, query: &str, width: Width) -> Option<String> {
+        self.report(query);
+        let Self { subject, trace, .. } = self;
+        let subject = subject.as_ref()?;
+        let plan = &subject.numbers.plan;
+        let report = subject.loads.get().and_then(Option::as_ref);
+        Some(match trace {
+            Some(trace) => loads::html(&subject.numbers, report, trace.cadences(plan), width),
+            None => loads::html(&subject.numbers, report, &cadences(plan, None), width),
+        })
+    }
 }
 
 /// A study of the design in a link; `None` for a name or a link that isn't one, and for a design
@@ -138,23 +158,20 @@ pub fn of_link(study: &str, query: &str, width: u32, options: &str) -> Option<St
     let study = Study::of_id(study)?;
     let width = Width::Of(width);
     KEPT.with_borrow_mut(|kept| {
-        kept.subject(query)?;
-        let subject = kept.subject.as_ref()?;
-        if study != Study::Loads {
-            return Some(html(study, &subject.numbers, width, Options(options)));
+        if study == Study::Loads {
+            return kept.loads(query, width);
         }
-        let report = subject.report(kept.trace.as_ref());
-        Some(loads::html(&subject.numbers, report, width))
+        Some(html(study, &kept.subject(query)?.numbers, width, Options(options)))
     })
 }
 
-/// Every cell of a heat map of loads, as CSV; `None` where the design has no such map.
+/// Every number of a figure of loads, as CSV; `None` where the design has no such figure.
 #[must_use]
-pub fn cells(query: &str, map: &str) -> Option<String> {
+pub fn cells(query: &str, figure: &str) -> Option<String> {
     KEPT.with_borrow_mut(|kept| {
-        kept.subject(query)?;
-        let report = kept.subject.as_ref()?.report(kept.trace.as_ref())?;
-        loads::cells(report, map)
+        kept.report(query)?;
+        let subject = kept.subject.as_ref()?;
+        loads::cells(&subject.numbers, subject.loads.get()?.as_ref()?, figure)
     })
 }
 
@@ -172,7 +189,7 @@ pub fn take_trace(bytes: &[u8]) -> Result<String, Vec<String>> {
     }?;
     let trace = trace.keeping_hash();
     let hash = trace.content_hash();
-    KEPT.set(Kept { trace: Some(Arc::new(trace)), ..Kept::default() });
+    KEPT.set(Kept { trace: Some(Replay::new(Arc::new(trace))), ..Kept::default() });
     Ok(hash)
 }
 

@@ -43,7 +43,10 @@ pub(super) fn html(numbers: &Numbers) -> String {
     for (loss, name) in LOSSES {
         row(&mut text, numbers, loss, name);
     }
-    text.push_str("</tbody></table></div>");
+    text.push_str(
+        "</tbody></table></div><p><button type=\"button\" class=\"text-button\" \
+         data-save=\"aux-loss\">Save as CSV</button></p>",
+    );
     let note = "The fewer the tokens, the stricter the loss, and the less micro-batches vary. The \
                 order is that of Pangu Ultra MoE (arXiv 2505.04519); counts are added up over \
                 ranks as by Qiu et al. 2025 (arXiv 2501.11873), in an all-reduce that the \

@@ -8,7 +8,7 @@ use model::choice::{Balance, Planner, PlannerTrigger};
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
 use model::knob::Value;
-use model::routing::{Cadence, Report, cadences, capacity};
+use model::routing::{Cadence, Report, capacity};
 
 use super::figure::Figure;
 use super::{Width, aux_loss};
@@ -19,14 +19,26 @@ use crate::{format, html};
 /// The heading.
 pub(super) const TITLE: &str = "Expert load";
 
+/// The id of the figure of the imbalance over steps.
+const STEPS: &str = "load-steps";
+
+/// Rows that a table of lines has, at most.
+const MOST_ROWS: usize = 100;
+
 /// Factors of the drop curve: so many from 1 to this one.
 const FACTORS: (usize, f64) = (21, 3.0);
 
 /// Drop ratios that Pangu's models are published to have with drop and pad, 20B and 718B.
 const PUBLISHED_DROPS: [(f64, &str); 2] = [(0.06, "6 %"), (0.08, "8 %")];
 
-/// The section with all its figures; a sentence where there is nothing to draw.
-pub(super) fn html(numbers: &Numbers, report: Option<&Report>, width: Width) -> String {
+/// The section with all its figures; a sentence where there is nothing to draw. `compared` are the
+/// planner's intervals and triggers with what they cost.
+pub(super) fn html(
+    numbers: &Numbers,
+    report: Option<&Report>,
+    compared: &[Cadence],
+    width: Width,
+) -> String {
     let mut body = String::new();
     match report {
         None => even(&mut body, numbers),
@@ -34,7 +46,7 @@ pub(super) fn html(numbers: &Numbers, report: Option<&Report>, width: Width) -> 
             summary(&mut body, numbers, report);
             body.push_str("<div class=\"loads-figures\">");
             body.push_str(&steps(numbers, report, width));
-            body.push_str(&cadence(numbers, report, width));
+            body.push_str(&cadence(compared, width));
             for map in maps::all(report) {
                 body.push_str(&map.html(width));
             }
@@ -46,9 +58,12 @@ pub(super) fn html(numbers: &Numbers, report: Option<&Report>, width: Width) -> 
     format!("<section class=\"loads\" aria-labelledby=\"loads-title\">{body}</section>")
 }
 
-/// All cells of a heat map by its id, as CSV.
-pub(super) fn cells(report: &Report, id: &str) -> Option<String> {
-    maps::all(report).find(|map| map.id == id).map(|map| map.csv())
+/// Every number of a figure by its id, as CSV, where its table has only some of them.
+pub(super) fn cells(numbers: &Numbers, report: &Report, id: &str) -> Option<String> {
+    if id == STEPS {
+        return Some(steps_csv(numbers, report));
+    }
+    maps::csv(report, id)
 }
 
 /// What stands there until it is looked at.
@@ -169,18 +184,37 @@ fn summary(body: &mut String, numbers: &Numbers, report: &Report) {
 
 /// A figure of lines.
 fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Width) -> String {
-    Figure {
-        id,
-        title,
-        caption,
-        chart: &width.chart(|width| charts::lines(chart, width)),
-        rows: &charts::lines_table(chart),
-    }
-    .html("")
+    let rows = charts::lines_table(chart);
+    let every = rows.len().div_ceil(MOST_ROWS).max(1);
+    let body = rows.iter().skip(1).step_by(every);
+    let rows: Vec<Vec<String>> = rows.iter().take(1).chain(body).cloned().collect();
+    let below = if every > 1 {
+        let said = format!("The table has one step in {every}");
+        maps::save_all(id, &said, "Save every step as CSV")
+    } else {
+        String::new()
+    };
+    let chart = &width.chart(|width| charts::lines(chart, width));
+    Figure { id, title, caption, chart, rows: &rows }.html(&below)
 }
 
 /// The imbalance over steps.
 fn steps(numbers: &Numbers, report: &Report, width: Width) -> String {
+    let caption = if plans(numbers) {
+        "Mean over the layers; a dotted line is a step at which experts move"
+    } else {
+        "Mean over the layers"
+    };
+    let chart = steps_chart(numbers, report);
+    lines_figure(STEPS, "Imbalance over steps", caption, &chart, width)
+}
+
+/// Is there a planner?
+fn plans(numbers: &Numbers) -> bool {
+    numbers.plan.design().routing.planner != Planner::None
+}
+
+fn steps_chart(numbers: &Numbers, report: &Report) -> Lines {
     let outcome = &report.outcome;
     let steps = 0..report.trace.steps();
     let at = |step: usize| (step * report.stride) as f64;
@@ -189,13 +223,12 @@ fn steps(numbers: &Numbers, report: &Report, width: Width) -> String {
         points: steps.clone().map(|step| (at(step), outcome.step(step)[of])).collect(),
     };
     let mut lines = vec![line("Experts in their first places", 0)];
-    let planned = numbers.plan.design().routing.planner != Planner::None;
-    if planned {
+    if plans(numbers) {
         lines.push(line("With the planner", 1));
     }
     let mut moves: Vec<usize> = outcome.migrations.iter().map(|one| one.step).collect();
     moves.dedup();
-    let chart = Lines {
+    Lines {
         label: format!(
             "Imbalance over steps, mean of the layers. {} of steps with moves.",
             moves.len()
@@ -207,24 +240,39 @@ fn steps(numbers: &Numbers, report: &Report, width: Width) -> String {
         places: moves.iter().map(|step| (at(*step), format::decimals(at(*step), 0))).collect(),
         from: 1.0,
         decimals: 3,
-    };
-    let caption = if planned {
-        "Mean over the layers; a dotted line is a step at which experts move"
-    } else {
-        "Mean over the layers"
-    };
-    lines_figure("load-steps", "Imbalance over steps", caption, &chart, width)
+    }
+}
+
+/// Every step of it, and how many experts move before each.
+fn steps_csv(numbers: &Numbers, report: &Report) -> String {
+    let chart = steps_chart(numbers, report);
+    let mut csv = chart.x_title.clone();
+    for line in &chart.lines {
+        let _ = write!(csv, ",{}", line.name);
+    }
+    csv.push_str(",Experts that move\r\n");
+    let mut moves = report.outcome.migrations.iter().peekable();
+    for step in 0..report.trace.steps() {
+        let _ = write!(csv, "{}", step * report.stride);
+        for line in &chart.lines {
+            let _ = write!(csv, ",{}", line.points[step].1);
+        }
+        let mut moved = 0;
+        while let Some(one) = moves.next_if(|one| one.step == step) {
+            moved += one.experts;
+        }
+        let _ = write!(csv, ",{moved}\r\n");
+    }
+    csv
 }
 
 /// The step against the planner's interval, for each trigger.
-fn cadence(numbers: &Numbers, report: &Report, width: Width) -> String {
-    let traced = numbers.plan.design().routing.balance == Balance::Trace;
-    let all = cadences(&numbers.plan, traced.then_some(&report.trace));
+fn cadence(all: &[Cadence], width: Width) -> String {
     if all.is_empty() {
         return String::new();
     }
     let mut triggers: Vec<Option<f64>> = Vec::new();
-    for one in &all {
+    for one in all {
         if !triggers.contains(&one.threshold) {
             triggers.push(one.threshold);
         }
@@ -303,4 +351,46 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
         decimals: 2,
     };
     lines_figure("load-drops", "What a capacity drops", &caption, &chart, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::routing::{Replay, Trace};
+
+    use super::*;
+
+    /// A run of a trace of so many steps in which the hot expert changes half-way.
+    fn traced(steps: usize) -> (Numbers, Report) {
+        let tokens = (0..steps * 2 * 256).map(|at| {
+            let hot = if at / 512 < steps / 2 { 0 } else { 9 };
+            if at % 256 == hot { 9_000 } else { 1_000 + at as u32 % 7 }
+        });
+        let trace = Trace::new([steps, 2, 256], tokens.collect()).expect("a trace");
+        let query = "?routing.balance=trace&routing.planner=sliding_window\
+                     &routing.planner_interval=10&routing.planner_trigger=on_increase";
+        let design = model::link::decode(query).expect("a link that decodes");
+        let mut replay = Replay::new(std::sync::Arc::new(trace));
+        let plan = replay.plan(&design).expect("a legal design");
+        let report = replay.report(&plan).expect("uneven loads");
+        (Numbers::new(plan), report)
+    }
+
+    #[test]
+    fn a_long_run_has_a_short_table_and_a_file_of_every_step() {
+        let (numbers, report) = traced(400);
+        let html = steps(&numbers, &report, Width::Of(520));
+        assert!(html.contains("one step in 5"), "{html}");
+        assert_eq!(html.matches("<tr>").count(), 1 + 80);
+        let csv = cells(&numbers, &report, STEPS).expect("the figure's file");
+        let rows: Vec<&str> = csv.lines().collect();
+        assert_eq!(rows.len(), 1 + 400);
+        let moved = |row: &str| row.rsplit(',').next().expect("a cell").parse::<usize>();
+        let moved: usize = rows[1..].iter().map(|row| moved(row).expect("a number")).sum();
+        let expected: usize = report.outcome.migrations.iter().map(|one| one.experts).sum();
+        assert!(expected > 0 && moved == expected, "{moved} of {expected}");
+        let [before, after] = report.outcome.step(399);
+        assert!(rows[400].starts_with(&format!("399,{before},{after},")), "{}", rows[400]);
+        let (numbers, report) = traced(40);
+        assert!(!steps(&numbers, &report, Width::Of(520)).contains("one step in"));
+    }
 }

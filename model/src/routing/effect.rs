@@ -93,17 +93,23 @@ impl Effect {
     /// The effect of recorded loads.
     #[must_use]
     pub fn traced(design: &Design, trace: &Trace) -> Self {
-        Self::of_loads(design, &Loads::new(&Inputs::new(design), trace))
+        let loads = Loads::new(&Inputs::new(design), trace);
+        Self::of_loads(design, trace, &loads)
     }
 
     /// The same of loads that were made ready for a design with the same devices and capacity.
-    pub(super) fn of_loads(design: &Design, loads: &Loads<'_>) -> Self {
-        let inputs = Inputs { experts: loads.trace.experts() as u64, ..Inputs::new(design) };
+    pub(super) fn of_loads(design: &Design, trace: &Trace, loads: &Loads) -> Self {
+        let outcome = loads.run(trace, &Inputs::new(design).planner(1));
+        Self::of_run(design, trace, loads, &outcome)
+    }
+
+    /// The same of what a design's planner made of these loads.
+    pub(super) fn of_run(design: &Design, trace: &Trace, loads: &Loads, outcome: &Outcome) -> Self {
+        let inputs = Inputs { experts: trace.experts() as u64, ..Inputs::new(design) };
         let planner = inputs.planner(1);
-        let steps = loads.trace.steps();
-        let planned = planner.predictor != Predictor::None && steps > planner.interval;
+        let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
         let from = if planned { planner.interval } else { 0 };
-        inputs.measure(loads, &planner, from).in_micro_batches(design)
+        inputs.measure(trace, loads, &planner, outcome, from).in_micro_batches(design)
     }
 
     /// The effect of the generator's loads, from a small sample: up to [`LAYERS`] layers over the
@@ -124,7 +130,8 @@ impl Effect {
         match inputs.generator().trace(&size) {
             Ok(trace) => {
                 let loads = Loads::new(inputs, &trace);
-                inputs.measure(&loads, &planner, if planned { points } else { 0 })
+                let outcome = loads.run(&trace, &planner);
+                inputs.measure(&trace, &loads, &planner, &outcome, if planned { points } else { 0 })
             }
             Err(_) => Self::UNIFORM,
         }
@@ -252,12 +259,17 @@ impl Inputs {
         }
     }
 
-    /// Measures loads from this step on.
-    fn measure(&self, loads: &Loads<'_>, planner: &Planner, from: usize) -> Effect {
-        let cost = MoveCost { bytes_per_expert: 1.0, bytes_per_second: 1.0 };
-        let drop_ratio = loads.drop_ratio(from);
-        let outcome = planner.run_on(loads.kept(), &cost, loads.before.clone());
-        let moved = moved(&outcome, planner, loads.trace, from, self.interval);
+    /// Measures what a planner made of loads, from this step on.
+    fn measure(
+        &self,
+        trace: &Trace,
+        loads: &Loads,
+        planner: &Planner,
+        outcome: &Outcome,
+        from: usize,
+    ) -> Effect {
+        let drop_ratio = loads.drop_ratio(from * trace.layers());
+        let moved = moved(outcome, planner, trace, from, self.interval);
         // Padded experts compute their whole capacity, whatever they get.
         let even = Effect { drop_ratio, moved, ..Effect::UNIFORM };
         if self.pads && self.capacity.is_some() {
@@ -271,11 +283,15 @@ impl Inputs {
         let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
         Effect { imbalance, imbalance_unplanned, fullest, steps, ..even }
     }
+
+    /// All of these that [`Loads`] depend on.
+    pub(super) const fn of_loads(&self) -> (u64, Option<f64>) {
+        (self.devices, self.capacity)
+    }
 }
 
-/// Loads of a trace that are ready to be measured: all that doesn't depend on a planner.
-pub(super) struct Loads<'a> {
-    trace: &'a Trace,
+/// What loads of a trace need to be measured and doesn't depend on a planner.
+pub(super) struct Loads {
     /// What a capacity lets through.
     clipped: Option<Trace>,
     /// The share that it drops, by step and layer.
@@ -284,24 +300,31 @@ pub(super) struct Loads<'a> {
     before: Vec<f64>,
 }
 
-impl<'a> Loads<'a> {
-    pub(super) fn new(inputs: &Inputs, trace: &'a Trace) -> Self {
+impl Loads {
+    pub(super) fn new(inputs: &Inputs, trace: &Trace) -> Self {
         let clipped = inputs.capacity.and_then(|factor| clipped(trace, factor));
         let drops = inputs.capacity.map_or_else(Vec::new, |factor| {
             trace.rows().map(|(_, row)| drop_ratio(row, factor)).collect()
         });
         let devices = inputs.devices.max(1) as usize;
         let before = unplanned(clipped.as_ref().unwrap_or(trace), devices);
-        Self { trace, clipped, drops, before }
+        Self { clipped, drops, before }
     }
 
-    fn kept(&self) -> &Trace {
-        self.clipped.as_ref().unwrap_or(self.trace)
+    /// What a planner makes of them, when to move an expert takes a second.
+    pub(super) fn run(&self, trace: &Trace, planner: &Planner) -> Outcome {
+        let kept = self.clipped.as_ref().unwrap_or(trace);
+        planner.run_on(kept, &MoveCost::UNIT, self.before.clone())
     }
 
-    /// The mean share that a capacity drops from this step on.
+    /// Does every copy get through?
+    pub(super) const fn are_whole(&self) -> bool {
+        self.clipped.is_none()
+    }
+
+    /// The mean share that a capacity drops from this row on.
     fn drop_ratio(&self, from: usize) -> f64 {
-        let drops = self.drops.get(from * self.trace.layers()..).unwrap_or(&[]);
+        let drops = self.drops.get(from..).unwrap_or(&[]);
         if drops.is_empty() { 0.0 } else { drops.iter().sum::<f64>() / drops.len() as f64 }
     }
 }

@@ -58,24 +58,32 @@ impl From<TraceFault> for PackedFault {
 pub fn write(trace: &Trace) -> Vec<u8> {
     let counts = trace.steps() * trace.layers() * trace.experts();
     let mut bytes = Vec::with_capacity(HEAD + 4 * counts + PAIR * trace.pairs().len());
-    pieces(trace, |piece| bytes.extend_from_slice(piece));
+    pieces(trace, |piece| match piece {
+        Piece::Bytes(piece) => bytes.extend_from_slice(piece),
+        Piece::Counts(counts) => bytes.extend(counts.iter().flat_map(|count| count.to_le_bytes())),
+    });
     bytes
 }
 
-/// Gives the bytes of a trace piece by piece.
-pub(super) fn pieces(trace: &Trace, mut take: impl FnMut(&[u8])) {
+/// A part of a packed trace.
+pub(super) enum Piece<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// Numbers of four bytes each.
+    Counts(&'a [u32]),
+}
+
+/// Gives a packed trace piece by piece.
+pub(super) fn pieces(trace: &Trace, mut give: impl FnMut(Piece<'_>)) {
+    let mut take = |bytes: &[u8]| give(Piece::Bytes(bytes));
     take(MAGIC);
     for number in [trace.steps(), trace.layers(), trace.experts(), trace.pairs().len()] {
         take(&(number as u64).to_le_bytes());
     }
-    for (_, row) in trace.rows() {
-        row.iter().for_each(|count| take(&count.to_le_bytes()));
-    }
+    trace.rows().for_each(|(_, row)| give(Piece::Counts(row)));
     for pair in trace.pairs() {
-        for number in [pair.layer, pair.expert_a, pair.expert_b] {
-            take(&number.to_le_bytes());
-        }
-        take(&pair.tokens.to_le_bytes());
+        give(Piece::Counts(&[pair.layer, pair.expert_a, pair.expert_b]));
+        give(Piece::Bytes(&pair.tokens.to_le_bytes()));
     }
 }
 

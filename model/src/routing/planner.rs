@@ -53,6 +53,15 @@ pub struct MoveCost {
     pub bytes_per_second: f64,
 }
 
+impl MoveCost {
+    /// An expert is a byte, and a byte takes a second: bytes and seconds are experts.
+    pub(super) const UNIT: Self = Self { bytes_per_expert: 1.0, bytes_per_second: 1.0 };
+
+    fn seconds(&self, bytes: f64) -> f64 {
+        bytes / self.bytes_per_second.max(f64::MIN_POSITIVE)
+    }
+}
+
 /// One layer's move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Migration {
@@ -119,6 +128,15 @@ impl Outcome {
     pub fn migration_seconds(&self, from_step: usize) -> f64 {
         let late = |migration: &&Migration| migration.step >= from_step;
         self.migrations.iter().filter(late).map(|migration| migration.seconds).sum()
+    }
+
+    /// What moves cost in a run that was made with [`MoveCost::UNIT`]: no plan depends on it.
+    pub(super) fn at_cost(mut self, cost: &MoveCost) -> Self {
+        for migration in &mut self.migrations {
+            migration.bytes *= cost.bytes_per_expert;
+            migration.seconds = cost.seconds(migration.bytes);
+        }
+        self
     }
 
     /// Imbalance before and after of one step: means over its layers.
@@ -217,7 +235,7 @@ impl Planner {
         layer.at_plan = imbalance(&then);
         layer.placement = plan;
         layer.is_first = false;
-        let seconds = bytes / cost.bytes_per_second.max(f64::MIN_POSITIVE);
+        let seconds = cost.seconds(bytes);
         (experts > 0).then_some(Migration { step: 0, layer: 0, experts, bytes, seconds })
     }
 

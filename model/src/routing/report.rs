@@ -3,12 +3,13 @@
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::effect::{Effect, Inputs, Loads};
 use super::generator::Size;
 use super::measure::imbalance;
 use super::placement::{Placement, lower_bound};
-use super::planner::{MoveCost, Outcome, Predictor};
+use super::planner::{MoveCost, Outcome, Planner, Predictor};
 use super::trace::Trace;
 use crate::choice::{Balance, PlannerTrigger};
 use crate::design::Design;
@@ -81,17 +82,26 @@ impl Report {
             }
         };
         let planner = inputs.planner(stride as u64);
-        let cost = MoveCost {
-            bytes_per_expert: plan.moved_expert_bytes().get(),
-            bytes_per_second: MANY_BYTES / plan.expert_exchange_seconds(MANY_BYTES),
-        };
+        let outcome = planner.run(&trace, &move_cost(plan));
+        let tokens = |from: usize| floats(&tokens(&trace, from..trace.steps()));
+        Self::new(Arc::clone(&trace), stride, &planner, outcome, tokens)
+    }
+
+    /// A report of what a planner made of loads, with the tokens of every layer's experts from a
+    /// step on.
+    pub(super) fn new(
+        trace: Arc<Trace>,
+        stride: usize,
+        planner: &Planner,
+        outcome: Outcome,
+        tokens: impl FnOnce(usize) -> Vec<f64>,
+    ) -> Option<Self> {
         let first = Placement::contiguous(trace.experts(), planner.devices, planner.redundant);
         let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
         let from = if planned { planner.interval } else { 0 };
-        let outcome = planner.run(&trace, &cost);
         let slots = first.slots_per_device();
         let sample = sample(&trace, SAMPLED_STEPS)?;
-        let tokens = tokens(&trace, from);
+        let tokens = tokens(from);
         Some(Self { trace, sample, stride, first, outcome, from, slots, tokens })
     }
 
@@ -111,16 +121,16 @@ impl Report {
             .collect()
     }
 
-    /// Tokens of each expert of a layer over their mean, by step.
+    /// Tokens of each expert of a layer over their mean, in every so manieth step.
     #[must_use]
-    pub fn expert_loads(&self, layer: usize) -> Vec<Vec<f64>> {
+    pub fn expert_loads(&self, layer: usize, every: usize) -> Vec<Vec<f64>> {
         let row = |step: usize| {
             let row = self.trace.row(step, layer);
             let sum: f64 = row.iter().map(|count| f64::from(*count)).sum();
             let mean = (sum / row.len().max(1) as f64).max(f64::MIN_POSITIVE);
             row.iter().map(|count| f64::from(*count) / mean).collect()
         };
-        (0..self.trace.steps()).map(row).collect()
+        (0..self.trace.steps()).step_by(every.max(1)).map(row).collect()
     }
 
     /// The imbalance below which no placement of whole experts comes, by layer.
@@ -155,21 +165,34 @@ impl Report {
     }
 }
 
-/// Tokens of every layer's experts from a step on, the experts of a layer side by side.
-fn tokens(trace: &Trace, from: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; trace.layers() * trace.experts()];
-    let rows = trace.rows().skip(from * trace.layers());
-    for (at, row) in rows {
-        let start = at % trace.layers() * trace.experts();
-        for (sum, count) in sums[start..].iter_mut().zip(row) {
-            *sum += f64::from(*count);
+/// What a plan's moves of experts cost.
+pub(super) fn move_cost(plan: &Plan) -> MoveCost {
+    MoveCost {
+        bytes_per_expert: plan.moved_expert_bytes().get(),
+        bytes_per_second: MANY_BYTES / plan.expert_exchange_seconds(MANY_BYTES),
+    }
+}
+
+/// Tokens of every layer's experts in these steps, the experts of a layer side by side.
+pub(super) fn tokens(trace: &Trace, steps: Range<usize>) -> Vec<u64> {
+    let mut sums = vec![0_u64; trace.layers() * trace.experts()];
+    for step in steps {
+        for (layer, sums) in sums.chunks_exact_mut(trace.experts()).enumerate() {
+            for (sum, count) in sums.iter_mut().zip(trace.row(step, layer)) {
+                *sum += u64::from(*count);
+            }
         }
     }
     sums
 }
 
+/// Whole tokens as loads.
+pub(super) fn floats(tokens: &[u64]) -> Vec<f64> {
+    tokens.iter().map(|count| *count as f64).collect()
+}
+
 /// A trace with every k-th layer and step of another one, at most [`SAMPLED_LAYERS`] and so many.
-fn sample(trace: &Trace, steps: usize) -> Option<Trace> {
+pub(super) fn sample(trace: &Trace, steps: usize) -> Option<Trace> {
     let every_layer = trace.layers().div_ceil(SAMPLED_LAYERS).max(1);
     let every_step = trace.steps().div_ceil(steps).max(1);
     let mut counts = Vec::new();
@@ -215,33 +238,54 @@ const THRESHOLDS: [f64; 2] = [0.02, 0.08];
 #[must_use]
 pub fn cadences(plan: &Plan, trace: Option<&Trace>) -> Vec<Cadence> {
     let design = plan.design();
-    let trace = trace.and_then(|trace| sample(trace, trace.steps()));
-    let loads = trace.as_ref().map(|trace| Loads::new(&Inputs::new(design), trace));
-    if !Inputs::new(design).plans() || design.routing.balance == Balance::Uniform {
+    if !is_planned(design) {
         return Vec::new();
     }
+    let trace = trace.and_then(|trace| sample(trace, trace.steps()));
+    let loads = trace.map(|trace| (Loads::new(&Inputs::new(design), &trace), trace));
+    let all = compared(design).filter_map(|(threshold, design)| {
+        let plan = match &loads {
+            Some((loads, trace)) => {
+                Plan::with_effect(&design, Effect::of_loads(&design, trace, loads))
+            }
+            None => Plan::new(&design),
+        };
+        plan.ok().map(|plan| Cadence::of(&plan, threshold))
+    });
+    all.collect()
+}
+
+/// Are there loads to plan for?
+pub(super) fn is_planned(design: &Design) -> bool {
+    Inputs::new(design).plans() && design.routing.balance != Balance::Uniform
+}
+
+/// A design with each interval and threshold that is compared: the same designs for all that
+/// differ in these alone.
+pub(super) fn compared(design: &Design) -> impl Iterator<Item = (Option<f64>, Design)> + '_ {
     let triggers = THRESHOLDS.into_iter().map(Some).chain([None]);
     let all = triggers.flat_map(|trigger| COMPARED.map(|interval| (trigger, interval)));
-    all.filter_map(|(threshold, interval)| {
-        let mut design: Design = design.clone();
+    all.map(|(threshold, interval)| {
+        let mut design = design.clone();
         design.routing.planner_interval = interval;
         design.routing.planner_trigger = match threshold {
             Some(_) => PlannerTrigger::Threshold,
             None => PlannerTrigger::OnIncrease,
         };
-        design.routing.planner_threshold = threshold.unwrap_or(design.routing.planner_threshold);
-        let plan = match &loads {
-            Some(loads) => Plan::with_effect(&design, Effect::of_loads(&design, loads)),
-            None => Plan::new(&design),
-        };
-        let plan = plan.ok()?;
-        Some(Cadence {
-            interval,
+        design.routing.planner_threshold = threshold.unwrap_or(THRESHOLDS[0]);
+        (threshold, design)
+    })
+}
+
+impl Cadence {
+    /// What a plan's step costs.
+    pub(super) fn of(plan: &Plan, threshold: Option<f64>) -> Self {
+        Self {
+            interval: plan.design().routing.planner_interval,
             threshold,
             imbalance: plan.effect().imbalance,
-            step_time: estimate(&plan).metrics.step_time,
+            step_time: estimate(plan).metrics.step_time,
             migration: plan.migration_time(),
-        })
-    })
-    .collect()
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! What uneven loads can't do: no one gets faster by them, and even loads cost nothing.
 
+use std::sync::Arc;
+
+use model::choice::Balance;
 use model::design::Design;
 use model::estimate::{Estimate, StepPart};
 use model::preset::Preset;
-use model::routing::{Effect, Generator, Size, Trace};
+use model::routing::{Effect, Generator, Replay, Report, Size, Trace, cadences};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 
@@ -246,4 +249,39 @@ fn a_design_with_traced_loads_can_be_made_to_fit() {
     let fitted = model::make_it_fit(&plan).best.expect("recomputation and swapping free enough");
     assert!(fitted.estimate.metrics.imbalance_ratio > 1.0);
     assert!(!model::verdict(&plan, &estimate(&plan)).changes.is_empty());
+}
+
+#[test]
+fn a_replay_says_of_each_design_what_a_trace_read_anew_says() {
+    let size = Size { steps: 45, stride: 1, layers: 9, experts: 256, tokens: 1 << 20, topk: 8 };
+    let trace = Arc::new(Generator { skew: 0.6, ..Generator::default() }.trace(&size).unwrap());
+    let planned = [("balance", "trace"), ("planner", "sliding_window"), ("planner_interval", "10")];
+    let base = paper(&planned);
+    let mut replay = Replay::new(Arc::clone(&trace));
+    // Each differs from the one before in something that is kept, or comes back to it.
+    let changes: [&[(&str, &str)]; 10] = [
+        &[],
+        &[],
+        &[("planner_interval", "20")],
+        &[("planner_trigger", "on_increase")],
+        &[("ep", "16")],
+        &[("ep", "16"), ("moe_expert_capacity_factor", "1.2")],
+        &[("moe_expert_capacity_factor", "1.5")],
+        &[("planner", "none")],
+        &[("mbs", "1")],
+        &[("balance", "skewed")],
+    ];
+    for change in changes {
+        let design = change.iter().fold(base.clone(), |design, (knob, to)| with(&design, knob, to));
+        let fresh = Plan::with_trace(&design, &trace).unwrap();
+        let kept = replay.plan(&design).unwrap();
+        assert_eq!(kept, fresh, "{change:?}");
+        assert_eq!(replay.report(&kept), Report::of(&fresh, Some(&trace)), "{change:?}");
+        let traced = design.routing.balance == Balance::Trace;
+        let all = cadences(&fresh, traced.then_some(&trace));
+        assert_eq!(replay.cadences(&kept), all, "{change:?}");
+        assert_eq!(all.is_empty(), change.first() == Some(&("planner", "none")));
+    }
+    let fewer = with(&base, "num_moe_experts", "128");
+    assert_eq!(replay.plan(&fewer).unwrap_err()[0].rule, "trace_is_at_hand");
 }

@@ -155,6 +155,17 @@ fn the_shell_is_evaluated_as_scripts_use_it() {
         ("ARGS=\"--num-layers 11 \\\n  --lr 1\"", 11),
         ("--num-layers 13\n--lr 1", 13),
         ("pip install --upgrade x\npython x.py --num-layers 14", 14),
+        // Of a name that is set but empty only `:-` takes the default.
+        ("N=\npython x.py --num-layers ${N:-15} --lr 1", 15),
+        ("N=\npython x.py --num-layers 16 --lr 1 ${N-17}", 16),
+        ("N=18\npython x.py --num-layers ${N-17} --lr 1", 18),
+        // `=` keeps the default for later, `-` doesn't.
+        ("A=${N:=19}\nB=${N:-1}\npython x.py --num-layers $B --lr 1", 19),
+        ("A=${N:-1}\npython x.py --num-layers ${N:-20} --lr 1", 20),
+        // An array without `[@]` is its first element, also where that has a default.
+        ("A=(21 22)\npython x.py --num-layers ${A:-3} --lr 1", 21),
+        ("A=(--num-layers 22)\npython x.py ${A[*]} --lr 1", 22),
+        ("M=23\npython x.py --num-layers ${N:-${M:-4}} --lr 1", 23),
     ] {
         let text = script.replace("--lr 1", &SMALL.replace("--num-layers 8 ", ""));
         let text = if text.contains("--hidden-size") {
@@ -192,6 +203,24 @@ fn a_variable_that_nothing_sets_is_told_of() {
     assert!(import.errors[0].line == 1);
     let import = small("$EXTRA_ARGS");
     assert_eq!(import.unknown[0].key, "${EXTRA_ARGS}");
+}
+
+#[test]
+fn an_expansion_of_another_form_is_left_as_it_is_written() {
+    for form in ["${EXTRA#x}", "${EXTRA/x/y}", "${!EXTRA}", "${:-x}", "${}"] {
+        let import = small(form);
+        assert_eq!(import.unknown.len(), 1, "{form}: {:?}", import.unknown);
+        assert_eq!(import.unknown[0].key, form);
+    }
+}
+
+#[test]
+fn defaults_within_defaults_end_somewhere() {
+    let nested = |depth: usize| format!("{}9{}", "${N:-".repeat(depth), "}".repeat(depth));
+    let of = |depth| small(&format!("--seq-length {}", nested(depth)));
+    assert_eq!(of(16).errors, []);
+    let errors = of(17).errors;
+    assert!(errors[0].to_string().contains("too deep"), "{errors:?}");
 }
 
 #[test]

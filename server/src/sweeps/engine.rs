@@ -390,3 +390,50 @@ pub(crate) fn random_id() -> String {
 pub(super) fn parsed(text: &str) -> Tree {
     json::parse(text).unwrap_or(Tree::Null)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::kept::MOST_ROWS;
+    use super::*;
+    use crate::store::Lazy;
+
+    /// A space of more designs than a sweep's rows are kept of.
+    fn space() -> Space {
+        let spec = format!(
+            r#"{{"schema":1,"design":{{"preset":"pangu-ultra-moe-6k",
+            "schedule":{{"timing":"closed_form"}}}},"space":{{"pp":[8,16],
+            "vocab_size":{{"from":1000,"to":{}}}}}}}"#,
+            1_000 + MOST_ROWS
+        );
+        Space::new(Spec::from_json(&spec).expect("a spec")).expect("a space")
+    }
+
+    #[test]
+    fn the_rows_that_all_sweeps_together_may_keep_are_bounded() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Lazy::new(directory.path()).open().expect("a store");
+        let engine = Engine::open(store, None).expect("an engine");
+        let space = space();
+        let trial = Trial::of(&space);
+        let submit = |client: u64, keeping| {
+            let job = engine.submit(&format!("{client}"), space.clone(), &trial, keeping)?;
+            // What is reserved counts, not what is computed.
+            assert!(engine.set_running(&job, false));
+            Ok::<_, Refusal>(job)
+        };
+        let room = MOST_ROWS_OF_ALL / MOST_ROWS;
+        let all: Vec<_> =
+            (0..room).map(|client| submit(client, Keeping::Yes(0)).expect("room")).collect();
+        let full = |refused: Result<Arc<Job>, Refusal>| match refused {
+            Err(Refusal::Full(why)) => why.contains("rows"),
+            Ok(_) | Err(Refusal::TooLarge(_) | Refusal::Store(_)) => false,
+        };
+        assert!(full(submit(room, Keeping::Yes(0))));
+        // What was refused holds nothing, and a sweep without rows needs no room.
+        assert_eq!(engine.shared.queue().counts(&room.to_string()), (0, all.len()));
+        submit(room, Keeping::No).expect("room");
+        assert!(engine.remove(&all[0].id).expect("a store"));
+        submit(room, Keeping::Yes(0)).expect("room");
+        assert!(full(submit(room, Keeping::Yes(0))));
+    }
+}

@@ -2,39 +2,24 @@
 //! evaluated what, when and how often.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+mod fixture;
+
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
+use fixture::space;
 use model::Plan;
 use model::metric::MetricValue;
 use proptest::prelude::*;
-use sweep::{Outcome, Progress, Space, Spec, Summary, evaluate, outcomes, part, result, run};
+use sweep::{Outcome, Progress, Space, Summary, evaluate, outcomes, part, result, run};
 
-const SMALL: &str = r#"
-schema = 1
-objectives = ["mfu max", "memory_peak_bytes min", "comm_exposed_seconds min"]
+fn small() -> String {
+    let head = r#"objectives = ["mfu max", "memory_peak_bytes min", "comm_exposed_seconds min"]
 constraints = ["fits", "bubble_ratio < 0.3", "tensor_model_parallel_size >= 2"]
 sample = 20
-top = 5
-[design]
-preset = "pangu-ultra-moe-6k"
-[design.schedule]
-timing = "closed_form"
-[space.parallel]
-tp = { powers_of_two = [1, 16] }
-pp = [4, 8, 16, 24]
-vpp = [1, 2]
-ep = { divisors_of = "transformer.num_moe_experts" }
-noop_layers = { fill = "chunks" }
-[space.training]
-mbs = { from = 1, to = 4 }
-[space.transformer]
-num_moe_experts = [192, 256]
-"#;
-
-fn space(text: &str) -> Space {
-    Space::new(Spec::from_toml(text).unwrap()).unwrap()
+top = 5"#;
+    fixture::small(head, 4)
 }
 
 fn whole(space: &Space) -> Summary {
@@ -54,7 +39,7 @@ proptest! {
         order in prop::collection::vec(any::<u32>(), 13),
         again in 0_usize..13,
     ) {
-        let space = space(SMALL);
+        let space = space(&small());
         let mut edges: Vec<u64> = cuts.into_iter().map(|cut| cut.min(space.places())).collect();
         edges.extend([0, space.places()]);
         edges.sort_unstable();
@@ -76,7 +61,7 @@ proptest! {
 
     #[test]
     fn parts_add_up_through_files(cut in 1_u64..4_000, swap in any::<bool>()) {
-        let space = space(SMALL);
+        let space = space(&small());
         let cut = cut.min(space.places() - 1);
         let stop = AtomicBool::new(false);
         let of = |places: std::ops::Range<u64>| {
@@ -100,7 +85,7 @@ proptest! {
 #[test]
 fn every_design_gets_what_the_model_says_of_it() {
     for sampling in ["", "[sampling]\nmethod = \"random\"\ncount = 700\nseed = 4\n"] {
-        let space = space(&format!("{SMALL}{sampling}"));
+        let space = space(&format!("{}{sampling}", small()));
         let mut legal = Vec::new();
         let (mut points, mut ruled_out) = (0, 0);
         outcomes(&space, 0..space.places(), &AtomicBool::new(false), |outcome| match outcome {
@@ -152,7 +137,7 @@ fn uneven_loads_are_generated_once_and_are_those_of_the_design() {
 
 #[test]
 fn nothing_beats_the_front_and_the_top_is_the_best() {
-    let space = space(&SMALL.replace("sample = 20", "sample = 50000\nresolution = 0"));
+    let space = space(&small().replace("sample = 20", "sample = 50000\nresolution = 0"));
     let summary = whole(&space);
     let all = summary.sample();
     assert_eq!(all.len() as u64, summary.feasible);
@@ -174,8 +159,8 @@ fn nothing_beats_the_front_and_the_top_is_the_best() {
 
 #[test]
 fn a_coarse_front_holds_a_design_near_each_of_the_exact_one() {
-    let exact = whole(&space(&SMALL.replace("sample = 20", "resolution = 0")));
-    let space = space(&SMALL.replace("sample = 20", "resolution = 0.05"));
+    let exact = whole(&space(&small().replace("sample = 20", "resolution = 0")));
+    let space = space(&small().replace("sample = 20", "resolution = 0.05"));
     let coarse = whole(&space);
     assert!(coarse.front().len() < exact.front().len());
     for row in exact.front() {
@@ -210,7 +195,7 @@ fn threads_hand_chunks_over_in_order_and_stop_when_told() {
     assert!(heard.windows(2).all(|pair| pair[0].end == pair[1].start));
     let chunks: Vec<_> = sweep::chunks(5..105, 7).collect();
     assert_eq!((chunks.len(), chunks[0].clone(), chunks[14].clone()), (15, 5..12, 103..105));
-    assert_eq!(evaluate(&space(SMALL), 0..10, &AtomicBool::new(true)), None);
+    assert_eq!(evaluate(&space(&small()), 0..10, &AtomicBool::new(true)), None);
 }
 
 #[test]

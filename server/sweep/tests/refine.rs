@@ -2,33 +2,18 @@
 //! the best there is.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
+mod fixture;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use fixture::space;
 use model::Plan;
 use proptest::prelude::*;
-use sweep::{Course, Outcome, Progress, Space, Spec, evaluate, evaluate_with, part, result};
+use sweep::{Course, Outcome, Progress, Space, evaluate, evaluate_with, part, result};
 
-const SMALL: &str = r#"
-schema = 1
-objectives = ["mfu max", "memory_peak_bytes min"]
-[design]
-preset = "pangu-ultra-moe-6k"
-schedule.timing = "closed_form"
-[space.parallel]
-tp = { powers_of_two = [1, 16] }
-pp = [4, 8, 16, 24]
-vpp = [1, 2]
-ep = { divisors_of = "transformer.num_moe_experts" }
-noop_layers = { fill = "chunks" }
-[space.training]
-mbs = { from = 1, to = 24 }
-[space.transformer]
-num_moe_experts = [192, 256]
-"#;
-
-fn space(text: &str) -> Space {
-    Space::new(Spec::from_toml(text).unwrap()).unwrap()
+fn small() -> String {
+    fixture::small("objectives = [\"mfu max\", \"memory_peak_bytes min\"]", 24)
 }
 
 fn sampled(text: &str, method: &str, count: u64, seed: u64) -> Space {
@@ -78,7 +63,7 @@ proptest! {
         backwards in any::<bool>(),
         crashes in prop::collection::vec(any::<bool>(), 40),
     ) {
-        let space = sampled(SMALL, "refine", count, seed);
+        let space = sampled(&small(), "refine", count, seed);
         let stop = AtomicBool::new(false);
         let (mut progress, mut course) = (Progress::new(&space), Course::new(&space));
         let mut crashes = crashes.iter().cycle();
@@ -107,7 +92,7 @@ proptest! {
         count in 1_u64..6_000,
         seed in any::<u64>(),
     ) {
-        let space = sampled(SMALL, "refine", count, seed);
+        let space = sampled(&small(), "refine", count, seed);
         let mut seen = BTreeSet::new();
         let mut course = Course::new(&space);
         let stop = AtomicBool::new(false);
@@ -146,15 +131,15 @@ fn the_papers_search_is_answered_by_a_ten_thousandth_of_it() {
 
 #[test]
 fn a_small_space_is_taken_whole() {
-    let grid = whole(&space(SMALL), |_| ());
-    let refined = whole(&sampled(SMALL, "refine", 1_000_000, 3), |_| ());
+    let grid = whole(&space(&small()), |_| ());
+    let refined = whole(&sampled(&small(), "refine", 1_000_000, 3), |_| ());
     assert_eq!(refined.places(), grid.places());
     assert_eq!(refined.summary(), grid.summary());
 }
 
 #[test]
 fn without_a_feasible_design_rounds_are_random() {
-    let none = SMALL.replace("[design]", "constraints = [\"mfu >= 0.99\"]\n[design]");
+    let none = small().replace("[design]", "constraints = [\"mfu >= 0.99\"]\n[design]");
     let refined = whole(&sampled(&none, "refine", 400, 5), |_| ());
     let random = whole(&sampled(&none, "random", 400, 5), |_| ());
     assert_eq!(refined.summary(), random.summary());
@@ -164,7 +149,8 @@ fn without_a_feasible_design_rounds_are_random() {
 #[test]
 fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
     // Every legal design is feasible, so that the first round finds some.
-    let space = sampled(&SMALL.replace("[design]", "constraints = []\n[design]"), "refine", 300, 1);
+    let space =
+        sampled(&small().replace("[design]", "constraints = []\n[design]"), "refine", 300, 1);
     let stop = AtomicBool::new(false);
     let (mut progress, mut course) = (Progress::new(&space), Course::new(&space));
     let mut known: Vec<u64> = Vec::new();
@@ -197,7 +183,7 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
 
 #[test]
 fn rounds_of_another_sweep_are_refused() {
-    let (one, other) = (sampled(SMALL, "refine", 300, 1), sampled(SMALL, "random", 300, 1));
+    let (one, other) = (sampled(&small(), "refine", 300, 1), sampled(&small(), "random", 300, 1));
     let done = whole(&one, |_| ());
     assert!(Course::of(&one, &done).is_some());
     assert!(Course::of(&other, &done).is_none());

@@ -12,6 +12,9 @@ use crate::format;
 /// Steps of a trace that are drawn, at most.
 const MOST_STEPS: usize = 64;
 
+/// The id of the map of experts over steps.
+const EXPERTS: &str = "load-experts";
+
 /// A heat map with its words.
 pub(super) struct Map {
     pub(super) id: &'static str,
@@ -21,6 +24,8 @@ pub(super) struct Map {
     /// What a row and a column are.
     row: &'static str,
     column: &'static str,
+    /// What the number of a column is a multiple of.
+    every: usize,
 }
 
 /// Every heat map that a report has something for.
@@ -28,18 +33,22 @@ pub(super) fn all(report: &Report) -> impl Iterator<Item = Map> {
     let planned = !report.outcome.migrations.is_empty();
     let devices = [Some(false), planned.then_some(true)].into_iter().flatten();
     let devices = devices.map(|planned| devices_map(report, planned));
-    devices.chain([experts(report)]).chain(together(report))
+    let every = report.trace.steps().div_ceil(MOST_STEPS).max(1);
+    devices.chain([experts(report, every)]).chain(together(report))
+}
+
+/// All cells of a heat map by its id, as CSV: also of steps that are too many to be drawn.
+pub(super) fn csv(report: &Report, id: &str) -> Option<String> {
+    if id == EXPERTS {
+        return Some(experts(report, 1).csv());
+    }
+    all(report).find(|map| map.id == id).map(|map| map.csv())
 }
 
 impl Map {
     pub(super) fn html(&self, width: Width) -> String {
-        let Self { id, title, caption, chart, row, column } = self;
-        let mut below = String::new();
-        let _ = write!(
-            below,
-            "<p><button type=\"button\" class=\"text-button\" data-save-cells=\"{id}\">\
-             Save every cell as CSV</button></p>"
-        );
+        let Self { id, title, caption, chart, row, column, .. } = self;
+        let below = save_all(id, "The table has the ends of each row", "Save every cell as CSV");
         Figure {
             id,
             title,
@@ -51,12 +60,12 @@ impl Map {
     }
 
     /// Every cell: a row of the map is a row of the file.
-    pub(super) fn csv(&self) -> String {
+    fn csv(&self) -> String {
         let columns = self.chart.rows.first().map_or(0, Vec::len);
         let mut csv = self.row.to_owned();
         for column in 0..columns {
             // Writing to a string can't fail.
-            let _ = write!(csv, ",{} {column}", self.column);
+            let _ = write!(csv, ",{} {}", self.column, column * self.every);
         }
         for (index, row) in self.chart.rows.iter().enumerate() {
             let _ = write!(csv, "\r\n{index}");
@@ -67,6 +76,14 @@ impl Map {
         csv.push_str("\r\n");
         csv
     }
+}
+
+/// What a table leaves out, and the button that saves all of it.
+pub(super) fn save_all(id: &str, said: &str, button: &str) -> String {
+    format!(
+        "<p class=\"figure-save\">{said}. <button type=\"button\" class=\"text-button\" \
+         data-save-cells=\"{id}\">{button}</button></p>"
+    )
 }
 
 /// Tokens of each rank over the mean, by layer.
@@ -86,19 +103,18 @@ fn devices_map(report: &Report, planned: bool) -> Map {
         y_title: "MoE layer, from the first down".to_owned(),
         rows,
     };
-    Map { id, title, caption, chart, row: "Layer", column: "rank" }
+    Map { id, title, caption, chart, row: "Layer", column: "rank", every: 1 }
 }
 
 /// Tokens of each expert over the mean, by step, of the most uneven layer.
-fn experts(report: &Report) -> Map {
+fn experts(report: &Report, every: usize) -> Map {
     let layer = report.most_uneven_layer();
-    let steps = report.expert_loads(layer);
-    let every = steps.len().div_ceil(MOST_STEPS).max(1);
-    let shown: Vec<&Vec<f64>> = steps.iter().step_by(every).collect();
+    let shown = report.expert_loads(layer, every);
     let rows: Vec<Vec<f64>> = (0..report.trace.experts())
         .map(|expert| shown.iter().map(|step| step[expert]).collect())
         .collect();
     let worst = rows.iter().flatten().copied().fold(1.0, f64::max);
+    let steps = every * report.stride;
     let title = "Experts over steps";
     let caption = format!(
         "MoE layer {layer}, the most uneven; its fullest expert gets {} times the mean",
@@ -106,11 +122,11 @@ fn experts(report: &Report) -> Map {
     );
     let chart = HeatMap {
         label: format!("{title}. {caption}."),
-        x_title: format!("Step, every {}", every * report.stride),
+        x_title: format!("Step, every {steps}"),
         y_title: "Expert, from the first down".to_owned(),
         rows,
     };
-    Map { id: "load-experts", title, caption, chart, row: "Expert", column: "point" }
+    Map { id: EXPERTS, title, caption, chart, row: "Expert", column: "step", every: steps }
 }
 
 /// How often experts of a layer are chosen together, over what chance would make it; of a trace
@@ -136,7 +152,8 @@ fn together(report: &Report) -> Option<Map> {
         y_title: "Expert, from the first down".to_owned(),
         rows,
     };
-    Some(Map { id: "load-together", title, caption, chart, row: "Expert", column: "with" })
+    let (row, column) = ("Expert", "with");
+    Some(Map { id: "load-together", title, caption, chart, row, column, every: 1 })
 }
 
 #[cfg(test)]
@@ -164,5 +181,10 @@ mod tests {
                 assert_eq!(&cells, numbers);
             }
         }
+        let steps = csv(&report, EXPERTS).expect("every step of the map");
+        let columns = steps.lines().next().expect("a header").split(',').count();
+        assert_eq!(columns, report.trace.steps() + 1);
+        assert!(steps.starts_with("Expert,step 0,step "), "{}", &steps[..40]);
+        assert!(csv(&report, "load-steps").is_none());
     }
 }

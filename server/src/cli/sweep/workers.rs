@@ -167,3 +167,74 @@ impl Chunks for Tickets {
         output::message(&format!("waiting: {why}"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sweep::Spec;
+
+    use super::*;
+
+    const SIZE: u64 = 3;
+
+    fn line() -> (Line, u64) {
+        let spec = r#"{"schema":1,"design":{"preset":"pangu-ultra-moe-6k"},
+            "space":{"vocab_size":{"from":1000,"to":9000}}}"#;
+        let space = Space::new(Spec::from_json(spec).expect("a spec")).expect("a space");
+        let course = Course::new(&space);
+        let line = Line { course, next: 0, first_open: 0, held: 0, again: VecDeque::new() };
+        (line, space.places())
+    }
+
+    #[test]
+    fn no_chunk_is_handed_out_while_too_many_bytes_wait() {
+        let (mut line, end) = line();
+        line.held = MOST_BYTES - 1;
+        assert_eq!(line.next(SIZE, end), Some(0..3));
+        line.held = MOST_BYTES;
+        assert_eq!(line.next(SIZE, end), None);
+        // Nothing was skipped in the meantime.
+        line.held = 0;
+        assert_eq!(line.next(SIZE, end), Some(3..6));
+    }
+
+    #[test]
+    fn chunks_run_ahead_of_the_first_open_one_only_so_far() {
+        let (mut line, end) = line();
+        for chunk in 0..AHEAD {
+            assert_eq!(line.next(SIZE, end), Some(chunk * SIZE..(chunk + 1) * SIZE));
+        }
+        assert_eq!(line.next(SIZE, end), None);
+        line.first_open = SIZE;
+        assert_eq!(line.next(SIZE, end), Some(AHEAD * SIZE..(AHEAD + 1) * SIZE));
+        assert_eq!(line.next(SIZE, end), None);
+        line.first_open = line.next;
+        assert_eq!(line.next(SIZE, line.next + 1).map(|chunk| chunk.count()), Some(1));
+    }
+
+    #[test]
+    fn bytes_that_came_are_counted_until_they_are_written() {
+        let (line, end) = line();
+        let (to, found) = mpsc::channel();
+        let tickets = Tickets {
+            sweep: String::from("x"),
+            spec: "{}".into(),
+            rows: None,
+            size: SIZE,
+            end,
+            stop: Arc::default(),
+            to: Mutex::new(to),
+            line: Mutex::new(line),
+        };
+        let spec = Spec::from_json(r#"{"schema":1,"space":{"pp":[8,16]}}"#).expect("a spec");
+        let progress = Progress::new(&Space::new(spec).expect("a space"));
+        let claimed = tickets.claim().expect("a chunk");
+        tickets.settle("x", 0..3, Outcome::Done(Box::new(progress), vec![0; MOST_BYTES]));
+        assert_eq!(claimed.batch.places, 0..3);
+        assert_eq!(tickets.line().held, MOST_BYTES);
+        assert!(tickets.claim().is_none());
+        // One that was under way and was stopped is handed out again in any case.
+        tickets.settle("x", 3..6, Outcome::Stopped);
+        assert_eq!(tickets.claim().map(|claim| claim.batch.places), Some(3..6));
+        assert_eq!(found.try_recv().map(|(places, _)| places), Ok(0..3));
+    }
+}
