@@ -11,6 +11,7 @@ pub mod cli;
 mod client;
 mod designs;
 mod embed_from;
+pub mod guide;
 mod imported;
 mod layers;
 mod listen;

@@ -15,6 +15,9 @@ use crate::sweep_page;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
 
+/// Where the guide is, which only the server writes.
+pub const GUIDE: &str = "/guide";
+
 /// The name, which leads to the explorer's first design.
 pub fn brand() -> impl IntoView {
     view! {
@@ -41,6 +44,7 @@ fn pages_with(current: Page, sweep: impl Fn() -> String + Send + 'static) -> imp
             <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
+            <a href=GUIDE>"Guide"</a>
         </nav>
     }
 }

@@ -52,5 +52,6 @@ fn body(explorer: Explorer) -> impl IntoView {
             />
             "Single keys (/ ? p c t) work outside of text boxes"
         </label>
+        <p><a href="/guide/views">"How to read each view"</a></p>
     }
 }
