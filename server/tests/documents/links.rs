@@ -8,7 +8,7 @@ use crate::{read, root};
 
 /// Documents that link to each other.
 fn documents() -> Vec<String> {
-    let mut files = vec!["README.md".to_owned(), "ARCHITECTURE.md".to_owned()];
+    let mut files = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned).to_vec();
     for directory in ["docs", "docs/guide"] {
         for entry in std::fs::read_dir(root().join(directory)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
