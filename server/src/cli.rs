@@ -22,7 +22,7 @@ mod worker;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Predicts how large mixture-of-experts models train on NPU and GPU clusters.
 #[derive(Debug, Parser)]
@@ -89,6 +89,12 @@ impl Failure {
         }
         Self::Internal(format!("can't write the result: {error}"))
     }
+}
+
+/// Every command with its arguments, to be described.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// Runs the command line of this process.

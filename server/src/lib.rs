@@ -12,6 +12,7 @@ mod client;
 mod designs;
 mod embed_from;
 mod exports;
+pub mod guide;
 mod imported;
 mod layers;
 mod listen;

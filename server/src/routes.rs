@@ -6,6 +6,7 @@ pub(crate) mod embed;
 mod export;
 mod files;
 mod gallery;
+mod guide;
 mod health;
 mod import;
 mod import_page;
@@ -78,6 +79,9 @@ pub fn router(state: AppState) -> Router {
         .route(app::sweep_page::PATH, get(sweep_page::builder))
         .route(app::compare::PATH, get(page::compare))
         .route(app::compare::CSV_PATH, get(page::comparison))
+        .route(crate::guide::PATH, get(guide::contents))
+        .route("/guide/{chapter}", get(guide::chapter))
+        .route("/guide/images/{name}", get(guide::image))
         .route("/s/{id}", get(sweep_page::results))
         .route("/s/{id}/data", get(sweep_page::data))
         .route("/s/{id}/cells", get(sweep_page::cells))

@@ -57,7 +57,9 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
             <dt>"Expected error"</dt>
             <dd>{error(explorer, id)}</dd>
             <dt>"Id"</dt>
-            <dd><code>{metric.name}</code></dd>
+            <dd>
+                <a href=format!("/guide/metrics#{}", metric.name)><code>{metric.name}</code></a>
+            </dd>
         </dl>
         <h3>"Terms"</h3>
         {terms}

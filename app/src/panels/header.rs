@@ -22,6 +22,9 @@ pub const PRESETS_PATH: &str = "/presets";
 /// The tour of the paper's recipe, a page of the server.
 pub const TOUR_PATH: &str = "/tour";
 
+/// Where the guide is, which only the server writes.
+pub const GUIDE: &str = "/guide";
+
 /// The name, which leads to the explorer's first design.
 pub fn brand() -> impl IntoView {
     view! {
@@ -67,6 +70,7 @@ fn pages_with(current: Option<Page>, sweep: impl Fn() -> String + Send + 'static
             <a href=schedule_page::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
             <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
             <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
+            <a href=GUIDE>"Guide"</a>
         </nav>
     }
 }

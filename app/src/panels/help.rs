@@ -58,5 +58,6 @@ fn body(explorer: Explorer) -> impl IntoView {
             />
             "Single keys, such as / and p, work outside of text boxes"
         </label>
+        <p><a href="/guide/views">"How to read each view"</a></p>
     }
 }

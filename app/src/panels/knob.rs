@@ -415,7 +415,7 @@ fn about_knob(id: KnobId) -> impl IntoView {
         <p>{knob.meaning}</p>
         <dl>
             <dt>"Id"</dt>
-            <dd><code>{id.id()}</code></dd>
+            <dd><a href=format!("/guide/knobs#{}", knob.name)><code>{id.id()}</code></a></dd>
             <dt>"Values"</dt>
             <dd>{values_in_words(knob.kind)}</dd>
             {unit}

@@ -1,0 +1,53 @@
+// The guide: text without a script, reached from where a question comes up.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { card, expect, gotoHydrated, test } from "./helper";
+
+/** What axe would mend, as readable lines. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
+}
+
+test("a number leads to its place in the guide, and the guide on to the next chapter", async ({
+  page,
+}) => {
+  await gotoHydrated(page);
+  await card(page, "MFU").getByRole("button", { name: "Explain MFU" }).click();
+  const panel = page.getByRole("complementary", { name: "MFU" });
+  await panel.getByRole("link", { name: "mfu", exact: true }).click();
+  await expect(page).toHaveURL(/\/guide\/metrics#mfu$/);
+  await expect(page.locator("h3#mfu")).toBeInViewport();
+  await page.getByRole("link", { name: "Next: Knobs" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Knobs");
+});
+
+test("the guide is in the bar of every page, and opens designs", async ({ page }) => {
+  await gotoHydrated(page, "/ladder");
+  await page.getByRole("navigation", { name: "Pages" }).getByText("Guide").click();
+  await page.getByRole("main").getByRole("link", { name: "First five minutes" }).click();
+  await page.getByRole("main").getByRole("link", { name: /^\/\?v=1&preset=pangu/ }).click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(card(page, "Peak memory per device")).toBeVisible();
+});
+
+for (const [screen, viewport] of [
+  ["desktop", { width: 1440, height: 900 }],
+  ["phone", { width: 390, height: 844 }],
+  ["narrow", { width: 320, height: 640 }],
+] as const) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`nothing to mend for axe in the guide: ${screen}, ${colorScheme}`, async ({ visit }) => {
+      const page = await visit({ viewport, colorScheme, javaScriptEnabled: true });
+      for (const chapter of ["", "/start", "/metrics", "/designs", "/sweeps", "/api"]) {
+        await page.goto(`/guide${chapter}`);
+        await page.locator("main h1").waitFor();
+        expect(await findings(page)).toEqual([]);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(width).toBeLessThanOrEqual(viewport.width);
+      }
+    });
+  }
+}

@@ -1,0 +1,178 @@
+//! `/guide` and `/guide/CHAPTER`: the user guide, as text without a script.
+
+use std::fmt::Write as _;
+
+use app::html::{element, escaped};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::{not_found, page};
+use crate::AppState;
+use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
+
+/// What a page without a script may load.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'";
+
+/// The site's pages, as the header of the others names them.
+const PAGES: [(&str, &str); 7] = [
+    ("/", "Explore"),
+    (app::sweep_page::PATH, "Sweep"),
+    (app::compare::PATH, "Compare"),
+    (app::schedule_page::PATH, "Schedules"),
+    (app::ladder::PATH, "Ladder"),
+    (app::trust::PATH, "Trust"),
+    (PATH, "Guide"),
+];
+
+/// The table of contents.
+pub(super) async fn contents(State(state): State<AppState>, request: Request) -> Response {
+    answer(&state, &request, "")
+}
+
+/// A chapter.
+pub(super) async fn chapter(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    answer(&state, &request, &name)
+}
+
+/// A picture of the guide.
+pub(super) async fn image(
+    State(state): State<AppState>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Response {
+    match guide::image(&name) {
+        Some(bytes) => {
+            let kind = HeaderValue::from_static("image/png");
+            let cache = HeaderValue::from_static("public, max-age=86400");
+            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache)], bytes).into_response()
+        }
+        None => not_found::not_found(&state, &request),
+    }
+}
+
+fn answer(state: &AppState, request: &Request, name: &str) -> Response {
+    let found = Chapter::find(name).filter(|_| !request.uri().path().ends_with('/'));
+    let Some((place, chapter, text)) =
+        found.and_then(|(place, chapter)| Some((place, chapter, guide::rendered(place)?)))
+    else {
+        return not_found::not_found(state, request);
+    };
+    let html = document(state, request.headers(), place, chapter, text);
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+        (header::VARY, HeaderValue::from_static("cookie")),
+    ];
+    (headers, Html(html)).into_response()
+}
+
+fn document(
+    state: &AppState,
+    headers: &HeaderMap,
+    place: usize,
+    chapter: &Chapter,
+    text: &Rendered,
+) -> String {
+    let style = state.site.names().map_or_else(String::new, |names| {
+        format!("<link rel=\"stylesheet\" href=\"{}\">\n", names.css)
+    });
+    // Only the two that there are come out of a cookie.
+    let theme =
+        page::theme(headers).map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
+    let title = if place == 0 { text.title.clone() } else { format!("{} · Guide", text.title) };
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{} · Moescape</title>\n<meta name=\"description\" content=\"{}\">\n\
+         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n{style}</head>\n\
+         <body>\n<a class=\"skip\" href=\"#text\">Skip to the text</a>\n{}\
+         <div class=\"guide\">\n{}<main id=\"text\" class=\"guide-text\">\n{}{}</main>\n</div>\n\
+         </body>\n</html>\n",
+        escaped(&title),
+        escaped(&text.about),
+        bar(),
+        chapters(chapter),
+        article(text),
+        neighbours(place),
+    )
+}
+
+/// The bar on top, as on the other pages.
+fn bar() -> String {
+    let mut html = String::from(
+        "<header class=\"header\"><a class=\"brand\" href=\"/\">\
+         <img src=\"/favicon.svg\" alt=\"\" width=\"22\" height=\"22\">\
+         <span class=\"brand-name\">Moescape</span></a>\
+         <nav class=\"pages\" aria-label=\"Pages\">",
+    );
+    for (address, name) in PAGES {
+        let current = if address == PATH { " aria-current=\"page\"" } else { "" };
+        let _ = write!(html, "<a href=\"{address}\"{current}>{name}</a>");
+    }
+    html.push_str("</nav></header>\n");
+    html
+}
+
+/// Every chapter, this one marked.
+fn chapters(current: &Chapter) -> String {
+    let mut html = String::from("<nav class=\"guide-chapters\" aria-label=\"Chapters\"><ul>");
+    for (place, chapter) in CHAPTERS.iter().enumerate() {
+        let Some(text) = guide::rendered(place) else { continue };
+        let mark = if chapter == current { "aria-current=\"page\" " } else { "" };
+        let attributes = format!("{mark}href=\"{}\"", chapter.address());
+        html.push_str("<li>");
+        element(&mut html, "a", &attributes, &text.title);
+        html.push_str("</li>");
+    }
+    html.push_str("</ul></nav>\n");
+    html
+}
+
+/// Title, what is on the page, text.
+fn article(text: &Rendered) -> String {
+    let parts: Vec<&Heading> =
+        text.headings.iter().filter(|heading| matches!(heading.level, 2 | 3)).collect();
+    if parts.len() < 3 {
+        return text.html.clone();
+    }
+    let mut list = String::from(
+        "<nav class=\"guide-parts\" aria-label=\"On this page\"><details>\
+         <summary>On this page</summary><ul>",
+    );
+    for heading in parts {
+        let _ = write!(list, "<li class=\"guide-level-{}\">", heading.level);
+        element(&mut list, "a", &format!("href=\"#{}\"", escaped(&heading.id)), &heading.text);
+        list.push_str("</li>");
+    }
+    list.push_str("</ul></details></nav>\n");
+    // Behind the title, which is the first element.
+    let split = text.html.find("</h1>").map_or(0, |start| start + "</h1>".len());
+    let (title, rest) = text.html.split_at(split);
+    format!("{title}\n{list}{rest}")
+}
+
+/// What comes before and after.
+fn neighbours(place: usize) -> String {
+    let mut html = String::from("<nav class=\"guide-neighbours\" aria-label=\"Neighbours\">");
+    let near = [
+        ("prev", "Previous: ", place.checked_sub(1)),
+        ("next", "Next: ", Some(place + 1).filter(|next| *next < CHAPTERS.len())),
+    ];
+    for (relation, word, place) in near {
+        let Some((place, text)) = place.and_then(|at| Some((at, guide::rendered(at)?))) else {
+            continue;
+        };
+        let attributes =
+            format!("class=\"button\" rel=\"{relation}\" href=\"{}\"", CHAPTERS[place].address());
+        element(&mut html, "a", &attributes, &format!("{word}{}", text.title));
+    }
+    html.push_str("</nav>\n");
+    html
+}

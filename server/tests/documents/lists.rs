@@ -1,0 +1,238 @@
+//! The generated lists: metrics, short names, presets, accelerators, columns of runs, routes.
+
+use std::collections::BTreeSet;
+
+use app::error_band::{Expected, expected, family};
+use model::Plan;
+use model::accelerator::AcceleratorId;
+use model::alias::ALIASES;
+use model::calibration::{BANDS, Band, MEMORY_BAND};
+use model::choice::Choice;
+use model::design::Design;
+use model::metric::{Better, MetricId};
+use model::preset::{Preset, PresetKind};
+use serde_json::Value;
+
+use crate::{keep_part, read, row, source, table};
+
+#[test]
+fn every_metric_is_in_the_guide_as_the_registry_has_it() {
+    let plan = Plan::new(&Design::from_preset(Preset::DEFAULT_ID).unwrap()).unwrap();
+    let mut text = String::new();
+    for id in MetricId::ALL {
+        let metric = id.metric();
+        let unit = match (metric.unit, *id) {
+            ("", MetricId::fits) => "yes or no",
+            ("", id) if id.metric().name.starts_with("params") => "a count",
+            ("", _) => "a ratio, where 1 is 100 %",
+            (unit, _) => unit,
+        };
+        let better = match metric.better {
+            Some(Better::Higher) => "higher",
+            Some(Better::Lower) => "lower",
+            None => "neither by itself",
+        };
+        text.push_str(&format!(
+            "### {}\n\n**{}.** {}.\n\n- Formula: {}\n- Unit: {unit}; better: {better}\n\
+             - Source: {}\n- Expected error: {}\n\n",
+            metric.name,
+            metric.label,
+            metric.definition,
+            metric.formula,
+            source(metric.source),
+            error(expected(&plan, *id)),
+        ));
+    }
+    keep_part("docs/guide/metrics.md", "metrics", &text);
+}
+
+/// What is said of a metric's error, whatever the design.
+fn error(expected: Expected) -> String {
+    match expected {
+        Expected::Band(band) if *band == MEMORY_BAND => {
+            "that of [peak memory](trust.md#the-bands)".to_owned()
+        }
+        Expected::Band(_) => {
+            "that of [the step time](trust.md#the-bands) for the design's family".to_owned()
+        }
+        Expected::AsPeakMemory => "as sure as the peak memory".to_owned(),
+        Expected::Exact => "none: an exact count or formula".to_owned(),
+        Expected::Derived | Expected::Unknown => {
+            "not validated by itself: hardly any published run states it".to_owned()
+        }
+    }
+}
+
+#[test]
+fn the_guide_has_todays_bands() {
+    let mut rows = vec![row([
+        "Accelerators",
+        "Models",
+        "Half within",
+        "Nine of ten within",
+        "Runs",
+        "Sources",
+    ])];
+    let percent = |share: f64| app::format::percent(share, 1).to_string();
+    let band = |band: &Band, name: String, models: &str| {
+        let sources = if band.sources == 0 { String::new() } else { band.sources.to_string() };
+        let numbers = [percent(band.median), percent(band.p90), band.rows.to_string(), sources];
+        [vec![name, models.to_owned()], numbers.to_vec()].concat()
+    };
+    for of in BANDS {
+        let models = if of.experts { "mixture of experts" } else { "dense" };
+        rows.push(band(of, family(of).to_owned(), models));
+    }
+    rows.push(band(&MEMORY_BAND, "peak memory, all accelerators".to_owned(), "all"));
+    keep_part("docs/guide/trust.md", "bands", &table(&rows));
+}
+
+#[test]
+fn every_short_name_is_listed() {
+    let mut rows = vec![row(["Short name", "Is"])];
+    for (alias, knob) in ALIASES {
+        let id = knob.id();
+        let anchor = knob.knob().name;
+        rows.push(row([format!("`{alias}`"), format!("[{id}](guide/knobs.md#{anchor})")]));
+    }
+    keep_part("docs/designs.md", "aliases", &table(&rows));
+}
+
+#[test]
+fn every_preset_is_listed() {
+    let mut rows = vec![row(["Id", "Kind", "Is", "Source"])];
+    for preset in Preset::all() {
+        let kind = match preset.kind {
+            PresetKind::Recipe => "recipe",
+            PresetKind::Model => "model",
+        };
+        let story = match preset.refused {
+            Some(reason) => format!("{}: can't be opened, {reason}", preset.title),
+            None => format!("{}: {}", preset.title, preset.story),
+        };
+        let cells = [format!("`{}`", preset.id), kind.to_owned(), story, source(preset.source)];
+        rows.push(row(cells));
+    }
+    keep_part("docs/designs.md", "presets", &table(&rows));
+}
+
+#[test]
+fn every_accelerator_is_listed() {
+    let mut rows = vec![row([
+        "Id",
+        "Is",
+        "BF16, TFLOPS",
+        "FP8, TFLOPS",
+        "Memory, GiB",
+        "Usable, GiB",
+        "Memory, GB/s",
+        "In the node, GB/s",
+        "Between nodes, GB/s",
+        "Per node",
+    ])];
+    for accelerator in AcceleratorId::ALL {
+        let (name, part) = (accelerator.name(), accelerator.row());
+        let peak = |peak: Option<f64>| peak.map_or_else(|| "none".to_owned(), one_decimal);
+        rows.push(row([
+            format!("`{name}`"),
+            part.title.to_owned(),
+            peak(part.bf16_tflops),
+            peak(part.fp8_tflops),
+            one_decimal(part.hbm_gib),
+            one_decimal(part.hbm_usable_gib),
+            one_decimal(part.hbm_gb_per_sec),
+            one_decimal(part.intra_node_gb_per_sec),
+            one_decimal(part.inter_node_gb_per_sec),
+            part.devices_per_node.to_string(),
+        ]));
+    }
+    keep_part("docs/designs.md", "accelerators", &table(&rows));
+}
+
+fn one_decimal(number: f64) -> String {
+    app::format::decimals(number, 1).to_string()
+}
+
+/// What stands in each column of a file of runs.
+const COLUMNS: &[(&str, &str)] = &[
+    ("tier", "`A` metric exact and layout complete, `B` something missing, `C` weak; B if absent"),
+    ("id", "needed; unique"),
+    ("kind", "`train_step`, if absent; other kinds are not predicted"),
+    ("source_id", "short name of where it is from; `--source` takes it"),
+    ("model", "needed; a known name, or any with `arch`"),
+    ("params_B", "parameters in billions, to check the architecture"),
+    ("arch", "such as `L48 h2048 heads32 kv4 hd128 E128 top8 moe_ffn768 V151936`"),
+    ("hardware", "needed; such as `Atlas 800T A2`, `910C`, `DGX-H100`"),
+    ("hw_peak_TFLOPs", "what the source's MFU divides by"),
+    ("n_devices", "needed"),
+    ("TP", "tensor parallel"),
+    ("SP", "`on`, `off`, `on if TP>1`"),
+    ("CP", "context parallel"),
+    ("PP", "pipeline parallel"),
+    ("VPP", "chunks a stage"),
+    ("EP", "expert parallel, as the framework counts it"),
+    ("ETP", "expert tensor parallel"),
+    ("DP", "data parallel, to check"),
+    ("zero_fsdp", "`ZeRO-1`, `FSDP`, `none`"),
+    ("seq_len", "tokens of a sequence"),
+    ("MBS", "sequences of a micro-batch"),
+    ("GBS", "sequences of a step"),
+    ("precision", "such as `BF16`, `FP8`"),
+    ("recompute", "what is computed again, in words"),
+    ("overlap_flags", "what overlaps, dispatcher, schedule, routing, in words or as flags"),
+    ("step_time_s", "a metric: seconds"),
+    ("tokens_per_s_total", "a metric"),
+    ("tokens_per_s_per_device", "a metric"),
+    ("TFLOPs_per_device", "a metric, counted as `flops_def` says"),
+    ("MFU_pct", "a metric, per cent"),
+    ("HFU_pct", "a metric, per cent"),
+    ("mem_GB_per_device", "peak memory; GiB where the notes say so"),
+    ("other_metric", "anything else; not compared"),
+    ("flops_def", "what the FLOPs count: causal or full attention, MTP, recomputation"),
+    ("implied_fwdbwd_FLOPs_per_token", "FLOPs per token that the numbers imply"),
+    ("measured_fields", "the metric columns that were measured, by spaces; others are derived"),
+    ("source", "where it is published"),
+    ("locator", "where in it"),
+    ("confidence", "how sure the copy is"),
+    ("notes", "remarks"),
+];
+
+#[test]
+fn every_column_of_a_file_of_runs_is_explained() {
+    let file = read("server/validation/runs/published_runs.csv");
+    let header: Vec<&str> = file.lines().next().unwrap().split(',').collect();
+    let known: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(known, header);
+    let mut rows = vec![row(["Column", "Holds"])];
+    let columns = COLUMNS.iter();
+    rows.extend(columns.map(|(name, holds)| row([format!("`{name}`"), (*holds).to_owned()])));
+    keep_part("docs/guide/calibrate.md", "run-columns", &table(&rows));
+}
+
+#[test]
+fn every_route_is_in_the_reference_of_the_api() {
+    let document: Value = serde_json::from_str(server::openapi::document()).unwrap();
+    let mut rows = vec![row(["Route", "Does"])];
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let route = format!("`{} {path}`", method.to_uppercase());
+            rows.push(row([route, operation["summary"].as_str().unwrap().to_owned()]));
+        }
+    }
+    assert!(rows.len() > 30);
+    keep_part("docs/api.md", "routes", &table(&rows));
+}
+
+#[test]
+fn every_field_of_a_spec_is_explained() {
+    // The reader's own list of keys.
+    let reader = include_str!("../../sweep/src/spec/reader.rs");
+    let (_, rest) = reader.split_once("const KEYS: [&str; ").unwrap();
+    let (list, _) = rest.split_once("];\n").unwrap();
+    let keys: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(keys.contains("sampling") && keys.len() >= 11, "{keys:?}");
+    let guide = read("docs/guide/sweeps.md");
+    for key in keys {
+        assert!(guide.contains(&format!("\n| `{key}` |")), "{key}");
+    }
+}
