@@ -51,14 +51,11 @@ impl Provenance {
 
     /// A tree that says where it comes from, behind what it has.
     #[must_use]
-    pub fn in_tree(&self, tree: Tree) -> Tree {
-        match tree {
-            Tree::Map(mut entries) => {
-                entries.push((PROVENANCE.to_owned(), self.tree()));
-                Tree::Map(entries)
-            }
-            other => other,
+    pub fn in_tree(&self, mut tree: Tree) -> Tree {
+        if let Tree::Map(entries) = &mut tree {
+            entries.push((PROVENANCE.to_owned(), self.tree()));
         }
+        tree
     }
 
     /// Lines of a comment, for scripts and TOML.

@@ -61,7 +61,6 @@ fn tell(text: &str, key: &str, value: &Tree, draft: &mut Draft) {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 fn not_json(error: KnobError) -> (u64, String) {
     // The reader's own words name line and column.
     (0, error.detail)

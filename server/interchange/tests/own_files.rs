@@ -1,5 +1,4 @@
 //! Our own design files, read as everything else is.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use interchange::{Format, Import, import};
 use model::design::{Design, KnobId};
