@@ -351,7 +351,8 @@ impl Live {
         let pen = Pen::in_file(&canvas(&format!("{name}-base"))?)?;
         let title = match name {
             "scatter" => {
-                scatter::paint(&pen, data, self.plot.as_ref()?, &self.selection);
+                let placed = (self.plot.as_ref()?, &self.places);
+                scatter::paint(&pen, data, placed, &self.selection);
                 "Trade-off"
             }
             "parallel" => {
