@@ -115,7 +115,7 @@ test("single keys go from knob to knob, explain, and go to views", async ({ page
   await page.keyboard.press("Escape");
   await page.keyboard.press("g");
   await page.keyboard.press("m");
-  await expect(page.locator("[data-study=memory] h2")).toBeFocused();
+  await expect(page.locator("[data-study=memory]")).toBeFocused();
   await page.keyboard.press("g");
   await page.keyboard.press("p");
   await expect(page).toHaveURL(/\/presets$/);

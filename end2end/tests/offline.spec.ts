@@ -27,9 +27,9 @@ test.describe("offline", () => {
     await expect(page.getByText("You are offline.")).toBeVisible();
     await expect(numberBox(page, "Tensor parallel (TP)")).toHaveValue("4");
     const bubble = card(page, "Bubble, real stage times");
-    await expect(bubble).toContainText("10.49 % closed form");
-    await numberBox(page, "Virtual stages (VPP)").fill("1");
     await expect(bubble).toContainText("18.99 % closed form");
+    await numberBox(page, "Virtual stages (VPP)").fill("1");
+    await expect(bubble).toContainText("31.91 % closed form");
     await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=1/);
     // Studies come from a module and a worker of their own.
     await page.locator("[data-study=sensitivity]").scrollIntoViewIfNeeded();

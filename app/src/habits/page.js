@@ -50,7 +50,8 @@ export function goTo(element) {
     element.tabIndex = -1;
   }
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  element.scrollIntoView({ block: "center", behavior: still ? "auto" : "smooth" });
+  const block = element.matches(".study") ? "start" : "center";
+  element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });
   element.focus({ preventScroll: true });
 }
 

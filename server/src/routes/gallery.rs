@@ -140,7 +140,7 @@ fn card(preset: &'static Preset) -> Card {
             element(&mut html, "p", "class=\"muted\"", &format!("Can't be opened: {reason}"));
         }
         None => {
-            let facts = facts(preset.design());
+            let facts = facts(&preset.design());
             words.extend(facts.iter().map(|(_, text)| format!(" {text}")));
             html.push_str("<dl class=\"gallery-facts\">");
             for (name, text) in &facts {
@@ -166,11 +166,11 @@ fn card(preset: &'static Preset) -> Card {
 }
 
 /// What a design is and what the model says of it.
-fn facts(design: Design) -> Vec<(&'static str, String)> {
+fn facts(design: &Design) -> Vec<(&'static str, String)> {
     let cluster = &design.cluster;
     let devices =
         format!("{} × {}", format::whole(cluster.num_devices), cluster.accelerator.row().title,);
-    let Some(numbers) = Numbers::of(&design) else { return vec![("Cluster", devices)] };
+    let Some(numbers) = Numbers::of(design) else { return vec![("Cluster", devices)] };
     let metrics = &numbers.estimate.metrics;
     let value = |id: MetricId| format::metric(id, metrics.get(id)).to_string();
     let size = format!(

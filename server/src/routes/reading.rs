@@ -1,6 +1,8 @@
 //! Pages that only the server writes and no module takes over: the gallery and the tour. They read
 //! well without a script; with one they have the keys and the palette of every page.
 
+use std::fmt::Write as _;
+
 use app::html::{element, escaped};
 use app::panels::header;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header as names};
@@ -64,20 +66,23 @@ impl Reading<'_> {
         );
         element(&mut html, "title", "", &title);
         if let Some(names) = state.site.names() {
-            html.push_str(&format!(
+            // Writing to a string can't fail.
+            let _ = write!(
+                html,
                 "\n<link rel=\"manifest\" href=\"/manifest.webmanifest\">\n\
                  <link rel=\"stylesheet\" href=\"{}\">\n\
                  <script type=\"module\" src=\"{}\"></script>",
                 names.css, names.habits
-            ));
+            );
         }
-        html.push_str(&format!(
+        let _ = write!(
+            html,
             "\n</head>\n<body>\n<div class=\"reading-page\">\
              <a class=\"skip\" href=\"#reading\">Skip to the content</a>\
              <header class=\"header\">{}</header>\n\
              <main id=\"reading\" class=\"reading\" {main}>{body}</main></div>\n</body>\n</html>\n",
             header::still(path)
-        ));
+        );
         html
     }
 }
