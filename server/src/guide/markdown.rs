@@ -7,9 +7,8 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 
 use super::{CHAPTERS, Chapter};
 
-/// The site's pages whose name in `code` becomes a link.
-const PAGES: [&str; 10] = [
-    "/",
+/// The site's pages whose name in `code` becomes a link; `/` is a key, too.
+const PAGES: [&str; 9] = [
     "/trust",
     "/ladder",
     "/schedule",

@@ -117,7 +117,7 @@ fn takes(id: KnobId) -> String {
         }
         Kind::LayerFreq => "a number or a pattern such as `([0]*3+[1]*58)`".to_owned(),
         Kind::PerStage(high) => {
-            format!("a whole number up to {}, or one for each stage, or none", high)
+            format!("a whole number up to {high}, or one for each stage, or none")
         }
         Kind::PositionList(high) => format!("positions up to {high}, or none"),
         Kind::Layout => "a layout such as `Et*3|(tt|)*29mL`, or none".to_owned(),
