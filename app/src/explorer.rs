@@ -21,6 +21,7 @@ use model::{Plan, legal_values};
 use crate::history::History;
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
+use crate::widgets::part::Part;
 
 pub use rows::Row;
 use rows::{Rows, write};
@@ -53,7 +54,7 @@ pub enum Topic {
 }
 
 /// What a page puts beside knobs and numbers.
-pub type Beside = Arc<dyn Fn(Topic) -> AnyView + Send + Sync>;
+pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 
 /// The state of the page.
 #[derive(Clone, Copy)]
@@ -162,7 +163,7 @@ impl Explorer {
 
     /// What stands beside a knob or a number.
     #[must_use]
-    pub fn beside(self, topic: Topic) -> Option<AnyView> {
+    pub fn beside(self, topic: Topic) -> Option<Part> {
         self.beside.with_value(|beside| beside.as_ref().map(|beside| beside(topic)))
     }
 
