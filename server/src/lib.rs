@@ -12,6 +12,7 @@ mod client;
 mod designs;
 mod embed_from;
 mod imported;
+mod in_use;
 mod layers;
 mod listen;
 mod nats;
