@@ -22,6 +22,7 @@ use model::{Estimator, Plan, legal_values};
 use crate::history::{History, Step};
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
+use crate::widgets::part::Part;
 
 use drag::Before;
 pub use rows::Row;
@@ -55,7 +56,7 @@ pub enum Topic {
 }
 
 /// What a page puts beside knobs and numbers.
-pub type Beside = Arc<dyn Fn(Topic) -> AnyView + Send + Sync>;
+pub type Beside = Arc<dyn Fn(Topic) -> Part + Send + Sync>;
 
 /// The state of the page.
 #[derive(Clone, Copy)]
@@ -171,7 +172,7 @@ impl Explorer {
 
     /// What stands beside a knob or a number.
     #[must_use]
-    pub fn beside(self, topic: Topic) -> Option<AnyView> {
+    pub fn beside(self, topic: Topic) -> Option<Part> {
         self.beside.with_value(|beside| beside.as_ref().map(|beside| beside(topic)))
     }
 

@@ -44,3 +44,38 @@ pub fn same_trace<'a>(design: &Design, traced: Option<&'a Plan>) -> Option<&'a P
     let is_traced = design.routing.balance == Balance::Trace;
     traced.filter(|plan| is_traced && plan.design().routing.trace == design.routing.trace)
 }
+
+/// What a design lacks that breaks no rule but that of its trace: a link holds the trace's name and
+/// not its loads, so its numbers are made where the trace is. `None` for every other design.
+#[must_use]
+pub fn lacking(design: &Design) -> Option<String> {
+    let is_traced = design.routing.balance == Balance::Trace;
+    if !is_traced || Plan::with_effect(design, Effect::UNIFORM).is_err() {
+        return None;
+    }
+    let which = match &design.routing.trace {
+        Some(hash) => format!("the recorded trace of expert loads {hash}"),
+        None => "a recorded trace of expert loads".to_owned(),
+    };
+    Some(format!(
+        "Its numbers need {which}, which isn't part of a link. Open it in the explorer and choose \
+         the trace's file there."
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_design_whose_trace_alone_is_missing_lacks_it() {
+        let lacking = |query| lacking(&model::link::decode(query).expect("a link that decodes"));
+        assert_eq!(lacking(""), None);
+        let hash = "0123456789abcdef".repeat(4);
+        let traced = format!("routing.balance=trace&routing.trace={hash}");
+        let says = lacking(&traced).expect("its trace isn't there");
+        assert!(says.contains(&hash) && says.contains("trace's file"), "{says}");
+        // One that could not run with its trace either says so by the rules that it breaks.
+        assert_eq!(lacking("routing.balance=trace&parallel.pipeline_model_parallel_size=12"), None);
+    }
+}

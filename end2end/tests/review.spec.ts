@@ -126,6 +126,66 @@ test("comments, suggestions, decisions and the report of a session", async ({ vi
   await expect(numberBox(ann, ep)).toHaveValue("16");
 });
 
+test("a press on a stage's bar begins a comment, and a name in it is told", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "By name");
+  const cleo = await named(visit, "Cleo");
+  await enter(cleo, await invite(ann, "Can comment"));
+
+  const memory = cleo.locator("#results [data-study=memory]");
+  await memory.locator("svg.chart:visible [data-opens=stage-3] rect").first().click();
+  const about = cleo.getByLabel("About", { exact: true });
+  await expect(about).toHaveValue("metric:memory_peak_bytes@stage=3");
+  const box = cleo.getByLabel("New comment (Markdown)");
+  await expect(box).toBeFocused();
+  await box.pressSequentially("Is that **right**, @An");
+  await cleo.getByRole("group", { name: "Mention someone" }).getByRole("button").click();
+  await expect(box).toHaveValue("Is that **right**, @Ann ");
+  await expect(box).toBeFocused();
+  await box.pressSequentially("?");
+  await cleo.getByRole("button", { name: "Comment", exact: true }).last().click();
+
+  await expect(ann.getByRole("status").filter({ hasText: "Cleo mentions you" })).toBeVisible();
+  await tab(ann, "Discuss");
+  const thread = panel(ann).locator(".thread", { hasText: "stage 3" });
+  await expect(thread.getByText("Mentions you")).toBeVisible();
+  await expect(thread.locator(".mention.you")).toHaveText("@Ann");
+  await expect(thread.locator("strong", { hasText: "right" })).toBeVisible();
+  // So it is when the server writes the page, and for who isn't meant.
+  await ann.reload();
+  await expect(thread.locator(".mention.you")).toHaveText("@Ann");
+  await expect(panel(cleo).getByText("Mentions you")).toHaveCount(0);
+  await expect(panel(cleo).locator(".mention")).toHaveText("@Ann");
+});
+
+test("a pointer on a chart is at the same data on a narrower screen", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "Look here");
+  const phone = { viewport: { width: 900, height: 800 } };
+  const bob = await named(visit, "Bob", phone);
+  await enter(bob, await invite(ann, "Can look"));
+  const chart = (page: Page) => page.locator("#results [data-study=memory] svg.chart:visible");
+  const plot = (page: Page) => chart(page).locator(".chart-plot");
+  const bar = (page: Page) => chart(page).locator("[data-opens=stage-5]").boundingBox();
+
+  const at = await bar(ann);
+  if (at === null) throw new Error("stage 5 has no bar");
+  await chart(ann).scrollIntoViewIfNeeded();
+  const seen = (await bar(ann)) ?? at;
+  await ann.mouse.move(seen.x + seen.width / 2, seen.y + seen.height / 2, { steps: 4 });
+  const pointer = bob.locator(".chart-cursor", { hasText: "Ann" });
+  await expect(pointer).toBeAttached();
+  await expect(async () => {
+    const [there, own] = [await pointer.boundingBox(), await bar(bob)];
+    if (there === null || own === null) throw new Error("nothing to be seen");
+    expect(there.x).toBeGreaterThan(own.x - 2);
+    expect(there.x).toBeLessThan(own.x + own.width + 2);
+  }).toPass();
+  await expect(plot(bob)).toHaveCount(1);
+  await ann.mouse.move(5, 5);
+  await expect(pointer).toHaveCount(0);
+});
+
 test.describe("lines that end", () => {
   test.use({ expectedConsole: /WebSocket|status of 404|ERR_INTERNET_DISCONNECTED|Failed to load/ });
 
@@ -137,8 +197,13 @@ test.describe("lines that end", () => {
     // A session begins with a link of each role; Bob's is the one that was named.
     const link = panel(ann).locator(".thread", { hasText: "For Bob" });
     await link.getByRole("button", { name: "Withdraw" }).click();
-    await expect(bob.getByText(/You are no longer in this session/)).toBeVisible();
-    await expect(numberBox(bob, "Pipeline parallel (PP)")).toBeDisabled();
+    await expect(bob.getByRole("heading", { name: "You are no longer in" })).toBeVisible();
+    await expect(bob.getByRole("alert")).toContainText("withdrawn or has expired");
+    await expect(bob.getByRole("link", { name: /Open the design/ })).toBeVisible();
+    await expect(bob.getByRole("main")).toHaveCount(1);
+    await expect(numberBox(bob, "Pipeline parallel (PP)")).toBeHidden();
+    const { violations } = await new AxeBuilder({ page: bob }).analyze();
+    expect(violations.map(({ id }) => id)).toEqual([]);
   });
 
   test("edits without a line are kept and sent when it is back", async ({ visit }) => {
@@ -151,6 +216,31 @@ test.describe("lines that end", () => {
     await expect(bob.getByText(/1 change waits to be sent/)).toBeVisible();
     await bob.context().setOffline(false);
     await expect(numberBox(ann, ep)).toHaveValue("16");
+  });
+
+  test("what isn't sent survives a reload and happens once", async ({ visit }) => {
+    const ann = await named(visit, "Ann");
+    await begin(ann, "In a tunnel");
+    const bob = await named(visit, "Bob");
+    await enter(bob, await invite(ann, "Can edit"));
+    // The socket is gone and stays so; the page itself can be loaded again.
+    let lets = false;
+    await bob.routeWebSocket(/socket/, (line) => {
+      if (lets) line.connectToServer();
+      else void line.close();
+    });
+    await bob.reload();
+    await expect(bob.locator(".reviewing[data-line=lost]")).toBeAttached();
+    await numberBox(bob, ep).fill("16");
+    await expect(bob.getByText(/1 change waits to be sent/)).toBeVisible();
+    await bob.reload();
+    await expect(numberBox(bob, ep)).toHaveValue("16");
+    await expect(numberBox(ann, ep)).not.toHaveValue("16");
+    lets = true;
+    await expect(numberBox(ann, ep)).toHaveValue("16", { timeout: 30_000 });
+    await expect(bob.getByText(/waits to be sent/)).toBeHidden();
+    await tab(ann, "History");
+    await expect(panel(ann).getByText(/Bob set EP to 16/)).toHaveCount(1);
   });
 
   test("a session that there isn't is a clear page", async ({ visit }) => {

@@ -84,7 +84,9 @@ async fn latency() {
 /// What sessions with people in them take of memory.
 async fn held() {
     let data = data();
-    let server = Server::start(data.path());
+    let most = (SESSIONS * IN_EACH).to_string();
+    let flags = ["--sockets-per-address", most.as_str()];
+    let server = Server::start_with(data.path(), "127.0.0.1:0", &flags);
     let before = server.resident_kib();
     let mut clients = vec![];
     for _ in 0..SESSIONS {

@@ -7,6 +7,7 @@ use std::{fmt, fs, io};
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::in_use::{self, HoldError};
 use crate::{store, traces};
 
 /// Why there is no copy. A sentence for who asked for it.
@@ -57,6 +58,13 @@ pub(crate) fn restore(from: &Path, data: &Path, replace: bool) -> Result<(), Bac
     // Nothing is touched before the copy is known to be whole.
     check(&copy)?;
     make_empty(data, replace)?;
+    let _alone = in_use::alone(data).map_err(|error| match error {
+        HoldError::Taken => BackupError::Asked(format!(
+            "a server runs on {}: end it first, or it would go on with what was there",
+            data.display()
+        )),
+        HoldError::Disk(error) => disk(&data.join(in_use::FILE), &error),
+    })?;
     let file = data.join(store::FILE);
     for old in [store::FILE, "moescape.sqlite-wal", "moescape.sqlite-shm"] {
         match fs::remove_file(data.join(old)) {
@@ -75,7 +83,10 @@ pub(crate) fn restore(from: &Path, data: &Path, replace: bool) -> Result<(), Bac
 /// Makes a directory, which has to be empty unless what it holds may be replaced.
 fn make_empty(directory: &Path, replace: bool) -> Result<(), BackupError> {
     fs::create_dir_all(directory).map_err(|error| disk(directory, &error))?;
-    let mut entries = fs::read_dir(directory).map_err(|error| disk(directory, &error))?;
+    let entries = fs::read_dir(directory).map_err(|error| disk(directory, &error))?;
+    // Left behind by a server that kept nothing else.
+    let mut entries = entries
+        .filter(|entry| entry.as_ref().map_or(true, |entry| entry.file_name() != in_use::FILE));
     if replace || entries.next().is_none() {
         return Ok(());
     }

@@ -76,7 +76,8 @@ impl Card {
             Ok(plan) => Body::Numbers(face(&Numbers::new(plan))),
             Err(violations) => {
                 let first = violations.into_iter().next();
-                Body::Broken(first.map(|violation| violation.message).unwrap_or_default())
+                let first = first.map(|violation| violation.message).unwrap_or_default();
+                Body::Broken(app::recorded::lacking(design).unwrap_or(first))
             }
         };
         let title = design.preset.title.to_owned();

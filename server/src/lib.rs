@@ -14,6 +14,7 @@ mod embed_from;
 mod exports;
 pub mod guide;
 mod imported;
+mod in_use;
 mod layers;
 mod listen;
 mod nats;

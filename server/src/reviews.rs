@@ -5,6 +5,7 @@
 //! has the last word: an event is told only once it is written down, and it is written behind the
 //! last one or not at all, so that several servers can use one store.
 
+mod crowd;
 mod foreign;
 mod keeper;
 mod ledger;
@@ -31,6 +32,7 @@ use tokio::sync::{Semaphore, mpsc};
 
 use crate::nats::{Address, Notice, Notices};
 use crate::store::{self, Store, StoreError};
+use crowd::{Crowd, Place};
 use keeper::{Keeper, Message};
 use rate::Buckets;
 use secret::NoRandomness;
@@ -103,6 +105,7 @@ pub(crate) struct Reviews {
     store: Arc<store::Lazy>,
     rooms: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
     sockets: Arc<Semaphore>,
+    crowd: Arc<Crowd>,
     /// The number of the last connection; each server begins with another one.
     connection: AtomicU64,
     notices: Notices,
@@ -122,6 +125,7 @@ impl Reviews {
             store,
             rooms: Mutex::default(),
             sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            crowd: Arc::default(),
             connection: AtomicU64::new(connection),
             notices: Notices::new(nats),
             beginnings: Buckets::new(BEGINNINGS.0, BEGINNINGS.1),
@@ -320,6 +324,26 @@ impl Reviews {
             // A keeper with a full mailbox finds events in the store anyway.
             let _ = mailbox.try_send(Message::Heard(notice));
         }
+    }
+
+    /// How many sockets one address may have.
+    pub(crate) fn allow_sockets(&self, most: u32) {
+        self.crowd.allow(most);
+    }
+
+    /// Room for one more socket of an address, for as long as it is held.
+    pub(crate) fn place(&self, address: &str) -> Option<Place> {
+        Crowd::place(&self.crowd, address)
+    }
+
+    /// The texts of these events, by their numbers.
+    pub(crate) async fn texts(
+        self: &Arc<Self>,
+        review: &str,
+        of: Vec<Seq>,
+    ) -> Result<Vec<Event>, Trouble> {
+        let review = review.to_owned();
+        self.ask(move |store| ledger::these(store, &review, of)).await
     }
 
     fn next_connection(&self) -> u64 {

@@ -37,7 +37,7 @@ impl<'a> SvgBackend<'a> {
     }
 
     /// Starts a group whose title shows while the pointer is over it, and which stands for a link
-    /// beside the chart, if for any.
+    /// beside the chart or for what it is a mark of, if for any.
     pub(super) fn open(&mut self, title: &str, opens: &str) {
         self.svg.push_str("<g");
         if !opens.is_empty() {
@@ -48,6 +48,16 @@ impl<'a> SvgBackend<'a> {
         self.svg.push_str("><title>");
         escape_into(self.svg, title);
         self.svg.push_str("</title>");
+    }
+
+    /// Says where the part inside the axes is, for those who point at it. Nothing is seen of it.
+    pub(super) fn plot(&mut self, (x0, y0): BackendCoord, (x1, y1): BackendCoord) {
+        let (width, height) = (x1 - x0, y1 - y0);
+        let _ = write!(
+            self.svg,
+            "<rect class=\"chart-plot\" x=\"{x0}\" y=\"{y0}\" width=\"{width}\" \
+             height=\"{height}\"/>"
+        );
     }
 
     /// Ends the group.

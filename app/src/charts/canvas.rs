@@ -111,9 +111,36 @@ pub(super) struct Mark {
 /// Marks that share a title, or have none where it is empty.
 pub(super) struct Titled {
     pub(super) title: String,
-    /// The step of the link beside the chart that a press stands for; empty for none.
+    /// The step of the link beside the chart that a press stands for, or what it is a mark of, as
+    /// `stage-3`, where a page knows what to do with that; empty for neither.
     pub(super) opens: String,
     pub(super) marks: Vec<Mark>,
+}
+
+/// The part inside the axes, between two corners.
+pub(super) struct Inside(pub(super) [(i32, i32); 2]);
+
+impl<'e> PointCollection<'e, (i32, i32)> for &'e Inside {
+    type Point = &'e (i32, i32);
+    type IntoIter = std::slice::Iter<'e, (i32, i32)>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl Drawable<SvgBackend<'_>> for Inside {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        mut corners: I,
+        backend: &mut SvgBackend<'_>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        if let (Some(from), Some(to)) = (corners.next(), corners.next()) {
+            backend.plot(from, to);
+        }
+        Ok(())
+    }
 }
 
 impl<'e> PointCollection<'e, (i32, i32)> for &'e Titled {

@@ -4,7 +4,9 @@ use plotters::element::PathElement;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Cartesian, Fill, LINE, Mark, Plot, Titled, line, put, strong, text};
+use super::canvas::{
+    Canvas, Cartesian, Fill, Inside, LINE, Mark, Plot, Titled, line, put, strong, text,
+};
 use super::ink::Ink;
 use super::scatter::Shape;
 use super::text::{TEXT_SIZE, bold_width, fixed, text_width};
@@ -199,6 +201,7 @@ impl Frame {
             self.y.from..self.y.to,
             pixels,
         ));
+        put(canvas, &Inside([(self.left, self.top), (self.right, self.bottom)]));
         self.draw_y(canvas, &plot);
         self.draw_x(canvas, &plot, width);
         plot

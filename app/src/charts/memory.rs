@@ -212,7 +212,8 @@ impl Bars<'_> {
                 let corners = [(left, top), (right, limit_y.max(top + 1))];
                 marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Struck });
             }
-            put(canvas, &Titled { title: self.title(stage), opens: String::new(), marks });
+            let opens = format!("stage-{}", stage.stage);
+            put(canvas, &Titled { title: self.title(stage), opens, marks });
         }
     }
 

@@ -12,6 +12,7 @@ use super::{CSV_PATH, figures, start, table};
 use crate::charts::sentence;
 use crate::format;
 use crate::html::{element, escape_into, escaped};
+use crate::recorded;
 
 /// The whole content.
 pub(super) fn html(raw: &str) -> String {
@@ -85,7 +86,10 @@ fn card(html: &mut String, columns: &[Column], chosen: &Chosen, place: usize) {
     }
     match &column.state {
         State::Legal(_) => headline(html, columns, chosen.baseline, place),
-        State::Broken(_, rules) => broken(html, rules),
+        State::Broken(design, rules) => match recorded::lacking(design) {
+            Some(lacking) => lacks(html, &lacking),
+            None => broken(html, rules),
+        },
         State::Unreadable(errors) => unreadable(html, errors),
     }
     html.push_str("<p class=\"ways\">");
@@ -131,6 +135,13 @@ fn headline(html: &mut String, columns: &[Column], baseline: usize, place: usize
         let _ = write!(text, " Differs from {} in {knobs}.", base.letter);
     }
     element(html, "p", "", &text);
+}
+
+/// Says what a design needs that a link doesn't hold.
+fn lacks(html: &mut String, lacking: &str) {
+    html.push_str("<div class=\"compare-broken\"><p><strong>Its trace is missing.</strong> ");
+    escape_into(html, lacking);
+    html.push_str("</p></div>");
 }
 
 fn broken(html: &mut String, rules: &[Violation]) {

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use review::Unsent;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Headers, RequestInit, Response};
 
@@ -38,6 +39,29 @@ pub(super) fn name() -> Option<String> {
 /// Keeps the visitor's name.
 pub(super) fn keep_name(name: &str) {
     keep(NAME, name);
+}
+
+/// Where a browser's tab keeps what isn't sent to a session, until it is.
+fn unsent_key(session: &str) -> String {
+    format!("moescape-review-unsent-{session}")
+}
+
+/// What this tab couldn't send to a session before the page was loaded again.
+pub(super) fn unsent(session: &str) -> Vec<Unsent> {
+    let storage = window().session_storage().ok().flatten();
+    let text = storage.and_then(|it| it.get_item(&unsent_key(session)).ok().flatten());
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+/// Keeps what isn't sent for the case that the page is loaded again.
+pub(super) fn keep_unsent(session: &str, unsent: &[&Unsent]) {
+    let Ok(Some(storage)) = window().session_storage() else { return };
+    let key = unsent_key(session);
+    // A tab that keeps nothing loses it with the page, as before.
+    let _ = match serde_json::to_string(unsent) {
+        Ok(text) if !unsent.is_empty() => storage.set_item(&key, &text),
+        Ok(_) | Err(_) => storage.remove_item(&key),
+    };
 }
 
 fn kept(key: &str) -> Option<String> {

@@ -7,14 +7,15 @@ use review::{Candidate, Change, LONGEST_NAME, Role, Seq};
 use super::compose::{button, byline};
 use super::deltas;
 use super::session::Session;
+use crate::widgets::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The designs that were kept, and the way to keep the working one or to open another.
-pub(super) fn candidates(session: Session) -> impl IntoView {
+pub(super) fn candidates(session: Session) -> Part {
     let ids = move |out: bool| {
         Memo::new(move |_| {
             session.with_room(|room| {
                 let found = room.candidates.iter().filter(|it| it.out.is_some() == out);
-                found.map(|it| it.seq).collect::<Vec<_>>()
+                found.map(|it| (it.seq, 0)).collect::<Vec<Key>>()
             })
         })
     };
@@ -23,42 +24,43 @@ pub(super) fn candidates(session: Session) -> impl IntoView {
         let found = untrack(|| {
             session.with_room(|room| room.candidates.iter().find(|it| it.seq == seq).cloned())
         });
-        found.map(|found| candidate(session, &found))
+        found.map_or_else(|| ().part(), |found| candidate(session, &found))
     };
-    let compare = move || {
+    let compare = text(move || {
         session.with_room(|room| {
             let kept = room.candidates.iter().filter(|it| it.out.is_none()).rev().take(3);
             let links =
                 std::iter::once(link::encode(&room.design)).chain(kept.map(|it| it.link.clone()));
             super::links::compare(links)
         })
-    };
+    });
+    let count = text(move || format!("Out of the running ({})", out.with(Vec::len)));
+    let edit = session.can(Role::Edit);
     view! {
         <section aria-labelledby="candidates-title">
             <h3 id="candidates-title">"Candidates"</h3>
-            {move || session.may(Role::Edit).then(|| keep(session))}
-            <ul class="threads"><For each=move || running.get() key=|seq| *seq children=one/></ul>
-            <p class="muted" hidden=move || !running.with(Vec::is_empty)>
+            {while_so(edit, move || keep(session))}
+            <ul class="threads">{list(move || running.get(), one)}</ul>
+            <p class="muted" hidden=flag(move || !running.with(Vec::is_empty))>
                 "No design has been kept yet."
             </p>
-            <p hidden=move || running.with(Vec::is_empty)>
+            <p hidden=flag(move || running.with(Vec::is_empty))>
                 <a href=compare target="_blank" rel="noopener">
                     "Compare with the working design"
                 </a>
             </p>
-            <details class="reply" hidden=move || out.with(Vec::is_empty)>
-                <summary>{move || format!("Out of the running ({})", out.with(Vec::len))}</summary>
-                <ul class="threads">
-                    <For each=move || out.get() key=|seq| *seq children=one/>
-                </ul>
+            <details class="reply" hidden=flag(move || out.with(Vec::is_empty))>
+                <summary>{count}</summary>
+                <ul class="threads">{list(move || out.get(), one)}</ul>
             </details>
-            {move || session.may(Role::Edit).then(|| open_link(session))}
+            {while_so(edit, move || open_link(session))}
         </section>
     }
+    .part()
 }
 
 /// Keeps the working design under a name.
-fn keep(session: Session) -> impl IntoView {
+fn keep(session: Session) -> Part {
     let name = RwSignal::new(String::new());
     let send = move || {
         let written = name.get_untracked().trim().to_owned();
@@ -81,23 +83,24 @@ fn keep(session: Session) -> impl IntoView {
                 type="text"
                 maxlength=LONGEST_NAME
                 autocomplete="off"
-                prop:value=move || name.get()
+                prop:value=text(move || name.get())
                 on:input=move |event| name.set(event_target_value(&event))
             />
             <button type="submit" class="button">"Keep"</button>
         </form>
     }
+    .part()
 }
 
 /// Opens the design of a link as the working one.
-fn open_link(session: Session) -> impl IntoView {
-    let text = RwSignal::new(String::new());
+fn open_link(session: Session) -> Part {
+    let written = RwSignal::new(String::new());
     let send = move || {
-        let written = text.get_untracked();
-        let query = written.split_once('?').map_or(written.trim(), |(_, query)| query.trim());
+        let link = written.get_untracked();
+        let query = link.split_once('?').map_or(link.trim(), |(_, query)| query.trim());
         match link::decode(query) {
             Ok(design) if !query.is_empty() => {
-                text.set(String::new());
+                written.set(String::new());
                 session.ask(Change::Open { link: link::encode(&design) });
             }
             Ok(_) => session.say("Paste the link of a design first."),
@@ -125,25 +128,27 @@ fn open_link(session: Session) -> impl IntoView {
                     type="text"
                     autocomplete="off"
                     spellcheck="false"
-                    prop:value=move || text.get()
-                    on:input=move |event| text.set(event_target_value(&event))
+                    prop:value=text(move || written.get())
+                    on:input=move |event| written.set(event_target_value(&event))
                 />
                 <button type="submit" class="button">"Open it for everyone"</button>
             </form>
         </details>
     }
+    .part()
 }
 
-fn candidate(session: Session, candidate: &Candidate) -> AnyView {
+fn candidate(session: Session, candidate: &Candidate) -> Part {
     let Candidate { seq, name, link, out, .. } = candidate;
     let seq = *seq;
     let is_in = out.is_none();
     let shown = link.clone();
-    let numbers = move || deltas::table(&shown, Some(&session.working_link()));
+    let numbers = live(move || Some(deltas::table(&shown, Some(&session.working_link()))));
     let asks = RwSignal::new(false);
     let of = link.clone();
-    let actions = move || {
-        session.may(Role::Edit).then(|| {
+    let edit = session.can(Role::Edit);
+    let actions = live(move || {
+        edit.get().then(|| {
             let of = of.clone();
             let open = move || session.ask(Change::Open { link: of.clone() });
             if asks.get() {
@@ -152,17 +157,17 @@ fn candidate(session: Session, candidate: &Candidate) -> AnyView {
                     {button("Open it", open)}
                     {button("Leave it", move || asks.set(false))}
                 }
-                .into_any();
+                .part();
             }
             let out = is_in.then(|| {
                 button("Take it out", move || session.ask(Change::Unpin { candidate: seq }))
             });
-            view! { {button("Open as working design", move || asks.set(true))}{out} }.into_any()
+            view! { {button("Open as working design", move || asks.set(true))}{out} }.part()
         })
-    };
+    });
     let compare = {
         let link = link.clone();
-        move || super::links::compare([session.working_link(), link.clone()])
+        text(move || super::links::compare([session.working_link(), link.clone()]))
     };
     view! {
         <li class="thread card">
@@ -178,5 +183,5 @@ fn candidate(session: Session, candidate: &Candidate) -> AnyView {
             </p>
         </li>
     }
-    .into_any()
+    .part()
 }

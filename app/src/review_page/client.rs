@@ -13,12 +13,12 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
 use review::wire::{Ask, PROTOCOL, Start, Tell};
-use review::{Change, Replica, Taken};
+use review::{Change, Replica, Taken, Unsent};
 use web_sys::js_sys::{Function, Math};
 use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
 use super::session::{Line, Session};
-use super::{browser, history, presence, sync, words};
+use super::{browser, history, mentions, presence, prose, sync, words};
 
 /// The first pause before the line is made again, and the longest, in milliseconds.
 const PAUSES: (f64, f64) = (400.0, 15_000.0);
@@ -59,7 +59,12 @@ fn with<T>(act: impl FnOnce(&mut Client) -> T) -> Option<T> {
 pub(super) fn install(session: Session) {
     Effect::new(move || {
         let room = untrack(|| session.with_replica(|replica| replica.room().clone()));
-        session.update(|replica| *replica = Replica::new(room, browser::random()));
+        let earlier = browser::unsent(&session.id());
+        session.update(|replica| {
+            *replica = Replica::new(room, browser::random());
+            replica.resume(earlier);
+        });
+        sync::show(session);
         let client = Client {
             session,
             socket: None,
@@ -136,10 +141,15 @@ fn is_current(socket: &WebSocket) -> bool {
 }
 
 fn hello(socket: &WebSocket) {
-    let after = with(|client| untrack(|| client.session.seq()));
+    let known = with(|client| {
+        let of = |replica: &Replica| (replica.seq(), replica.last_op().map(str::to_owned));
+        untrack(|| client.session.with_replica(of))
+    });
+    let (after, last) = known.unwrap_or_default();
     let hello = Ask::Hello {
         protocol: PROTOCOL,
-        after: after.filter(|seq| *seq > 0),
+        after: Some(after).filter(|seq| *seq > 0),
+        last,
         name: browser::name(),
         key: browser::key(),
     };
@@ -153,13 +163,13 @@ fn hello(socket: &WebSocket) {
 pub(super) fn pump() {
     with(|client| {
         let Some(socket) = client.socket.clone().filter(|_| client.is_welcome) else { return };
-        let waiting: Vec<(String, Change)> = untrack(|| {
+        let waiting: Vec<Unsent> = untrack(|| {
             client.session.with_replica(|replica| {
-                let unsent = replica.unsent().filter(|(op, _)| !client.sent.contains(*op));
-                unsent.map(|(op, change)| (op.to_owned(), change.clone())).collect()
+                let unsent = replica.unsent().filter(|it| !client.sent.contains(&it.op));
+                unsent.cloned().collect()
             })
         });
-        for (op, change) in waiting {
+        for Unsent { op, change } in waiting {
             if client.sent.len() >= MOST_SENT {
                 break;
             }
@@ -170,6 +180,21 @@ pub(super) fn pump() {
                 client.sent.insert(op);
             }
         }
+    });
+}
+
+/// The session of the page.
+#[cfg(not(feature = "ssr"))]
+pub(super) fn session() -> Option<Session> {
+    with(|client| client.session)
+}
+
+/// Keeps what isn't confirmed for the case that the page is loaded again.
+pub(super) fn keep_unsent(session: Session) {
+    untrack(|| {
+        session.with_replica(|replica| {
+            browser::keep_unsent(&session.id(), &replica.unsent().collect::<Vec<_>>());
+        });
     });
 }
 
@@ -216,7 +241,7 @@ fn take(session: Session, tell: Tell) {
             session.previews.update(std::collections::BTreeMap::clear);
             match start {
                 Start::Room { room } => {
-                    session.update(|replica| replica.restart(*room));
+                    welcome_room(session, *room);
                     sync::show(session);
                     history::forget(session);
                 }
@@ -226,6 +251,8 @@ fn take(session: Session, tell: Tell) {
                     }
                 }
             }
+            // Now it is known who "you" is.
+            prose::mark_all(session);
             session.line.set(Line::Open);
             session.send();
             presence::tell(session);
@@ -261,8 +288,28 @@ fn take(session: Session, tell: Tell) {
         Tell::Bring { connection, at } => presence::brought(session, connection, &at),
         Tell::Mistake { detail } => session.say(format!("The server says: {detail}")),
         Tell::Ended { detail, again: false } => end(session, &detail),
-        Tell::Ended { .. } => lose(),
+        Tell::Ended { detail, again: true } => {
+            session.say(format!("The server says: {detail}."));
+            lose();
+        }
     }
+}
+
+/// Takes the whole room of a server that answers. One that is behind what was seen here had its
+/// store brought back from an earlier copy: it has the last word, and that is said.
+fn welcome_room(session: Session, room: review::Room) {
+    let seen = untrack(|| session.seq());
+    if room.seq >= seen {
+        session.update(|replica| replica.restart(room));
+        return;
+    }
+    let lost = crate::format::counted(seen - room.seq, "event", "events");
+    session.update(|replica| replica.begin_anew(room));
+    session.past.set(None);
+    session.say(format!(
+        "The server was brought back from an earlier copy: the last {lost} that you saw are gone. \
+         The session goes on from how it was then."
+    ));
 }
 
 fn take_event(session: Session, event: &review::Event) {
@@ -291,7 +338,12 @@ fn announce(session: Session, event: &review::Event) {
             | Change::Answer { .. }
             | Change::Decide { .. }
     );
-    if is_said {
+    let names = || untrack(|| session.participants());
+    let you = session.you.with_untracked(|you| you.name.clone());
+    let text = event.change.text().unwrap_or_default();
+    if is_said && text.contains('@') && mentions::is_named(text, &you, &names()) {
+        session.say(format!("{} mentions you: {text}", words::person(&event.by)));
+    } else if is_said {
         let done = untrack(|| session.with_room(|room| words::change(&event.change, room)));
         session.say(format!("{} {done}.", words::person(&event.by)));
     }

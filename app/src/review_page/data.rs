@@ -11,7 +11,7 @@ const ID: &str = "review-data";
 
 /// What a page under `/r` is of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", from = "Fields")]
 pub enum Served {
     /// The form that begins a session.
     Start {
@@ -33,6 +33,40 @@ pub enum Served {
     },
     /// There is no such session, or the link to it has ended.
     Missing,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Start,
+    Room,
+    Missing,
+}
+
+/// [`Served`] as it is read. An enum that serde reads by its tag would be kept as a tree first.
+#[derive(Deserialize)]
+struct Fields {
+    kind: Kind,
+    #[serde(default)]
+    link: String,
+    #[serde(default)]
+    name: String,
+    problem: Option<String>,
+    #[serde(default)]
+    id: String,
+    role: Option<Role>,
+    room: Option<Box<Room>>,
+}
+
+impl From<Fields> for Served {
+    fn from(fields: Fields) -> Self {
+        let Fields { kind, link, name, problem, id, role, room } = fields;
+        match (kind, role, room) {
+            (Kind::Start, ..) => Self::Start { link, name, problem },
+            (Kind::Room, Some(role), Some(room)) => Self::Room { id, role, room },
+            (Kind::Room | Kind::Missing, ..) => Self::Missing,
+        }
+    }
 }
 
 /// What the page is of: from the server's context there, out of the document here.

@@ -3,30 +3,34 @@
 use leptos::prelude::*;
 use review::{Change, Decision, Outcome, Role, Stale};
 
-use super::compose::{Composer, byline, composer, prose};
+use super::compose::{Composer, byline, composer};
+use super::prose::prose;
 use super::session::Session;
 use super::{deltas, words};
+use crate::widgets::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Which way of deciding is chosen.
 type Chosen = RwSignal<Outcome>;
 
 /// What was decided, the box that decides, and reports.
-pub(super) fn decisions(session: Session) -> impl IntoView {
+pub(super) fn decisions(session: Session) -> Part {
     let ids = Memo::new(move |_| {
-        session.with_room(|room| room.decisions.iter().rev().map(|it| it.seq).collect::<Vec<_>>())
+        session.with_room(|room| {
+            room.decisions.iter().rev().map(|it| (it.seq, 0)).collect::<Vec<Key>>()
+        })
     });
     let one = move |seq| {
         let found = untrack(|| {
             session.with_room(|room| room.decisions.iter().find(|it| it.seq == seq).cloned())
         });
-        found.map(|found| decision(session, &found))
+        found.map_or_else(|| ().part(), |found| decision(session, &found))
     };
     view! {
         <section aria-labelledby="decisions-title">
             <h3 id="decisions-title">"Decision"</h3>
-            {move || state(session)}
-            {move || session.may(Role::Edit).then(|| decide(session))}
-            <ul class="threads"><For each=move || ids.get() key=|seq| *seq children=one/></ul>
+            {live(move || Some(state(session)))}
+            {while_so(session.can(Role::Edit), move || decide(session))}
+            <ul class="threads">{list(move || ids.get(), one)}</ul>
         </section>
         <section aria-labelledby="report-title">
             <h3 id="report-title">"Report"</h3>
@@ -43,6 +47,7 @@ pub(super) fn decisions(session: Session) -> impl IntoView {
             </p>
         </section>
     }
+    .part()
 }
 
 /// What holds now, in a sentence: `Approved by Ann for another design: 3 knobs changed since`.
@@ -64,17 +69,17 @@ pub(super) fn sentence(session: Session) -> Option<(String, bool)> {
     })
 }
 
-fn state(session: Session) -> impl IntoView {
+fn state(session: Session) -> Part {
     let Some((text, is_stale)) = sentence(session) else {
-        return view! { <p class="muted">"Nothing has been decided yet."</p> }.into_any();
+        return view! { <p class="muted">"Nothing has been decided yet."</p> }.part();
     };
     let again = (is_stale && session.may(Role::Edit)).then(|| {
         view! { <p>"It no longer stands. Decide again, or go back to the design it was about."</p> }
     });
-    view! { <div class="standing" class:stale=is_stale><p>{text}</p>{again}</div> }.into_any()
+    view! { <div class="standing" class:stale=is_stale><p>{text}</p>{again}</div> }.part()
 }
 
-fn decide(session: Session) -> impl IntoView {
+fn decide(session: Session) -> Part {
     let chosen: Chosen = RwSignal::new(Outcome::Approve);
     let ways: Vec<_> = Outcome::ALL
         .into_iter()
@@ -91,7 +96,7 @@ fn decide(session: Session) -> impl IntoView {
                         name="outcome"
                         autocomplete="off"
                         value=outcome.name()
-                        prop:checked=move || chosen.get() == outcome
+                        prop:checked=flag(move || chosen.get() == outcome)
                         on:change=move |_| chosen.set(outcome)
                     />
                     {label}
@@ -106,7 +111,7 @@ fn decide(session: Session) -> impl IntoView {
         <fieldset class="outcomes">
             <legend>"Decide on the working design"</legend>
             <div class="chips">{ways}</div>
-            {composer(Composer {
+            {composer(session, Composer {
                 id: "decide-reason".to_owned(),
                 label: "Why",
                 button: "Decide",
@@ -115,11 +120,12 @@ fn decide(session: Session) -> impl IntoView {
             })}
         </fieldset>
     }
+    .part()
 }
 
-fn decision(session: Session, decision: &Decision) -> AnyView {
+fn decision(session: Session, decision: &Decision) -> Part {
     let found = decision.clone();
-    let stale = move || {
+    let stale = text(move || {
         session.with_room(|room| match found.stale(room) {
             None => "Of the working design as it is".to_owned(),
             Some(Stale::Design) => {
@@ -129,13 +135,13 @@ fn decision(session: Session, decision: &Decision) -> AnyView {
                 format!("Stale: made with model version {}", found.on.model_version)
             }
         })
-    };
+    });
     let link = &decision.on.link;
     view! {
         <li class="thread card">
             <p><span class="badge strong">{decision.outcome.label()}</span></p>
             {byline(&decision.by, decision.at_millis)}
-            {prose(&decision.reason)}
+            {prose(decision.seq, &decision.reason)}
             <p class="muted">{stale}</p>
             <p class="acts">
                 <a href=format!("/?{link}") target="_blank" rel="noopener">
@@ -144,5 +150,5 @@ fn decision(session: Session, decision: &Decision) -> AnyView {
             </p>
         </li>
     }
-    .into_any()
+    .part()
 }

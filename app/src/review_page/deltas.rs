@@ -11,6 +11,7 @@ use model::{Plan, estimate};
 
 use super::words::HEADLINE;
 use crate::format;
+use crate::widgets::part::{IntoPart, Part};
 
 /// Links whose numbers are kept, at most.
 const MOST: usize = 64;
@@ -69,10 +70,10 @@ fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
 }
 
 /// The headline numbers of a design as a small table, with how far they are from another's.
-pub(super) fn table(link: &str, beside: Option<&str>) -> AnyView {
+pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
     let Some(rows) = rows(link, beside) else {
         return view! { <p class="muted">"This design breaks a rule; it has no numbers."</p> }
-            .into_any();
+            .part();
     };
     let fits = figures(link).is_some_and(|(_, fits)| fits);
     let rows: Vec<_> = rows
@@ -95,7 +96,7 @@ pub(super) fn table(link: &str, beside: Option<&str>) -> AnyView {
         </table>
         {over}
     }
-    .into_any()
+    .part()
 }
 
 /// How many knobs differ between two designs, and which: `2 knobs differ: EP and PP`.

@@ -1,19 +1,23 @@
 //! Threads: what is said about knobs, numbers and designs.
 
-use leptos::either::Either;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::{MetricAddress, MetricId, MetricPart};
 use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
-use super::compose::{Composer, button, byline, composer, prose};
+use super::compose::{Composer, button, byline, composer};
+use super::prose::prose;
 use super::session::Session;
-use super::{places, words};
+use super::{mentions, places, words};
 use crate::explorer::Topic;
 use crate::format;
+use crate::widgets::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The id of the box that begins a thread.
 pub(super) const NEW_ID: &str = "new-comment";
+
+/// Threads that are drawn at once: a session may hold thousands.
+const AT_ONCE: usize = 100;
 
 /// Which threads are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,40 +33,71 @@ struct State {
     notes: Vec<Seq>,
     resolved: Option<String>,
     is_outdated: bool,
+    /// Does one of its notes speak to the reader?
+    is_to_you: bool,
     now: Option<String>,
 }
 
 /// The threads, and the box that begins one.
-pub(super) fn discussion(
-    session: Session,
-    numbers: Memo<std::sync::Arc<Numbers>>,
-) -> impl IntoView {
+pub(super) fn discussion(session: Session, numbers: Memo<std::sync::Arc<Numbers>>) -> Part {
     let filter = RwSignal::new(Filter::All);
+    let names = Memo::new(move |_| session.participants());
+    let you = Memo::new(move |_| session.you.with(|you| you.name.clone()));
     let state = move |seq| {
+        let read = |numbers: &Numbers, names: &[String], you: &str, room: &Room| {
+            let thread = find(room, seq)?;
+            let is_to_you =
+                thread.notes.iter().any(|note| mentions::is_named(&note.text, you, names));
+            Some(State { is_to_you, ..state_of(room, thread, numbers) })
+        };
         numbers.with(|numbers| {
-            session.with_room(|room| find(room, seq).map(|thread| state_of(room, thread, numbers)))
+            names.with(|names| {
+                you.with(|you| session.with_room(|room| read(numbers, names, you, room)))
+            })
         })
     };
-    let is_in = move |seq: &Seq, filter: Filter| match (filter, state(*seq)) {
-        (_, None) => false,
-        (Filter::All, Some(_)) => true,
-        (Filter::Open, Some(state)) => state.resolved.is_none(),
-        (Filter::Outdated, Some(state)) => state.is_outdated,
+    let is_in = move |seq: Seq, filter: Filter| match filter {
+        Filter::All => true,
+        Filter::Open => state(seq).is_some_and(|state| state.resolved.is_none()),
+        Filter::Outdated => state(seq).is_some_and(|state| state.is_outdated),
     };
     let all = Memo::new(move |_| {
-        session.with_room(|room| room.threads.iter().rev().map(Thread::seq).collect::<Vec<_>>())
+        session.with_room(|room| {
+            room.threads.iter().rev().map(|thread| (thread.seq(), 0)).collect::<Vec<Key>>()
+        })
     });
-    let shown = Memo::new(move |_| {
+    let found = Memo::new(move |_| {
         let filter = filter.get();
-        all.get().into_iter().filter(|seq| is_in(seq, filter)).collect::<Vec<_>>()
+        all.get().into_iter().filter(|(seq, _)| is_in(*seq, filter)).collect::<Vec<Key>>()
     });
-    let hidden = move || match all.with(Vec::len) - shown.with(Vec::len) {
+    let most = RwSignal::new(AT_ONCE);
+    let shown =
+        move || found.with(|found| found.iter().take(most.get()).copied().collect::<Vec<Key>>());
+    let older = live(move || {
+        let left = found.with(Vec::len).saturating_sub(most.get());
+        let label = format!("Show older threads ({} more)", format::whole(left as u64));
+        let more = move |_| most.update(|most| *most += AT_ONCE);
+        (left > 0).then(|| {
+            view! { <button type="button" class="button" on:click=more>{label}</button> }.part()
+        })
+    });
+    let hidden = text(move || match all.with(Vec::len) - found.with(Vec::len) {
         0 => String::new(),
         count => format!(
             "{} not shown by this filter",
             format::counted(count as u64, "thread is", "threads are")
         ),
-    };
+    });
+    let nothing = Memo::new(move |_| all.with(Vec::is_empty));
+    let nothing = while_so(nothing.into(), || {
+        view! {
+            <p class="muted">
+                "Nothing has been said yet. Comments can be about the design, a knob, a number "
+                "or a stage, and keep the value that they were made at."
+            </p>
+        }
+        .part()
+    });
     view! {
         <section aria-labelledby="threads-title">
             <div class="section-head">
@@ -83,23 +118,16 @@ pub(super) fn discussion(
                     <option value="outdated">"Outdated"</option>
                 </select>
             </div>
-            {move || session.may(Role::Comment).then(|| new_thread(session))}
+            {while_so(session.can(Role::Comment), move || new_thread(session))}
             <p class="muted">{hidden}</p>
             <ul class="threads">
-                <For
-                    each=move || shown.get()
-                    key=|seq| *seq
-                    children=move |seq| thread(session, seq, Memo::new(move |_| state(seq)))
-                />
+                {list(shown, move |seq| thread(session, seq, Memo::new(move |_| state(seq))))}
             </ul>
-            {move || all.with(Vec::is_empty).then(|| view! {
-                <p class="muted">
-                    "Nothing has been said yet. Comments can be about the design, a knob, a number "
-                    "or a stage, and keep the value that they were made at."
-                </p>
-            })}
+            {older}
+            {nothing}
         </section>
     }
+    .part()
 }
 
 fn find(room: &Room, seq: Seq) -> Option<&Thread> {
@@ -114,6 +142,7 @@ fn state_of(room: &Room, thread: &Thread, numbers: &Numbers) -> State {
         notes: thread.notes.iter().map(|note| note.seq).collect(),
         resolved: thread.resolved.as_ref().map(words::editor),
         is_outdated: thread.is_outdated(numbers),
+        is_to_you: false,
         now: now.map(|now| words::value(&thread.anchor, &now)).or_else(|| {
             (thread.anchor == Anchor::Design).then(|| {
                 let said = thread.said.as_ref().map(|said| said.link.clone()).unwrap_or_default();
@@ -124,7 +153,7 @@ fn state_of(room: &Room, thread: &Thread, numbers: &Numbers) -> State {
 }
 
 /// The box that begins a thread, and what it will be about.
-fn new_thread(session: Session) -> impl IntoView {
+fn new_thread(session: Session) -> Part {
     let options = move || {
         let stages = session.explorer.with_numbers(|numbers| numbers.estimate.stages.len());
         let chosen = session.about.get();
@@ -146,7 +175,7 @@ fn new_thread(session: Session) -> impl IntoView {
                     </option>
                 }
             };
-            anchors.iter().map(option).collect::<Vec<_>>()
+            Some(anchors.iter().map(option).collect::<Vec<_>>().part())
         })
     };
     let on_send = move |text| {
@@ -167,10 +196,10 @@ fn new_thread(session: Session) -> impl IntoView {
                         }
                     }
                 >
-                    {options}
+                    {live(options)}
                 </select>
             </p>
-            {composer(Composer {
+            {composer(session, Composer {
                 id: NEW_ID.to_owned(),
                 label: "New comment (Markdown)",
                 button: "Comment",
@@ -179,9 +208,10 @@ fn new_thread(session: Session) -> impl IntoView {
             })}
         </div>
     }
+    .part()
 }
 
-fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> AnyView {
+fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> Part {
     let Some((anchor, said, title)) = untrack(|| {
         session.with_room(|room| {
             let thread = find(room, seq)?;
@@ -189,52 +219,54 @@ fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> AnyView {
             Some((thread.anchor.clone(), thread.said.clone(), title))
         })
     }) else {
-        return ().into_any();
+        return ().part();
     };
     let resolved =
         Memo::new(move |_| state.with(|it| it.as_ref().and_then(|it| it.resolved.clone())));
     let notes = Memo::new(move |_| {
-        state.with(|it| it.as_ref().map(|it| it.notes.clone()).unwrap_or_default())
+        let keys = |it: &State| it.notes.iter().map(|note| (*note, 0)).collect::<Vec<Key>>();
+        state.with(|it| it.as_ref().map(keys).unwrap_or_default())
     });
     let is_outdated =
         Memo::new(move |_| state.with(|it| it.as_ref().is_some_and(|it| it.is_outdated)));
+    let is_to_you = Memo::new(move |_| state.with(|it| it.as_ref().is_some_and(|it| it.is_to_you)));
     let go_to = go_link(&anchor);
-    let body = move || {
-        view! {
-            {then_and_now(&anchor, said.as_ref(), state)}
-            <ul class="notes-of">
-                <For each=move || notes.get() key=|note| *note children=move |note| {
-                    one_note(session, seq, note)
-                }/>
-            </ul>
-            {move || session.may(Role::Comment).then(|| answers(session, seq, resolved))}
-        }
-    };
+    let is_resolved: Flag = flag(move || resolved.with(Option::is_some));
+    let outdated = while_so(is_outdated.into(), || {
+        view! { <span class="badge outdated">"Outdated"</span> }.part()
+    });
+    let to_you = while_so(is_to_you.into(), || {
+        view! { <span class="badge to-you">"Mentions you"</span> }.part()
+    });
+    let settled = live(move || {
+        let by = resolved.get()?;
+        Some(view! { <span class="badge">{format!("Resolved by {by}")}</span> }.part())
+    });
+    let count = text(move || format::counted(notes.with(Vec::len) as u64, "comment", "comments"));
     view! {
-        <li class="thread card" class:resolved=move || resolved.with(Option::is_some)>
+        <li class="thread card" class:resolved=is_resolved class:to-you=flag(move || is_to_you.get())>
             <details open=untrack(|| resolved.with(Option::is_none))>
                 <summary>
                     <span class="thread-title">{title}</span>
-                    {move || is_outdated.get().then(|| view! {
-                        <span class="badge outdated">"Outdated"</span>
-                    })}
-                    {move || resolved.get().map(|by| view! {
-                        <span class="badge">{format!("Resolved by {by}")}</span>
-                    })}
-                    <span class="muted">{move || {
-                        format::counted(notes.with(Vec::len) as u64, "comment", "comments")
-                    }}</span>
+                    {outdated}
+                    {to_you}
+                    {settled}
+                    <span class="muted">{count}</span>
                 </summary>
                 {go_to}
-                {body()}
+                {then_and_now(&anchor, said.as_ref(), state)}
+                <ul class="notes-of">
+                    {list(move || notes.get(), move |note| one_note(session, seq, note))}
+                </ul>
+                {while_so(session.can(Role::Comment), move || answers(session, seq, resolved))}
             </details>
         </li>
     }
-    .into_any()
+    .part()
 }
 
 /// Leads to what a thread is about, where that is on the page.
-fn go_link(anchor: &Anchor) -> Option<impl IntoView + use<>> {
+fn go_link(anchor: &Anchor) -> Option<Part> {
     let selector = match anchor {
         Anchor::Knob(knob) => format!("[data-knob=\"{}\"]", knob.id()),
         Anchor::Stage(_) => "#results [data-study=\"memory\"]".to_owned(),
@@ -252,13 +284,9 @@ fn go_link(anchor: &Anchor) -> Option<impl IntoView + use<>> {
 }
 
 /// `Said at 61.2 GiB, now 58.9 GiB`.
-fn then_and_now(
-    anchor: &Anchor,
-    said: Option<&Said>,
-    state: Memo<Option<State>>,
-) -> impl IntoView + use<> {
+fn then_and_now(anchor: &Anchor, said: Option<&Said>, state: Memo<Option<State>>) -> Part {
     let then = said.and_then(|said| said.value.as_ref()).map(|then| words::value(anchor, then));
-    let text = move || {
+    let text = text(move || {
         let now = state.with(|state| state.as_ref().and_then(|state| state.now.clone()));
         match (&then, now) {
             (Some(then), Some(now)) if *then == now => format!("Said at {then}, as it is now"),
@@ -267,41 +295,43 @@ fn then_and_now(
             (None, Some(now)) => now,
             (None, None) => String::new(),
         }
-    };
-    view! { <p class="then-now">{text}</p> }
+    });
+    view! { <p class="then-now">{text}</p> }.part()
 }
 
-fn one_note(session: Session, thread: Seq, note: Seq) -> impl IntoView {
+fn one_note(session: Session, thread: Seq, note: Seq) -> Part {
     let found = untrack(|| {
         session.with_room(|room| {
             find(room, thread)?.notes.iter().find(|found| found.seq == note).cloned()
         })
     });
-    found.map(|note| {
-        view! { <li>{byline(&note.by, note.at_millis)}{prose(&note.text)}</li> }
-    })
+    let Some(note) = found else { return ().part() };
+    view! { <li>{byline(&note.by, note.at_millis)}{prose(note.seq, &note.text)}</li> }.part()
 }
 
-fn answers(session: Session, seq: Seq, resolved: Memo<Option<String>>) -> impl IntoView {
-    let turn = move || {
-        if resolved.with(Option::is_some) {
-            Either::Left(button("Reopen", move || session.ask(Change::Reopen { thread: seq })))
+fn answers(session: Session, seq: Seq, resolved: Memo<Option<String>>) -> Part {
+    let turn = live(move || {
+        Some(if resolved.with(Option::is_some) {
+            button("Reopen", move || session.ask(Change::Reopen { thread: seq }))
         } else {
-            Either::Right(button("Resolve", move || session.ask(Change::Resolve { thread: seq })))
-        }
-    };
-    let reply = composer(Composer {
-        id: format!("reply-{seq}"),
-        label: "Reply",
-        button: "Reply",
-        text: RwSignal::new(String::new()),
-        on_send: Callback::new(move |text| session.ask(Change::Reply { thread: seq, text })),
+            button("Resolve", move || session.ask(Change::Resolve { thread: seq }))
+        })
     });
-    view! { <details class="reply"><summary>"Reply"</summary>{reply}</details>{turn} }
+    let reply = composer(
+        session,
+        Composer {
+            id: format!("reply-{seq}"),
+            label: "Reply",
+            button: "Reply",
+            text: RwSignal::new(String::new()),
+            on_send: Callback::new(move |text| session.ask(Change::Reply { thread: seq, text })),
+        },
+    );
+    view! { <details class="reply"><summary>"Reply"</summary>{reply}</details>{turn} }.part()
 }
 
 /// What stands beside a knob or a number: the way to a comment on it, and who is at it.
-pub(super) fn beside(session: Session, topic: Topic) -> AnyView {
+pub(super) fn beside(session: Session, topic: Topic) -> Part {
     let (anchor, label) = match topic {
         Topic::Knob(knob) => (Anchor::Knob(knob), knob.knob().label),
         Topic::Metric(metric) => {
@@ -314,7 +344,7 @@ pub(super) fn beside(session: Session, topic: Topic) -> AnyView {
             room.threads.iter().filter(|it| it.anchor == of && it.resolved.is_none()).count()
         })
     });
-    let may = Memo::new(move |_| session.may(Role::Comment));
+    let may = session.can(Role::Comment);
     let title = move || match count.get() {
         0 => format!("Comment on {label}"),
         count => {
@@ -330,24 +360,27 @@ pub(super) fn beside(session: Session, topic: Topic) -> AnyView {
         <button
             type="button"
             class="comment-on"
-            class:has=move || count.get() != 0
-            disabled=move || !may.get() && count.get() == 0
-            title=title
-            aria-label=title
+            class:has=flag(move || count.get() != 0)
+            disabled=flag(move || !may.get() && count.get() == 0)
+            title=text(title)
+            aria-label=text(title)
             on:click=move |_| session.talk_about(anchor.clone())
         >
             <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
                 <path d="M2.5 3h11v7.5H8L4.5 13.5v-3h-2z"></path>
             </svg>
-            {move || (count.get() != 0).then(|| count.get())}
+            {text(move || match count.get() {
+                0 => String::new(),
+                count => count.to_string(),
+            })}
         </button>
         {there}
     }
-    .into_any()
+    .part()
 }
 
 /// Who edits a knob, and where it is while they hold it.
-fn at_knob(session: Session, knob: KnobId) -> impl IntoView {
+fn at_knob(session: Session, knob: KnobId) -> Part {
     let id = knob.id();
     let there = Memo::new(move |_| {
         let own = session.connection.get();
@@ -365,14 +398,14 @@ fn at_knob(session: Session, knob: KnobId) -> impl IntoView {
             setting.value.clone()
         })
     };
-    move || {
-        there.get().map(|(connection, name, colour)| {
-            let ghost = ghost.clone();
-            let text = move || match ghost(connection) {
-                Some(value) => format!("{name} is at {value}"),
-                None => format!("{name} is here"),
-            };
-            view! { <p class=format!("at-knob {colour}")>{text}</p> }
-        })
-    }
+    live(move || {
+        let (connection, name, colour) = there.get()?;
+        let ghost = ghost.clone();
+        let text = text(move || match ghost(connection) {
+            Some(value) => format!("{name} is at {value}"),
+            None => format!("{name} is here"),
+        });
+        Some(view! { <p class=format!("at-knob {colour}")>{text}</p> }.part())
+    })
+    .part()
 }

@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use review::{Event, Room};
+use serde::Deserialize;
 
 use super::compose::button;
 use super::session::Session;
 use super::{browser, sync, words};
 use crate::format;
+use crate::widgets::part::{IntoPart, Key, Part, flag, list, live, text};
 
 /// Events that are asked for at once.
 const AT_ONCE: usize = 1_000;
+
+/// The last events are listed; the slider goes to all of them.
+const SHOWN: usize = 200;
 
 /// Takes in an event that happened just now.
 pub(super) fn hear(session: Session, event: &Event) {
@@ -54,11 +59,14 @@ pub(super) fn get(session: Session) {
     });
 }
 
-/// The events of an answer, which is a list or has one under `events`.
+/// An answer of the log.
+#[derive(Deserialize)]
+struct Log {
+    events: Vec<Event>,
+}
+
 fn events(text: &str) -> Option<Vec<Event>> {
-    let tree: serde_json::Value = serde_json::from_str(text).ok()?;
-    let list = tree.get("events").cloned().unwrap_or(tree);
-    serde_json::from_value(list).ok()
+    serde_json::from_str(text).ok().map(|Log { events }| events)
 }
 
 /// Shows the session as it was after an event.
@@ -79,7 +87,7 @@ pub(super) fn back_to_now(session: Session) {
 }
 
 /// The events in words, and the slider that goes back to any of them.
-pub(super) fn history(session: Session) -> impl IntoView {
+pub(super) fn history(session: Session) -> Part {
     // Asked for when this part is opened.
     Effect::new(move || {
         session.seq();
@@ -97,48 +105,56 @@ pub(super) fn history(session: Session) -> impl IntoView {
         }
     };
     let position = move || at().unwrap_or_else(last).to_string();
-    let text = move || match at() {
+    let words = move || match at() {
         Some(seq) => format!("After event {seq} of {}", last()),
         None => format!("Now, after {}", format::counted(last(), "event", "events")),
     };
-    let lines = move || {
+    let keys = move || {
         session.log.with(|log| {
-            // Made once for each: what an event speaks of is there after it, and stays.
-            let room = session.with_replica(|replica| replica.room().clone());
-            let shown = log.iter().rev().take(200);
-            shown.map(|event| line(session, event, &room)).collect::<Vec<_>>()
+            log.iter().rev().take(SHOWN).map(|event| (event.seq, 0)).collect::<Vec<Key>>()
         })
+    };
+    let one = move |seq| {
+        untrack(|| {
+            session.log.with(|log| {
+                let event = log.iter().rev().find(|event| event.seq == seq)?;
+                // What an event speaks of is there after it, and stays.
+                Some(session.with_replica(|replica| line(session, event, replica.room())))
+            })
+        })
+        .unwrap_or_else(|| ().part())
     };
     view! {
         <section aria-labelledby="history-title">
             <h3 id="history-title">"History"</h3>
-            <label for="replay">{text}</label>
+            <label for="replay">{text(words)}</label>
             <input
                 id="replay"
                 type="range"
                 class="slider"
                 autocomplete="off"
                 min="1"
-                max=move || last().max(1)
-                prop:value=position
-                aria-valuetext=text
+                max=text(move || last().max(1).to_string())
+                prop:value=text(position)
+                aria-valuetext=text(words)
                 on:input=move |event| {
                     if let Ok(seq) = event_target_value(&event).parse() {
                         go(seq);
                     }
                 }
             />
-            <ol class="events" reversed>{lines}</ol>
+            <ol class="events" reversed>{list(keys, one)}</ol>
         </section>
     }
+    .part()
 }
 
-fn line(session: Session, event: &Event, room: &Room) -> impl IntoView + use<> {
+fn line(session: Session, event: &Event, room: &Room) -> Part {
     let seq = event.seq;
     let is_now =
         move || session.past.with(|past| past.as_ref().is_some_and(|room| room.seq == seq));
     view! {
-        <li class:shown=is_now>
+        <li class:shown=flag(is_now)>
             <span>
                 <strong>{words::person(&event.by)}</strong>
                 " "
@@ -150,11 +166,12 @@ fn line(session: Session, event: &Event, room: &Room) -> impl IntoView + use<> {
             </span>
         </li>
     }
+    .part()
 }
 
 /// Says that the page shows the past, with the way back.
-pub(super) fn banner(session: Session) -> impl IntoView {
-    move || {
+pub(super) fn banner(session: Session) -> Part {
+    live(move || {
         session.past.get().map(|room| {
             let (of, when) = session.log.with_untracked(|log| {
                 let event = log.iter().find(|event| event.seq == room.seq);
@@ -177,6 +194,8 @@ pub(super) fn banner(session: Session) -> impl IntoView {
                     </button>
                 </div>
             }
+            .part()
         })
-    }
+    })
+    .part()
 }

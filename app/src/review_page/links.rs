@@ -2,11 +2,12 @@
 
 use leptos::prelude::*;
 use review::{LONGEST_NAME, Role};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::compose::button;
 use super::session::Session;
 use super::{browser, words};
+use crate::widgets::part::{IntoPart, Part, live, text};
 
 /// A link as the server lists it, without its secret.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -42,38 +43,42 @@ pub(super) fn compare(links: impl IntoIterator<Item = String>) -> String {
 }
 
 /// The links of the session, for its owner; who else is here is told what their link may do.
-pub(super) fn links(session: Session) -> impl IntoView {
-    let open = move || {
+pub(super) fn links(session: Session) -> Part {
+    let open = live(move || {
         let link = session.working_link();
-        view! {
-            <section aria-labelledby="open-title">
-                <h3 id="open-title">"Working design"</h3>
-                <p class="muted">
-                    "A design of your own begins with this one; nothing that you do there "
-                    "comes here."
-                </p>
-                <a class="button" href=format!("/?{link}") target="_blank" rel="noopener">
-                    "Open in the explorer"
-                </a>
+        Some(
+            view! {
+                <section aria-labelledby="open-title">
+                    <h3 id="open-title">"Working design"</h3>
+                    <p class="muted">
+                        "A design of your own begins with this one; nothing that you do there "
+                        "comes here."
+                    </p>
+                    <a class="button" href=format!("/?{link}") target="_blank" rel="noopener">
+                        "Open in the explorer"
+                    </a>
+                </section>
+            }
+            .part(),
+        )
+    });
+    let owns = session.can(Role::Own);
+    let invite =
+        live(move || {
+            if owns.get() {
+                return Some(for_owner(session));
+            }
+            let may = words::role(session.role.get());
+            Some(view! {
+            <section aria-labelledby="links-title">
+                <h3 id="links-title">"Links"</h3>
+                <p>{format!("{may} by your link.")}</p>
+                <p class="muted">"The owner of the session makes links and withdraws them."</p>
             </section>
         }
-    };
-    view! {
-        {move || if session.may(Role::Own) {
-            for_owner(session).into_any()
-        } else {
-            view! {
-                <section aria-labelledby="links-title">
-                    <h3 id="links-title">"Links"</h3>
-                    <p>
-                        {format!("{} by your link.", words::role(session.role.get()))}
-                    </p>
-                    <p class="muted">"The owner of the session makes links and withdraws them."</p>
-                </section>
-            }.into_any()
-        }}
-        {open}
-    }
+        .part())
+        });
+    view! { {invite}{open} }.part()
 }
 
 /// What a link is asked for with.
@@ -88,16 +93,25 @@ struct Asked {
 impl Asked {
     fn body(self) -> String {
         let lasting = LASTING.get(self.lasting.get_untracked());
-        serde_json::json!({
-            "role": self.role.get_untracked(),
-            "name": self.name.get_untracked().trim(),
-            "expires_in_seconds": lasting.and_then(|(_, seconds)| *seconds),
-        })
-        .to_string()
+        let body = Body {
+            role: self.role.get_untracked(),
+            name: self.name.get_untracked().trim().to_owned(),
+            expires_in_seconds: lasting.and_then(|(_, seconds)| *seconds),
+        };
+        // Neither a map with keys that aren't text nor a number that isn't one is in it.
+        serde_json::to_string(&body).unwrap_or_default()
     }
 }
 
-fn for_owner(session: Session) -> impl IntoView {
+/// The same as the server reads it.
+#[derive(Serialize)]
+struct Body {
+    role: Role,
+    name: String,
+    expires_in_seconds: Option<u64>,
+}
+
+fn for_owner(session: Session) -> Part {
     let listed = RwSignal::new(Vec::<Listed>::new());
     let made = RwSignal::new(None::<(Role, String)>);
     let asked = Asked {
@@ -119,7 +133,7 @@ fn for_owner(session: Session) -> impl IntoView {
         let (role, body) = (asked.role.get_untracked(), asked.body());
         leptos::task::spawn_local(async move {
             let answer = browser::fetch("POST", &session.address("links"), Some(&body)).await;
-            match answer.and_then(|(_, text)| address(session, &text)) {
+            match answer.and_then(|(_, text)| address(&text)) {
                 Some(address) => {
                     let _ = made.try_set(Some((role, address)));
                     refresh();
@@ -132,21 +146,24 @@ fn for_owner(session: Session) -> impl IntoView {
         <section aria-labelledby="invite-title">
             <h3 id="invite-title">"Invite people"</h3>
             {form(asked, Callback::new(move |()| make()))}
-            {move || made.get().map(|(role, address)| fresh(session, role, address))}
+            {live(move || made.get().map(|(role, address)| fresh(session, role, address)))}
         </section>
         <section aria-labelledby="links-title">
             <h3 id="links-title">"Links"</h3>
             <ul class="threads">
-                {move || listed.get().into_iter().map(|link| {
-                    one(session, link, Callback::new(move |()| refresh()))
-                }).collect::<Vec<_>>()}
+                {live(move || {
+                    let again = Callback::new(move |()| refresh());
+                    let one = |link| one(session, link, again);
+                    Some(listed.get().into_iter().map(one).collect::<Vec<Part>>().part())
+                })}
             </ul>
         </section>
     }
+    .part()
 }
 
 /// What a link is to be.
-fn form(asked: Asked, make: Callback<()>) -> impl IntoView {
+fn form(asked: Asked, make: Callback<()>) -> Part {
     let Asked { role, lasting, name } = asked;
     let roles = Role::ALL.map(|role| {
         view! {
@@ -194,16 +211,17 @@ fn form(asked: Asked, make: Callback<()>) -> impl IntoView {
                 type="text"
                 maxlength=LONGEST_NAME
                 autocomplete="off"
-                prop:value=move || name.get()
+                prop:value=text(move || name.get())
                 on:input=move |event| name.set(event_target_value(&event))
             />
             <button type="submit" class="button primary">"Make a link"</button>
         </form>
     }
+    .part()
 }
 
 /// A link that was just made: it is shown once.
-fn fresh(session: Session, role: Role, address: String) -> impl IntoView {
+fn fresh(session: Session, role: Role, address: String) -> Part {
     let shown = address.clone();
     let copy = move || {
         let address = address.clone();
@@ -225,9 +243,10 @@ fn fresh(session: Session, role: Role, address: String) -> impl IntoView {
             {button("Copy it", copy)}
         </div>
     }
+    .part()
 }
 
-fn one(session: Session, link: Listed, refresh: Callback<()>) -> impl IntoView {
+fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     let Listed { id, role, name, expires_at_millis, withdrawn_at_millis } = link;
     let is_over = withdrawn_at_millis.is_some();
     let until = match (withdrawn_at_millis, expires_at_millis) {
@@ -256,24 +275,29 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> impl IntoView {
             {(!is_over).then(|| button("Withdraw", withdraw))}
         </li>
     }
+    .part()
 }
 
-/// The links of an answer, which is a list or has one under `links`.
+/// An answer that lists links.
+#[derive(Deserialize)]
+struct List {
+    links: Vec<Listed>,
+}
+
 fn list(text: &str) -> Option<Vec<Listed>> {
-    let tree: serde_json::Value = serde_json::from_str(text).ok()?;
-    let list = tree.get("links").cloned().unwrap_or(tree);
-    serde_json::from_value(list).ok()
+    serde_json::from_str(text).ok().map(|List { links }| links)
+}
+
+/// An answer with a link that was made.
+#[derive(Deserialize)]
+struct Made {
+    url: String,
 }
 
 /// The address of a link that was made.
-fn address(session: Session, text: &str) -> Option<String> {
-    let tree: serde_json::Value = serde_json::from_str(text).ok()?;
-    if let Some(address) = tree.get("url").and_then(serde_json::Value::as_str) {
-        let is_path = address.starts_with('/');
-        return Some(if is_path { browser::absolute(address) } else { address.to_owned() });
-    }
-    let key = tree.get("key").or_else(|| tree.get("token"))?.as_str()?;
-    Some(browser::absolute(&format!("{}/{}?key={key}", super::PATH, session.id())))
+fn address(text: &str) -> Option<String> {
+    let Made { url } = serde_json::from_str(text).ok()?;
+    Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
 }
 
 #[cfg(test)]

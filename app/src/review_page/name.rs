@@ -7,12 +7,13 @@ use review::{LONGEST_NAME, Replica, clean_name};
 
 use super::session::Session;
 use super::{browser, client, compose, sync};
+use crate::widgets::part::{IntoPart, Part, text};
 
 /// The id of the box.
 const ID: &str = "your-name";
 
 /// The dialog that asks.
-pub(super) fn dialog(session: Session) -> impl IntoView {
+pub(super) fn dialog(session: Session) -> Part {
     let node = NodeRef::<html::Dialog>::new();
     let name = RwSignal::new(String::new());
     let problem = RwSignal::new(None::<String>);
@@ -68,10 +69,10 @@ pub(super) fn dialog(session: Session) -> impl IntoView {
                     maxlength=LONGEST_NAME
                     autocomplete="name"
                     aria-describedby="name-problem"
-                    prop:value=move || name.get()
+                    prop:value=text(move || name.get())
                     on:input=move |event| name.set(event_target_value(&event))
                 />
-                <p id="name-problem" class="problem">{move || problem.get()}</p>
+                <p id="name-problem" class="problem">{text(move || problem.get().unwrap_or_default())}</p>
                 <p class="acts">
                     <button type="submit" class="button primary">"Go on"</button>
                     <button type="button" class="button" on:click=move |_| leave()>
@@ -81,6 +82,7 @@ pub(super) fn dialog(session: Session) -> impl IntoView {
             </form>
         </dialog>
     }
+    .part()
 }
 
 /// Goes on without a name: what the visitor did is taken back, as nobody can be shown for it.
@@ -90,7 +92,7 @@ fn leave(session: Session) {
         return;
     }
     session.update(|replica| {
-        let ops: Vec<String> = replica.unsent().map(|(op, _)| op.to_owned()).collect();
+        let ops: Vec<String> = replica.unsent().map(|unsent| unsent.op.clone()).collect();
         for op in ops {
             replica.refuse(&op);
         }

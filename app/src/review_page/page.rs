@@ -4,69 +4,78 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
-use review::{Role, Room};
+use model::metric::{MetricAddress, MetricId, MetricPart};
+use review::{Anchor, Role, Room};
 
 use super::data::{self, Served};
 use super::session::{Line, Session};
-use super::{bar, client, discussion, history, name, panel, presence, start, sync};
+use super::{bar, client, cursors, discussion, history, name, panel, presence, start, sync};
 use crate::browser;
+use crate::download::closest;
 use crate::explorer::{Explorer, Shown};
 use crate::panels::studies::{Studies, choose, press};
 use crate::panels::{cards, conventions, explanation, header, help, knobs, verdict};
 use crate::study::Study;
+use crate::widgets::part::{IntoPart, Part, flag, live, text, while_so};
 
 /// A page under `/r`.
 pub fn page() -> impl IntoView {
     let served = data::served();
     let shown = match &*served {
-        Served::Start { link, name, problem } => {
-            start::start(link, name, problem.as_deref()).into_any()
-        }
-        Served::Room { id, role, room } => session(id, *role, room).into_any(),
-        Served::Missing => start::missing().into_any(),
+        Served::Start { link, name, problem } => start::start(link, name, problem.as_deref()),
+        Served::Room { id, role, room } => session(id, *role, room),
+        Served::Missing => start::missing(),
     };
     view! { {shown}{data::element(&served)} }
 }
 
-fn session(id: &str, role: Role, room: &Room) -> impl IntoView + use<> {
+fn session(id: &str, role: Role, room: &Room) -> Part {
     let session = Session::new(id, role, room);
     let explorer = session.explorer;
     explorer.put_beside(Arc::new(move |topic| discussion::beside(session, topic)));
     sync::install(session);
     client::install(session);
     presence::install(session);
+    cursors::install(session);
     keys(session);
     view! {
         <div
             class="page reviewing"
-            class:explaining=move || explorer.explained.get().is_some()
-            data-line=move || session.line.with(Line::name)
+            class:explaining=flag(move || explorer.explained.get().is_some())
+            data-line=text(move || session.line.with(Line::name).to_owned())
         >
             <a class="skip" href="#results">"Skip to the results"</a>
             {bar::bar(session)}
-            {knobs::panel(explorer, working(session))}
+            {knobs::panel(explorer, working(session)).part()}
             {results(session)}
             {panel::panel(session)}
-            {explanation::explanation(explorer)}
+            {explanation::explanation(explorer).part()}
             {bottom_bar(session)}
-            {conventions::dialog(explorer, explorer.conventions_open)}
-            {help::help(explorer)}
+            {conventions::dialog(explorer, explorer.conventions_open).part()}
+            {help::help(explorer).part()}
             {name::dialog(session)}
             {bar::note(session)}
+            {bar::ended(session)}
         </div>
     }
+    .part()
 }
 
 /// What stands above the knobs.
-fn working(session: Session) -> impl IntoView {
+fn working(session: Session) -> Part {
     let explorer = session.explorer;
-    let changes = move || {
-        let count = explorer.changed().with(Vec::len);
-        let changed = crate::format::counted(count as u64, "knob differs", "knobs differ");
-        format!("{}; {changed} from it", explorer.preset().title)
-    };
-    let mode = move || {
-        if session.suggesting.get() {
+    let changes = text(move || {
+        let title = &explorer.preset().title;
+        match explorer.changed().with(Vec::len) {
+            0 => format!("{title}, unchanged"),
+            count => {
+                let changed = crate::format::counted(count as u64, "knob differs", "knobs differ");
+                format!("{title}; {changed} from the preset")
+            }
+        }
+    });
+    let mode = text(move || {
+        (if session.suggesting.get() {
             "You make a suggestion: only you see these knobs turned."
         } else if session.may(Role::Edit) {
             "What you turn here everyone sees at once."
@@ -74,8 +83,9 @@ fn working(session: Session) -> impl IntoView {
             "You can suggest changes: Designs, Suggest a change."
         } else {
             "You can look at this design; its knobs are turned by others."
-        }
-    };
+        })
+        .to_owned()
+    });
     view! {
         <section class="presets working" aria-labelledby="working-title">
             <h2 id="working-title" class="group-title">"Working design"</h2>
@@ -83,14 +93,20 @@ fn working(session: Session) -> impl IntoView {
             <p class="mode">{mode}</p>
         </section>
     }
+    .part()
 }
 
-fn results(session: Session) -> impl IntoView {
+fn results(session: Session) -> Part {
     let explorer = session.explorer;
     let studies = Studies::new(explorer);
     let is_stale = move || explorer.shown() != Shown::Design;
     // A link in a study turns knobs for everyone: who may not is told so, and stays here.
     let pressed = move |event: ev::MouseEvent| {
+        if let Some(anchor) = pressed_stage(&event)
+            && session.may_untracked(Role::Comment)
+        {
+            return session.talk_about(anchor);
+        }
         press(explorer, &event);
         if event.default_prevented() && explorer.locked.get_untracked() {
             session.say("Your link doesn't let you turn knobs. Share opens the design for you.");
@@ -100,103 +116,111 @@ fn results(session: Session) -> impl IntoView {
         <main
             id="results"
             class="results"
-            class:stale=is_stale
+            class:stale=flag(is_stale)
             on:click=pressed
             on:change=move |event| choose(&event)
         >
             {bar::banners(session)}
             {history::banner(session)}
             <h1 class="visually-hidden">
-                {move || format!("Review: {}", session.with_room(|room| room.name.clone()))}
+                {text(move || format!("Review: {}", session.with_room(|room| room.name.clone())))}
             </h1>
-            {cards::cards(explorer)}
+            {cards::cards(explorer).part()}
             <div class="verdict-box">
-                {verdict::verdict(explorer)}
-                <div hidden=is_stale>{studies.place(Study::Advice)}</div>
+                {verdict::verdict(explorer).part()}
+                <div hidden=flag(is_stale)>{studies.place(Study::Advice).part()}</div>
             </div>
             <section class="figures" aria-label="Charts">
                 <div class="column">
-                    {studies.place(Study::Memory)}
+                    {studies.place(Study::Memory).part()}
                     {stages(session)}
-                    {studies.place(Study::Communication)}
-                    {studies.place(Study::Composition)}
+                    {studies.place(Study::Communication).part()}
+                    {studies.place(Study::Composition).part()}
                 </div>
                 <div class="column">
-                    {studies.place(Study::Step)} {studies.place(Study::Bubble)}
-                    {cards::facts(explorer)}
+                    {studies.place(Study::Step).part()} {studies.place(Study::Bubble).part()}
+                    {cards::facts(explorer).part()}
                 </div>
             </section>
-            {studies.place(Study::Balance)}
-            {verdict::notes(explorer)}
+            {studies.place(Study::Balance).part()}
+            {verdict::notes(explorer).part()}
+            {cursors::cursors(session)}
         </main>
     }
+    .part()
 }
 
-/// A way to a comment on each stage, below the chart of stages.
-fn stages(session: Session) -> impl IntoView {
+/// What a press on a stage's bar is about: the memory of that stage.
+fn pressed_stage(event: &ev::MouseEvent) -> Option<Anchor> {
+    let mark = closest(event, "[data-study=\"memory\"] [data-opens^=\"stage-\"]")?;
+    let stage = mark.get_attribute("data-opens")?.strip_prefix("stage-")?.parse().ok()?;
+    Some(of_stage(stage))
+}
+
+/// A comment on the memory of a stage is about this.
+fn of_stage(stage: u32) -> Anchor {
+    let part = MetricPart::Stage(stage);
+    Anchor::Metric(MetricAddress { metric: MetricId::memory_peak_bytes, part })
+}
+
+/// A way to a comment on each stage by keyboard, below the chart of stages.
+fn stages(session: Session) -> Part {
     let count =
         Memo::new(move |_| session.explorer.with_numbers(|numbers| numbers.estimate.stages.len()));
     let options = move || {
         let option =
             |stage: usize| view! { <option value=stage>{format!("Stage {stage}")}</option> };
-        (0..count.get()).map(option).collect::<Vec<_>>()
+        Some((0..count.get()).map(option).collect::<Vec<_>>().part())
     };
     let chosen = RwSignal::new(0_u32);
-    move || {
-        session.may(Role::Comment).then(|| {
-            view! {
-                <p class="about-line on-stage">
-                    <label for="on-stage">"Comment on"</label>
-                    <select
-                        id="on-stage"
-                        class="select small"
-                        autocomplete="off"
-                        on:change=move |event| {
-                            chosen.set(event_target_value(&event).parse().unwrap_or(0));
-                        }
-                    >
-                        {options}
-                    </select>
-                    <button
-                        type="button"
-                        class="button way"
-                        on:click=move |_| {
-                            let text = format!(
-                                "metric:memory_peak_bytes@stage={}",
-                                chosen.get_untracked(),
-                            );
-                            if let Ok(anchor) = review::Anchor::parse(&text) {
-                                session.talk_about(anchor);
-                            }
-                        }
-                    >
-                        "Comment"
-                    </button>
-                </p>
-            }
-        })
-    }
+    while_so(session.can(Role::Comment), move || {
+        view! {
+            <p class="about-line on-stage">
+                <label for="on-stage">"Comment on a stage, or press its bar"</label>
+                <select
+                    id="on-stage"
+                    class="select small"
+                    autocomplete="off"
+                    on:change=move |event| {
+                        chosen.set(event_target_value(&event).parse().unwrap_or(0));
+                    }
+                >
+                    {live(options)}
+                </select>
+                <button
+                    type="button"
+                    class="button way"
+                    on:click=move |_| session.talk_about(of_stage(chosen.get_untracked()))
+                >
+                    "Comment"
+                </button>
+            </p>
+        }
+        .part()
+    })
+    .part()
 }
 
 /// On a phone: the headline, and the buttons that raise the knobs and the panel.
-fn bottom_bar(session: Session) -> impl IntoView {
+fn bottom_bar(session: Session) -> Part {
     let explorer = session.explorer;
     let is_open = move || session.panel_open.get();
     view! {
-        {header::bottom_bar(explorer)}
+        {header::bottom_bar(explorer).part()}
         <button
             type="button"
             class="button panel-button"
             aria-controls="panel"
-            aria-expanded=move || if is_open() { "true" } else { "false" }
+            aria-expanded=text(move || is_open().to_string())
             on:click=move |_| {
                 explorer.sheet_open.set(false);
                 session.panel_open.update(|open| *open = !*open);
             }
         >
-            {move || if is_open() { "Close review" } else { "Review" }}
+            {text(move || (if is_open() { "Close review" } else { "Review" }).to_owned())}
         </button>
     }
+    .part()
 }
 
 /// Keys of the page: those of the explorer that make sense here.

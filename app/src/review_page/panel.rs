@@ -9,35 +9,34 @@ use review::Numbers;
 use super::session::{Session, Tab};
 use super::{agenda, candidates, compose, decisions, discussion, history, links, proposals};
 use crate::format;
+use crate::widgets::part::{IntoPart, Part, flag, live, text};
 
 /// Draws the panel; one part of it is open.
-pub(super) fn panel(session: Session) -> impl IntoView {
+pub(super) fn panel(session: Session) -> Part {
     // Made anew only when the working design moves; what is said of it is many threads.
     let design = Memo::new(move |_| session.with_room(|room| room.design.clone()));
     let numbers = Memo::new_with_compare(
         move |_| design.with(|design| Arc::new(Numbers::of(design))),
         |_, _| true,
     );
-    let body = move || match session.tab.get() {
-        Tab::Discuss => view! {
-            {agenda::agenda(session)}
-            {discussion::discussion(session, numbers)}
-        }
-        .into_any(),
-        Tab::Designs => view! {
-            {proposals::proposals(session)}
-            {candidates::candidates(session)}
-        }
-        .into_any(),
-        Tab::Decide => decisions::decisions(session).into_any(),
-        Tab::History => history::history(session).into_any(),
-        Tab::Share => links::links(session).into_any(),
-    };
+    let body = live(move || {
+        Some(match session.tab.get() {
+            Tab::Discuss => {
+                vec![agenda::agenda(session), discussion::discussion(session, numbers)].part()
+            }
+            Tab::Designs => {
+                vec![proposals::proposals(session), candidates::candidates(session)].part()
+            }
+            Tab::Decide => decisions::decisions(session),
+            Tab::History => history::history(session),
+            Tab::Share => links::links(session),
+        })
+    });
     view! {
         <aside
             id="panel"
             class="review-panel"
-            class:open=move || session.panel_open.get()
+            class:open=flag(move || session.panel_open.get())
             aria-label="Review"
         >
             {tabs(session)}
@@ -46,16 +45,17 @@ pub(super) fn panel(session: Session) -> impl IntoView {
                 class="panel-body"
                 role="tabpanel"
                 tabindex="0"
-                aria-labelledby=move || tab_id(session.tab.get())
+                aria-labelledby=text(move || tab_id(session.tab.get()).to_owned())
             >
                 {body}
             </div>
         </aside>
     }
+    .part()
 }
 
 /// The names of the parts; arrow keys go from one to the next.
-fn tabs(session: Session) -> impl IntoView {
+fn tabs(session: Session) -> Part {
     let tabs: Vec<_> = Tab::ALL.into_iter().map(|tab| one_tab(session, tab)).collect();
     let by_key = move |event: ev::KeyboardEvent| {
         let count = Tab::ALL.len();
@@ -77,6 +77,7 @@ fn tabs(session: Session) -> impl IntoView {
             {tabs}
         </div>
     }
+    .part()
 }
 
 const fn tab_id(tab: Tab) -> &'static str {
@@ -89,8 +90,10 @@ const fn tab_id(tab: Tab) -> &'static str {
     }
 }
 
-fn one_tab(session: Session, tab: Tab) -> impl IntoView {
-    let is_open = move || session.tab.get() == tab;
+fn one_tab(session: Session, tab: Tab) -> Part {
+    let open = move |yes: &'static str, no: &'static str| {
+        text(move || (if session.tab.get() == tab { yes } else { no }).to_owned())
+    };
     let count = move || match tab {
         Tab::Discuss => {
             let open = session.with_room(|room| {
@@ -108,14 +111,17 @@ fn one_tab(session: Session, tab: Tab) -> impl IntoView {
             role="tab"
             id=tab_id(tab)
             aria-controls="panel-body"
-            aria-selected=move || if is_open() { "true" } else { "false" }
-            tabindex=move || if is_open() { "0" } else { "-1" }
+            aria-selected=open("true", "false")
+            tabindex=open("0", "-1")
             on:click=move |_| session.tab.set(tab)
         >
             {tab.label()}
-            {move || count.with(|count| (!count.is_empty()).then(|| view! {
-                <span class="count">{count.clone()}</span>
-            }))}
+            {live(move || {
+                let count = count.get();
+                let is_empty = count.is_empty();
+                (!is_empty).then(|| view! { <span class="count">{count}</span> }.part())
+            })}
         </button>
     }
+    .part()
 }

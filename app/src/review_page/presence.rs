@@ -10,27 +10,14 @@ use web_sys::Element;
 
 use super::session::Session;
 use super::{client, places, words};
+use crate::widgets::part::{IntoPart, Part, live, text};
 
-/// What the visitor is at is told this often at most.
-const PAUSE: Duration = Duration::from_millis(150);
+/// What the visitor is at is told this often at most: twelve times a second.
+const PAUSE: Duration = Duration::from_millis(80);
 
 /// Tells the others what the visitor is at, and hears what ends following.
 pub(super) fn install(session: Session) {
-    let is_due = StoredValue::new(false);
-    let soon = move || {
-        if is_due.try_get_value() != Some(false) {
-            return;
-        }
-        is_due.set_value(true);
-        set_timeout(
-            move || {
-                // The page may be gone by then.
-                let _ = is_due.try_set_value(false);
-                look(session);
-            },
-            PAUSE,
-        );
-    };
+    let soon = move || soon(session);
     Effect::new(move || {
         session.tab.track();
         session.explorer.explained.track();
@@ -68,6 +55,23 @@ pub(super) fn install(session: Session) {
     });
 }
 
+/// Tells what the visitor is at a little later, with what comes until then.
+pub(super) fn soon(session: Session) {
+    let is_due = session.tells;
+    if is_due.try_get_value() != Some(false) {
+        return;
+    }
+    is_due.set_value(true);
+    set_timeout(
+        move || {
+            // The page may be gone by then.
+            let _ = is_due.try_set_value(false);
+            look(session);
+        },
+        PAUSE,
+    );
+}
+
 /// Is it a control that has to do with following? Pressing it is no action of one's own.
 fn is_to_follow(target: Option<web_sys::EventTarget>) -> bool {
     let element = target.and_then(|target| target.dyn_into::<Element>().ok());
@@ -89,7 +93,8 @@ fn look(session: Session) {
     let knob = knob.filter(|_| !session.explorer.locked.get_untracked());
     let view = Some(places::here(session));
     let follows = session.following.get_untracked();
-    let at = At { view, knob, cursor: None, follows };
+    let cursor = session.pointer.get_untracked();
+    let at = At { view, knob, cursor, follows };
     if session.here.with_untracked(|here| *here != at) {
         session.here.set(at.clone());
         client::say(&Ask::Here { at });
@@ -167,24 +172,25 @@ pub(super) fn stop(session: Session) {
 }
 
 /// The others and the visitor, each once, as buttons that follow them.
-pub(super) fn avatars(session: Session) -> impl IntoView {
-    let shown = move || {
+pub(super) fn avatars(session: Session) -> Part {
+    let shown = live(move || {
         let own = session.connection.get();
         session.people.with(|people| {
             let others = people.iter().filter(|there| there.connection != own);
             let all = others.map(|there| avatar(session, there)).collect::<Vec<_>>();
             let rest = all.len().saturating_sub(6);
-            let more = (rest > 0).then(|| view! { <li class="muted">{format!("+{rest}")}</li> });
-            (all.into_iter().take(6).collect::<Vec<_>>(), more)
+            let more =
+                (rest > 0).then(|| view! { <li class="muted">{format!("+{rest}")}</li> }.part());
+            Some(all.into_iter().take(6).chain(more).collect::<Vec<Part>>().part())
         })
-    };
-    view! { <ul class="avatars" aria-label="Others who are here">{shown}</ul> }
+    });
+    view! { <ul class="avatars" aria-label="Others who are here">{shown}</ul> }.part()
 }
 
-fn avatar(session: Session, there: &Presence) -> impl IntoView + use<> {
+fn avatar(session: Session, there: &Presence) -> Part {
     let connection = there.connection;
     let name = words::person(&there.person);
-    let is_followed = move || session.following.get() == Some(connection);
+    let pressed = text(move || (session.following.get() == Some(connection)).to_string());
     let title = format!("Follow {name} ({})", words::role(there.role).to_lowercase());
     let known = if there.person.is_vouched { " vouched" } else { "" };
     let class = format!("avatar {}{known}", words::colour(&there.person.id));
@@ -195,11 +201,12 @@ fn avatar(session: Session, there: &Presence) -> impl IntoView + use<> {
                 class=class
                 title=title.clone()
                 aria-label=title
-                aria-pressed=move || if is_followed() { "true" } else { "false" }
+                aria-pressed=pressed
                 on:click=move |_| follow(session, connection)
             >
                 {words::initials(&there.person)}
             </button>
         </li>
     }
+    .part()
 }

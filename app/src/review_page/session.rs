@@ -3,13 +3,13 @@
 //! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
 //! small part: `revision` grows with everything that it takes in, and memos ask it then.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use model::design::Design;
 use model::link;
-use review::wire::{At, Presence};
+use review::wire::{At, Cursor, Presence};
 use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
 use super::{client, sync};
@@ -109,6 +109,12 @@ pub(super) struct Session {
     pub(super) previews: RwSignal<BTreeMap<u64, Setting>>,
     /// What the visitor is at.
     pub(super) here: RwSignal<At>,
+    /// Where the visitor's pointer is on a chart.
+    pub(super) pointer: RwSignal<Option<Cursor>>,
+    /// Grows when what is on the page may be elsewhere.
+    pub(super) laid_out: RwSignal<u64>,
+    /// Is what the visitor is at about to be told?
+    pub(super) tells: StoredValue<bool>,
     /// Whom the page follows.
     pub(super) following: RwSignal<Option<u64>>,
     /// The part of the panel that is open.
@@ -147,6 +153,9 @@ impl Session {
             people: RwSignal::default(),
             previews: RwSignal::default(),
             here: RwSignal::default(),
+            pointer: RwSignal::new(None),
+            laid_out: RwSignal::new(0),
+            tells: StoredValue::new(false),
             following: RwSignal::new(None),
             tab: RwSignal::default(),
             panel_open: RwSignal::new(false),
@@ -181,6 +190,7 @@ impl Session {
     /// Changes the copy of the session, and tells all that read it.
     pub(super) fn update<T>(self, change: impl FnOnce(&mut Replica) -> T) -> Option<T> {
         let done = self.replica.try_update_value(change);
+        client::keep_unsent(self);
         let _ = self.revision.try_update(|revision| *revision += 1);
         done
     }
@@ -200,6 +210,16 @@ impl Session {
         self.role.get() >= role
             && self.past.with(Option::is_none)
             && !matches!(self.line.get(), Line::Ended(_))
+    }
+
+    /// The same, asked once.
+    pub(super) fn may_untracked(self, role: Role) -> bool {
+        untrack(|| self.may(role))
+    }
+
+    /// The same, told only when it changes: what it shows stays, with what is typed in it.
+    pub(super) fn can(self, role: Role) -> Signal<bool> {
+        Memo::new(move |_| self.may(role)).into()
     }
 
     /// Asks for a change: it counts here at once. Whoever has no name yet is asked for one.
@@ -238,6 +258,17 @@ impl Session {
             let found = people.iter().find(|there| there.connection == connection)?;
             Some(super::words::person(&found.person))
         })
+    }
+
+    /// The names of all who are or were here, to be spoken to.
+    pub(super) fn participants(self) -> Vec<String> {
+        let mut names: BTreeSet<String> =
+            self.with_room(|room| room.names().into_iter().map(str::to_owned).collect());
+        self.people.with(|people| {
+            names.extend(people.iter().map(|there| there.person.name.clone()));
+        });
+        names.remove("");
+        names.into_iter().collect()
     }
 
     /// The link of the design that is worked on.

@@ -6,9 +6,10 @@ use review::LONGEST_NAME;
 use super::browser;
 use crate::Page;
 use crate::panels::header;
+use crate::widgets::part::{IntoPart, Part, text};
 
 /// A page with a title and a little text.
-fn sheet(title: &'static str, body: impl IntoView) -> impl IntoView {
+fn sheet(title: &'static str, body: Part) -> Part {
     view! {
         <div class="review-sheet">
             <header class="header">
@@ -22,10 +23,11 @@ fn sheet(title: &'static str, body: impl IntoView) -> impl IntoView {
             </main>
         </div>
     }
+    .part()
 }
 
 /// The form. It works without a script.
-pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> impl IntoView {
+pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
     let person = RwSignal::new(String::new());
     let key = RwSignal::new(String::new());
     Effect::new(move || {
@@ -65,11 +67,11 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> impl IntoV
                 required
                 maxlength=LONGEST_NAME
                 autocomplete="name"
-                prop:value=move || person.get()
+                prop:value=text(move || person.get())
                 on:input=move |event| person.set(event_target_value(&event))
             />
             <input type="hidden" name="link" value=link.to_owned()/>
-            <input type="hidden" name="key" prop:value=move || key.get()/>
+            <input type="hidden" name="key" prop:value=text(move || key.get())/>
             <button type="submit" class="button primary">"Start the review"</button>
         </form>
         <p class="muted">
@@ -78,11 +80,11 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> impl IntoV
             ". Your own page of the explorer stays as it is."
         </p>
     };
-    sheet("Start a review", body)
+    sheet("Start a review", body.part())
 }
 
 /// There is nothing, or it isn't for this visitor; which of both isn't said.
-pub(super) fn missing() -> impl IntoView {
+pub(super) fn missing() -> Part {
     let body = view! {
         <p>
             "There is no review at this address, or the link to it was withdrawn or has expired. "
@@ -91,5 +93,5 @@ pub(super) fn missing() -> impl IntoView {
         </p>
         <p><a class="button primary" href="/">"Go to the explorer"</a></p>
     };
-    sheet("No such review", body)
+    sheet("No such review", body.part())
 }

@@ -1,13 +1,17 @@
 //! What can be done in a session.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::anchor::Anchor;
 use crate::event::Seq;
+use crate::fields::ChangeFields;
 
 /// Something to do, or, in an event, what was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "ChangeFields")]
 pub enum Change {
     /// The session begins. Only the server does that.
     Create {
@@ -178,7 +182,7 @@ pub struct Said {
 }
 
 /// A value at a time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum SaidValue {
     /// A verdict.
@@ -187,6 +191,42 @@ pub enum SaidValue {
     Number(f64),
     /// A knob's value as links spell it.
     Text(String),
+}
+
+impl<'de> Deserialize<'de> for SaidValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReadValue)
+    }
+}
+
+struct ReadValue;
+
+impl Visitor<'_> for ReadValue {
+    type Value = SaidValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a flag, a number or a text")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<SaidValue, E> {
+        Ok(SaidValue::Flag(flag))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<SaidValue, E> {
+        Ok(SaidValue::Number(number as f64))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<SaidValue, E> {
+        Ok(SaidValue::Number(number as f64))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<SaidValue, E> {
+        Ok(SaidValue::Number(number))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<SaidValue, E> {
+        Ok(SaidValue::Text(text.to_owned()))
+    }
 }
 
 /// How a decision went.

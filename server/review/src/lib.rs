@@ -20,6 +20,8 @@ mod admit;
 mod anchor;
 mod change;
 mod event;
+mod fields;
+#[cfg(feature = "markdown")]
 mod markdown;
 mod refusal;
 mod replica;
@@ -32,9 +34,10 @@ pub mod wire;
 pub use anchor::{Anchor, AnchorError};
 pub use change::{Change, Outcome, Said, SaidValue, Setting};
 pub use event::{Event, Person, Seq};
+#[cfg(feature = "markdown")]
 pub use markdown::to_html;
 pub use refusal::{Cause, Refusal};
-pub use replica::{Replica, Taken, Undo};
+pub use replica::{Replica, Taken, Undo, Unsent};
 pub use role::Role;
 pub use room::{
     Candidate, Decision, Edited, Note, Proposal, ProposalState, Question, Room, Thread,

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use model::design::{Design, KnobId};
 use model::link;
+use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
 use crate::event::{Event, Person, Seq};
@@ -16,8 +17,10 @@ const MOST_STEPS: usize = 200;
 #[derive(Clone, Debug)]
 pub struct Replica {
     confirmed: Room,
+    /// What the last event is called, where it came as an event.
+    last_op: Option<String>,
     /// What was asked for and isn't confirmed, oldest first.
-    pending: VecDeque<Pending>,
+    pending: VecDeque<Unsent>,
     /// What this client's changes are called; its number follows.
     prefix: String,
     asked: u64,
@@ -25,10 +28,13 @@ pub struct Replica {
     redo: Vec<Step>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Pending {
-    op: String,
-    change: Change,
+/// A change that isn't confirmed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unsent {
+    /// What this client calls it.
+    pub op: String,
+    /// The change.
+    pub change: Change,
 }
 
 /// An edit of the working design by this client, with the way back.
@@ -66,6 +72,7 @@ impl Replica {
     pub fn new(room: Room, prefix: impl Into<String>) -> Self {
         Self {
             confirmed: room,
+            last_op: None,
             pending: VecDeque::new(),
             prefix: prefix.into(),
             asked: 0,
@@ -84,6 +91,12 @@ impl Replica {
     #[must_use]
     pub const fn seq(&self) -> Seq {
         self.confirmed.seq
+    }
+
+    /// What the last event is called; none where only the room is known.
+    #[must_use]
+    pub fn last_op(&self) -> Option<&str> {
+        self.last_op.as_deref()
     }
 
     /// How many changes aren't confirmed.
@@ -125,14 +138,24 @@ impl Replica {
     fn send(&mut self, change: Change) -> String {
         self.asked += 1;
         let op = format!("{}-{}", self.prefix, self.asked);
-        self.pending.push_back(Pending { op: op.clone(), change });
+        self.pending.push_back(Unsent { op: op.clone(), change });
         op
     }
 
     /// What isn't confirmed, oldest first: after a lost connection all of it is sent again, by the
     /// same names.
-    pub fn unsent(&self) -> impl Iterator<Item = (&str, &Change)> {
-        self.pending.iter().map(|pending| (pending.op.as_str(), &pending.change))
+    pub fn unsent(&self) -> impl Iterator<Item = &Unsent> {
+        self.pending.iter()
+    }
+
+    /// Takes up what an earlier copy of this page couldn't send. It is sent by the names that it
+    /// had: what the server has of it already happens no second time.
+    pub fn resume(&mut self, unsent: Vec<Unsent>) {
+        for earlier in unsent.into_iter().rev() {
+            if self.pending.iter().all(|pending| pending.op != earlier.op) {
+                self.pending.push_front(earlier);
+            }
+        }
     }
 
     /// Takes an event from the server.
@@ -146,6 +169,7 @@ impl Replica {
             return Taken::Missed;
         }
         self.confirmed.apply(event);
+        self.last_op = Some(event.op.clone());
         self.settle(&event.op);
         Taken::New
     }
@@ -156,7 +180,18 @@ impl Replica {
         // A late snapshot of what has been overtaken would undo confirmed events.
         if room.seq >= self.confirmed.seq {
             self.confirmed = room;
+            self.last_op = None;
         }
+    }
+
+    /// Takes the room of a server whose log is another one than what was seen here: its store was
+    /// brought back from an earlier copy. What isn't confirmed stays; nothing else does, the steps
+    /// to undo included.
+    pub fn begin_anew(&mut self, room: Room) {
+        self.confirmed = room;
+        self.last_op = None;
+        self.undo.clear();
+        self.redo.clear();
     }
 
     /// The server doesn't take a change: it is taken back here.

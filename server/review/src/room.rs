@@ -1,6 +1,6 @@
 //! What comes of a session's events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::design::{Design, KnobId};
 use model::link;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::anchor::Anchor;
 use crate::change::{Change, Outcome, Said, Setting};
 use crate::event::{Event, Person, Seq};
+use crate::fields::StateFields;
 
 /// What comes of a session's events up to one of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ pub struct Proposal {
 
 /// What became of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "StateFields")]
 pub enum ProposalState {
     /// Nothing yet.
     Open,
@@ -328,6 +329,23 @@ impl Room {
         for id in apply_settings(&mut self.design, settings) {
             self.edited.insert(id.id(), edited.clone());
         }
+    }
+
+    /// The names of all whose doing is in the room, each once.
+    #[must_use]
+    pub fn names(&self) -> BTreeSet<&str> {
+        fn of(note: &Note) -> &str {
+            &note.by.name
+        }
+        let edits = self.edited.values().map(|edited| edited.by.name.as_str());
+        let candidates = self.candidates.iter().map(|found| found.by.name.as_str());
+        let proposals = self.proposals.iter().map(|found| found.by.name.as_str());
+        let threads = self.threads.iter().flat_map(|thread| &thread.notes).map(of);
+        let questions = self.questions.iter();
+        let asked = questions.flat_map(|it| std::iter::once(&it.asked).chain(&it.answers)).map(of);
+        let decisions = self.decisions.iter().map(|decision| decision.by.name.as_str());
+        let all = edits.chain(candidates).chain(proposals).chain(threads).chain(asked);
+        all.chain(decisions).filter(|name| !name.is_empty()).collect()
     }
 
     /// The link of the working design.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
 use crate::event::{Event, Person, Seq};
+use crate::fields::{StartFields, TellFields};
 use crate::refusal::Refusal;
 use crate::role::Role;
 use crate::room::Room;
@@ -29,6 +30,10 @@ pub enum Ask {
         /// The last event that the client has; none when it has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Seq>,
+        /// What that event is called, if the client knows: a server whose event of that number is
+        /// another one, as its store was brought back from a copy, answers with the whole room.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last: Option<String>,
         /// The name that its person goes by; none for someone who only looks on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
@@ -63,7 +68,7 @@ pub enum Ask {
 
 /// What the server says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "TellFields")]
 pub enum Tell {
     /// The answer to [`Ask::Hello`].
     Welcome {
@@ -137,7 +142,7 @@ pub enum Tell {
 
 /// Where a client goes on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "StartFields")]
 pub enum Start {
     /// With the whole room.
     Room {

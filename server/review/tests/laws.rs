@@ -126,7 +126,7 @@ fn undo_touches_own_edits_only() {
     let Undo::Change(change) = ann.redo() else { panic!("there is an edit to redo") };
     assert_eq!(change, set(KNOBS[0], "2"));
     for (op, change) in
-        ann.unsent().map(|(op, change)| (op.to_owned(), change.clone())).collect::<Vec<_>>()
+        ann.unsent().map(|it| (it.op.clone(), it.change.clone())).collect::<Vec<_>>()
     {
         ann.take(&server.take("Ann", &op, change).unwrap());
     }
@@ -304,7 +304,7 @@ fn step(server: &mut Server, client: &mut Client, who: usize, act: &Act) {
         Act::Undo => drop(client.replica.undo()),
         Act::Redo => drop(client.replica.redo()),
         Act::Send => {
-            let waiting = client.replica.unsent().find(|(op, _)| !client.sent.contains(*op));
+            let waiting = client.replica.unsent().find(|it| !client.sent.contains(&it.op));
             let waiting = waiting.map(|(op, change)| (op.to_owned(), change.clone()));
             let Some((op, change)) = waiting else { return };
             client.sent.insert(op.clone());
@@ -325,4 +325,77 @@ fn step(server: &mut Server, client: &mut Client, who: usize, act: &Act) {
             client.heard = client.heard.saturating_sub(3).max(1);
         }
     }
+}
+
+#[test]
+fn a_hundred_thousand_comments_fill_a_session_and_no_more() {
+    let mut server = Server::new();
+    let comment = |number: usize| {
+        let text = format!("Comment {number}");
+        Change::Comment { anchor: Anchor::Design, text, said: None }
+    };
+    let by = person("Eve");
+    let (mut taken, mut refused) = (0, 0);
+    for number in 0..100_000 {
+        match server.room.admit(Role::Comment, &by, comment(number)) {
+            Ok(change) => {
+                server.append("Eve", &format!("e-{number}"), change);
+                taken += 1;
+            }
+            Err(Refusal { cause: Cause::Full, .. }) => refused += 1,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!((taken, refused), (10_000, 90_000));
+    // The rest of the session goes on.
+    assert!(server.take("Ann", "a-1", set("parallel.tensor_model_parallel_size", "4")).is_ok());
+    let bytes = serde_json::to_string(&server.room).expect("a room is text").len();
+    assert!(bytes < 10_000 * 1_000, "{bytes} bytes for all who come in");
+}
+
+#[test]
+fn what_was_not_sent_before_a_reload_happens_once() {
+    let mut server = Server::new();
+    let mut before = Replica::new(server.room.clone(), "first");
+    before.ask(set("parallel.tensor_model_parallel_size", "4"));
+    before.ask(set("parallel.expert_model_parallel_size", "16"));
+    let kept: Vec<_> = before.unsent().cloned().collect();
+    // The server has taken the first one; its answer was lost with the page.
+    let first = &kept[0];
+    server.take("Ann", &first.op, first.change.clone()).expect("it is admitted");
+    let text = serde_json::to_string(&kept).expect("changes are text");
+
+    let mut after = Replica::new(server.room.clone(), "second");
+    after.resume(serde_json::from_str(&text).expect("changes are read back"));
+    after.resume(kept.clone());
+    assert_eq!(after.unconfirmed(), 2, "each once");
+    after.ask(set("parallel.tensor_model_parallel_size", "8"));
+    let sent: Vec<_> = after.unsent().cloned().collect();
+    for unsent in sent {
+        let event = server.take("Ann", &unsent.op, unsent.change).expect("it is admitted");
+        after.take(&event);
+    }
+    assert_eq!(after.unconfirmed(), 0);
+    assert_eq!(server.log.len(), 4, "the first one happened once");
+    assert_eq!(value(&server.room, "parallel.tensor_model_parallel_size"), "8");
+    assert_eq!(*after.room(), server.room);
+}
+
+#[test]
+fn a_store_that_was_brought_back_has_the_last_word() {
+    let mut server = Server::new();
+    let old = server.room.clone();
+    let mut client = Replica::new(old.clone(), "a");
+    client.ask(set("parallel.tensor_model_parallel_size", "4"));
+    let op = client.unsent().next().expect("it waits").op.clone();
+    let change = client.unsent().next().expect("it waits").change.clone();
+    let event = server.take("Ann", &op, change).expect("it is admitted");
+    assert_eq!(client.take(&event), Taken::New);
+    assert_eq!(client.last_op(), Some(op.as_str()));
+    client.ask(set("parallel.expert_model_parallel_size", "16"));
+    client.restart(old.clone());
+    assert_eq!(client.seq(), 2, "a late snapshot undoes nothing");
+    client.begin_anew(old);
+    assert_eq!((client.seq(), client.last_op(), client.can_undo()), (1, None, false));
+    assert_eq!(client.unconfirmed(), 1, "what isn't sent yet goes on");
 }

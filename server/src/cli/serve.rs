@@ -1,12 +1,13 @@
 //! `moescape serve`: the explorer and its API on a socket.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use axum::http::HeaderName;
 use etcetera::BaseStrategy;
 
 use super::{Failure, output};
+use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, ListenError};
 use crate::nats::Address;
 use crate::{AppState, EmbedFrom, PublicUrl, Site, router};
@@ -34,6 +35,10 @@ pub(super) struct Arguments {
     /// then. Only with a proxy that sets or removes it in every request
     #[arg(long, value_name = "NAME")]
     user_header: Option<HeaderName>,
+    /// Sockets of review sessions that one address may have at once; a proxy on this machine says
+    /// by X-Forwarded-For whose they are
+    #[arg(long, value_name = "NUMBER", default_value_t = 256)]
+    sockets_per_address: u32,
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
@@ -48,6 +53,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let data = data(arguments.data)?;
     std::fs::create_dir_all(&data)
         .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
+    let _hold = hold(&data)?;
     let site = match &arguments.site {
         Some(directory) => Site::from_directory(directory),
         None => Site::embedded(),
@@ -68,6 +74,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         // Whoever asks for workers hears now, not at the first sweep, that there is no NATS.
         state.sweeps().map_err(|error| Failure::Internal(error.to_string()))?;
     }
+    state.reviews.allow_sockets(arguments.sockets_per_address);
     let closing = state.closing.clone();
     let reviews = state.reviews.clone();
     let last = async move { reviews.emptied().await };
@@ -76,6 +83,22 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     });
     outcome.map_err(|error| explain(listen, &error))?;
     said
+}
+
+/// Keeps others from replacing what the directory holds while the server runs on it.
+fn hold(data: &Path) -> Result<Option<Hold>, Failure> {
+    match in_use::shared(data) {
+        Ok(hold) => Ok(Some(hold)),
+        Err(HoldError::Taken) => Err(Failure::user(format!(
+            "what {} holds is being replaced by `moescape restore`; start the server after that",
+            data.display()
+        ))),
+        Err(HoldError::Disk(error)) => {
+            // Some network disks have no locks; a server that can't write says so later.
+            tracing::warn!(%error, "a restore won't see that a server uses {}", data.display());
+            Ok(None)
+        }
+    }
 }
 
 /// The data directory that was named, or `moescape` below the XDG data directory.

@@ -2,11 +2,13 @@
 //! into the store. Nothing hangs on it: what is lost is found there a little later.
 
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
-use async_nats::Client;
+use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::Address;
 use super::link::connect;
@@ -17,6 +19,10 @@ const SUBJECT: &str = "moescape.review";
 
 /// Notices that may wait for NATS; more are dropped.
 const WAITING: usize = 4_096;
+
+/// Pauses before a connection is tried again, the first one and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LAST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Bytes of a notice that are read, at most.
 const LONGEST: usize = 64 << 10;
@@ -79,21 +85,7 @@ async fn exchange(
     reviews: Weak<Reviews>,
     mut waiting: mpsc::Receiver<(Arc<str>, NoticeKind)>,
 ) {
-    let client = match connect(&address, "moescape reviews").await {
-        Ok(client) => client,
-        Err(error) => {
-            tracing::error!(%error, "servers don't hear each other's review sessions");
-            return;
-        }
-    };
-    let heard = client.subscribe(format!("{SUBJECT}.*")).await;
-    let mut heard = match heard {
-        Ok(heard) => heard,
-        Err(error) => {
-            tracing::error!(%error, "servers don't hear each other's review sessions");
-            return;
-        }
-    };
+    let Some((client, mut heard)) = open(&address, &reviews, &mut waiting).await else { return };
     let me = client.new_inbox();
     loop {
         tokio::select! {
@@ -114,6 +106,39 @@ async fn exchange(
                 }
             }
         }
+    }
+}
+
+/// Connects and begins to hear, as often as it takes. Until then servers find each other's events
+/// in the store, and what they would say is dropped: it would be old.
+async fn open(
+    address: &Address,
+    reviews: &Weak<Reviews>,
+    waiting: &mut mpsc::Receiver<(Arc<str>, NoticeKind)>,
+) -> Option<(Client, Subscriber)> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let why = match connect(address, "moescape reviews").await {
+            Ok(client) => match client.subscribe(format!("{SUBJECT}.*")).await {
+                Ok(heard) => return Some((client, heard)),
+                Err(error) => error.to_string(),
+            },
+            Err(error) => error.to_string(),
+        };
+        let seconds = pause.as_secs_f64();
+        tracing::warn!(why, seconds, "servers don't hear each other's reviews; it is tried again");
+        let over = sleep(pause);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                () = &mut over => break,
+                said = waiting.recv() => drop(said?),
+            }
+        }
+        if reviews.strong_count() == 0 {
+            return None;
+        }
+        pause = (pause * 2).min(LAST_PAUSE);
     }
 }
 

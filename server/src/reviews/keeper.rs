@@ -66,8 +66,9 @@ pub(crate) struct Joining {
     pub(crate) grant: Grant,
     pub(crate) person: Person,
     pub(crate) connection: u64,
-    /// The last event that they have.
+    /// The last event that they have, and what it is called, as far as they know.
     pub(crate) after: Option<Seq>,
+    pub(crate) last: Option<String>,
     pub(crate) answer: oneshot::Sender<Result<Joined, Full>>,
 }
 
@@ -310,14 +311,14 @@ impl Keeper {
     }
 
     async fn join(&mut self, joining: Joining) {
-        let Joining { grant, person, connection, after, answer } = joining;
+        let Joining { grant, person, connection, after, last, answer } = joining;
         if self.seats.len() >= MOST_PEOPLE {
             let _ = answer.send(Err(Full));
             return;
         }
         self.settle(vec![]).await;
         // Without a room nobody comes in: the answer is dropped, and they try again.
-        let Some(start) = self.start(after).await else { return };
+        let Some(start) = self.start(after, last).await else { return };
         let Some(room) = &self.room else { return };
         let seq = room.seq;
         let presence = Presence { connection, person, role: grant.role, at: At::default() };
@@ -339,7 +340,7 @@ impl Keeper {
     }
 
     /// Where someone goes on who has that event.
-    async fn start(&self, after: Option<Seq>) -> Option<Start> {
+    async fn start(&self, after: Option<Seq>, last: Option<String>) -> Option<Start> {
         let room = self.room.as_ref()?;
         let whole = || Some(Start::Room { room: Box::new(room.clone()) });
         let missed = after.and_then(|after| room.seq.checked_sub(after));
@@ -347,11 +348,19 @@ impl Keeper {
         if missed > MOST_MISSED {
             return whole();
         }
-        let (reviews, review, last) =
+        let (reviews, review, newest) =
             (Arc::clone(&self.reviews), Arc::clone(&self.review), room.seq);
-        let work = move || ledger::events(&reviews.store()?, &review, after, missed as u32);
-        let events = tokio::task::spawn_blocking(work).await.ok()?.ok()?;
-        if events.last().is_none_or(|event| event.seq == last) {
+        // With the one that they have: in a store that was brought back it may be another one.
+        let from = after.saturating_sub(1);
+        let work = move || ledger::events(&reviews.store()?, &review, from, missed as u32 + 1);
+        let mut events = tokio::task::spawn_blocking(work).await.ok()?.ok()?;
+        if let Some(first) = events.first().filter(|first| first.seq == after) {
+            if last.is_some_and(|last| last != first.op) {
+                return whole();
+            }
+            events.remove(0);
+        }
+        if events.last().is_none_or(|event| event.seq == newest) {
             return Some(Start::Events { events });
         }
         whole()

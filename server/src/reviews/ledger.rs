@@ -334,6 +334,23 @@ pub(super) fn events(
     store.call(move |transaction| after_event(transaction, &review, after, most))
 }
 
+/// The events of these numbers.
+pub(super) fn these(store: &Store, review: &str, of: Vec<Seq>) -> Result<Vec<Event>, StoreError> {
+    let review = review.to_owned();
+    store.call(move |transaction| {
+        let select = "SELECT json FROM review_event WHERE review = ?1 AND seq = ?2";
+        let mut select = transaction.prepare(select)?;
+        let mut found = Vec::with_capacity(of.len());
+        for seq in of {
+            let seq = i64::try_from(seq).unwrap_or(i64::MAX);
+            for event in select.query_map(params![review, seq], event)? {
+                found.push(event?);
+            }
+        }
+        Ok(found)
+    })
+}
+
 fn after_event(
     transaction: &Transaction<'_>,
     review: &str,

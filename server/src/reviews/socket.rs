@@ -10,6 +10,7 @@ use review::{Person, Seq, Setting, clean_name};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
+use super::crowd::Place;
 use super::keeper::{Again, Cast, Joined, Joining, Message, Saying, left, may_lead, text};
 use super::rate::Bucket;
 use super::seat::{Grant, is_small, is_small_setting};
@@ -103,7 +104,7 @@ impl Reviews {
         mut socket: WebSocket,
         visitor: Visitor,
         closing: watch::Receiver<bool>,
-        permit: OwnedSemaphorePermit,
+        held: (OwnedSemaphorePermit, Place),
     ) {
         let end = match begin(&self, &mut socket, &visitor, closing.clone()).await {
             Ok((mut talk, casts, answers)) => {
@@ -115,6 +116,15 @@ impl Reviews {
             Err(end) => end,
         };
         finish(socket, end).await;
+        drop(held);
+    }
+
+    /// Says to someone whose address has too many sockets that this is why they don't come in. A
+    /// browser shows nobody the status of a socket that isn't opened.
+    pub(crate) async fn turn_away(socket: WebSocket, permit: OwnedSemaphorePermit) {
+        let detail = "as many pages of reviews are open from your address as may be; close some, \
+                      or ask who runs the server for more (--sockets-per-address)";
+        finish(socket, End::ended(TRY_LATER, detail, true)).await;
         drop(permit);
     }
 }
@@ -148,13 +158,13 @@ async fn begin(
         () = ended(&mut closing) => return Err(End::closing()),
     };
     let grant = &visitor.grant;
-    let Hello { after, name, key } = hello;
+    let Hello { after, last, name, key } = hello;
     let person = person(&grant.review, visitor.user.as_deref(), &key, name.as_deref());
     let person = person.map_err(|why| End::mistake(REFUSED, &why.detail))?;
     let connection = reviews.next_connection();
     let (answer, answered) = oneshot::channel();
     let joining =
-        Joining { grant: grant.clone(), person: person.clone(), connection, after, answer };
+        Joining { grant: grant.clone(), person: person.clone(), connection, after, last, answer };
     reviews
         .send(&grant.review, Message::Join(Box::new(joining)))
         .await
@@ -197,6 +207,8 @@ async fn begin(
 
 struct Hello {
     after: Option<Seq>,
+    /// What that event is called.
+    last: Option<String>,
     name: Option<String>,
     key: String,
 }
@@ -210,14 +222,15 @@ async fn hello(socket: &mut WebSocket) -> Result<Hello, End> {
             Some(Ok(Frame::Close(_))) | None => return Err(End::silently(AWAY)),
             Some(Err(error)) => return Err(unreadable(&error)),
         };
-        let Ok(Ask::Hello { protocol, after, name, key }) = serde_json::from_str(&first) else {
+        let Ok(Ask::Hello { protocol, after, last, name, key }) = serde_json::from_str(&first)
+        else {
             return Err(End::mistake(REFUSED, "the first message has to be `hello`"));
         };
         if protocol != PROTOCOL {
             let detail = format!("this server speaks version {PROTOCOL}: load the page again");
             return Err(End::mistake(REFUSED, &detail));
         }
-        return Ok(Hello { after, name, key });
+        return Ok(Hello { after, last, name, key });
     }
 }
 

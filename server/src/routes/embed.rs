@@ -1,6 +1,7 @@
 //! `GET /embed?…` and `GET /embed/d/{id}`: one panel of a design, to stand in another page.
 //!
-//! It has no script, reads no cookie, changes nothing and leads nowhere but to the explorer, in a
+//! It has one small script of the site's own, which tells the page around it how high it is, and
+//! nothing else. It reads no cookie, changes nothing and leads nowhere but to the explorer, in a
 //! page of its own, so that a page around it gains nothing by being one. It never writes its own
 //! address. It is the one route that other sites may frame; `--embed-from` says which.
 
@@ -153,9 +154,11 @@ fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
     match Plan::new(design) {
         Ok(plan) => html.push_str(&panel(&Numbers::new(plan), asked)),
         Err(violations) => {
-            html.push_str("<p class=\"card embed-broken\">This design can't run. ");
+            html.push_str("<p class=\"card embed-broken\">");
             let first = violations.first().map_or("", |violation| violation.message.as_str());
-            escape_into(&mut html, first);
+            let why = app::recorded::lacking(design)
+                .unwrap_or_else(|| format!("This design can't run. {first}"));
+            escape_into(&mut html, &why);
             html.push_str("</p>");
         }
     }
@@ -197,7 +200,7 @@ fn refused(state: &AppState, status: StatusCode, why: &str) -> Response {
     document(state, status, "Nothing to show", None, &body)
 }
 
-/// A document with the site's style and no script. Its links open in a page of their own.
+/// A document with the site's style. Its links open in a page of their own.
 fn document(
     state: &AppState,
     status: StatusCode,
@@ -206,7 +209,10 @@ fn document(
     body: &str,
 ) -> Response {
     let style = state.site.names().map_or_else(String::new, |names| {
-        format!("<link rel=\"stylesheet\" href=\"{}\">", names.css)
+        format!(
+            "<link rel=\"stylesheet\" href=\"{}\">\n<script src=\"/embed.js\" defer></script>",
+            names.css
+        )
     });
     let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
     let html = format!(
@@ -226,7 +232,7 @@ fn document(
 /// The headers of a page that other sites may frame.
 fn framed(state: &AppState, mut response: Response) -> Response {
     let policy = format!(
-        "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
          form-action 'none'; frame-ancestors {}",
         state.embed_from.policy()
     );

@@ -19,13 +19,17 @@ use review::{Cause, Change, Role};
 use serde::{Deserialize, Serialize};
 
 use super::{query, review_start};
+use crate::client::Client;
 use crate::problem::Problem;
-use crate::reviews::{self, Grant, Outcome, Trouble, Visitor};
+use crate::reviews::{self, Grant, Outcome, Reviews, Trouble, Visitor};
 use crate::{AppState, public_url};
 
 /// Events in an answer, unless the asker says how many, and at most.
 const USUAL_LOG: u32 = 200;
 const LONGEST_LOG: u32 = 1_000;
+
+/// Texts in an answer, at most.
+const MOST_TEXTS: usize = 100;
 
 /// Seconds for which a browser keeps a link that doesn't expire: 400 days, the most that it does.
 const AGE_SECONDS: u64 = 34_560_000;
@@ -223,6 +227,27 @@ fn number(name: &str, text: &str) -> Result<u64, Problem> {
     })
 }
 
+/// `GET …/prose?of=3,5`: what people wrote with these events, as HTML that can do nothing. Events
+/// without a text are left out.
+pub(super) async fn prose(
+    State(state): State<AppState>,
+    holder: Holder,
+    RawQuery(asked): RawQuery,
+) -> Result<Response, Problem> {
+    let asked = asked.unwrap_or_default();
+    let [of] = query::parameters(&asked, ["of"])?;
+    let of = of.unwrap_or_default();
+    let of: Vec<_> = of.split(',').map(|seq| number("of", seq)).collect::<Result<_, _>>()?;
+    if of.len() > MOST_TEXTS {
+        let detail = format!("`of` names at most {MOST_TEXTS} events");
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+    }
+    let events = state.reviews.texts(&holder.grant.review, of).await.map_err(broken)?;
+    let text = |event: &review::Event| Some((event.seq, review::to_html(event.change.text()?)));
+    let texts: BTreeMap<_, _> = events.iter().filter_map(text).collect();
+    Ok(private(StatusCode::OK, &texts))
+}
+
 /// A change that is asked for over HTTP.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -308,6 +333,7 @@ pub(super) fn user(state: &AppState, headers: &HeaderMap) -> Option<String> {
 pub(super) async fn socket(
     State(state): State<AppState>,
     holder: Holder,
+    Client(client): Client,
     uri: Uri,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -326,7 +352,11 @@ pub(super) async fn socket(
     let visitor = Visitor { grant: holder.grant, token: holder.token, user };
     let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());
     let upgrade = upgrade.max_message_size(LONGEST).max_frame_size(LONGEST);
-    Ok(upgrade.on_upgrade(move |socket| reviews.talk(socket, visitor, closing, permit)))
+    let Some(place) = state.reviews.place(&client) else {
+        return Ok(upgrade.on_upgrade(move |socket| Reviews::turn_away(socket, permit)));
+    };
+    let held = (permit, place);
+    Ok(upgrade.on_upgrade(move |socket| reviews.talk(socket, visitor, closing, held)))
 }
 
 /// Browsers say whose page opens a socket, and ask nobody whether it may: we do. A program says

@@ -50,6 +50,10 @@ async fn a_copy_is_made_while_the_server_runs_and_opens_elsewhere() {
     assert_eq!(other.log(&session).await, log, "what came later isn't in it");
     let path = format!("/api/v1/traces/{}", trace.content_hash());
     assert_eq!(other.send("GET", &path, &[], "").await.status, 200);
+    let back = moescape(&["restore", "--replace"], &paths);
+    assert_eq!(back.status.code(), Some(2), "a server runs there: {}", said(&back));
+    assert!(said(&back).contains("a server runs on"), "{}", said(&back));
+    assert_eq!(other.log(&session).await, log, "nothing was touched");
     drop(other);
     let back = moescape(&["restore"], &paths);
     assert_eq!(back.status.code(), Some(2), "{}", said(&back));

@@ -12,7 +12,7 @@ use review::{Change, Room, Setting};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -220,11 +220,21 @@ pub(crate) async fn connect(
     path: &str,
     headers: &[(&'static str, &str)],
 ) -> Result<Client, u16> {
+    let stream = TcpStream::connect(address).await.map_err(|_| 0u16)?;
+    connect_by(stream, address, path, headers).await
+}
+
+/// The same by a connection of one's own.
+async fn connect_by(
+    stream: TcpStream,
+    address: &str,
+    path: &str,
+    headers: &[(&'static str, &str)],
+) -> Result<Client, u16> {
     let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
     for (name, value) in headers {
         request.headers_mut().insert(*name, value.parse().unwrap());
     }
-    let stream = TcpStream::connect(address).await.map_err(|_| 0u16)?;
     match tokio_tungstenite::client_async(request, stream).await {
         Ok((socket, _)) => Ok(Client { socket }),
         Err(tungstenite::Error::Http(answer)) => Err(answer.status().as_u16()),
@@ -239,6 +249,16 @@ impl Client {
         connect(address, &session.api("socket"), &[("authorization", &bearer)]).await
     }
 
+    /// Opens a socket that takes little at once: whoever doesn't read it soon holds the server up.
+    pub(crate) async fn open_narrow(address: &str, session: &Session, token: &str) -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4_096).unwrap();
+        let stream = socket.connect(address.parse().unwrap()).await.unwrap();
+        let bearer = format!("Bearer {token}");
+        let headers = [("authorization", bearer.as_str())];
+        connect_by(stream, address, &session.api("socket"), &headers).await.unwrap()
+    }
+
     /// Comes in: the room, or the events that were missed.
     pub(crate) async fn enter(
         address: &str,
@@ -249,7 +269,7 @@ impl Client {
     ) -> Result<(Self, Start), Cut> {
         let mut client = Self::open(address, session, token).await.map_err(|_| Cut(None))?;
         let (key, name) = (format!("key of {name}"), Some(name.to_owned()));
-        client.say(&Ask::Hello { protocol: PROTOCOL, after, name, key }).await?;
+        client.say(&Ask::Hello { protocol: PROTOCOL, after, last: None, name, key }).await?;
         let Tell::Welcome { start, .. } = client.hear().await? else { return Err(Cut(None)) };
         Ok((client, start))
     }

@@ -63,7 +63,7 @@ impl Editor {
             .replica
             .iter()
             .flat_map(Replica::unsent)
-            .map(|(op, change)| (op.to_owned(), change.clone()))
+            .map(|unsent| (unsent.op.clone(), unsent.change.clone()))
             .collect();
         for (op, change) in again {
             client.act(&op, change).await?;

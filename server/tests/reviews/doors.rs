@@ -139,10 +139,42 @@ async fn a_page_of_another_site_opens_no_socket_and_changes_nothing() {
     let headers = [("cookie", cookie.as_str()), ("origin", ours.as_str())];
     let mut client = connect(at, &socket, &headers).await.unwrap();
     let key = "k".to_owned();
-    client.say(&Ask::Hello { protocol: PROTOCOL, after: None, name: None, key }).await.unwrap();
+    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
+    client.say(&hello).await.unwrap();
     let welcome = |told: &Tell| matches!(told, Tell::Welcome { .. }).then_some(());
     client.until(welcome).await.unwrap();
     assert_eq!(server.room(&session).await.seq, 1);
+}
+
+#[tokio::test]
+async fn an_address_has_so_many_sockets_and_is_told_so() {
+    let data = data();
+    let flags = ["--sockets-per-address", "2"];
+    let server = Server::start_with(data.path(), "127.0.0.1:0", &flags);
+    let session = server.begin().await;
+    let at = &server.address;
+    let enter = |name| Client::enter(at, &session, &session.view, name, None);
+    let (ann, _bob) = (enter("Ann").await.unwrap(), enter("Bob").await.unwrap());
+    let mut third = Client::open(at, &session, &session.view).await.unwrap();
+    let (heard, code) = third.hear_the_rest().await;
+    let [Tell::Ended { detail, again: true }] = heard.as_slice() else { panic!("{heard:?}") };
+    assert!(detail.contains("from your address"), "{detail}");
+    assert_eq!(code, Some(1013));
+    // Someone whom a proxy names comes from elsewhere.
+    let bearer = format!("Bearer {}", session.view);
+    let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", "192.0.2.1")];
+    let mut other = connect(at, &session.api("socket"), &headers).await.unwrap();
+    let key = "k".to_owned();
+    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
+    other.say(&hello).await.unwrap();
+    assert!(matches!(other.hear().await.unwrap(), Tell::Welcome { .. }));
+    // Who leaves makes room.
+    drop(ann);
+    let start = Instant::now();
+    while enter("Cleo").await.is_err() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the place isn't given back");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test]

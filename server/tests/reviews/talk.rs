@@ -134,7 +134,8 @@ async fn what_makes_no_sense_harms_nobody() {
         if round % 2 == 0 {
             let name = Some("Eve".to_owned());
             let key = "k".to_owned();
-            eve.say(&Ask::Hello { protocol: PROTOCOL, after: None, name, key }).await.unwrap();
+            let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
+            eve.say(&hello).await.unwrap();
         }
         let bytes: Vec<u8> = (0..random() % 300).map(|_| random() as u8).collect();
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -215,7 +216,8 @@ async fn another_version_of_the_protocol_is_refused() {
     let session = server.begin().await;
     let mut client = Client::open(&server.address, &session, &session.view).await.unwrap();
     let key = "k".to_owned();
-    client.say(&Ask::Hello { protocol: 99, after: None, name: None, key }).await.unwrap();
+    let hello = Ask::Hello { protocol: 99, after: None, last: None, name: None, key };
+    client.say(&hello).await.unwrap();
     let (heard, code) = client.hear_the_rest().await;
     assert!(matches!(heard.last(), Some(Tell::Mistake { .. })), "{heard:?}");
     assert_eq!(code, Some(1008));
@@ -230,7 +232,8 @@ async fn a_proxy_that_is_believed_gives_names() {
     let headers = [("authorization", bearer.as_str()), ("x-user", "Ann Lee")];
     let mut client = connect(&server.address, &session.api("socket"), &headers).await.unwrap();
     let (name, key) = (Some("Somebody else".to_owned()), String::new());
-    client.say(&Ask::Hello { protocol: PROTOCOL, after: None, name, key }).await.unwrap();
+    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name, key };
+    client.say(&hello).await.unwrap();
     let you = client.until(|told| match told {
         Tell::Welcome { you, .. } => Some(you.clone()),
         _ => None,
@@ -245,4 +248,144 @@ async fn a_proxy_that_is_believed_gives_names() {
     assert_eq!(answer.json()["event"]["by"]["name"], "B", "{}", answer.body);
     assert_eq!(answer.json()["event"]["by"]["is_vouched"], Value::Bool(false));
     assert!(client.hear_within(Duration::from_millis(10)).await.is_none_or(|it| it.is_err()));
+}
+
+#[tokio::test]
+async fn whoever_has_seen_another_log_gets_the_whole_room() {
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    let at = &server.address;
+    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    ann.act("a-1", set("tp", "4")).await.unwrap();
+    ann.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
+    let start = async |after, last: Option<&str>| {
+        let mut client = Client::open(at, &session, &session.view).await.unwrap();
+        let (last, key) = (last.map(str::to_owned), "k".to_owned());
+        let after = Some(after);
+        let hello = Ask::Hello { protocol: PROTOCOL, after, last, name: None, key };
+        client.say(&hello).await.unwrap();
+        let Tell::Welcome { start, .. } = client.hear().await.unwrap() else {
+            panic!("no welcome")
+        };
+        start
+    };
+    assert_eq!(start(2, Some("a-1")).await, Start::Events { events: vec![] });
+    assert_eq!(start(2, None).await, Start::Events { events: vec![] });
+    // The event of that number is another one, and one that isn't there yet was seen elsewhere.
+    for (after, last) in [(2, Some("b-1")), (7, Some("a-6")), (7, None)] {
+        let Start::Room { room } = start(after, last).await else { panic!("{after} {last:?}") };
+        assert_eq!(room.seq, 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
+    const WRITERS: usize = 12;
+    const EACH: usize = 110;
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    let at = &server.address;
+    let mut slow = Client::open_narrow(at, &session, &session.view).await;
+    let key = "slow".to_owned();
+    let hello = Ask::Hello { protocol: PROTOCOL, after: None, last: None, name: None, key };
+    slow.say(&hello).await.unwrap();
+    assert!(matches!(slow.hear().await.unwrap(), Tell::Welcome { .. }));
+    // It reads nothing while more is said than its connection and the server's patience hold.
+    let mut writers = vec![];
+    for number in 0..WRITERS {
+        let name = format!("person-{number}");
+        let (mut writer, _) =
+            Client::enter(at, &session, &session.comment, &name, None).await.unwrap();
+        writers.push(tokio::spawn(async move {
+            for count in 0..EACH {
+                let (anchor, text) = (review::Anchor::Design, "x".repeat(1_000));
+                let op = format!("{number}-{count}");
+                writer.act(&op, Change::Comment { anchor, text, said: None }).await.unwrap();
+            }
+            let last = format!("{number}-{}", EACH - 1);
+            let own = |told: &Tell| match told {
+                Tell::Event { event } if event.op == last => Some(()),
+                Tell::Refused { why, .. } => panic!("{why}"),
+                _ => None,
+            };
+            // Others' events may come as a room, too; the log says what happened.
+            let _ = tokio::time::timeout(Duration::from_secs(5), writer.until(own)).await;
+        }));
+    }
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let snapshot = slow.until(|told| match told {
+        Tell::Snapshot { room } => Some(room.as_ref().clone()),
+        _ => None,
+    });
+    let mut room = snapshot.await.expect("it is told what it missed and not sent away");
+    assert!(room.threads.len() > 100, "{}", room.threads.len());
+    let whole = server.room(&session).await;
+    assert_eq!(whole.threads.len(), WRITERS * EACH);
+    while room.seq < whole.seq {
+        match slow.hear().await.unwrap() {
+            Tell::Event { event } if event.seq == room.seq + 1 => room.apply(&event),
+            Tell::Event { event } => assert!(event.seq <= room.seq, "a gap before {}", event.seq),
+            Tell::Snapshot { room: newer } => room = *newer,
+            _ => {}
+        }
+    }
+    assert_eq!(room, whole);
+}
+
+#[tokio::test]
+async fn a_store_that_fails_takes_nothing_and_says_so() {
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    let at = &server.address;
+    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
+    let disk = rusqlite::Connection::open(data.path().join("moescape.sqlite")).unwrap();
+    disk.busy_timeout(Duration::from_secs(10)).unwrap();
+    disk.execute_batch(
+        "CREATE TRIGGER full BEFORE INSERT ON review_event
+         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+    )
+    .unwrap();
+    ann.act("a-1", set("tp", "4")).await.unwrap();
+    let (heard, code) = ann.hear_the_rest().await;
+    let Some(Tell::Ended { detail, again: true }) = heard.last() else { panic!("{heard:?}") };
+    assert!(detail.contains("can't write") && code == Some(1013), "{detail}");
+    let change = json!({"kind": "ask", "text": "?"});
+    let answer = server.act(&session, &session.edit, "b-1", &change).await;
+    assert_eq!(answer.status, 503, "{}", answer.body);
+    assert!(!answer.body.contains("disk"), "what is wrong is the log's: {}", answer.body);
+    while let Some(told) = bob.hear_within(Duration::from_millis(300)).await {
+        assert!(!matches!(told.unwrap(), Tell::Event { .. }), "told, and not written down");
+    }
+    disk.execute_batch("DROP TRIGGER full").unwrap();
+    // The same by the same name goes through once the disk is there again.
+    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", Some(1)).await.unwrap();
+    ann.act("a-1", set("tp", "4")).await.unwrap();
+    ann.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
+    let log = server.log(&session).await;
+    assert_eq!((log.len(), log[1].op.as_str()), (2, "a-1"));
+}
+
+#[tokio::test]
+async fn what_is_written_is_made_html_that_can_do_nothing() {
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    let change = json!({"kind": "comment", "anchor": "design",
+        "text": "Too **much** <img src=x onerror=alert(1)>"});
+    assert_eq!(server.act(&session, &session.comment, "c-1", &change).await.status, 200);
+    let prose = session.api("prose?of=1,2,3");
+    let answer = server.ask("GET", &prose, &session.view, &Value::Null).await;
+    let expected = "<p>Too <strong>much</strong> &lt;img src=x onerror=alert(1)&gt;</p>\n";
+    assert_eq!(answer.json(), json!({"2": expected}), "{}", answer.body);
+    for wrong in ["prose", "prose?of=", "prose?of=a", &format!("prose?of=1{}", ",1".repeat(100))] {
+        let answer = server.ask("GET", &session.api(wrong), &session.view, &Value::Null).await;
+        assert_eq!(answer.status, 400, "{wrong}");
+    }
+    assert_eq!(server.send("GET", &prose, &[], "").await.status, 404);
 }

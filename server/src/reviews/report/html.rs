@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use app::html::escaped;
+
 use super::{Block, Cell, Content};
 
 /// What the charts look like: the site's own sheet for them.
@@ -84,20 +86,4 @@ fn table(html: &mut String, rows: &[Vec<Cell>], origin: &str) {
         html.push_str(if place == 0 { "</tr></thead><tbody>\n" } else { "</tr>\n" });
     }
     html.push_str("</tbody></table></div>\n");
-}
-
-/// Text as HTML shows it, inside an element or an attribute.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            other => html.push(other),
-        }
-    }
-    html
 }
