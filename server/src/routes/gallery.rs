@@ -70,11 +70,9 @@ pub(super) async fn presets(
     let asked = asked.unwrap_or_default().into_owned();
     off_thread(move || {
         let body = body(&asked);
-        Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, main: "", body: &body }.answer(
-            &state,
-            &headers,
-            StatusCode::OK,
-        )
+        let body = body.as_str();
+        Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, main: "", beside: "", body }
+            .answer(&state, &headers, StatusCode::OK)
     })
     .await
 }

@@ -1,30 +1,16 @@
-//! `/guide` and `/guide/CHAPTER`: the user guide, as text without a script.
+//! `/guide` and `/guide/CHAPTER`: the user guide, as text that needs no script.
 
 use std::fmt::Write as _;
 
 use app::html::{element, escaped};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 
-use super::{not_found, page};
+use super::not_found;
+use super::reading::Reading;
 use crate::AppState;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
-
-/// What a page without a script may load.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
-                      form-action 'none'; frame-ancestors 'none'";
-
-/// The site's pages, as the header of the others names them.
-const PAGES: [(&str, &str); 7] = [
-    ("/", "Explore"),
-    (app::sweep_page::PATH, "Sweep"),
-    (app::compare::PATH, "Compare"),
-    (app::schedule_page::PATH, "Schedules"),
-    (app::ladder::PATH, "Ladder"),
-    (app::trust::PATH, "Trust"),
-    (PATH, "Guide"),
-];
 
 /// The table of contents.
 pub(super) async fn contents(State(state): State<AppState>, request: Request) -> Response {
@@ -63,61 +49,17 @@ fn answer(state: &AppState, request: &Request, name: &str) -> Response {
     else {
         return not_found::not_found(state, request);
     };
-    let html = document(state, request.headers(), place, chapter, text);
-    let headers = [
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-        (header::VARY, HeaderValue::from_static("cookie")),
-    ];
-    (headers, Html(html)).into_response()
-}
-
-fn document(
-    state: &AppState,
-    headers: &HeaderMap,
-    place: usize,
-    chapter: &Chapter,
-    text: &Rendered,
-) -> String {
-    let style = state.site.names().map_or_else(String::new, |names| {
-        format!("<link rel=\"stylesheet\" href=\"{}\">\n", names.css)
-    });
-    // Only the two that there are come out of a cookie.
-    let theme =
-        page::theme(headers).map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
     let title = if place == 0 { text.title.clone() } else { format!("{} · Guide", text.title) };
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{} · Moescape</title>\n<meta name=\"description\" content=\"{}\">\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n{style}</head>\n\
-         <body>\n<a class=\"skip\" href=\"#text\">Skip to the text</a>\n{}\
-         <div class=\"guide\">\n{}<main id=\"text\" class=\"guide-text\">\n{}{}</main>\n</div>\n\
-         </body>\n</html>\n",
-        escaped(&title),
-        escaped(&text.about),
-        bar(),
-        chapters(chapter),
-        article(text),
-        neighbours(place),
-    )
-}
-
-/// The bar on top, as on the other pages.
-fn bar() -> String {
-    let mut html = String::from(
-        "<header class=\"header\"><a class=\"brand\" href=\"/\">\
-         <img src=\"/favicon.svg\" alt=\"\" width=\"22\" height=\"22\">\
-         <span class=\"brand-name\">Moescape</span></a>\
-         <nav class=\"pages\" aria-label=\"Pages\">",
-    );
-    for (address, name) in PAGES {
-        let current = if address == PATH { " aria-current=\"page\"" } else { "" };
-        let _ = write!(html, "<a href=\"{address}\"{current}>{name}</a>");
-    }
-    html.push_str("</nav></header>\n");
-    html
+    let body = format!("<div class=\"guide-text\">{}{}</div>", article(text), neighbours(place));
+    let page = Reading {
+        path: PATH,
+        title: &title,
+        about: &text.about,
+        main: "",
+        beside: &chapters(chapter),
+        body: &body,
+    };
+    page.answer(state, request.headers(), StatusCode::OK)
 }
 
 /// Every chapter, this one marked.

@@ -1,5 +1,5 @@
-//! Pages that only the server writes and no module takes over: the gallery and the tour. They read
-//! well without a script; with one they have the keys and the palette of every page.
+//! Pages that only the server writes and no module takes over: the gallery, the tour and the guide.
+//! They read well without a script; with one they have the keys and the palette of every page.
 
 use std::fmt::Write as _;
 
@@ -27,6 +27,8 @@ pub(super) struct Reading<'a> {
     pub(super) about: &'a str,
     /// Attributes of `<main>`, our own.
     pub(super) main: &'a str,
+    /// What stands beside `<main>`, in front of it.
+    pub(super) beside: &'a str,
     /// What stands in `<main>`.
     pub(super) body: &'a str,
 }
@@ -49,10 +51,11 @@ impl Reading<'_> {
     }
 
     fn document(&self, state: &AppState, theme: Option<&str>) -> String {
-        let Self { path, title, about, main, body } = self;
+        let Self { path, title, about, main, beside, body } = self;
         // Only the two that there are come out of a cookie.
         let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
         let (title, about) = (format!("{title} · Moescape"), escaped(about));
+        let columns = if beside.is_empty() { "" } else { " class=\"guide\"" };
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -80,7 +83,9 @@ impl Reading<'_> {
             "\n</head>\n<body>\n<div class=\"reading-page\">\
              <a class=\"skip\" href=\"#reading\">Skip to the content</a>\
              <header class=\"header\">{}</header>\n\
-             <main id=\"reading\" class=\"reading\" {main}>{body}</main></div>\n</body>\n</html>\n",
+             <div{columns}>{beside}\
+             <main id=\"reading\" class=\"reading\" {main}>{body}</main></div></div>\n\
+             </body>\n</html>\n",
             header::still(path)
         );
         html

@@ -67,7 +67,7 @@ pub(super) async fn tour(
         write_step(&mut body, steps, index);
         let path = app::panels::header::TOUR_PATH;
         let main = "data-tour=\"\"";
-        Reading { path, title: &title, about: ABOUT, main, body: &body }
+        Reading { path, title: &title, about: ABOUT, main, beside: "", body: &body }
             .answer(&state, &headers, status)
     })
     .await
