@@ -15,9 +15,17 @@ const WORK = new Set([
   "UpdateLayoutTree",
 ]);
 
-type TraceEvent = { name: string; ph: string; ts: number; dur?: number; tid: number };
+type TraceEvent = {
+  name: string;
+  ph: string;
+  ts: number;
+  dur?: number;
+  tdur?: number;
+  tid: number;
+};
 
-/** Milliseconds of work up to each animation frame and in it, in order of size. */
+/** Milliseconds of work up to each animation frame and in it, in order of size: time in which the
+ * thread ran, as others may use the machine. */
 export function framesOf(trace: string): number[] {
   const { traceEvents } = JSON.parse(trace) as { traceEvents: TraceEvent[] };
   const frame = traceEvents.find((event) => event.name === "FireAnimationFrame");
@@ -26,10 +34,10 @@ export function framesOf(trace: string): number[] {
     .sort((a, b) => a.ts - b.ts);
   const frames: number[] = [];
   let [sum, end] = [0, 0];
-  for (const { name, ts, dur = 0 } of work) {
+  for (const { name, ts, dur = 0, tdur = dur } of work) {
     if (ts < end) continue;
     end = ts + dur;
-    sum += dur / 1000;
+    sum += tdur / 1000;
     if (name === "FireAnimationFrame") {
       frames.push(sum);
       sum = 0;

@@ -42,6 +42,9 @@ test("100,000 designs of a sweep are brushed and hovered", async ({ page, reques
   await expect(page.locator("#part-bar")).toContainText(/100,\d{3} designs are shown/, {
     timeout: 60_000,
   });
+  // The pictures have come, and with them the places of all that is below.
+  await expect(page.locator("#part-table tbody th").first()).toBeVisible();
+  await page.waitForTimeout(2_000);
   for (const [what, act] of [
     ["a range is dragged", brush],
     ["a pointer over the scatter", (on: Page) => hover(on, "#scatter")],
@@ -108,7 +111,7 @@ async function hover(page: Page, id: string): Promise<void> {
 
 /** Looks for a design by its knobs, letter by letter. */
 async function search(page: Page): Promise<void> {
-  const field = page.getByRole("searchbox");
+  const field = page.getByRole("searchbox", { name: "Find" });
   await field.pressSequentially("tp=8 mbs=2", { delay: 100 });
   await expect(page.locator("#part-table")).toContainText("TP");
 }

@@ -301,6 +301,18 @@ impl Pen {
         self.context.stroke();
     }
 
+    /// Lines from point to point as one path.
+    pub(super) fn pieces(&self, ink: Ink, width: f64, all: &[[(f64, f64); 2]]) {
+        self.context.set_stroke_style_str(self.color(ink));
+        self.context.set_line_width(width);
+        self.context.begin_path();
+        for [from, to] in all {
+            self.context.move_to(from.0, from.1);
+            self.context.line_to(to.0, to.1);
+        }
+        self.context.stroke();
+    }
+
     pub(super) fn dashes(&self, on: bool) {
         self.in_picture(|picture| picture.dashes(on));
         let dashes = if on { Array::of2(&4.into(), &3.into()) } else { Array::new() };

@@ -1,6 +1,8 @@
 //! Parallel coordinates: an upright axis for each column, a line for each design, ranges that are
 //! brushed on the axes.
 
+use std::collections::BTreeMap;
+
 use super::data::{Data, Dim};
 use super::heat::shortened;
 use super::ink::{Ink, Pen, Side};
@@ -226,7 +228,7 @@ pub(super) fn paint(
 }
 
 /// Lines of designs. Between two axes all that go from one place to another are one line, the
-/// stronger the more they are.
+/// stronger and wider the more they are.
 fn lines(
     pen: &Pen,
     (lanes, columns): (&Lanes, &Columns),
@@ -239,32 +241,43 @@ fn lines(
     let are_few = rows.len() <= MOST_LINES;
     let bins = if are_few { lanes.height.round() } else { BINS };
     let few = 30.0 / rows.len() as f64;
+    // Lines of one look together: a browser takes its time to change it, and to begin a path.
+    let mut looks: BTreeMap<[u8; 2], Vec<[(f64, f64); 2]>> = BTreeMap::new();
     for axis in 0..lanes.axes.len().saturating_sub(1) {
-        let side = bins as usize + 1;
         let all = if are_few {
             let bin = |place: f32| (f64::from(place) * bins).round() as u16;
             let (left, right) = (&columns.places[axis], &columns.places[axis + 1]);
-            counted(rows.iter().map(|row| (bin(left[*row]), bin(right[*row]))), side)
+            grouped(rows.iter().map(|row| (bin(left[*row]), bin(right[*row]))))
         } else {
             let (left, right) = (&columns.bins[axis], &columns.bins[axis + 1]);
-            counted(rows.iter().map(|row| (left[*row], right[*row])), side)
+            counted(rows.iter().map(|row| (left[*row], right[*row])), bins as usize + 1)
         };
-        let most = all.last().map_or(1, |(_, count)| *count);
+        let most = all.iter().map(|(_, count)| *count).max().unwrap_or(1);
         let (left, right) = (lanes.x(axis), lanes.x(axis + 1));
         for ((from, to), count) in all {
             let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
-            pen.alpha(alpha * (few + 0.1 + 0.45 * share).clamp(0.05, 1.0));
-            let ends = [(left, from), (right, to)];
-            let point = |(x, bin): (f64, u16)| (x, lanes.y(f64::from(bin) / bins));
             // A line of many is wider, by the share of all that it has.
             let many = f64::from(count) / rows.len() as f64;
-            pen.line(ink, 1.0 + 7.0 * many, ends.into_iter().map(point));
+            let look = [share * f64::from(STRENGTHS), many * f64::from(WIDTHS)];
+            let ends = [(left, from), (right, to)];
+            let ends = ends.map(|(x, bin)| (x, lanes.y(f64::from(bin) / bins)));
+            looks.entry(look.map(|it| it.round() as u8)).or_default().push(ends);
         }
+    }
+    for ([strength, width], ends) in looks {
+        let share = f64::from(strength) / f64::from(STRENGTHS);
+        pen.alpha(alpha * (few + 0.1 + 0.45 * share).clamp(0.05, 1.0));
+        let width = 1.0 + 7.0 * f64::from(width) / f64::from(WIDTHS);
+        pen.pieces(ink, width, &ends);
     }
     pen.alpha(1.0);
 }
 
-/// How many go from which place of an axis to which of the next, the fewest first.
+/// Strengths and widths of lines that are told apart.
+const STRENGTHS: u8 = 8;
+const WIDTHS: u8 = 14;
+
+/// How many go from which place of an axis to which of the next.
 fn counted(ends: impl Iterator<Item = (u16, u16)>, bins: usize) -> Vec<((u16, u16), u32)> {
     let mut counts = vec![0_u32; bins * bins];
     for (from, to) in ends {
@@ -272,9 +285,15 @@ fn counted(ends: impl Iterator<Item = (u16, u16)>, bins: usize) -> Vec<((u16, u1
     }
     let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
     let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
-    let mut all: Vec<_> = some.map(|(place, count)| (ends(place), count)).collect();
-    all.sort_by_key(|(_, count)| *count);
-    all
+    some.map(|(place, count)| (ends(place), count)).collect()
+}
+
+/// The same of a few among many places.
+fn grouped(ends: impl Iterator<Item = (u16, u16)>) -> Vec<((u16, u16), u32)> {
+    let mut all: Vec<_> = ends.collect();
+    all.sort_unstable();
+    let same = all.chunk_by(|one, other| one == other);
+    same.map(|same| (same[0], same.len() as u32)).collect()
 }
 
 fn paint_axis(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
@@ -346,5 +365,18 @@ pub(super) fn overlay(
         pen.dashes(false);
         let name = data.label(lanes.axes[axis].0);
         pen.words_over(Ink::Accent, Side::Center, name, x, 10.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_alike_among_few_places_and_many() {
+        let ends = || (0..250_u16).map(|at| (at * 7 % 13, at * at % 11));
+        let (one, other) = (counted(ends(), 13), grouped(ends()));
+        assert_eq!(one, other);
+        assert_eq!(one.iter().map(|(_, count)| count).sum::<u32>(), 250);
     }
 }

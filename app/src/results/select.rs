@@ -162,6 +162,8 @@ struct Word<'a> {
     knobs: Vec<(Dim, Vec<bool>)>,
     /// Columns of metrics whose cells may have it.
     metrics: Vec<Dim>,
+    /// Is it all digits? Then indices may have it.
+    is_number: bool,
 }
 
 impl<'a> Word<'a> {
@@ -188,7 +190,8 @@ impl<'a> Word<'a> {
                 }
             }
         }
-        Self { word, knobs, metrics }
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        Self { word, knobs, metrics, is_number }
     }
 
     fn is_in(&self, data: &Data, row: usize) -> bool {
@@ -198,7 +201,7 @@ impl<'a> Word<'a> {
         let cell = |dim: &Dim| has(data.label(*dim), &data.text(*dim, row), self.word);
         self.knobs.iter().any(knob)
             || data.rows.front[row] && "front".contains(self.word)
-            || data.rows.index[row].to_string().contains(self.word)
+            || self.is_number && data.rows.index[row].to_string().contains(self.word)
             || self.metrics.iter().any(cell)
     }
 }

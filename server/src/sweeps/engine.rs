@@ -399,13 +399,12 @@ mod tests {
 
     /// A space of more designs than a sweep's rows are kept of.
     fn space() -> Space {
-        let spec = format!(
-            r#"{{"schema":1,"design":{{"preset":"pangu-ultra-moe-6k",
-            "schedule":{{"timing":"closed_form"}}}},"space":{{"pp":[8,16],
-            "vocab_size":{{"from":1000,"to":{}}}}}}}"#,
-            1_000 + MOST_ROWS
-        );
-        Space::new(Spec::from_json(&spec).expect("a spec")).expect("a space")
+        let spec = r#"{"schema":1,"design":{"preset":"pangu-ultra-moe-6k",
+            "schedule":{"timing":"closed_form"}},"space":{"vocab_size":{"from":1000,"to":2999},
+            "gbs":{"from":6144,"to":6758400,"step":6144}}}"#;
+        let space = Space::new(Spec::from_json(spec).expect("a spec")).expect("a space");
+        assert!(space.places() > MOST_ROWS);
+        space
     }
 
     #[test]
