@@ -213,7 +213,12 @@ fn copy_link(explorer: Explorer) -> impl IntoView {
 fn share_link(explorer: Explorer) -> impl IntoView {
     let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
     view! {
-        <a class="button" href=sheet data-sheet="Share this design" title="Short link, code, embedding">
+        <a
+            class="button"
+            href=sheet
+            data-sheet="Share this design"
+            title="Short link, code, embedding"
+        >
             {icon(Icon::Share)}
             <span class="copy-label share-label">"Share"</span>
         </a>

@@ -73,7 +73,8 @@ fn head(data: &Data) -> String {
          <a download href=\"/api/v1/sweeps/{id}/rows?format=csv\">CSV</a>, \
          <a download href=\"/api/v1/sweeps/{id}/rows?format=jsonl\">JSON lines</a>, \
          <a download href=\"/api/v1/sweeps/{id}/rows?format=parquet\">Parquet</a>, \
-         <a download=\"moescape-sweep.json\" href=\"/api/v1/sweeps/{id}\">result as JSON</a></span></p></div>",
+         <a download=\"moescape-sweep.json\" href=\"/api/v1/sweeps/{id}\">result as JSON</a>\
+         </span></p></div>",
         sweep_page::PATH,
     );
     html

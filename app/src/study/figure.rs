@@ -33,7 +33,8 @@ impl Figure<'_> {
         let _ = write!(
             text,
             "</figcaption><div class=\"chart\">{chart}</div>{below}\
-             <p class=\"figure-save\">{save}</p><details class=\"figure-table\"><summary>Table</summary>\
+             <p class=\"figure-save\">{save}</p>\
+             <details class=\"figure-table\"><summary>Table</summary>\
              <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">\
              {table}</div><button type=\"button\" class=\"text-button\" data-save=\"{id}\">\
              Save as CSV</button></details></figure>"

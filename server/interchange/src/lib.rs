@@ -72,8 +72,8 @@ impl Format {
 
     /// The format of a text, by what stands in it.
     ///
-    /// What names a schema as our files do is one of them; other JSON is Hugging Face's; any other text with an argument, variable or package of MindSpeed's
-    /// is a script of MindSpeed-LLM.
+    /// What names a schema as our files do is one of them; other JSON is Hugging Face's; any other
+    /// text with an argument, variable or package of MindSpeed's is a script of MindSpeed-LLM.
     #[must_use]
     pub fn detect(text: &str) -> Self {
         const MINDSPEED: [&str; 9] = [
@@ -103,8 +103,8 @@ impl Format {
 ///
 /// Of a `base`, everything that the text can't speak of is taken: for an architecture all but the
 /// shape of the model, for a launch script the cluster. Without one these are the neutral values of
-/// the registry, and the design is named after the preset that it is nearest to. A design file names
-/// its own preset, and needs none.
+/// the registry, and the design is named after the preset that it is nearest to. A design file
+/// names its own preset, and needs none.
 #[must_use]
 pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
     let mut draft = Draft::new(format, base);

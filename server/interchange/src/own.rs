@@ -1,5 +1,5 @@
-//! Our own design files, JSON and TOML. They are read strictly, by [`model::file`]: what isn't known
-//! is an error, with the nearest that is.
+//! Our own design files, JSON and TOML. They are read strictly, by [`model::file`]: what isn't
+//! known is an error, with the nearest that is.
 
 use model::design::KnobId;
 use model::file::{self, PROVENANCE, Tree, json};
