@@ -16,6 +16,12 @@ export default defineConfig({
   expect: { timeout: 15_000 },
   forbidOnly: true,
   reporter: [["list"]],
-  use: { ...browser, screenshot: "only-on-failure", trace: "retain-on-failure" },
+  // What a service worker answers no test can stop on its way; the tests of it allow it.
+  use: {
+    ...browser,
+    serviceWorkers: "block",
+    screenshot: "only-on-failure",
+    trace: "retain-on-failure",
+  },
   webServer: server,
 });

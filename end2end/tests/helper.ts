@@ -11,6 +11,9 @@ import {
 
 export { expect } from "@playwright/test";
 
+/** What Playwright itself warns of where a test has no service worker. */
+const BLOCKED = "Service Worker registration blocked by Playwright";
+
 type Fixtures = {
   /** Console messages that a test brings about on purpose. */
   expectedConsole: RegExp | undefined;
@@ -32,6 +35,7 @@ export const test = base.extend<Fixtures & { quietConsole: Console }>({
         listened.on("console", (message) => {
           const text = `${message.type()}: ${message.text()}`;
           const loud = message.type() === "error" || message.type() === "warning";
+          if (text.endsWith(BLOCKED)) return;
           if (loud && expectedConsole?.test(text) !== true) heard.push(text);
         });
         listened.on("weberror", (error) => heard.push(`page error: ${error.error()}`));
@@ -45,7 +49,7 @@ export const test = base.extend<Fixtures & { quietConsole: Console }>({
   visit: async ({ browser, baseURL, quietConsole }, use) => {
     const contexts: BrowserContext[] = [];
     await use(async (options = {}) => {
-      const context = await browser.newContext({ baseURL, ...options });
+      const context = await browser.newContext({ baseURL, serviceWorkers: "block", ...options });
       contexts.push(context);
       quietConsole.listen(context);
       return context.newPage();

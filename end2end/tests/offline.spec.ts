@@ -7,6 +7,8 @@ import type { Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
 
+test.use({ serviceWorkers: "allow" });
+
 /** Waits until the files of this build are kept. */
 async function kept(page: Page): Promise<void> {
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
