@@ -71,9 +71,9 @@ fn what_is_found_is_what_brute_force_finds() {
                         solution.found().map(|tried| merit(&(tried.value.clone(), tried.metrics)));
                     assert_eq!(own, most, "{preset} {knob:?} {target:?} {wish:?}");
                     if own.is_some() {
-                        found += 1
+                        found += 1;
                     } else {
-                        none += 1
+                        none += 1;
                     }
                     // Without one the nearest is as good as any that fits.
                     if own.is_none()

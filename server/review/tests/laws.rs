@@ -305,7 +305,7 @@ fn step(server: &mut Server, client: &mut Client, who: usize, act: &Act) {
         Act::Redo => drop(client.replica.redo()),
         Act::Send => {
             let waiting = client.replica.unsent().find(|it| !client.sent.contains(&it.op));
-            let waiting = waiting.map(|(op, change)| (op.to_owned(), change.clone()));
+            let waiting = waiting.map(|it| (it.op.clone(), it.change.clone()));
             let Some((op, change)) = waiting else { return };
             client.sent.insert(op.clone());
             let name = ["Ann", "Bob", "Cyd"][who];

@@ -85,7 +85,7 @@ pub(super) fn html(asked: &Asked, answer: &str) -> String {
 }
 
 fn form(html: &mut String, asked: &Asked) {
-    let _ = write!(
+    let _ = writeln!(
         html,
         "<form class=\"import-form\" method=\"post\" action=\"/import\" \
          enctype=\"multipart/form-data\">\
@@ -95,7 +95,7 @@ fn form(html: &mut String, asked: &Asked) {
          <p class=\"muted\" data-scripted hidden>Or drop one anywhere on this page.</p></div>\
          <div class=\"import-field\"><label for=\"import-text\">Or its text; a file goes first\
          </label><textarea id=\"import-text\" name=\"text\" rows=\"10\" spellcheck=\"false\" \
-         autocomplete=\"off\" maxlength=\"{}\">\n",
+         autocomplete=\"off\" maxlength=\"{}\">",
         interchange::MOST_BYTES
     );
     escape_into(html, &asked.text);
