@@ -121,26 +121,3 @@ impl Queue {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn room_is_held_from_the_moment_it_is_looked_for_until_it_is_given_back() {
-        let mut queue = Queue::default();
-        queue.reserve("a", 5);
-        queue.reserve("a", 7);
-        queue.reserve("b", 0);
-        assert_eq!((queue.counts("a"), queue.counts("b"), queue.rows()), ((2, 3), (1, 3), 12));
-        queue.release("a", 5);
-        assert_eq!((queue.counts("a"), queue.rows()), ((1, 2), 7));
-        queue.release("a", 7);
-        queue.release("b", 0);
-        // Nobody has less than nothing.
-        queue.release("a", 9);
-        assert_eq!((queue.counts("a"), queue.rows()), ((0, 0), 0));
-        queue.reserve("a", 1);
-        assert_eq!((queue.counts("a"), queue.rows()), ((1, 1), 1));
-    }
-}
