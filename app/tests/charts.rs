@@ -105,7 +105,9 @@ fn text_box(node: Node<'_, '_>) -> TextBox {
 /// Checks what holds for every chart, and gives its texts.
 #[track_caller]
 fn check(svg: &str) -> Vec<TextBox> {
-    for banned in ["NaN", "inf", "style=", "fill=", "stroke=\"", "id=", "rgb", "-0\""] {
+    for banned in
+        ["NaN", "inf", "style=", "fill=", "stroke=\"", "id=", "rgb", "\"-0\"", ",-0\"", " -0\""]
+    {
         assert!(!svg.contains(banned), "`{banned}` in {svg}");
     }
     let document = Document::parse(svg).expect("well-formed");

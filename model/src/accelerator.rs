@@ -29,7 +29,8 @@ pub struct Accelerator {
     /// Dense FP4 peak, where the part has FP4.
     pub fp4_tflops: Option<f64>,
     /// Dense FP32 peak of the vector unit (CUDA cores), a fused multiplication and addition counted
-    /// as two; `None` where none is published. Rooflines show it; no time rests on it.
+    /// as two: lanes x multiprocessors x clock x 2, as data sheets count it; `None` where lanes or
+    /// clock aren't published. Rooflines show it; no time rests on it.
     pub vector_tflops: Option<f64>,
     /// Clock that the power limit sustains in long matmuls, against the family's first part and
     /// relative to the peaks above: power grows like the cube of the clock.
@@ -159,6 +160,7 @@ const A2: Accelerator = Accelerator {
 const A100: Accelerator = Accelerator {
     // 16 lanes x 108 multiprocessors x 1.41 GHz.
     tera_exponentials: 2.4,
+    // 64 lanes x 108 multiprocessors x 1.41 GHz x 2.
     vector_tflops: Some(19.5),
     bf16_tflops: Some(312.0),
     fp16_tflops: 312.0,
@@ -182,6 +184,7 @@ const A100: Accelerator = Accelerator {
 const H100: Accelerator = Accelerator {
     // 16 lanes x 132 multiprocessors x 1.98 GHz.
     tera_exponentials: 4.2,
+    // 128 lanes x 132 multiprocessors x 1.98 GHz x 2.
     vector_tflops: Some(66.9),
     bf16_tflops: Some(989.0),
     fp16_tflops: 989.0,
@@ -268,6 +271,7 @@ accelerators! {
         title: "Ascend 910B3 (Atlas 800T A2)",
         bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
         num_cores: 20,
+        // 40 vector cores; msmodeling has 18 TFLOPS in FP16.
         vector_tflops: Some(9.0),
         source: FLAGPERF,
         ..A2
@@ -276,6 +280,7 @@ accelerators! {
         title: "Ascend 910B4",
         bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
         num_cores: 20,
+        // 40 vector cores at a lower clock; msmodeling has 16 TFLOPS in FP16.
         vector_tflops: Some(8.0),
         hbm_gib: 32.0, hbm_usable_gib: 30.1, hbm_gb_per_sec: 819.0,
         source: CANN,

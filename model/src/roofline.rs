@@ -2,7 +2,7 @@
 //! moves, how fast it is, and how fast it could be at most.
 //!
 //! Everything is told by the functions that the estimate takes its times from: the same kernels,
-//! asked for what they move beside their time (see [`crate::tally`]). So the operators' times are
+//! asked for what they move beside their time (see `tally.rs`). So the operators' times are
 //! the compute of the estimate's step, to rounding.
 
 use alloc::vec::Vec;

@@ -105,7 +105,9 @@ fn no_legal_micro_batch_and_no_legal_number_of_devices_is_left_out() {
                 let legal = with(&plan, knob, &number).is_some();
                 assert_eq!(legal, tried.contains(&&number), "{preset} {knob:?} {number}");
             }
-            for value in legal_values(plan.design(), knob) {
+            // A slider also offers what breaks only rules that don't name its knob.
+            let offered = legal_values(plan.design(), knob).into_iter();
+            for value in offered.filter(|value| with(&plan, knob, value).is_some()) {
                 assert!(tried.contains(&&value), "{preset} {knob:?} {value}");
             }
         }
