@@ -22,7 +22,7 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 
 /// What that of review sessions may weigh: the explorer and the session's panel in one. It is meant
 /// to come down to the others' budget.
-const REVIEWS_BUDGET_BYTES: u64 = 800_000;
+const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
 const HABITS: [&str; 9] =

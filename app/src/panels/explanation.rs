@@ -12,6 +12,7 @@ use crate::explorer::Explorer;
 use crate::format;
 use crate::trust;
 use crate::widgets::dialog::{SidePanel, side_panel};
+use crate::widgets::part::{IntoPart, Part};
 
 /// So many levels of the tree stand open at first.
 const OPEN_LEVELS: usize = 2;
@@ -100,7 +101,7 @@ fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
 }
 
 /// A term with its own terms below it; erased, since its type would hold itself.
-fn term(breakdown: &Breakdown, level: usize) -> AnyView {
+fn term(breakdown: &Breakdown, level: usize) -> Part {
     let value = format::in_unit(breakdown.value, breakdown.unit).to_string();
     let head = view! {
         <span class="term-name">{breakdown.name.clone()}</span>
@@ -110,7 +111,7 @@ fn term(breakdown: &Breakdown, level: usize) -> AnyView {
         .then(|| view! { <p class="formula">{breakdown.formula.clone()}</p> });
     if breakdown.children.is_empty() {
         return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }
-            .into_any();
+            .part();
     }
     let children: Vec<_> = breakdown.children.iter().map(|child| term(child, level + 1)).collect();
     view! {
@@ -124,7 +125,7 @@ fn term(breakdown: &Breakdown, level: usize) -> AnyView {
             </details>
         </li>
     }
-    .into_any()
+    .part()
 }
 
 /// A source: a link where it can be read somewhere.

@@ -65,8 +65,8 @@ pub fn trace(explorer: Explorer) -> impl IntoView {
     }
 }
 
-fn said(explorer: Explorer) -> Vec<AnyView> {
-    let paragraph = |words: String| view! { <p>{words}</p> }.into_any();
+fn said(explorer: Explorer) -> Vec<impl IntoView> {
+    let paragraph = |words: String| view! { <p>{words}</p> };
     explorer.recorded.with(|recorded| match recorded {
         Recorded::None => Vec::new(),
         Recorded::Reading => vec![paragraph("Reading the trace …".to_owned())],

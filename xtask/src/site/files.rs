@@ -1,10 +1,10 @@
 //! The files of the site: hashed names, compressed siblings, `site.json`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use brotli::enc::BrotliEncoderParams;
 use sha2::{Digest, Sha256};
 
 use super::Quality;
@@ -181,13 +181,15 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 }
 
 fn compress(path: &Path, bytes: &[u8], quality: Quality) -> Result<()> {
-    const BUFFER_BYTES: usize = 1 << 16;
-    const WINDOW_BITS: u32 = 22;
+    let params = BrotliEncoderParams {
+        quality: quality.brotli().cast_signed(),
+        lgwin: 24,
+        // The encoder makes better choices when it knows what comes.
+        size_hint: bytes.len(),
+        ..BrotliEncoderParams::default()
+    };
     let mut packed = Vec::new();
-    let mut writer =
-        brotli::CompressorWriter::new(&mut packed, BUFFER_BYTES, quality.brotli(), WINDOW_BITS);
-    writer.write_all(bytes)?;
-    drop(writer);
+    brotli::BrotliCompress(&mut &*bytes, &mut packed, &params)?;
     write(&compressed(path), &packed)
 }
 

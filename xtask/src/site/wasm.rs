@@ -115,14 +115,28 @@ pub(crate) fn bind(workspace: &Workspace, module: Module, compiled: &Path) -> Re
     })
 }
 
+/// What makes a module smallest with brotli. `-O1` first: more passes make fewer bytes that compress
+/// worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks without making code
+/// less regular: 0.8 % less.
+const PASSES: &[&str] = &[
+    "-O1",
+    "--dae-optimizing",
+    "--merge-blocks",
+    "--rse",
+    "--vacuum",
+    "--dae-optimizing",
+    "--merge-blocks",
+    "--rse",
+    "--vacuum",
+    "-O1",
+];
+
 /// Makes a module smaller in place. Never with `--fast-math`: numbers must not change.
-///
-/// `-O1`: more passes make fewer bytes that compress worse; `-Oz` is 6 % larger with brotli.
 pub(crate) fn optimize(workspace: &Workspace, parts: &Parts) -> Result<()> {
     let program = workspace.end2end().join("node_modules/.bin/wasm-opt");
     let optimized = parts.wasm.with_extension("optimized");
     let mut wasm_opt = Command::new(program);
-    wasm_opt.arg("-O1").args(WASM_FEATURES).arg(&parts.wasm).arg("--output").arg(&optimized);
+    wasm_opt.args(PASSES).args(WASM_FEATURES).arg(&parts.wasm).arg("--output").arg(&optimized);
     command::run(&mut wasm_opt)?;
     fs::rename(optimized, &parts.wasm)?;
     Ok(())
