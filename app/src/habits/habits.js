@@ -123,7 +123,7 @@ function beforePrint() {
 
 /** Notes designs as recent ones when their knobs rest. */
 function noteDesigns() {
-  const link = document.querySelector("a[data-share]");
+  const link = document.querySelector("a[data-sheet]");
   if (!link) return;
   let waiting;
   const note = () => void designs().then(({ remember }) => remember(page.design()));

@@ -17,7 +17,7 @@ export function isExplorer() {
 
 /** The design at hand as a query string; undefined where there is none. */
 export function design() {
-  const link = document.querySelector("a[data-share]")?.getAttribute("href");
+  const link = document.querySelector("a[data-sheet]")?.getAttribute("href");
   return link?.slice(link.indexOf("?") + 1);
 }
 
