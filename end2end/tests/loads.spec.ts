@@ -132,9 +132,11 @@ test("of a long trace every step is in a file", async ({ page }) => {
   const saved = page.waitForEvent("download");
   await figure.locator("[data-save-cells]").click();
   const lines = readFileSync(await (await saved).path(), "utf8").trim().split("\r\n");
-  expect(lines[0]).toBe("Step,Experts in their first places,Experts that move");
+  expect(lines[0]).toBe(
+    "Step,Experts in their first places,Experts that move,design,model_version,date",
+  );
   expect(lines.length).toBe(131);
-  expect(lines[130]).toMatch(/^129,[0-9.]+,0$/);
+  expect(lines[130]).toMatch(/^129,[0-9.]+,0,/);
 });
 
 test("a bad trace is refused with its line, and nothing changes", async ({ page }) => {

@@ -37,6 +37,7 @@ test.describe("offline", () => {
     await page.locator("[data-study=sensitivity]").scrollIntoViewIfNeeded();
     await expect(page.locator("[data-study=sensitivity] a[data-step]").first()).toBeVisible();
     await page.keyboard.press("Control+k");
+    await expect(page.getByRole("dialog").getByRole("combobox")).toBeFocused();
     await page.keyboard.type("tp 8");
     await expect(page.locator('[aria-selected="true"]')).toContainText("Set TP to 8");
     await page.keyboard.press("Enter");

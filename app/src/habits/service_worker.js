@@ -93,7 +93,7 @@ function unreachable() {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'",
   };
-  return new Response(text, { status: 503, headers });
+  return new Response(text, { status: 200, headers });
 }
 
 /** A page: from the server, else as it is kept. */

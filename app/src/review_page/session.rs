@@ -267,6 +267,8 @@ impl Session {
         self.people.with(|people| {
             names.extend(people.iter().map(|there| there.person.name.clone()));
         });
+        // Whoever reads may be spoken to before doing anything.
+        names.insert(self.you.with(|you| you.name.clone()));
         names.remove("");
         names.into_iter().collect()
     }
