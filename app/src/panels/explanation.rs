@@ -110,8 +110,7 @@ fn term(breakdown: &Breakdown, level: usize) -> Part {
     let formula = (!breakdown.formula.is_empty())
         .then(|| view! { <p class="formula">{breakdown.formula.clone()}</p> });
     if breakdown.children.is_empty() {
-        return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }
-            .part();
+        return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }.part();
     }
     let children: Vec<_> = breakdown.children.iter().map(|child| term(child, level + 1)).collect();
     view! {

@@ -67,7 +67,10 @@ fn question(session: Session, question: &Question) -> Part {
     let answers: Vec<_> = question
         .answers
         .iter()
-        .map(|note| view! { <li>{byline(&note.by, note.at_millis)}{prose(note.seq, &note.text)}</li> })
+        .map(|note| {
+            let (by, said) = (byline(&note.by, note.at_millis), prose(note.seq, &note.text));
+            view! { <li>{by}{said}</li> }
+        })
         .collect();
     let is_answered = question.is_answered;
     let turn = while_so(session.can(Role::Comment), move || {

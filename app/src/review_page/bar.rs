@@ -38,7 +38,9 @@ pub(super) fn bar(session: Session) -> Part {
             {header::brand()}
             <p class="session-name">
                 <strong>{text(move || session.with_room(|room| room.name.clone()))}</strong>
-                <span class="muted">{text(move || words::role(session.role.get()).to_owned())}</span>
+                <span class="muted">
+                    {text(move || words::role(session.role.get()).to_owned())}
+                </span>
                 {decided}
             </p>
             {presence::avatars(session)}

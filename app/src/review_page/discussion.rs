@@ -244,7 +244,11 @@ fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> Part {
     });
     let count = text(move || format::counted(notes.with(Vec::len) as u64, "comment", "comments"));
     view! {
-        <li class="thread card" class:resolved=is_resolved class:to-you=flag(move || is_to_you.get())>
+        <li
+            class="thread card"
+            class:resolved=is_resolved
+            class:to-you=flag(move || is_to_you.get())
+        >
             <details open=untrack(|| resolved.with(Option::is_none))>
                 <summary>
                     <span class="thread-title">{title}</span>

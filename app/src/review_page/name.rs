@@ -72,7 +72,9 @@ pub(super) fn dialog(session: Session) -> Part {
                     prop:value=text(move || name.get())
                     on:input=move |event| name.set(event_target_value(&event))
                 />
-                <p id="name-problem" class="problem">{text(move || problem.get().unwrap_or_default())}</p>
+                <p id="name-problem" class="problem">
+                    {text(move || problem.get().unwrap_or_default())}
+                </p>
                 <p class="acts">
                     <button type="submit" class="button primary">"Go on"</button>
                     <button type="button" class="button" on:click=move |_| leave()>

@@ -115,9 +115,9 @@ pub(crate) fn bind(workspace: &Workspace, module: Module, compiled: &Path) -> Re
     })
 }
 
-/// What makes a module smallest with brotli. `-O1` first: more passes make fewer bytes that compress
-/// worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks without making code
-/// less regular: 0.8 % less.
+/// What makes a module smallest with brotli. `-O1` first: more passes make fewer bytes that
+/// compress worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks without
+/// making code less regular: 0.8 % less.
 const PASSES: &[&str] = &[
     "-O1",
     "--dae-optimizing",

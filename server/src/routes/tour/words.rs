@@ -15,8 +15,8 @@ static BASELINE: Words = &[
 static CHANGES: [Words; 9] = [
     &[
         "The final run has half as many NPUs again. The batch grows with the cluster, so that each \
-         pipeline still gets 128 micro-batches: per NPU hardly anything changes, and the cluster as \
-         a whole trains on half as many tokens again.",
+         pipeline still gets 128 micro-batches: per NPU hardly anything changes, and the cluster \
+         as a whole trains on half as many tokens again.",
         "This step is about scale and not about efficiency: what it does to the MFU is what the \
          design suffers from the larger cluster.",
     ],
@@ -45,18 +45,18 @@ static CHANGES: [Words; 9] = [
         "The price is twice as many sends between stages, and some more activations in flight.",
     ],
     &[
-        "A token goes to eight experts. Sent straight to each, it would cross between nodes several \
-         times. Here it crosses at most once to each node, and is handed on inside the node over \
-         links that are several times faster.",
+        "A token goes to eight experts. Sent straight to each, it would cross between nodes \
+         several times. Here it crosses at most once to each node, and is handed on inside the \
+         node over links that are several times faster.",
         "What matters is the slowest link: it carries about half as much as before.",
     ],
     &["Gradients are summed and parameters gathered while the last and the first micro-batches \
          still compute, and a stage sends its output while it begins with the next input. None of \
          this sends a byte less; it moves bytes to where nobody waits for them."],
     &[
-        "The forward of one micro-batch runs beside the backward of another one: while one computes, \
-         the other exchanges tokens between experts. Weight gradients, which nobody waits for, are \
-         held back to fill what is left.",
+        "The forward of one micro-batch runs beside the backward of another one: while one \
+         computes, the other exchanges tokens between experts. Weight gradients, which nobody \
+         waits for, are held back to fill what is left.",
         "How much is hidden is a result here and not an input: operators of both chunks are put on \
          four resources, and what doesn't fit beside the other stays exposed.",
     ],
@@ -64,13 +64,14 @@ static CHANGES: [Words; 9] = [
         "Routers don't send every expert the same number of tokens, and all ranks of a group wait \
          for the fullest one. A planner watches the loads and moves experts between ranks so that \
          heavy ones don't share a rank.",
-        "How uneven the loads are is an input of the model (a generated skew), so that this gain is \
-         only as good as that assumption. The moves themselves are counted as traffic.",
+        "How uneven the loads are is an input of the model (a generated skew), so that this gain \
+         is only as good as that assumption. The moves themselves are counted as traffic.",
     ],
     &[
         "Two small things that run in every micro-batch: gradients of experts are added where they \
-         are made instead of by an operator of their own, and the loss is computed in one pass over \
-         the logits. Less is written to memory and read again, and fewer kernels are launched.",
+         are made instead of by an operator of their own, and the loss is computed in one pass \
+         over the logits. Less is written to memory and read again, and fewer kernels are \
+         launched.",
         "This is the final run. Turn its knobs in the explorer to see what the next step might be.",
     ],
 ];
