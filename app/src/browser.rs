@@ -15,7 +15,7 @@ use model::metric::MetricId;
 
 use crate::compare::tray::{Tray, press_key};
 use crate::explorer::{Explorer, Shown};
-use crate::format;
+use crate::format::{self, MemoryUnit};
 use crate::panels::cards::memory_verdict;
 use crate::panels::knobs::SEARCH_ID;
 use crate::stored;
@@ -245,6 +245,14 @@ pub fn letter_keys() -> bool {
 /// Turns single letters on or off as keys, and remembers it.
 pub fn set_letter_keys(on: bool) {
     write_cookie("keys", if on { "on" } else { "off" });
+}
+
+/// The unit of memory in which the server wrote the page.
+#[must_use]
+pub fn memory_unit() -> MemoryUnit {
+    let root = document().document_element();
+    let id = root.and_then(|root| root.get_attribute("data-units"));
+    id.map_or(MemoryUnit::default(), |id| MemoryUnit::of_id(&id))
 }
 
 fn cookies() -> Option<String> {

@@ -24,6 +24,7 @@ use web_sys::{
     WorkerType,
 };
 
+use crate::format::MemoryUnit;
 use crate::study::{Pace, Study};
 use edits::{Edit, edits};
 
@@ -325,6 +326,8 @@ impl Desk {
         let address = field.get_attribute("content")?;
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
+        // The only word that reaches the worker in front of everything else.
+        options.set_name(MemoryUnit::chosen().id());
         let worker = Worker::new_with_options(&address, &options).ok()?;
         worker.set_onmessage(Some(self.callback()));
         worker.set_onerror(Some(self.callback()));

@@ -2,6 +2,8 @@
 //!
 //! No other module turns a quantity into text, so the same quantity reads the same everywhere.
 
+mod unit;
+
 use std::fmt;
 
 use model::Breakdown;
@@ -9,6 +11,8 @@ use model::design::KnobId;
 use model::knob::Value;
 use model::metric::{MetricId, MetricValue};
 use model::units::{Bytes, Seconds};
+
+pub use unit::{MemoryUnit, PerUnit};
 
 /// A number and its unit, apart so that a card can set them in different sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,14 +76,27 @@ pub fn percent(ratio: f64, places: usize) -> Quantity {
     Quantity::new(decimals(ratio * 100.0, places), "%")
 }
 
-/// Device memory in binary units: `56.8 GiB`.
+/// How much of the visitor's unit of memory that is.
+#[must_use]
+pub fn memory_number(bytes: Bytes) -> f64 {
+    MemoryUnit::chosen().count(bytes)
+}
+
+/// The visitor's unit of memory: `GiB` or `GB`.
+#[must_use]
+pub fn memory_unit() -> &'static str {
+    MemoryUnit::chosen().name()
+}
+
+/// Device memory: `56.8 GiB`, or `61.0 GB` for those who chose that.
 #[must_use]
 pub fn memory(bytes: Bytes) -> Quantity {
-    let gib = bytes.to_gib();
-    if gib.abs() >= 0.1 || gib == 0.0 {
-        return Quantity::new(decimals(gib, 1), "GiB");
+    let unit = MemoryUnit::chosen();
+    let number = unit.count(bytes);
+    if number.abs() >= 0.1 || number == 0.0 {
+        return Quantity::new(decimals(number, 1), unit.name());
     }
-    scaled(bytes.get(), &[(1_048_576.0, "MiB"), (1_024.0, "KiB"), (1.0, "B")])
+    scaled(bytes.get(), &unit.smaller())
 }
 
 /// Traffic in decimal units, as links are rated: `188.7 MB`.
@@ -309,6 +326,11 @@ mod tests {
         check(&memory(Bytes::gib(56.84)), "56.8 GiB");
         check(&memory(Bytes::new(3.0 * 1_048_576.0)), "3.00 MiB");
         check(&traffic(Bytes::new(188.74e6)), "188.7 MB");
+        MemoryUnit::Decimal.during(|| {
+            check(&memory(Bytes::gib(56.84)), "61.0 GB");
+            check(&memory(Bytes::new(3.0e6)), "3.00 MB");
+        });
+        check(&memory(Bytes::gib(56.84)), "56.8 GiB");
         check(&duration(Seconds::new(34.31)), "34.3 s");
         check(&duration(Seconds::new(0.0125)), "12.5 ms");
         check(&duration(Seconds::new(0.0)), "0.00 s");

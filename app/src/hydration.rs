@@ -55,6 +55,7 @@ fn take_over<V: IntoView + 'static>(view: impl FnOnce(Page, &str) -> V + 'static
         // Nothing works any more: the style sheet shows the bar that offers to reload.
         mark("data-stopped");
     }));
+    browser::memory_unit().choose();
     let search = browser::query();
     let page = Page::at(&window().location().pathname().unwrap_or_default());
     leptos::mount::hydrate_body(move || {

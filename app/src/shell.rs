@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::desk::WORKER_FIELD;
+use crate::format::MemoryUnit;
 use crate::stored::{LINK_FIELD, Stored};
 use crate::trust::Served;
 use crate::{
@@ -38,6 +39,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
         Some(stored) => format!("{} · {title}", stored.name),
         None => title,
     };
+    let units = MemoryUnit::chosen();
+    let units = (units != MemoryUnit::default()).then(|| units.id());
     let page = use_context::<Page>().unwrap_or_default();
     let files = use_context::<SiteFiles>();
     let has_studies = matches!(page, Page::Explorer | Page::Review);
@@ -59,7 +62,7 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     let (style, script) = files.map(|files| links(files, page)).unzip();
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-theme=theme>
+        <html lang="en" data-theme=theme data-units=units>
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>

@@ -11,6 +11,7 @@ use super::canvas::{
 use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
+use crate::format;
 
 /// The parts of a bar from its foot up: ink and the letter that stands on it.
 const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [
@@ -22,9 +23,9 @@ const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [
     (Ink::Reserve, "R"),
 ];
 
-/// Gibibytes as the rest of the page spells them.
-fn figure(gib: f64) -> String {
-    fixed(gib, 1)
+/// A size in the visitor's unit, as the rest of the page spells it.
+fn figure(size: f64) -> String {
+    fixed(size, 1)
 }
 
 /// Height of the plot, in pixels.
@@ -51,7 +52,7 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     let Some(fullest) = fullest(stages) else {
         return empty(width, "There is no pipeline stage to show");
     };
-    let limit = finite(estimate.metrics.memory_limit.to_gib());
+    let limit = finite(format::memory_number(estimate.metrics.memory_limit));
     let y = y_axis(peak(fullest), limit);
     let left = y.label_width() + TEXT_GAP;
     let room = width - left;
@@ -79,12 +80,13 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
 /// The same numbers as rows, the header first.
 pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
     let mut header = vec![String::from("Stage"), String::from("Layers")];
-    header.extend(StageMemory::LABELS.map(|part| format!("{} (GiB)", sentence(part))));
-    header.extend([String::from("Peak (GiB)"), String::from("Free (GiB)")]);
-    let limit = estimate.metrics.memory_limit.to_gib();
+    let unit = format::memory_unit();
+    header.extend(StageMemory::LABELS.map(|part| format!("{} ({unit})", sentence(part))));
+    header.extend([format!("Peak ({unit})"), format!("Free ({unit})")]);
+    let limit = format::memory_number(estimate.metrics.memory_limit);
     let rows = estimate.stages.iter().map(|stage| {
         let mut row = vec![stage.stage.to_string(), stage.num_layers.to_string()];
-        row.extend(stage.memory.parts().map(|part| figure(finite(part.to_gib()))));
+        row.extend(stage.memory.parts().map(|part| figure(finite(format::memory_number(part)))));
         row.extend([figure(peak(stage)), figure(finite(limit - peak(stage)))]);
         row
     });
@@ -92,7 +94,7 @@ pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
 }
 
 fn peak(stage: &StageEstimate) -> f64 {
-    finite(stage.memory.peak().to_gib())
+    finite(format::memory_number(stage.memory.peak()))
 }
 
 fn fullest(stages: &[StageEstimate]) -> Option<&StageEstimate> {
@@ -107,9 +109,10 @@ fn label(stages: &[StageEstimate], fullest: &StageEstimate, limit: f64) -> Strin
         1 => String::from("one is over the limit"),
         _ => format!("{over} are over the limit"),
     };
+    let unit = format::memory_unit();
     format!(
         "Memory per device of each pipeline stage, {} in all. Stage {} is the fullest: \
-         {} GiB of {} GiB; {verdict}.",
+         {} {unit} of {} {unit}; {verdict}.",
         stages.len(),
         fullest.stage,
         figure(peak(fullest)),
@@ -129,14 +132,14 @@ fn keys(limit: f64) -> Vec<Key> {
     keys.push(Key {
         ink: Ink::Limit,
         swatch: Swatch::Line(None),
-        text: format!("Limit {} GiB", figure(limit)),
+        text: format!("Limit {} {}", figure(limit), format::memory_unit()),
     });
     keys
 }
 
 fn y_axis(peak: f64, limit: f64) -> Axis {
     let top = peak.max(limit).max(0.01);
-    let mut axis = Axis::linear(0.0, top, 4, "GiB per device");
+    let mut axis = Axis::linear(0.0, top, 4, &format!("{} per device", format::memory_unit()));
     axis.ticks.push(Tick {
         at: limit,
         text: figure(limit),
@@ -221,14 +224,16 @@ impl Bars<'_> {
         let peak = peak(stage);
         let free = self.limit - peak;
         let verdict = if free < 0.0 { "over the limit" } else { "free" };
+        let unit = format::memory_unit();
         let mut title = format!(
-            "Stage {}: {} GiB, {} GiB {verdict}",
+            "Stage {}: {} {unit}, {} {unit} {verdict}",
             stage.stage,
             figure(peak),
             figure(free.abs())
         );
         for (part, bytes) in StageMemory::LABELS.iter().zip(stage.memory.parts()) {
-            title.push_str(&format!("\n{} {} GiB", sentence(part), figure(finite(bytes.to_gib()))));
+            let size = figure(finite(format::memory_number(bytes)));
+            title.push_str(&format!("\n{} {size} {unit}", sentence(part)));
         }
         title
     }
@@ -280,7 +285,7 @@ impl Bars<'_> {
         let over = peak(fullest) > self.limit;
         // Above the line of the limit where it would run through the label.
         let foot = if !over && limit_y > top - LINE { limit_y } else { top };
-        let words = format!("{} GiB", figure(peak(fullest)));
+        let words = format!("{} {}", figure(peak(fullest)), format::memory_unit());
         let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
         let middle = (left + self.bar / 2).clamp(room.start + half, room.end - half);
         let ink = if over { Ink::Over } else { Ink::Text };
@@ -294,7 +299,7 @@ fn spans(stage: &StageEstimate, plot: &Plot<'_>) -> Vec<Range<i32>> {
     let at = |value| plot.map_coordinate(&(0.0, value)).1;
     let parts = stage.memory.parts().into_iter().map(|part| {
         let foot = at(sum);
-        sum += finite(part.to_gib()).max(0.0);
+        sum += finite(format::memory_number(part)).max(0.0);
         at(sum)..foot
     });
     parts.collect()

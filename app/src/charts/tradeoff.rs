@@ -8,6 +8,7 @@ use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, 
 use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::format;
 use crate::memory_view::{Module, Price, pareto};
 
 /// Height of the plot, in pixels.
@@ -30,9 +31,14 @@ pub(super) fn draw(prices: &[Price], width: u32) -> String {
     let y_most = far(points, 0.1);
     let y_least = low(points).min(-0.06 * y_most);
     let y = Axis::linear(y_least, y_most * 1.08, 4, "MFU lost (points)");
-    let x_most = far(gib, 0.1);
-    let x_least = low(gib).min(-0.04 * x_most);
-    let x = Axis::linear(x_least, x_most * 1.06, 5, "Freed at the peak (GiB)");
+    let x_most = far(size, 0.1);
+    let x_least = low(size).min(-0.04 * x_most);
+    let x = Axis::linear(
+        x_least,
+        x_most * 1.06,
+        5,
+        &format!("Freed at the peak ({})", format::memory_unit()),
+    );
     let left = y.label_width() + TEXT_GAP;
     let frame = Frame { left, right: width - RADIUS, top, bottom, x, y };
     svg(width, bottom + Frame::BELOW, &label(prices), &|canvas| {
@@ -46,13 +52,14 @@ pub(super) fn draw(prices: &[Price], width: u32) -> String {
 
 /// The same numbers as rows, the header first.
 pub(super) fn table(prices: &[Price]) -> Vec<Vec<String>> {
-    let header = ["Module", "Frees (GiB)", "MFU lost (points)", "Now", "On the Pareto line"];
+    let frees = format!("Frees ({})", format::memory_unit());
+    let header = ["Module", &frees, "MFU lost (points)", "Now", "On the Pareto line"];
     let best = pareto(prices);
     let rows = prices.iter().map(|price| {
         let yes = |is: bool, word: &str| if is { word.to_owned() } else { String::new() };
         vec![
             price.module.label(),
-            fixed(gib(price), 2),
+            fixed(size(price), 2),
             fixed(points(price), 2),
             if price.is_on { "on".to_owned() } else { "off".to_owned() },
             yes(best.contains(&price), "yes"),
@@ -61,8 +68,9 @@ pub(super) fn table(prices: &[Price]) -> Vec<Vec<String>> {
     std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
 }
 
-fn gib(price: &Price) -> f64 {
-    finite(price.frees.to_gib())
+/// In the visitor's unit.
+fn size(price: &Price) -> f64 {
+    finite(format::memory_number(price.frees))
 }
 
 fn points(price: &Price) -> f64 {
@@ -89,12 +97,12 @@ fn keys() -> Vec<Key> {
 }
 
 fn label(prices: &[Price]) -> String {
-    let best = pareto(prices);
+    let (best, unit) = (pareto(prices), format::memory_unit());
     let words = best.iter().map(|price| {
         format!(
-            "{} frees {} GiB for {} points",
+            "{} frees {} {unit} for {} points",
             price.module.label(),
-            fixed(gib(price), 1),
+            fixed(size(price), 1),
             fixed(points(price), 2)
         )
     });
@@ -107,7 +115,7 @@ fn label(prices: &[Price]) -> String {
 }
 
 fn place(plot: &Plot<'_>, price: &Price) -> (i32, i32) {
-    plot.map_coordinate(&(gib(price), points(price)))
+    plot.map_coordinate(&(size(price), points(price)))
 }
 
 /// The points, and their names where there is room.
@@ -122,9 +130,10 @@ fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Pr
         let corners = [(x - RADIUS, y - RADIUS), (x + RADIUS, y + RADIUS)];
         let mark = Mark { corners, ink: ink(price.module), fill };
         let title = format!(
-            "{}: {} GiB freed, {} points of MFU lost\n{}",
+            "{}: {} {} freed, {} points of MFU lost\n{}",
             price.module.label(),
-            fixed(gib(price), 2),
+            fixed(size(price), 2),
+            format::memory_unit(),
             fixed(points(price), 2),
             if price.is_on { "On; press to turn it off" } else { "Off; press to turn it on" },
         );

@@ -8,7 +8,7 @@ use super::canvas::{Canvas, Fill, LINE, Mark, Titled, drawn_width, empty, put, s
 use super::frame::{Key, Legend, Swatch};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
-use crate::format::percent;
+use crate::format::{self, MemoryUnit, percent};
 use crate::memory_view::{Composition, fate, freed_by};
 
 /// The parts that stay together: their inks and names.
@@ -65,12 +65,12 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
         let own =
             |index: usize| contents.iter().filter(move |filling| part(filling.content) == index);
         let mut parts: Vec<(usize, f64)> =
-            (0..PARTS.len()).map(|index| (index, own(index).map(gib).sum())).collect();
-        parts.retain(|(_, gib)| *gib > 0.0);
+            (0..PARTS.len()).map(|index| (index, own(index).map(size).sum())).collect();
+        parts.retain(|(_, size)| *size > 0.0);
         parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let sizes: Vec<f64> = parts.iter().map(|(_, gib)| *gib).collect();
+        let sizes: Vec<f64> = parts.iter().map(|(_, size)| *size).collect();
         for ((index, _), area) in parts.iter().zip(squarified(&sizes, all)) {
-            let sizes: Vec<f64> = own(*index).map(gib).collect();
+            let sizes: Vec<f64> = own(*index).map(size).collect();
             for (filling, area) in own(*index).zip(squarified(&sizes, area)) {
                 cell(canvas, composition, filling, area);
             }
@@ -80,37 +80,39 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
 
 /// The same numbers as rows, the header first: what isn't saved by layers, then every tensor.
 pub(super) fn table(composition: &Composition) -> Vec<Vec<String>> {
+    let (unit, (mega, small)) = (format::memory_unit(), MemoryUnit::chosen().small());
     let header = [
-        "What",
-        "On the stage (GiB)",
-        "Per MoE layer and micro-batch (MiB)",
-        "Per dense layer and micro-batch (MiB)",
-        "Shape",
-        "Fate",
-        "Freed by",
+        "What".to_owned(),
+        format!("On the stage ({unit})"),
+        format!("Per MoE layer and micro-batch ({small})"),
+        format!("Per dense layer and micro-batch ({small})"),
+        "Shape".to_owned(),
+        "Fate".to_owned(),
+        "Freed by".to_owned(),
     ];
-    let mut rows = vec![header.map(String::from).to_vec()];
+    let columns = header.len();
+    let mut rows = vec![header.to_vec()];
     for filling in &composition.contents {
         if !matches!(filling.content, Content::Saved(_)) {
-            let mut row = vec![sentence(filling.content.label()), fixed(gib(filling), 2)];
-            row.resize(header.len(), String::new());
+            let mut row = vec![sentence(filling.content.label()), fixed(size(filling), 2)];
+            row.resize(columns, String::new());
             rows.push(row);
         }
     }
     for tensor in composition.tensors() {
         let saved = [true, false].map(|is_moe| composition.saved(tensor, is_moe));
-        let size = |index: usize| {
+        let kept_size = |index: usize| {
             saved[index]
-                .map_or_else(String::new, |saved| fixed(finite(saved.bytes.get() / 1_048_576.0), 1))
+                .map_or_else(String::new, |saved| fixed(finite(saved.bytes.get() / mega), 1))
         };
         let on_stage = composition.on_stage(Content::Saved(tensor));
         let is_moe = saved[0].is_some();
         let kept = saved[0].or(saved[1]);
         rows.push(vec![
             sentence(tensor.label()),
-            fixed(finite(on_stage.to_gib()), 2),
-            size(0),
-            size(1),
+            fixed(finite(format::memory_number(on_stage)), 2),
+            kept_size(0),
+            kept_size(1),
             tensor.shape().to_owned(),
             kept.map_or_else(String::new, |saved| fate(saved.fate).to_owned()),
             freed_by(tensor, is_moe),
@@ -119,13 +121,14 @@ pub(super) fn table(composition: &Composition) -> Vec<Vec<String>> {
     rows
 }
 
-fn gib(filling: &Filling) -> f64 {
-    finite(filling.bytes.to_gib()).max(0.0)
+/// In the visitor's unit.
+fn size(filling: &Filling) -> f64 {
+    finite(format::memory_number(filling.bytes)).max(0.0)
 }
 
 fn keys(contents: &[Filling]) -> Vec<Key> {
     let shown = PARTS.iter().enumerate().filter(|(index, _)| {
-        contents.iter().any(|filling| part(filling.content) == *index && gib(filling) > 0.0)
+        contents.iter().any(|filling| part(filling.content) == *index && size(filling) > 0.0)
     });
     shown
         .map(|(_, (ink, name))| Key {
@@ -137,16 +140,16 @@ fn keys(contents: &[Filling]) -> Vec<Key> {
 }
 
 fn label(composition: &Composition) -> String {
-    let words = composition
-        .contents
-        .iter()
-        .take(3)
-        .map(|filling| format!("{} {} GiB", filling.content.label(), fixed(gib(filling), 1)));
+    let unit = format::memory_unit();
+    let words =
+        composition.contents.iter().take(3).map(|filling| {
+            format!("{} {} {unit}", filling.content.label(), fixed(size(filling), 1))
+        });
     let words: Vec<String> = words.collect();
     format!(
-        "Memory of stage {}, the fullest, {} GiB in all. The largest shares: {}.",
+        "Memory of stage {}, the fullest, {} {unit} in all. The largest shares: {}.",
         composition.stage.stage,
-        fixed(finite(composition.stage.memory.peak().to_gib()), 1),
+        fixed(finite(format::memory_number(composition.stage.memory.peak())), 1),
         words.join(", "),
     )
 }
@@ -154,9 +157,10 @@ fn label(composition: &Composition) -> String {
 fn title(composition: &Composition, filling: &Filling) -> String {
     let peak = composition.stage.memory.peak();
     let mut title = format!(
-        "{}: {} GiB, {} of the stage",
+        "{}: {} {}, {} of the stage",
         sentence(filling.content.label()),
-        fixed(gib(filling), 2),
+        fixed(size(filling), 2),
+        format::memory_unit(),
         percent(filling.bytes / peak, 1),
     );
     if let Content::Saved(tensor) = filling.content {
@@ -167,11 +171,12 @@ fn title(composition: &Composition, filling: &Filling) -> String {
 
 fn saved_title(composition: &Composition, tensor: Tensor) -> String {
     let mut title = String::new();
+    let (mega, unit) = MemoryUnit::chosen().small();
     for is_moe in [true, false] {
         if let Some(saved) = composition.saved(tensor, is_moe) {
-            let size = fixed(finite(saved.bytes.get() / 1_048_576.0), 1);
+            let size = fixed(finite(saved.bytes.get() / mega), 1);
             title.push_str(&format!(
-                "\n{size} MiB per {} layer and micro-batch",
+                "\n{size} {unit} per {} layer and micro-batch",
                 if is_moe { "MoE" } else { "dense" }
             ));
         }
@@ -201,7 +206,7 @@ fn cell(canvas: &Canvas<'_>, composition: &Composition, filling: &Filling, area:
     let room = right - left - 2 * INSET;
     let rows = ((bottom - top - 2) / LINE).max(0) as usize;
     let mut lines = wrapped(&sentence(filling.content.label()), room);
-    lines.push(format!("{} GiB", fixed(gib(filling), 1)));
+    lines.push(format!("{} {}", fixed(size(filling), 1), format::memory_unit()));
     let fits = lines.iter().all(|words| text_width(words, TEXT_SIZE) <= room);
     if !fits || lines.len() > rows {
         return;

@@ -1,7 +1,5 @@
 //! What stands on the page, as HTML that only the server writes.
 
-use std::sync::OnceLock;
-
 use leptos::prelude::*;
 use model::link;
 use model::metric::MetricId;
@@ -11,7 +9,7 @@ use model::preset::ladder::{END, START};
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
 use crate::error_band::{Expected, expected};
-use crate::format;
+use crate::format::{self, PerUnit};
 use crate::html::save_buttons;
 use crate::panels::explanation::source;
 use crate::trust;
@@ -24,7 +22,7 @@ const NOTHING: &str = "–";
 
 /// The whole content. It is the same for everybody, so it is made once.
 pub(super) fn html() -> &'static str {
-    static HTML: OnceLock<String> = OnceLock::new();
+    static HTML: PerUnit<String> = PerUnit::new();
     HTML.get_or_init(|| {
         let (steps, layouts) = (steps(), layouts());
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {

@@ -14,7 +14,7 @@ pub fn page() -> impl IntoView {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Ladder)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             <main id="ladder" class="ladder">
                 <h1>{TITLE}</h1>

@@ -2,6 +2,7 @@
 
 use model::Plan;
 use model::design::KnobId;
+use model::units::Bytes;
 
 use crate::format;
 
@@ -38,7 +39,7 @@ pub fn note(id: KnobId, plan: &Plan) -> String {
                 || "no BF16".to_owned(),
                 |peak| format!("{} BF16 TFLOPS", format::decimals(peak, 1)),
             );
-            format!("{peak}, {} GiB usable", format::decimals(row.hbm_usable_gib, 1))
+            format!("{peak}, {} usable", format::memory(Bytes::gib(row.hbm_usable_gib)))
         }
         _ => String::new(),
     }

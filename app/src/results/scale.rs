@@ -1,6 +1,7 @@
 //! Axes: from numbers to pixels, and the numbers that stand beside them.
 
 use model::metric::MetricId;
+use model::units::Bytes;
 
 use super::data::{Data, Dim};
 use crate::format;
@@ -15,7 +16,10 @@ pub fn unit(id: MetricId) -> (f64, &'static str) {
         | MetricId::bubble_ratio_closed_form
         | MetricId::overlap_ratio
         | MetricId::token_drop_ratio => (0.01, "%"),
-        MetricId::memory_peak_bytes | MetricId::memory_limit_bytes => (1_073_741_824.0, "GiB"),
+        MetricId::memory_peak_bytes | MetricId::memory_limit_bytes => {
+            let unit = format::MemoryUnit::chosen();
+            (1.0 / unit.count(Bytes::new(1.0)), unit.name())
+        }
         MetricId::comm_volume_bytes => (1e9, "GB"),
         MetricId::params_total
         | MetricId::params_active

@@ -3,7 +3,7 @@ import init, * as module from "/pkg/studies.js";
 
 // Why the module can't be used, or nothing.
 const failure = init({ module_or_path: "/pkg/studies_bg.wasm" }).then(
-  () => undefined,
+  () => module.choose_memory_unit(self.name),
   (error) => error,
 );
 

@@ -21,7 +21,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Trust)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             <main class="trust">
                 <div class="trust-part" inner_html=still.above></div>

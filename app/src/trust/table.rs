@@ -1,5 +1,6 @@
 //! The table of runs as HTML text, with the links that order it and turn its pages.
 
+use model::units::Bytes;
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};
@@ -147,7 +148,7 @@ fn notes(html: &mut String, row: &Row) {
     fact("Hardware as published", &row.hardware);
     fact("Framework", row.framework.as_deref().unwrap_or(""));
     fact("Kind of run", &row.kind);
-    let gib = |gib: f64| format!("{} GiB", format::decimals(gib, 1));
+    let gib = |gib: f64| format::memory(Bytes::gib(gib));
     if let (Some(measured), Some(predicted)) = (row.memory_measured_gib, row.memory_predicted_gib) {
         let text = format!("{} measured, {} predicted", gib(measured), gib(predicted));
         fact("Peak memory of a device", &text);

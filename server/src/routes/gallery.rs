@@ -4,9 +4,8 @@
 //! `?q=` leaves those in view that have all of its words; a script does the same while one types.
 
 use std::fmt::Write as _;
-use std::sync::OnceLock;
 
-use app::format;
+use app::format::{self, PerUnit};
 use app::html::{element, escape_into, escaped};
 use app::numbers::Numbers;
 use app::panels::cards::verdict;
@@ -53,9 +52,9 @@ struct Card {
     html: String,
 }
 
-/// All cards; the same for everybody, so they are made once.
+/// All cards; the same for everybody who reads the same unit, so they are made once.
 fn cards() -> &'static [Card] {
-    static CARDS: OnceLock<Vec<Card>> = OnceLock::new();
+    static CARDS: PerUnit<Vec<Card>> = PerUnit::new();
     CARDS.get_or_init(|| Preset::all().map(card).collect())
 }
 

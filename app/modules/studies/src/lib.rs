@@ -15,6 +15,12 @@ pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<Strin
     answer::of_link(name, query, width, options)
 }
 
+/// Writes sizes of memory in the unit of that id from now on.
+#[wasm_bindgen]
+pub fn choose_memory_unit(id: &str) {
+    app::format::MemoryUnit::of_id(id).choose();
+}
+
 /// Every cell of a heat map of the design in a link, as CSV.
 #[wasm_bindgen]
 #[must_use]

@@ -50,7 +50,7 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
     if stages == 0 {
         return empty(width, "There is no pipeline stage to show");
     }
-    let limits = limits(designs);
+    let (limits, unit) = (limits(designs), format::memory_unit());
     let y = y_axis(designs, &limits);
     let left = y.label_width() + TEXT_GAP;
     let bars = Bars::new(stages, designs.len(), width - left);
@@ -59,8 +59,8 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
         ink: Ink::Limit,
         swatch: Swatch::Line(None),
         text: match limits.len() {
-            1 => format!("Limit {} GiB", figure(*limit)),
-            _ => format!("Limit of {letters}: {} GiB", figure(*limit)),
+            1 => format!("Limit {} {unit}", figure(*limit)),
+            _ => format!("Limit of {letters}: {} {unit}", figure(*limit)),
         },
     }));
     let legend = Legend::new(width, legend);
@@ -84,8 +84,10 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
 /// The same numbers as rows, the header first.
 pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
     let mut header = vec!["Stage".to_owned()];
+    let unit = format::memory_unit();
     for design in designs {
-        header.extend(["peak", "free"].map(|what| format!("{} {what} (GiB)", design.letter())));
+        let column = |what| format!("{} {what} ({unit})", design.letter());
+        header.extend(["peak", "free"].map(column));
     }
     let stages = designs.iter().map(|design| design.estimate.stages.len()).max().unwrap_or(0);
     let rows = (0..stages).map(|index| {
@@ -103,16 +105,17 @@ pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows).collect()
 }
 
-fn figure(gib: f64) -> String {
-    fixed(finite(gib), 1)
+/// A size in the visitor's unit.
+fn figure(size: f64) -> String {
+    fixed(finite(size), 1)
 }
 
 fn peak(stage: &StageEstimate) -> f64 {
-    finite(stage.memory.peak().to_gib())
+    finite(format::memory_number(stage.memory.peak()))
 }
 
 fn limit(design: &Compared<'_>) -> f64 {
-    finite(design.estimate.metrics.memory_limit.to_gib())
+    finite(format::memory_number(design.estimate.metrics.memory_limit))
 }
 
 /// The first of equals: later ones replace it only when they are larger.
@@ -136,7 +139,7 @@ fn limits(designs: &[Compared<'_>]) -> Vec<(f64, String)> {
 fn y_axis(designs: &[Compared<'_>], limits: &[(f64, String)]) -> Axis {
     let peaks = designs.iter().flat_map(|design| &design.estimate.stages).map(peak);
     let top = peaks.chain(limits.iter().map(|(limit, _)| *limit)).fold(0.01_f64, f64::max);
-    let mut axis = Axis::linear(0.0, top, 4, "GiB per device");
+    let mut axis = Axis::linear(0.0, top, 4, &format!("{} per device", format::memory_unit()));
     axis.ticks.extend(limits.iter().map(|(limit, _)| Tick {
         at: *limit,
         text: figure(*limit),
@@ -175,7 +178,7 @@ fn draw_design(
     design: &Compared<'_>,
 ) {
     let (letter, ink, fill) = design.look();
-    let limit = limit(design);
+    let (limit, unit) = (limit(design), format::memory_unit());
     let (start, limit_y) = plot.map_coordinate(&(0.0, limit));
     let inset = (bars.slot - bars.bar * count as i32) / 2 + bars.bar * index as i32;
     let groups = design.estimate.stages.chunks(bars.share).filter_map(fullest);
@@ -193,7 +196,7 @@ fn draw_design(
         let free = limit - peak(stage);
         let verdict = if free < 0.0 { "over the limit" } else { "free" };
         let title = format!(
-            "{letter}, stage {}: {} GiB, {} GiB {verdict}",
+            "{letter}, stage {}: {} {unit}, {} {unit} {verdict}",
             stage.stage,
             figure(peak(stage)),
             figure(free.abs())
@@ -207,10 +210,11 @@ fn draw_design(
 }
 
 fn label(designs: &[Compared<'_>]) -> String {
+    let unit = format::memory_unit();
     let said = designs.iter().filter_map(|design| {
         let stage = fullest(&design.estimate.stages)?;
         Some(format!(
-            " {}: stage {} is the fullest, {} GiB of {} GiB.",
+            " {}: stage {} is the fullest, {} {unit} of {} {unit}.",
             design.letter(),
             stage.stage,
             figure(peak(stage)),
