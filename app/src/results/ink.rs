@@ -72,6 +72,13 @@ pub(super) struct Pen {
     hatch: OnceCell<Option<CanvasPattern>>,
 }
 
+/// What doesn't change from frame to frame, drawn once: words take a browser longer than
+/// everything else.
+pub(super) struct Layer<K> {
+    of: K,
+    canvas: HtmlCanvasElement,
+}
+
 /// A canvas by its id.
 pub(super) fn canvas(id: &str) -> Option<HtmlCanvasElement> {
     document().get_element_by_id(id)?.dyn_into().ok()
@@ -138,6 +145,41 @@ impl Pen {
         };
         let (file, colors) = (Some(RefCell::new(Picture::new())), colors?);
         Some(Self { context, file, width, height, colors, ratio: 1.0, hatch: OnceCell::new() })
+    }
+
+    /// Draws a layer: as it is kept, where it is of the same, else anew. A file has no layers.
+    pub(super) fn layer<K: PartialEq>(
+        &self,
+        kept: &mut Option<Layer<K>>,
+        of: K,
+        draw: impl FnOnce(&Self),
+    ) {
+        if self.file.is_some() {
+            return draw(self);
+        }
+        let (wide, high) = (self.width * self.ratio, self.height * self.ratio);
+        if kept.as_ref().is_none_or(|layer| layer.of != of) {
+            let Some((canvas, context)) = sheet(wide.round() as u32, high.round() as u32) else {
+                return draw(self);
+            };
+            let _ = context.set_transform(self.ratio, 0.0, 0.0, self.ratio, 0.0, 0.0);
+            context.set_font(&self.context.font());
+            context.set_text_baseline("middle");
+            let (width, height, ratio) = (self.width, self.height, self.ratio);
+            let (colors, hatch) = (self.colors.clone(), OnceCell::new());
+            draw(&Self { context, file: None, width, height, colors, ratio, hatch });
+            *kept = Some(Layer { of, canvas });
+        }
+        if let Some(Layer { canvas, .. }) = kept {
+            // Fails only on an image without pixels.
+            let _ = self.context.draw_image_with_html_canvas_element_and_dw_and_dh(
+                canvas,
+                0.0,
+                0.0,
+                self.width,
+                self.height,
+            );
+        }
     }
 
     /// The file; none of a pen that drew on the canvas.

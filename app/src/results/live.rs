@@ -93,6 +93,8 @@ pub(super) struct Live {
     pub(super) columns: parallel::Columns,
     /// What the plot follows from, beside the designs.
     plotted: Option<Plotted>,
+    /// The heatmap's knobs as they were drawn last; brushing doesn't change it.
+    heated: Option<[usize; 2]>,
     /// Where the reasons of the heatmap's empty cells came from, and what they are.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
@@ -129,6 +131,7 @@ impl Live {
             places: scatter::Places::default(),
             columns: parallel::Columns::default(),
             plotted: None,
+            heated: None,
             reasons_from: String::new(),
             reasons: BTreeMap::new(),
             row_marked: None,
@@ -158,6 +161,7 @@ impl Live {
         self.columns.clear();
         self.places.clear();
         self.plotted = None;
+        self.heated = None;
         self.is_new = true;
         self.changed = true;
     }
@@ -201,6 +205,11 @@ impl Live {
             self.selection = select(&data, &self.view);
         }
         let all = self.changed || self.resized;
+        if self.resized {
+            self.heated = None;
+            self.columns.repaint();
+            self.places.repaint();
+        }
         if self.changed || self.is_behind {
             self.write_parts(&data);
         }
@@ -300,7 +309,9 @@ impl Live {
         let plot = self.plot;
         if all && let Some(pen) = canvas("scatter-base").and_then(|it| Pen::on(&it)) {
             match &plot {
-                Some(plot) => scatter::paint(&pen, data, (plot, &self.places), &self.selection),
+                Some(plot) => {
+                    scatter::paint(&pen, data, (plot, &mut self.places), &self.selection);
+                }
                 None => nothing(&pen, data),
             }
         }
@@ -329,7 +340,7 @@ impl Live {
         if all && let Some(pen) = canvas("parallel-base").and_then(|it| Pen::on(&it)) {
             match lanes {
                 Some(lanes) => {
-                    let pictured = (lanes, &self.columns);
+                    let pictured = (lanes, &mut self.columns);
                     parallel::paint(&pen, data, &self.view, pictured, &self.selection);
                 }
                 None => nothing(&pen, data),
@@ -347,16 +358,16 @@ impl Live {
     }
 
     /// A picture as a file, as it is looked at; none where there is nothing to draw.
-    pub(super) fn file(&self, data: &Data, name: &str) -> Option<String> {
+    pub(super) fn file(&mut self, data: &Data, name: &str) -> Option<String> {
         let pen = Pen::in_file(&canvas(&format!("{name}-base"))?)?;
         let title = match name {
             "scatter" => {
-                let placed = (self.plot.as_ref()?, &self.places);
+                let placed = (self.plot.as_ref()?, &mut self.places);
                 scatter::paint(&pen, data, placed, &self.selection);
                 "Trade-off"
             }
             "parallel" => {
-                let pictured = (self.lanes.as_ref()?, &self.columns);
+                let pictured = (self.lanes.as_ref()?, &mut self.columns);
                 parallel::paint(&pen, data, &self.view, pictured, &self.selection);
                 "All knobs at once"
             }
@@ -378,7 +389,9 @@ impl Live {
             return None;
         };
         let grid = Grid::of(data, knobs);
-        if all && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
+        let is_new = self.heated != Some(knobs);
+        if is_new && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
+            self.heated = Some(knobs);
             if grid.is_kept {
                 let place = heat::Place::new(&grid, pen.width, pen.height);
                 heat::paint(&pen, data, &grid, &place);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::data::{Data, Dim};
 use super::heat::shortened;
-use super::ink::{Ink, Pen, Side};
+use super::ink::{Ink, Layer, Pen, Side};
 use super::scale::{self, Scale};
 use super::select::Selection;
 use super::view::View;
@@ -160,13 +160,17 @@ impl Lanes {
     }
 }
 
+/// What the drawn axes follow from: which they are, and the size of the picture.
+type Drawn = (Vec<(Dim, Scale)>, [f64; 2]);
+
 /// For each axis where on it each design is, from 0 to 1 and in bins: looked up once, not with
-/// every frame.
-#[derive(Debug, Default)]
+/// every frame. Beside it the axes as they were drawn.
+#[derive(Default)]
 pub(super) struct Columns {
     axes: Vec<(Dim, Scale)>,
     places: Vec<Vec<f32>>,
     bins: Vec<Vec<u16>>,
+    drawn: Option<Layer<Drawn>>,
 }
 
 impl Columns {
@@ -191,6 +195,12 @@ impl Columns {
             self.bins.push(bins);
         }
         self.axes.clone_from(&lanes.axes);
+        self.drawn = old.drawn.take();
+    }
+
+    /// Has the axes drawn anew: colours have changed.
+    pub(super) fn repaint(&mut self) {
+        self.drawn = None;
     }
 
     /// Forgets all, as there are other designs.
@@ -204,60 +214,73 @@ pub(super) fn paint(
     pen: &Pen,
     data: &Data,
     view: &View,
-    (lanes, columns): (&Lanes, &Columns),
+    (lanes, columns): (&Lanes, &mut Columns),
     selection: &Selection,
 ) {
-    let lines = |rows: &[usize], ink: Ink, alpha: f64| {
-        lines(pen, (lanes, columns), rows, (ink, alpha));
+    let rows = |level: u8, most: usize| {
+        let all = selection.level.iter().enumerate().filter(|(_, own)| **own == level);
+        all.map(|(row, _)| row).take(most).collect::<Vec<_>>()
     };
-    let rows = |level: u8| {
-        let all = 0..data.rows.len();
-        all.filter(|row| selection.level[*row] == level).collect::<Vec<_>>()
-    };
-    if selection.brushed < selection.kept {
-        lines(&rows(1), Ink::Axis, 0.35);
+    let left = selection.kept - selection.brushed;
+    // Both kinds in one walk through the designs, where one of them is many.
+    let many = [left, selection.brushed].map(|count| count > MOST_LINES);
+    let dense = if many.contains(&true) { columns.density(&selection.level) } else { Vec::new() };
+    for (level, count, ink, alpha) in
+        [(1, left, Ink::Axis, 0.35), (2, selection.brushed, Ink::Mark, 0.9)]
+    {
+        if count > MOST_LINES {
+            let bundles = dense.iter().map(|axis| axis[level - 1].clone()).collect();
+            lines(pen, lanes, Lines { bundles, bins: BINS, count, ink, alpha });
+        } else {
+            let bundles = columns.bundles(&rows(level as u8, MOST_LINES), lanes.height.round());
+            lines(pen, lanes, Lines { bundles, bins: lanes.height.round(), count, ink, alpha });
+        }
     }
-    let brushed = rows(2);
-    lines(&brushed, Ink::Mark, 0.9);
-    let front: Vec<usize> =
-        brushed.into_iter().filter(|row| data.rows.front[*row]).take(MOST_LINES).collect();
-    lines(&front, Ink::Front, 0.9);
+    let on_front = |row: &usize| selection.level[*row] == 2 && data.rows.front[*row];
+    let front: Vec<usize> = (0..data.rows.len()).filter(on_front).take(MOST_LINES).collect();
+    let bundles = columns.bundles(&front, lanes.height.round());
+    let (bins, count) = (lanes.height.round(), front.len());
+    lines(pen, lanes, Lines { bundles, bins, count, ink: Ink::Front, alpha: 0.9 });
     for axis in 0..lanes.axes.len() {
-        paint_axis(pen, data, view, lanes, axis);
+        paint_brush(pen, data, view, lanes, axis);
     }
+    pen.layer(&mut columns.drawn, (lanes.axes.clone(), [pen.width, pen.height]), |pen| {
+        for axis in 0..lanes.axes.len() {
+            paint_axis(pen, data, lanes, axis);
+        }
+    });
 }
 
-/// Lines of designs. Between two axes all that go from one place to another are one line, the
+/// All designs that go from one place of an axis to one of the next, and how many they are.
+type Bundle = ((u16, u16), u32);
+
+/// Lines of designs: for each axis but the last, what goes on from it.
+struct Lines {
+    bundles: Vec<Vec<Bundle>>,
+    /// How many places an axis has.
+    bins: f64,
+    /// How many designs they are.
+    count: usize,
+    ink: Ink,
+    alpha: f64,
+}
+
+/// Draws lines of designs. Between two axes all that go from one place to another are one line, the
 /// stronger and wider the more they are.
-fn lines(
-    pen: &Pen,
-    (lanes, columns): (&Lanes, &Columns),
-    rows: &[usize],
-    (ink, alpha): (Ink, f64),
-) {
-    if rows.is_empty() {
+fn lines(pen: &Pen, lanes: &Lanes, Lines { bundles, bins, count: all, ink, alpha }: Lines) {
+    if all == 0 {
         return;
     }
-    let are_few = rows.len() <= MOST_LINES;
-    let bins = if are_few { lanes.height.round() } else { BINS };
-    let few = 30.0 / rows.len() as f64;
+    let few = 30.0 / all as f64;
     // Lines of one look together: a browser takes its time to change it, and to begin a path.
     let mut looks: BTreeMap<[u8; 2], Vec<[(f64, f64); 2]>> = BTreeMap::new();
-    for axis in 0..lanes.axes.len().saturating_sub(1) {
-        let all = if are_few {
-            let bin = |place: f32| (f64::from(place) * bins).round() as u16;
-            let (left, right) = (&columns.places[axis], &columns.places[axis + 1]);
-            grouped(rows.iter().map(|row| (bin(left[*row]), bin(right[*row]))))
-        } else {
-            let (left, right) = (&columns.bins[axis], &columns.bins[axis + 1]);
-            counted(rows.iter().map(|row| (left[*row], right[*row])), bins as usize + 1)
-        };
-        let most = all.iter().map(|(_, count)| *count).max().unwrap_or(1);
+    for (axis, bundles) in bundles.into_iter().enumerate() {
+        let most = bundles.iter().map(|(_, count)| *count).max().unwrap_or(1);
         let (left, right) = (lanes.x(axis), lanes.x(axis + 1));
-        for ((from, to), count) in all {
+        for ((from, to), count) in bundles {
             let share = f64::from(count).ln_1p() / f64::from(most).ln_1p();
             // A line of many is wider, by the share of all that it has.
-            let many = f64::from(count) / rows.len() as f64;
+            let many = f64::from(count) / all as f64;
             let look = [share * f64::from(STRENGTHS), many * f64::from(WIDTHS)];
             let ends = [(left, from), (right, to)];
             let ends = ends.map(|(x, bin)| (x, lanes.y(f64::from(bin) / bins)));
@@ -277,36 +300,67 @@ fn lines(
 const STRENGTHS: u8 = 8;
 const WIDTHS: u8 = 14;
 
-/// How many go from which place of an axis to which of the next.
-fn counted(ends: impl Iterator<Item = (u16, u16)>, bins: usize) -> Vec<((u16, u16), u32)> {
-    let mut counts = vec![0_u32; bins * bins];
-    for (from, to) in ends {
-        counts[usize::from(from) * bins + usize::from(to)] += 1;
+impl Columns {
+    /// For each axis but the last how many go from which of its bins to which of the next: those
+    /// of level 1, and those of level 2.
+    fn density(&self, levels: &[u8]) -> Vec<[Vec<Bundle>; 2]> {
+        let pairs = self.bins.iter().zip(self.bins.iter().skip(1));
+        pairs.map(|(left, right)| counted(left, right, levels, BINS as usize + 1)).collect()
     }
-    let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
-    let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
-    some.map(|(place, count)| (ends(place), count)).collect()
+
+    /// The same of a few designs, among so many places.
+    fn bundles(&self, rows: &[usize], places: f64) -> Vec<Vec<Bundle>> {
+        let bin = |place: f32| (f64::from(place) * places).round() as u16;
+        let pairs = self.places.iter().zip(self.places.iter().skip(1));
+        let ends = |(left, right): (&Vec<f32>, &Vec<f32>)| {
+            grouped(rows.iter().map(|row| (bin(left[*row]), bin(right[*row]))))
+        };
+        pairs.map(ends).collect()
+    }
+}
+
+/// How many go from which bin of an axis to which of the next, apart by level.
+fn counted(left: &[u16], right: &[u16], levels: &[u8], bins: usize) -> [Vec<Bundle>; 2] {
+    let size = bins * bins;
+    // Three in a row: those of level 0 are counted and left, which is faster than to ask.
+    let mut counts = vec![0_u32; 3 * size];
+    for ((from, to), level) in left.iter().zip(right).zip(levels) {
+        let place = usize::from(*level) * size + usize::from(*from) * bins + usize::from(*to);
+        if let Some(count) = counts.get_mut(place) {
+            *count += 1;
+        }
+    }
+    [1, 2].map(|level| {
+        let own = counts[level * size..(level + 1) * size].iter().enumerate();
+        let some = own.filter(|(_, count)| **count > 0);
+        let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
+        some.map(|(place, count)| (ends(place), *count)).collect()
+    })
 }
 
 /// The same of a few among many places.
-fn grouped(ends: impl Iterator<Item = (u16, u16)>) -> Vec<((u16, u16), u32)> {
+fn grouped(ends: impl Iterator<Item = (u16, u16)>) -> Vec<Bundle> {
     let mut all: Vec<_> = ends.collect();
     all.sort_unstable();
     let same = all.chunk_by(|one, other| one == other);
     same.map(|same| (same[0], same.len() as u32)).collect()
 }
 
-fn paint_axis(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
+/// The range that is brushed on an axis.
+fn paint_brush(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
+    let Some((upper, lower)) = lanes.brushed(data, view, axis) else { return };
+    let x = lanes.x(axis);
+    pen.alpha(0.22);
+    pen.fill(Ink::Accent, x - 9.0, upper, 18.0, (lower - upper).max(2.0));
+    pen.alpha(1.0);
+    for y in [upper, lower] {
+        pen.fill(Ink::Accent, x - HANDLE, y - 3.0, 2.0 * HANDLE, 6.0);
+    }
+}
+
+fn paint_axis(pen: &Pen, data: &Data, lanes: &Lanes, axis: usize) {
     let (dim, scale) = lanes.axes[axis];
     let (x, top, bottom) = (lanes.x(axis), lanes.y(1.0), lanes.y(0.0));
-    if let Some((upper, lower)) = lanes.brushed(data, view, axis) {
-        pen.alpha(0.22);
-        pen.fill(Ink::Accent, x - 9.0, upper, 18.0, (lower - upper).max(2.0));
-        pen.alpha(1.0);
-        for y in [upper, lower] {
-            pen.fill(Ink::Accent, x - HANDLE, y - 3.0, 2.0 * HANDLE, 6.0);
-        }
-    }
     pen.line(Ink::Quiet, 1.5, [(x, top), (x, bottom)].into_iter());
     let gap = if lanes.axes.len() > 1 { lanes.x(1) - lanes.x(0) } else { 200.0 };
     let letters = ((gap - 14.0) / 6.5).max(4.0) as usize;
@@ -374,9 +428,13 @@ mod tests {
 
     #[test]
     fn lines_are_counted_alike_among_few_places_and_many() {
-        let ends = || (0..250_u16).map(|at| (at * 7 % 13, at * at % 11));
-        let (one, other) = (counted(ends(), 13), grouped(ends()));
-        assert_eq!(one, other);
-        assert_eq!(one.iter().map(|(_, count)| count).sum::<u32>(), 250);
+        let [left, right]: [Vec<u16>; 2] =
+            [|at: u16| at * 7 % 13, |at: u16| at * at % 11].map(|of| (0..250).map(of).collect());
+        let levels: Vec<u8> = (0..250).map(|at| at % 3).collect();
+        let counted = counted(&left, &right, &levels, 13);
+        for (level, counted) in [1, 2].into_iter().zip(counted) {
+            let own = (0..250).filter(|at| levels[*at] == level);
+            assert_eq!(counted, grouped(own.map(|at| (left[at], right[at]))));
+        }
     }
 }

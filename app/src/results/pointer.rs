@@ -252,8 +252,10 @@ fn control(live: &Shared, event: &Event, kind: &str) {
             }
         }
         "svg" => {
-            let page = live.borrow();
-            let file = page.data.as_ref().and_then(|data| page.file(data, &target.with));
+            let mut page = live.borrow_mut();
+            let data = page.data.take();
+            let file = data.as_ref().and_then(|data| page.file(data, &target.with));
+            page.data = data;
             if let Some(file) = file {
                 download(&format!("moescape-{}.svg", target.with), "image/svg+xml", &file);
             }

@@ -1,7 +1,7 @@
 //! The scatter of two metrics, with the front drawn over the rest.
 
 use super::data::{Data, Dim};
-use super::ink::{Ink, Pen, Side};
+use super::ink::{Ink, Layer, Pen, Side};
 use super::scale::{self, Scale};
 use super::select::{Selection, quantiles};
 use super::view::View;
@@ -112,11 +112,14 @@ impl Plot {
     }
 }
 
-/// Where every design is on a plot: looked up once, not with every frame.
-#[derive(Debug, Default)]
+/// Where every design is on a plot, and in which of the small squares that show density: looked up
+/// once, not with every frame. Beside it the axes as they were drawn.
+#[derive(Default)]
 pub(super) struct Places {
     of: Option<Plot>,
     at: Vec<(f32, f32)>,
+    squares: Vec<u32>,
+    drawn: Option<Layer<Plot>>,
 }
 
 impl Places {
@@ -127,12 +130,41 @@ impl Places {
             let at = |row| plot.at(data, row);
             self.at.clear();
             self.at.extend((0..data.rows.len()).map(at).map(|(x, y)| (x as f32, y as f32)));
+            let across = squares(plot.width + LEFT + RIGHT);
+            let square = |at: &(f32, f32)| match plot.is_inside(wide(*at)) {
+                // The designs of the front are drawn one by one.
+                true => (at.1 / SQUARE) as u32 * across as u32 + (at.0 / SQUARE) as u32,
+                false => u32::MAX,
+            };
+            self.squares.clear();
+            self.squares.extend(self.at.iter().map(square));
+            for (square, front) in self.squares.iter_mut().zip(&data.rows.front) {
+                *square = if *front { u32::MAX } else { *square };
+            }
         }
     }
 
     /// Forgets all, as there are other designs.
     pub(super) fn clear(&mut self) {
         self.of = None;
+        self.drawn = None;
+    }
+
+    /// Has the axes drawn anew: colours have changed.
+    pub(super) fn repaint(&mut self) {
+        self.drawn = None;
+    }
+
+    /// How many designs of each level are in each square.
+    fn density(&self, levels: &[u8], squares: usize) -> [Vec<u32>; 3] {
+        let mut counts = [0; 3].map(|_: u8| vec![0_u32; squares]);
+        for (square, level) in self.squares.iter().zip(levels) {
+            let of = counts.get_mut(usize::from(*level));
+            if let Some(count) = of.and_then(|counts| counts.get_mut(*square as usize)) {
+                *count += 1;
+            }
+        }
+        counts
     }
 
     /// The brushed design next to a point, within some pixels.
@@ -161,6 +193,14 @@ impl Places {
     }
 }
 
+/// Side of the squares that show density, in pixels.
+const SQUARE: f32 = 3.0;
+
+/// How many squares that is.
+fn squares(pixels: f64) -> usize {
+    (pixels as f32 / SQUARE) as usize + 1
+}
+
 fn wide((x, y): (f32, f32)) -> (f64, f64) {
     (f64::from(x), f64::from(y))
 }
@@ -184,48 +224,32 @@ fn spread(row: usize, side: usize) -> f64 {
 pub(super) fn paint(
     pen: &Pen,
     data: &Data,
-    (plot, places): (&Plot, &Places),
+    (plot, places): (&Plot, &mut Places),
     selection: &Selection,
 ) {
-    plot.axes(pen, data);
+    pen.layer(&mut places.drawn, *plot, |pen| plot.axes(pen, data));
     pen.clip(LEFT - 5.0, TOP - 5.0, plot.width + 10.0, plot.height + 10.0);
     let brushing = selection.brushed < selection.kept;
-    let of = |level: u8| {
-        let rows = places.at.iter().zip(&selection.level).zip(&data.rows.front);
-        rows.filter(move |((_, own), front)| **own == level && !**front).map(|((at, _), _)| *at)
-    };
-    if brushing {
-        cloud(pen, plot, of(1), 0.12);
+    let (across, down) = (squares(pen.width), squares(pen.height));
+    let [_, left, brushed] = places.density(&selection.level, across * down);
+    for (level, counts, alpha) in [(1, left, 0.12), (2, brushed, 0.55)] {
+        let count: u32 = counts.iter().sum();
+        if count as usize > MOST_DOTS {
+            cloud(pen, across, counts, alpha);
+        } else if count > 0 {
+            let rows = places.at.iter().zip(&places.squares).zip(&selection.level);
+            let own = rows.filter(|((_, square), own)| **own == level && **square != u32::MAX);
+            pen.alpha(alpha);
+            pen.dots(Ink::Mark, 2.5, own.map(|((at, _), _)| wide(*at)));
+            pen.alpha(1.0);
+        }
     }
-    cloud(pen, plot, of(2), 0.55);
     front(pen, plot, data, selection, brushing);
     pen.unclip();
 }
 
-/// Designs that are not on the front: dots, or how many there are in small squares.
-fn cloud(pen: &Pen, plot: &Plot, places: impl Iterator<Item = (f32, f32)>, alpha: f64) {
-    const SQUARE: f32 = 3.0;
-    let across = (pen.width as f32 / SQUARE) as usize + 1;
-    let down = (pen.height as f32 / SQUARE) as usize + 1;
-    let mut counts = vec![0_u32; across * down];
-    let mut dots = Vec::new();
-    let mut are_few = true;
-    for (x, y) in places.filter(|at| plot.is_inside(wide(*at))) {
-        are_few &= dots.len() < MOST_DOTS;
-        if are_few {
-            dots.push(wide((x, y)));
-        }
-        let place = (y / SQUARE) as usize * across + (x / SQUARE) as usize;
-        if let Some(count) = counts.get_mut(place) {
-            *count += 1;
-        }
-    }
-    if are_few {
-        pen.alpha(alpha);
-        pen.dots(Ink::Mark, 2.5, dots.into_iter());
-        pen.alpha(1.0);
-        return;
-    }
+/// How many designs there are in small squares.
+fn cloud(pen: &Pen, across: usize, counts: Vec<u32>, alpha: f64) {
     let most = f64::from(counts.iter().copied().max().unwrap_or(1)).ln_1p();
     // There are few different counts, and a logarithm for each square would take its time.
     let strength = |count: u32| alpha * (0.35 + 1.05 * f64::from(count).ln_1p() / most);
