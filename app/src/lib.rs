@@ -25,6 +25,8 @@ pub mod format;
 pub mod history;
 pub mod html;
 pub mod ladder;
+#[cfg(feature = "ssr")]
+pub mod language;
 pub mod memory_view;
 pub mod numbers;
 pub mod objective;

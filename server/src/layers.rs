@@ -20,7 +20,7 @@ use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
 use crate::problem::Problem;
-use crate::{AppState, origin, routes};
+use crate::{AppState, choices, language, origin, routes};
 
 /// Bytes of a request's body, at most.
 pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
@@ -52,6 +52,8 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn(explain_to_programs))
+        .layer(middleware::from_fn(choices::in_their_unit))
+        .layer(middleware::from_fn(language::spoken))
         .layer(origin::layer(state.public_url.as_deref()))
         .layer(CompressionLayer::new())
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))

@@ -7,6 +7,7 @@
 mod backup;
 mod calendar;
 mod card;
+mod choices;
 pub mod cli;
 mod client;
 mod designs;
@@ -15,6 +16,7 @@ mod exports;
 pub mod guide;
 mod imported;
 mod in_use;
+mod language;
 mod layers;
 mod listen;
 mod nats;

@@ -25,6 +25,7 @@ mod review_report;
 mod review_start;
 mod reviews;
 mod schedule;
+mod settings;
 mod share;
 mod sheets;
 mod stored_page;
@@ -61,6 +62,7 @@ pub fn router(state: AppState) -> Router {
         .route(app::panels::header::PRESETS_PATH, get(gallery::presets))
         .route(app::panels::header::TOUR_PATH, get(tour::tour))
         .route("/palette.json", get(palette::palette))
+        .route(app::panels::header::SETTINGS_PATH, get(settings::form).post(settings::choose))
         .route("/share", get(share::open).post(share::act))
         .route("/export", get(export::sheet))
         .route("/export/{name}", get(export::file))

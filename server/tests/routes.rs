@@ -37,6 +37,8 @@ mod reading;
 mod review;
 #[path = "routes/schedule.rs"]
 mod schedule;
+#[path = "routes/settings.rs"]
+mod settings;
 #[path = "routes/share.rs"]
 mod share;
 

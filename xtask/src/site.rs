@@ -4,6 +4,7 @@
 //! `site.json`. The server embeds the result, and learns the hashed names from `site.json`.
 
 mod files;
+mod language;
 mod style;
 mod wasm;
 
@@ -25,8 +26,18 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: [&str; 9] =
-    ["page", "match", "places", "designs", "palette", "tour", "gallery", "offline", "habits"];
+const HABITS: [&str; 10] = [
+    "translate",
+    "page",
+    "match",
+    "places",
+    "designs",
+    "palette",
+    "tour",
+    "gallery",
+    "offline",
+    "habits",
+];
 
 /// How much effort goes into size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,14 +156,12 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
     let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
     let (share, import) = (script("share.js")?, script("import.js")?);
     let save = script("save.js")?;
-    let habits = HABITS
-        .iter()
-        .map(|name| {
-            let path = workspace.root.join(format!("app/src/habits/{name}.js"));
-            let text = fs::read_to_string(&path);
-            Ok((*name, text.with_context(|| format!("no {}", path.display()))?))
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let mut habits = vec![("chinese", language::chinese(workspace)?)];
+    for name in HABITS {
+        let path = workspace.root.join(format!("app/src/habits/{name}.js"));
+        let text = fs::read_to_string(&path);
+        habits.push((name, text.with_context(|| format!("no {}", path.display()))?));
+    }
     let service_worker = script("habits/service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let public = files::read_tree(&workspace.root.join("public"))?;

@@ -15,7 +15,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Compare)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             <main id="results" class="compare">
                 <h1>{TITLE}</h1>

@@ -115,6 +115,7 @@ impl Tray {
             <button
                 type="button"
                 class="button"
+                data-act="pin"
                 title="Pin this design to compare it (p)"
                 aria-label="Pin this design"
                 on:click=move |_| self.pin()

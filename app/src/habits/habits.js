@@ -162,6 +162,7 @@ function showCurrent() {
 
 // Capturing: in front of the module's own keys.
 document.documentElement.dataset.habits = "true";
+if (document.documentElement.lang === "zh-CN") void import("./translate.js");
 addEventListener("keydown", press, true);
 document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);

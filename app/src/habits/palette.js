@@ -24,6 +24,13 @@ let chosen = 0;
 /** The search that is under way; an older one that ends later shows nothing. */
 let searches = 0;
 
+/** Names in both languages, where the page isn't in English. */
+let heard = (names) => names;
+if (document.documentElement.lang === "zh-CN") {
+  const { translate } = await import("./translate.js");
+  heard = (names) => [...names, ...names.filter(Boolean).map(translate)];
+}
+
 async function known() {
   registry ??= fetch("/palette.json").then((answer) => {
     if (!answer.ok) throw new Error(answer.statusText);
@@ -155,7 +162,7 @@ async function search(line) {
     ...all.presets.map(presetEntry),
     ...(page.isExplorer() ? all.metrics.map(copyEntry) : []),
   ];
-  const rated = named.map((entry) => [fit(line.toLowerCase(), entry.names), entry]);
+  const rated = named.map((entry) => [fit(line.toLowerCase(), heard(entry.names)), entry]);
   const best = rated.filter(([points]) => points > 0).sort(([a], [b]) => b - a);
   const rest = best.map(([, entry]) => entry);
   // A knob that was called by its name stands in front of its values.

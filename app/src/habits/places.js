@@ -76,10 +76,10 @@ export function goByLetter(letter) {
 
 /** Buttons and links of the page: a name, other words for it, a key, and where it is. */
 const BUTTONS = [
-  ["Undo", "back", "Ctrl Z", "button[aria-label=Undo]"],
-  ["Redo", "again", "Ctrl Shift Z", "button[aria-label=Redo]"],
+  ["Undo", "back", "Ctrl Z", "button[data-act=undo]"],
+  ["Redo", "again", "Ctrl Shift Z", "button[data-act=redo]"],
   ["Steps: what was done so far", "history", "h", "button[data-key=h]"],
-  ["Pin this design", "compare tray", "p", "button[aria-label='Pin this design']"],
+  ["Pin this design", "compare tray", "p", "button[data-act=pin]"],
   ["Compare the pinned designs", "pins", "c", ".tray a.button"],
   ["Copy link", "address url", "", ".actions button.primary"],
   ["Share: short link, code, panel, call", "qr embed api", "", "a[data-sheet^=Share]"],
@@ -87,7 +87,7 @@ const BUTTONS = [
   ["Import a model or a launch script", "config.json", "", "a[href^='/import']"],
   ["Start a review", "session team", "", "a[href^='/r/new']"],
   ["Reset all knobs to the preset", "", "", ".presets .text-button"],
-  ["Keys", "help shortcuts", "?", "button[aria-label=Keys]"],
+  ["Keys", "help shortcuts", "?", "button[data-act=keys]"],
 ];
 
 /** What a way out or a piece of advice is called. */
@@ -120,6 +120,7 @@ export function actions() {
     ...found.filter(Boolean),
     ...fitting,
     action("Switch between dark and light", "theme colours", "t", page.switchTheme),
+    action("Settings: language, units, theme", "chinese 中文 gb gib", "", openSettings),
     action("Print this page", "pdf paper", "", () => print()),
     action(
       `Turn single-letter keys ${page.cookie("keys") === "off" ? "on" : "off"}`,
@@ -128,6 +129,14 @@ export function actions() {
       switchKeys,
     ),
   ];
+}
+
+/** The settings, which lead back to here. */
+function openSettings() {
+  const query = page.design();
+  const here = page.isExplorer() && query !== undefined ? `/?${query}` : undefined;
+  const back = here ?? `${location.pathname}${location.search}`;
+  location.href = `/settings?back=${encodeURIComponent(back)}`;
 }
 
 function switchKeys() {

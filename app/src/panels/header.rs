@@ -52,7 +52,10 @@ pub fn still(path: &str) -> String {
         let icon = icon(Icon::Theme).to_html();
         let left = view! { {brand()} {pages_with(None, || sweep_page::PATH.to_owned())} }.to_html();
         let palette = palette_button().to_html();
-        format!("{left}<div class=\"actions\">{palette}<button {theme}>{icon}</button></div>")
+        let settings = settings_link().to_html();
+        format!(
+            "{left}<div class=\"actions\">{palette}<button {theme}>{icon}</button>{settings}</div>"
+        )
     });
     let own = format!("href=\"{path}\"");
     html.replace(&own, &format!("{own} aria-current=\"page\""))
@@ -105,6 +108,28 @@ pub fn theme_button() -> impl IntoView {
     }
 }
 
+/// The settings of all pages, a page of the server.
+pub const SETTINGS_PATH: &str = "/settings";
+
+/// Leads to language, units, theme and keys; the page there leads back.
+pub fn settings_link() -> impl IntoView {
+    view! {
+        <a
+            class="button only-wide"
+            href=SETTINGS_PATH
+            title="Language, units, theme, keys"
+            aria-label="Settings"
+        >
+            {icon(Icon::Settings)}
+        </a>
+    }
+}
+
+/// The buttons that every page has.
+pub fn buttons() -> impl IntoView {
+    view! { {palette_button()} {theme_button()} {settings_link()} }
+}
+
 /// Name, pages, undo and redo, copy link, theme, keys.
 pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
     let undo = Signal::derive(move || explorer.undo_label());
@@ -118,8 +143,8 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">
                 {palette_button()}
-                {action("Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
-                {action("Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
+                {action("undo", "Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
+                {action("redo", "Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
                 {steps::button(explorer)}
                 {tray.button()}
                 <a
@@ -130,9 +155,11 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
                     "Start a review"
                 </a>
                 {theme_button()}
+                {settings_link()}
                 <button
                     type="button"
                     class="button only-keyboard"
+                    data-act="keys"
                     title="Keys (?)"
                     aria-label="Keys"
                     on:click=move |_| explorer.help_open.set(true)
@@ -149,6 +176,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
 
 /// A button on the history: disabled while there is nothing to step to.
 fn action(
+    id: &'static str,
     name: &'static str,
     shown: Icon,
     label: Signal<Option<String>>,
@@ -162,6 +190,7 @@ fn action(
         <button
             type="button"
             class="button"
+            data-act=id
             aria-label=name
             title=title
             disabled=move || label.with(Option::is_none)

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::header::SETTINGS_PATH;
 use crate::browser;
 use crate::explorer::Explorer;
 use crate::widgets::dialog::{Modal, modal};
@@ -58,6 +59,10 @@ fn body(explorer: Explorer) -> impl IntoView {
             />
             "Single keys, such as / and p, work outside of text boxes"
         </label>
-        <p><a href="/guide/views">"How to read each view"</a></p>
+        <p>
+            <a href="/guide/views">"How to read each view"</a>
+            " · "
+            <a href=SETTINGS_PATH>"Settings: language, units, theme"</a>
+        </p>
     }
 }

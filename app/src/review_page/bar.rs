@@ -66,7 +66,7 @@ pub(super) fn bar(session: Session) -> Part {
                 >
                     {icon(Icon::Redo)}
                 </button>
-                {header::palette_button()} {header::theme_button()}
+                {header::buttons()}
             </div>
         </header>
     }

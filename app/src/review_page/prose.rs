@@ -12,7 +12,7 @@ pub(super) fn prose(_: u64, markdown: &str) -> Part {
 
     use crate::widgets::part::IntoPart;
 
-    view! { <div class="prose" inner_html=review::to_html(markdown)></div> }.part()
+    view! { <div class="prose" translate="no" inner_html=review::to_html(markdown)></div> }.part()
 }
 
 /// The text of an event: what isn't known yet is asked for soon.
@@ -86,7 +86,7 @@ mod browser {
             set_timeout(ask, Duration::from_millis(30));
         }
         let html = known.unwrap_or_else(|| super::plain(markdown));
-        view! { <div class="prose" data-of=of inner_html=html></div> }.part()
+        view! { <div class="prose" translate="no" data-of=of inner_html=html></div> }.part()
     }
 
     /// Asks for the form of all that stands without one.

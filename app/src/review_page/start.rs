@@ -15,7 +15,7 @@ fn sheet(title: &'static str, body: Part) -> Part {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Review)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             <main id="results" class="sheet-main">
                 <h1>{title}</h1>

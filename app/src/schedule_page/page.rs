@@ -29,7 +29,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Schedule)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             {main}
         </div>

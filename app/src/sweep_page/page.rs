@@ -15,7 +15,7 @@ pub fn page() -> impl IntoView {
             <header class="header">
                 {header::brand()}
                 {header::pages(Page::Sweep)}
-                <div class="actions">{header::palette_button()} {header::theme_button()}</div>
+                <div class="actions">{header::buttons()}</div>
             </header>
             <main id="build" class="sweep-main" inner_html=html()></main>
             <p id="sweep-said" class="visually-hidden" role="status" aria-live="polite"></p>

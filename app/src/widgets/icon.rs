@@ -25,6 +25,8 @@ pub enum Icon {
     Steps,
     /// Everything that can be done.
     Command,
+    /// What is chosen for all pages.
+    Settings,
 }
 
 impl Icon {
@@ -44,6 +46,7 @@ impl Icon {
             Self::Close => "m4 4 8 8m0-8-8 8",
             Self::Steps => "M6 3.5h8M6 8h8M6 12.5h8M2.5 3.5h.01M2.5 8h.01M2.5 12.5h.01",
             Self::Command => "M11.5 11.5 14.5 14.5M7 12.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11z",
+            Self::Settings => "M2 4.5h6M11 4.5h3M2 11.5h3M8 11.5h6M9.5 3v3M6.5 10v3",
             Self::Pin => "M5.5 2.5h5M6.5 2.5v4l-2 2.5h7l-2-2.5v-4M8 9v4.5",
         }
     }

@@ -14,6 +14,7 @@ use model::link;
 use super::page::off_thread;
 use super::sheets;
 use crate::AppState;
+use crate::choices;
 use crate::exports::{self, Export};
 use crate::problem::Problem;
 
@@ -24,7 +25,7 @@ pub(super) async fn sheet(
 ) -> Result<Response, Problem> {
     let design = link::decode(request.uri().query().unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
-    let theme = super::page::theme(request.headers());
+    let theme = choices::theme(request.headers());
     let html = off_thread(move || {
         let body = sheet::html(&design);
         sheets::document(&state, theme.as_deref(), "Export a design", &body)

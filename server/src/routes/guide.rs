@@ -55,7 +55,8 @@ fn answer(state: &AppState, request: &Request, name: &str) -> Response {
         path: PATH,
         title: &title,
         about: &text.about,
-        main: "",
+        // The guide is in English whatever the page around it is in.
+        main: "lang=\"en\" translate=\"no\"",
         beside: &chapters(chapter),
         body: &body,
     };

@@ -15,8 +15,9 @@ use interchange::{Format, import};
 use model::design::Design;
 
 use super::page::off_thread;
-use super::{page, sheets};
+use super::sheets;
 use crate::AppState;
+use crate::choices;
 use crate::problem::Problem;
 use ask::Asked;
 
@@ -162,7 +163,7 @@ fn too_large() -> String {
 
 /// The page: the answer above the form, or the form alone.
 fn shown(state: &AppState, headers: &HeaderMap, asked: &Asked, answer: &str) -> Response {
-    let theme = page::theme(headers);
+    let theme = choices::theme(headers);
     let script = state.site.names().map(|names| names.import.as_str());
     let body = ask::html(asked, answer);
     let html = sheets::page(state, theme.as_deref(), "Import a design", script, &body);

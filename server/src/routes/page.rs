@@ -5,10 +5,11 @@
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
+use app::format::MemoryUnit;
 use app::{Page, Preview, ThemeCookie};
 use axum::body::{Body, to_bytes};
 use axum::extract::{RawQuery, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::config::LeptosOptions;
 use leptos::nonce::use_nonce;
@@ -19,7 +20,7 @@ use model::link;
 
 use super::validation;
 use crate::problem::Problem;
-use crate::{AppState, calendar, public_url};
+use crate::{AppState, calendar, choices, public_url};
 
 /// Tells leptos on what to spawn; only the first call of a process counts.
 pub(super) fn prepare() {
@@ -109,7 +110,7 @@ pub(super) async fn render_link(
     status: StatusCode,
     more: impl Fn() + Clone + Send + Sync + 'static,
 ) -> Response {
-    let theme = theme(request.headers());
+    let theme = choices::theme(request.headers());
     let contexts = move || {
         provide_context(page);
         more();
@@ -153,8 +154,9 @@ async fn whole(page: impl Future<Output = Response>) -> Result<Response, Problem
 pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Problem> {
-    let span = tracing::Span::current();
-    let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
+    let (span, unit) = (tracing::Span::current(), MemoryUnit::chosen());
+    let work = move || span.in_scope(|| unit.during(work));
+    let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| match error.try_into_panic() {
         Ok(cause) => std::panic::resume_unwind(cause),
         Err(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping"),
@@ -176,26 +178,12 @@ fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     policy.into_iter().chain([(header::CACHE_CONTROL, cache), (header::VARY, vary)])
 }
 
-/// The theme that the visitor chose; only the two that there are.
-pub(super) fn theme(headers: &HeaderMap) -> Option<String> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = cookies.flat_map(|cookies| cookies.split(';')).map(str::trim);
-    let theme = pairs.find_map(|pair| pair.strip_prefix("theme="))?;
-    matches!(theme, "dark" | "light").then(|| theme.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
 
     use super::*;
     use crate::Site;
-
-    fn chosen(cookie: &'static str) -> Option<String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::COOKIE, HeaderValue::from_static(cookie));
-        theme(&headers)
-    }
 
     /// A runtime with one thread: whoever keeps it, keeps it from all others.
     #[tokio::test(flavor = "current_thread")]
@@ -212,13 +200,5 @@ mod tests {
         };
         let (page, ()) = tokio::join!(page, async { answered.set(true) });
         assert_eq!(page.status(), StatusCode::OK);
-    }
-
-    #[test]
-    fn only_known_themes_reach_the_page() {
-        assert_eq!(chosen("a=b; theme=dark").as_deref(), Some("dark"));
-        assert_eq!(chosen("theme=light;x").as_deref(), Some("light"));
-        assert_eq!(chosen("theme=\"><script>"), None);
-        assert_eq!(chosen("mytheme=dark"), None);
     }
 }

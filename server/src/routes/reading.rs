@@ -9,8 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use model::MODEL_VERSION;
 
-use super::page;
-use crate::AppState;
+use crate::{AppState, choices};
 
 /// What such a page may load: the site's own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -41,7 +40,7 @@ impl Reading<'_> {
         headers: &HeaderMap,
         status: StatusCode,
     ) -> Response {
-        let theme = page::theme(headers);
+        let theme = choices::theme(headers);
         let fields = [
             (names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
             (names::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),

@@ -17,12 +17,12 @@ use model::design::Design;
 use model::{MODEL_VERSION, link};
 
 use super::page::off_thread;
-use super::{designs, page, sheets};
+use super::{designs, sheets};
 use crate::client::Client;
 use crate::designs::{Entry, Stored, Words, id};
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
-use crate::{AppState, public_url};
+use crate::{AppState, choices, public_url};
 use sheet::{Sheet, Typed};
 
 /// The visitor's short links that are listed; the API has all of them.
@@ -51,7 +51,7 @@ impl Asker {
     fn of(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
         let url = public_url::of_request(state, headers, extensions);
         let base = url.map_or_else(String::new, |url| url.as_str().to_owned());
-        Self { base, theme: page::theme(headers) }
+        Self { base, theme: choices::theme(headers) }
     }
 }
 

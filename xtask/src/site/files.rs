@@ -118,7 +118,12 @@ fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> S
     let own =
         ["js", "wasm", "css", "worker", "share", "import", "save", "studies_js", "studies_wasm"];
     let own = own.into_iter().filter_map(|key| names[key].as_str().map(str::to_owned));
-    let files: Vec<String> = own.chain(habits.iter().cloned()).collect();
+    // Who reads another language gets its files with the first page, and they are kept then.
+    let is_common = |file: &&String| {
+        !["/pkg/chinese.", "/pkg/translate."].iter().any(|it| file.starts_with(it))
+    };
+    let habits = habits.iter().filter(is_common).cloned();
+    let files: Vec<String> = own.chain(habits).collect();
     let list = serde_json::json!(files).to_string();
     // All names: a page of any kind that is of another build is a new version.
     let version = hash(format!("{text}{names}{list}").as_bytes());

@@ -1,0 +1,123 @@
+// Pages in Chinese, sizes of memory in GB, and the settings that choose them.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+
+import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+
+const CHINESE = { locale: "zh-CN" };
+
+/** Every page that can be opened without storing something. */
+const PAGES = ["/", "/presets", "/tour?step=3", "/sweep", "/compare", "/schedule", "/trust"];
+
+/** Texts of a page with words of more than one letter, without what is no language. */
+async function english(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const left = "script, style, code, pre, kbd, textarea, noscript, [translate=no], option";
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found: string[] = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent?.trim() ?? "";
+      const words = /\b[a-z]{3,}\b.*\b[a-z]{3,}\b/.test(text);
+      if (words && !/\p{Script=Han}/u.test(text) && !node.parentElement?.closest(left)) {
+        found.push(text);
+      }
+    }
+    return found;
+  });
+}
+
+test("a browser that prefers Chinese gets the explorer in Chinese", async ({ visit }) => {
+  const page = await visit(CHINESE);
+  await gotoHydrated(page);
+  await page.locator("html[data-translated=true]").waitFor({ state: "attached" });
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
+  await expect(card(page, "单步时间")).toBeVisible();
+  // What changes is said, too, and the numbers are the same in every language.
+  const box = page.locator("[data-knob='training.micro_batch_size'] .number-box");
+  await box.fill("2");
+  await box.press("Enter");
+  const undo = page.locator("button[data-act=undo]");
+  await expect(undo).toHaveAttribute("title", /^撤销/);
+  const chinese = await page.locator("article[data-metric=mfu] .card-value").textContent();
+  const other = await visit();
+  await gotoHydrated(other, "/?training.micro_batch_size=2");
+  expect(await card(other, "MFU").locator(".card-value").textContent()).toBe(chinese);
+  await undo.click();
+  await expect(page).toHaveURL(/\/(\?v=\d+)?$/);
+});
+
+for (const address of PAGES) {
+  test(`server and browser say the same words: ${address}`, async ({ visit }) => {
+    const still = await visit({ ...CHINESE, javaScriptEnabled: false });
+    await still.goto(address);
+    const alive = await visit(CHINESE);
+    await alive.goto(address);
+    await alive.locator("html[data-translated=true]").waitFor({ state: "attached" });
+    // The first words of the page, which no study and no canvas changes later.
+    const words = (page: Page) => page.locator("h1, h2, nav a, label, legend").allTextContents();
+    expect((await words(alive)).slice(0, 60)).toEqual((await words(still)).slice(0, 60));
+    // Most of a page is said; what is left is names, and sentences that nobody has translated.
+    const left = await english(still);
+    expect(left.length, left.join("\n")).toBeLessThan(12);
+  });
+}
+
+test("nothing to mend for axe in Chinese", async ({ visit }) => {
+  const page = await visit({ ...CHINESE, viewport: { width: 390, height: 844 } });
+  await gotoHydrated(page);
+  await page.locator("html[data-translated=true]").waitFor({ state: "attached" });
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+});
+
+test("the palette finds knobs by their names in both languages", async ({ visit }) => {
+  const page = await visit(CHINESE);
+  await gotoHydrated(page);
+  await page.locator("html[data-translated=true]").waitFor({ state: "attached" });
+  for (const typed of ["流水线", "pipeline"]) {
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette").getByRole("combobox").fill(typed);
+    await expect(page.locator("#palette [role=option]").first()).toContainText("流水线");
+    await page.keyboard.press("Escape");
+  }
+});
+
+test("what somebody wrote stays as it is", async ({ visit }) => {
+  const page = await visit(CHINESE);
+  await page.goto("/guide");
+  await expect(page.locator("main")).toHaveAttribute("translate", "no");
+  await expect(page.locator("main")).toContainText("Moescape");
+  expect(await page.locator("main").textContent()).not.toMatch(/\p{Script=Han}/u);
+});
+
+test("the settings keep language and units, and lead back to the design", async ({ visit }) => {
+  const page = await visit();
+  await gotoHydrated(page, "/?training.micro_batch_size=2");
+  const peak = card(page, "Peak memory per device");
+  const binary = (await peak.locator(".number").textContent()) ?? "";
+  await expect(peak.locator(".unit")).toHaveText("GiB");
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("group", { name: "Sizes of memory" }).getByLabel("GB").check();
+  await page.getByRole("group", { name: "Language" }).getByLabel(/中文/).check();
+  await page.getByRole("button", { name: "Keep these settings" }).click();
+  await expect(page).toHaveURL(/training\.micro_batch_size=2/);
+  await page.locator("html[data-hydrated=true][data-translated=true]").waitFor({
+    state: "attached",
+  });
+  const decimal = page.locator("article[data-metric=memory_peak_bytes]");
+  await expect(decimal.locator(".unit")).toHaveText("GB");
+  const ratio = Number(await decimal.locator(".number").textContent()) / Number(binary);
+  expect(Math.abs(ratio - 1.0737)).toBeLessThan(0.003);
+  // A study that the worker makes anew is in the same unit.
+  await numberBox(page, "微批次大小").or(
+    page.locator("[data-knob='training.micro_batch_size'] .number-box"),
+  ).first().fill("1");
+  const memory = page.locator("[data-study=memory]");
+  await expect(memory.locator("svg").first()).toContainText("GB");
+  await expect(memory.locator("svg").first()).not.toContainText("GiB");
+  await page.goto("/settings");
+  await page.getByRole("group").first().getByLabel("English").check();
+  await page.locator("form.settings button").click();
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+});

@@ -1,0 +1,293 @@
+//! A dictionary of whole texts, with places for numbers and for other texts.
+//!
+//! A key is a text as it stands on a page. `#` in it stands for any number, `{}` for any text; in
+//! what is said, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A text
+//! is looked up as it is, then by the shape that it has without its numbers, then by patterns, the
+//! most specific first, then sentence by sentence. `app/src/habits/translate.js` does the same in
+//! the same order.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Texts within texts go no deeper.
+const MOST_DEPTH: usize = 4;
+
+/// Longer texts are left as they are.
+const MOST_BYTES: usize = 4_000;
+
+/// English to another language.
+#[derive(Debug, Default)]
+pub(super) struct Dictionary {
+    exact: HashMap<String, String>,
+    shapes: HashMap<String, String>,
+    patterns: Vec<Pattern>,
+}
+
+/// A key with places for texts.
+#[derive(Debug)]
+struct Pattern {
+    key: String,
+    /// What stands around the places: one more than there are places.
+    literals: Vec<String>,
+    says: String,
+}
+
+impl Dictionary {
+    /// Reads dictionaries in JSON; what is said first counts.
+    pub(super) fn new(texts: &[&str]) -> Self {
+        let mut dictionary = Self::default();
+        for text in texts {
+            let words: BTreeMap<String, String> =
+                serde_json::from_str(text).expect("a test reads every dictionary");
+            for (key, says) in words {
+                if key.contains("{}") {
+                    let literals = key.split("{}").map(str::to_owned).collect();
+                    dictionary.patterns.push(Pattern { key, literals, says });
+                } else if key.contains('#') {
+                    dictionary.shapes.entry(key).or_insert(says);
+                } else {
+                    dictionary.exact.entry(key).or_insert(says);
+                }
+            }
+        }
+        dictionary.patterns.sort_by_cached_key(Pattern::order);
+        dictionary
+    }
+
+    /// How many texts it has.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.exact.len() + self.shapes.len() + self.patterns.len()
+    }
+
+    /// A text in the other language, with the white space around it; none where it isn't known.
+    pub(super) fn say_spaced(&self, text: &str) -> Option<String> {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = self.say(&words)?;
+        let start = &text[..text.len() - text.trim_start().len()];
+        let end = &text[text.trim_end().len()..];
+        Some(format!("{start}{said}{end}"))
+    }
+
+    /// A text in the other language; none where it isn't known.
+    pub(super) fn say(&self, text: &str) -> Option<String> {
+        self.say_within(text, 0)
+    }
+
+    fn say_within(&self, text: &str, depth: usize) -> Option<String> {
+        let has_words = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+        if depth > MOST_DEPTH || text.len() > MOST_BYTES || !has_words {
+            return None;
+        }
+        if let Some(says) = self.exact.get(text) {
+            return Some(says.clone());
+        }
+        let (shape, numbers) = shape(text);
+        if let Some(says) = self.shapes.get(&shape) {
+            return Some(filled(says, &numbers));
+        }
+        for pattern in &self.patterns {
+            if let Some(found) = pattern.found(text) {
+                let said = found.into_iter().map(|part| {
+                    self.say_within(part, depth + 1).unwrap_or_else(|| part.to_owned())
+                });
+                return Some(filled(&pattern.says, &said.collect::<Vec<_>>()));
+            }
+        }
+        self.say_parts(text, depth)
+    }
+
+    /// Sentence by sentence, where all of them are known.
+    fn say_parts(&self, text: &str, depth: usize) -> Option<String> {
+        for (between, joint) in [(". ", ""), ("; ", "；")] {
+            let parts: Vec<&str> = text.split(between).collect();
+            if parts.len() < 2 {
+                continue;
+            }
+            let last = parts.len() - 1;
+            let said = parts.iter().enumerate().map(|(index, part)| {
+                if between == ". " && index < last {
+                    let sentence = format!("{part}.");
+                    let whole = self.say_within(&sentence, depth + 1);
+                    return whole
+                        .or_else(|| Some(format!("{}。", self.say_within(part, depth + 1)?)));
+                }
+                self.say_within(part, depth + 1)
+            });
+            if let Some(said) = said.collect::<Option<Vec<_>>>() {
+                return Some(said.join(joint));
+            }
+        }
+        None
+    }
+}
+
+impl Pattern {
+    /// The most literal text first, then by the text.
+    fn order(&self) -> (usize, String) {
+        let length: usize = self.literals.iter().map(|literal| literal.chars().count()).sum();
+        (usize::MAX - length, self.key.clone())
+    }
+
+    /// What stands in the places; none where the text doesn't fit. Each takes as little as it can.
+    fn found<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
+        let (first, rest) = self.literals.split_first()?;
+        let mut at = text.strip_prefix(first.as_str())?;
+        let mut found = Vec::with_capacity(rest.len());
+        for (index, literal) in rest.iter().enumerate() {
+            let is_last = index + 1 == rest.len();
+            // A place holds at least one character.
+            let one = at.chars().next()?.len_utf8();
+            let end = if is_last {
+                at.strip_suffix(literal.as_str()).map(str::len).filter(|end| *end >= one)?
+            } else {
+                one + at[one..].find(literal.as_str())?
+            };
+            found.push(&at[..end]);
+            at = &at[end + literal.len()..];
+        }
+        Some(found)
+    }
+}
+
+/// A text with `#` for each of its numbers, and the numbers.
+fn shape(text: &str) -> (String, Vec<String>) {
+    let (mut shape, mut numbers) = (String::with_capacity(text.len()), Vec::new());
+    let mut rest = text;
+    let mut before: Option<char> = None;
+    while let Some(first) = rest.chars().next() {
+        let is_sign = matches!(first, '+' | '-' | '−')
+            && !before.is_some_and(|before| before.is_ascii_alphanumeric());
+        let digits = if is_sign { &rest[first.len_utf8()..] } else { rest };
+        let length = digits_of(digits);
+        if length == 0 {
+            shape.push(first);
+            before = Some(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let length = rest.len() - digits.len() + length;
+        numbers.push(rest[..length].to_owned());
+        shape.push('#');
+        before = Some('0');
+        rest = &rest[length..];
+    }
+    (shape, numbers)
+}
+
+/// How many bytes at the start are a number without its sign.
+fn digits_of(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut at = 0;
+    while is_digit(at) || at > 0 && matches!(bytes.get(at), Some(b',' | b'.')) && is_digit(at + 1) {
+        at += 1;
+    }
+    at
+}
+
+/// What is said, with the places filled.
+fn filled(says: &str, parts: &[String]) -> String {
+    let mut text = String::with_capacity(says.len());
+    let (mut rest, mut next) = (says, 0);
+    while let Some(at) = rest.find(['#', '{']) {
+        text.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let inside = rest.strip_prefix('{').and_then(|it| it.split_once('}')).map(|(it, _)| it);
+        let place = match inside {
+            Some("") => Some((2, next)),
+            Some(place) => place.parse::<usize>().ok().map(|it| (place.len() + 2, it - 1)),
+            None if rest.starts_with('#') => Some((1, next)),
+            None => None,
+        };
+        let Some((length, place)) = place else {
+            text.push_str(&rest[..1]);
+            rest = &rest[1..];
+            continue;
+        };
+        if inside.is_none_or(str::is_empty) {
+            next += 1;
+        }
+        text.push_str(parts.get(place).map_or("", String::as_str));
+        rest = &rest[length..];
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Dictionary {
+        Dictionary::new(&[r##"{
+            "Memory": "显存",
+            "Undo": "撤销",
+            "Stage # of #": "{2} 个阶段中的第 {1} 个",
+            "{} frees {} for # points": "not matched: a pattern has no #",
+            "Undo {}": "撤销：{}",
+            "Undo all of {}": "全部撤销：{}",
+            "Fits, {} free": "放得下，剩余 {}",
+            "Fits.": "放得下。",
+            "That is all": "就这些"
+        }"##])
+    }
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(small().say(text).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn texts_are_said_as_a_whole_by_shape_and_by_pattern() {
+        check("Memory", "显存");
+        check("Stage 3 of 1,024", "1,024 个阶段中的第 3 个");
+        check("Fits, 3.5 GiB free", "放得下，剩余 3.5 GiB");
+        check("Undo Memory", "撤销：显存");
+        check("Undo all of Memory", "全部撤销：显存");
+        assert_eq!(small().say_spaced(" Memory\n "), Some(" 显存\n ".to_owned()));
+    }
+
+    #[test]
+    fn sentences_are_said_one_by_one_where_all_are_known() {
+        check("Fits. Memory. That is all", "放得下。显存。就这些");
+        check("Memory; That is all", "显存；就这些");
+        assert_eq!(small().say("Fits. Who knows. That is all"), None);
+    }
+
+    #[test]
+    fn what_is_not_known_or_has_no_words_stays() {
+        for text in ["", "40.4 %", "Nothing of it", "显存", "Undo "] {
+            assert_eq!(small().say(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_sign_and_their_digits() {
+        let (shape, numbers) = shape("−1,234.5 pt, TP8-4 and +3.");
+        assert_eq!(shape, "# pt, TP#-# and #.");
+        assert_eq!(numbers, ["−1,234.5", "8", "4", "+3"]);
+    }
+
+    #[test]
+    fn every_dictionary_is_in_order() {
+        for text in app::language::CHINESE {
+            let words: BTreeMap<String, String> = serde_json::from_str(text).expect("JSON");
+            for (key, says) in &words {
+                check_entry(key, says);
+            }
+        }
+    }
+
+    fn check_entry(key: &str, says: &str) {
+        assert_ne!(key, says);
+        assert_eq!(key, &key.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert!(!(key.contains("{}") && key.contains('#')), "{key}: both kinds of places");
+        let places = key.matches("{}").count() + key.matches('#').count();
+        let parts: Vec<String> = (1..=places).map(|place| format!("<{place}>")).collect();
+        let said = filled(says, &parts);
+        assert!(!said.contains(['{', '#']), "{key}: {said}");
+        for part in &parts {
+            assert!(said.contains(part.as_str()), "{key}: {part} is lost in {said}");
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! `/settings`: theme, language, unit of memory and single keys, for every page at once. What is
+//! chosen stands in cookies alone; the form works without a script and leads back to where one was.
+
+use std::collections::HashMap;
+
+use app::format::MemoryUnit;
+use app::html::{element, escape_into};
+use app::panels::header::SETTINGS_PATH;
+use axum::Form;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::query;
+use super::reading::Reading;
+use crate::language::Language;
+use crate::problem::Problem;
+use crate::{AppState, choices};
+
+/// Cookies last a year.
+const AGE_SECONDS: u32 = 31_536_000;
+
+/// Something to choose.
+struct Setting {
+    /// The name of its cookie and of its field.
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// Values with what they are called; an empty one keeps no cookie.
+    values: &'static [(&'static str, &'static str)],
+}
+
+const SETTINGS: [Setting; 4] = [
+    Setting {
+        name: choices::LANGUAGE,
+        title: "Language",
+        about: "The guide is in English.",
+        values: &[
+            ("", "As the browser prefers"),
+            (Language::English.id(), "English"),
+            (Language::Chinese.id(), "中文 (Chinese)"),
+        ],
+    },
+    Setting {
+        name: choices::UNITS,
+        title: "Sizes of memory",
+        about: "1 GiB is 2^30 bytes, as profilers count; 1 GB is 10^9 bytes, as data sheets count. \
+                Traffic is in GB either way, and a knob's name says its unit.",
+        values: &[("", "GiB"), (MemoryUnit::Decimal.id(), "GB")],
+    },
+    Setting {
+        name: choices::THEME,
+        title: "Theme",
+        about: "The key t switches it on every page.",
+        values: &[("", "As the system"), ("light", "Light"), ("dark", "Dark")],
+    },
+    Setting {
+        name: choices::KEYS,
+        title: "Single keys",
+        about: "Keys such as / and p outside of text boxes. Turn them off where software for \
+                speech or switches types them.",
+        values: &[("", "On"), ("off", "Off")],
+    },
+];
+
+/// The form.
+pub(super) async fn form(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let query = query.unwrap_or_default();
+    let asked = query::parameters(&query, ["back"]).ok().and_then(|[back]| back);
+    let asked = asked.as_deref().or_else(|| before(&headers)).filter(|back| is_own(back));
+    let body = body(&headers, asked.unwrap_or("/"));
+    let about = "Language, units, theme and keys of every page";
+    Reading { path: SETTINGS_PATH, title: "Settings", about, main: "", beside: "", body: &body }
+        .answer(&state, &headers, StatusCode::OK)
+}
+
+/// Keeps what was chosen as cookies, and leads back.
+pub(super) async fn choose(Form(form): Form<HashMap<String, String>>) -> Result<Response, Problem> {
+    let field = |name: &str| form.get(name).map_or("", String::as_str);
+    let back = Some(field("back")).filter(|back| is_own(back)).unwrap_or("/");
+    let location = HeaderValue::try_from(back);
+    let location = location.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "no such page"))?;
+    let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response();
+    for setting in &SETTINGS {
+        let chosen = field(setting.name);
+        let known = setting.values.iter().find(|(value, _)| *value == chosen);
+        let Some((value, _)) = known else {
+            let detail = format!("{} has no choice {chosen:?}", setting.title);
+            return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+        };
+        let age = if value.is_empty() { 0 } else { AGE_SECONDS };
+        let cookie = format!("{}={value}; Path=/; Max-Age={age}; SameSite=Lax", setting.name);
+        let cookie = HeaderValue::try_from(cookie).expect("names and values are our own");
+        response.headers_mut().append(header::SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The page from which a link led here; browsers say it to the site that it is of.
+fn before(headers: &HeaderMap) -> Option<&str> {
+    let (_, address) = headers.get(header::REFERER)?.to_str().ok()?.split_once("://")?;
+    address.find('/').map(|path| &address[path..])
+}
+
+/// A page of ours, and not an address that a browser reads as another site's.
+fn is_own(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && path.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn body(headers: &HeaderMap, back: &str) -> String {
+    let mut html = String::from("<h1>Settings</h1><form method=\"post\" class=\"settings\">");
+    html.push_str("<input type=\"hidden\" name=\"back\" value=\"");
+    escape_into(&mut html, back);
+    html.push_str("\">");
+    for Setting { name, title, about, values } in &SETTINGS {
+        let chosen = choices::cookie(headers, name).unwrap_or_default();
+        // What isn't known counts as not chosen.
+        let is_known = values.iter().any(|(value, _)| *value == chosen);
+        html.push_str("<fieldset>");
+        element(&mut html, "legend", "", title);
+        for (value, label) in *values {
+            let is_chosen = if is_known { *value == chosen } else { value.is_empty() };
+            let checked = if is_chosen { " checked" } else { "" };
+            html.push_str("<label>");
+            html.push_str(&format!(
+                "<input type=\"radio\" name=\"{name}\" value=\"{value}\"{checked}> "
+            ));
+            element(&mut html, "span", "", label);
+            html.push_str("</label>");
+        }
+        element(&mut html, "p", "class=\"muted\"", about);
+        html.push_str("</fieldset>");
+    }
+    html.push_str("<p><button class=\"button primary\">Keep these settings</button> <a href=\"");
+    escape_into(&mut html, back);
+    html.push_str("\" class=\"button\">Back</a></p></form>");
+    element(
+        &mut html,
+        "p",
+        "class=\"muted\"",
+        "They are kept in this browser as cookies; links and stored designs say nothing of them.",
+    );
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_before_is_what_the_browser_says() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(before(&headers), None);
+        let said = HeaderValue::from_static("http://a.example:3000/?x=y");
+        headers.insert(header::REFERER, said);
+        assert_eq!(before(&headers), Some("/?x=y"));
+        headers.insert(header::REFERER, HeaderValue::from_static("http://a.example"));
+        assert_eq!(before(&headers), None);
+    }
+
+    #[test]
+    fn only_our_own_pages_are_led_back_to() {
+        assert!(is_own("/"));
+        assert!(is_own("/?preset=x&a=b"));
+        for other in ["", "//a.example", "/\\a.example", "https://a.example", "/a b", "/\r\nx"] {
+            assert!(!is_own(other), "{other:?}");
+        }
+    }
+}
