@@ -7,7 +7,9 @@
 import { words } from "./chinese.js";
 
 /** Attributes that people read or hear. */
-const READ = ["title", "aria-label", "placeholder", "alt"];
+const READ = [
+  "title", "aria-label", "aria-valuetext", "placeholder", "alt", "label", "data-label",
+];
 
 /** What is somebody's own, such as a name or a comment. */
 const OWN = "[translate=no]";

@@ -129,7 +129,7 @@ pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
 }
 
 fn parts(parts: &[(&str, &str, Seconds)], total: f64) -> Vec<Vec<String>> {
-    let header = ["Part", "Time", "Share", "What it is"].map(str::to_owned).to_vec();
+    let header = ["Part", "Time", "Of the task", "What it is"].map(str::to_owned).to_vec();
     let rows = parts.iter().map(|(label, meaning, time)| {
         let share = if total > 0.0 { time.get() / total } else { 0.0 };
         vec![

@@ -11,7 +11,8 @@ use lol_html::{HandlerResult, RewriteStrSettings, doc_text, element, end_tag, re
 use super::dictionary::Dictionary;
 
 /// Attributes that people read or hear.
-const READ: [&str; 4] = ["title", "aria-label", "placeholder", "alt"];
+const READ: [&str; 7] =
+    ["title", "aria-label", "aria-valuetext", "placeholder", "alt", "label", "data-label"];
 
 /// What is no language. An option without a value has its text for one.
 const NO_LANGUAGE: &str = "script, style, code, pre, kbd, textarea, option:not([value])";
