@@ -95,7 +95,8 @@ function titleOf(way) {
   const text = way.textContent.replace(/\s+/g, " ").trim();
   if (way.closest(".verdict")) return `Mend: ${text}`;
   if (way.closest(".advice")) return `Would help: ${text}`;
-  return text.startsWith("Make it fit") ? text : `Make it fit: ${text}`;
+  // The step's name is the same in every language.
+  return way.dataset.step === "making it fit" ? text : `Make it fit: ${text}`;
 }
 
 /** What can be done here. */
