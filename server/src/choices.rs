@@ -47,9 +47,13 @@ pub(crate) fn spoken(headers: &HeaderMap) -> Language {
     language(headers).unwrap_or_else(|| Language::preferred(accepted().unwrap_or_default()))
 }
 
-/// Answers in the visitor's unit of memory, whichever threads that takes.
+/// Answers with pages in the visitor's unit of memory, whichever threads that takes. Files, pictures
+/// and what programs read go on to others, and are the same for everybody.
 pub(crate) async fn in_their_unit(request: Request, next: Next) -> Response {
-    let unit = memory_unit(request.headers());
+    let path = request.uri().path();
+    let is_page = !["/api/", "/export/"].iter().any(|start| path.starts_with(start))
+        && !path.rsplit('/').next().unwrap_or_default().contains('.');
+    let unit = if is_page { memory_unit(request.headers()) } else { MemoryUnit::default() };
     let mut answer = pin!(next.run(request));
     poll_fn(|context| unit.during(|| answer.as_mut().poll(context))).await
 }

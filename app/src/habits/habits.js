@@ -10,7 +10,19 @@ let going;
 /** A design is noted as a recent one when its knobs have rested for this long. */
 const REST_MS = 4000;
 
-const palette = () => import("./palette.js").then(({ togglePalette }) => togglePalette());
+/** What is typed while the palette is on its way; undefined at any other time. */
+let typed;
+
+async function palette() {
+  typed ??= "";
+  try {
+    const { togglePalette } = await import("./palette.js");
+    togglePalette(typed);
+  } finally {
+    typed = undefined;
+  }
+}
+
 const designs = () => import("./designs.js");
 
 /** Does a key type or choose something where the focus is? */
@@ -71,8 +83,21 @@ function letter(key) {
   return true;
 }
 
+/** Keeps a key for the palette, while that is on its way; false for keys that it has no use for. */
+function keepTyped(key) {
+  if (key === "Backspace") typed = typed.slice(0, -1);
+  else if (key.length === 1) typed += key;
+  else return false;
+  return true;
+}
+
 function press(event) {
   const control = event.ctrlKey || event.metaKey;
+  if (typed !== undefined && !control && !event.altKey && keepTyped(event.key)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   if (control && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -261,10 +261,10 @@ function fill(dialog) {
 }
 
 /** Shows the palette, or closes it. */
-export function togglePalette() {
+export function togglePalette(typed = "") {
   const dialog = page.dialog("palette", fill);
   if (dialog.open) return dialog.close();
-  document.getElementById("palette-input").value = "";
+  document.getElementById("palette-input").value = typed;
   dialog.showModal();
   document.getElementById("palette-input").focus();
   void update();

@@ -150,9 +150,10 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
                 <a
                     class="button only-wide"
                     title="Look at this design together with others"
+                    aria-label="Start a review"
                     href=move || format!("/r/new?{}", explorer.with_design(link::encode))
                 >
-                    "Start a review"
+                    "Review"
                 </a>
                 {theme_button()}
                 {settings_link()}

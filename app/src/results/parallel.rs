@@ -8,7 +8,7 @@ use super::heat::shortened;
 use super::ink::{Ink, Layer, Pen, Side};
 use super::scale::{self, Scale};
 use super::select::Selection;
-use super::view::View;
+use super::view::{Cut, View};
 
 /// Up to so many designs every one has its line; more are drawn as density.
 const MOST_LINES: usize = 1_500;
@@ -163,6 +163,9 @@ impl Lanes {
 /// What the drawn axes follow from: which they are, and the size of the picture.
 type Drawn = (Vec<(Dim, Scale)>, [f64; 2]);
 
+/// What the lines of all designs follow from, beside that: what was cut away.
+type Faint = (Vec<(Dim, Scale)>, [f64; 2], (Vec<Cut>, bool));
+
 /// For each axis where on it each design is, from 0 to 1 and in bins: looked up once, not with
 /// every frame. Beside it the axes as they were drawn.
 #[derive(Default)]
@@ -171,6 +174,7 @@ pub(super) struct Columns {
     places: Vec<Vec<f32>>,
     bins: Vec<Vec<u16>>,
     drawn: Option<Layer<Drawn>>,
+    faint: Option<Layer<Faint>>,
 }
 
 impl Columns {
@@ -196,11 +200,13 @@ impl Columns {
         }
         self.axes.clone_from(&lanes.axes);
         self.drawn = old.drawn.take();
+        self.faint = old.faint.take();
     }
 
     /// Has the axes drawn anew: colours have changed.
     pub(super) fn repaint(&mut self) {
         self.drawn = None;
+        self.faint = None;
     }
 
     /// Forgets all, as there are other designs.
@@ -217,25 +223,18 @@ pub(super) fn paint(
     (lanes, columns): (&Lanes, &mut Columns),
     selection: &Selection,
 ) {
-    let rows = |level: u8, most: usize| {
-        let all = selection.level.iter().enumerate().filter(|(_, own)| **own == level);
-        all.map(|(row, _)| row).take(most).collect::<Vec<_>>()
-    };
-    let left = selection.kept - selection.brushed;
-    // Both kinds in one walk through the designs, where one of them is many.
-    let many = [left, selection.brushed].map(|count| count > MOST_LINES);
-    let dense = if many.contains(&true) { columns.density(&selection.level) } else { Vec::new() };
-    for (level, count, ink, alpha) in
-        [(1, left, Ink::Axis, 0.35), (2, selection.brushed, Ink::Mark, 0.9)]
-    {
-        if count > MOST_LINES {
-            let bundles = dense.iter().map(|axis| axis[level - 1].clone()).collect();
-            lines(pen, lanes, Lines { bundles, bins: BINS, count, ink, alpha });
-        } else {
-            let bundles = columns.bundles(&rows(level as u8, MOST_LINES), lanes.height.round());
-            lines(pen, lanes, Lines { bundles, bins: lanes.height.round(), count, ink, alpha });
-        }
+    if selection.brushed < selection.kept {
+        // All that is there, under what is brushed of it: it stays while a range is dragged.
+        let of =
+            (lanes.axes.clone(), [pen.width, pen.height], (view.cuts.clone(), view.front_only));
+        let mut faint = columns.faint.take();
+        pen.layer(&mut faint, of, |pen| {
+            let all = columns.lines(lanes, selection, 1, Ink::Axis, 0.35);
+            lines(pen, lanes, all);
+        });
+        columns.faint = faint;
     }
+    lines(pen, lanes, columns.lines(lanes, selection, 2, Ink::Mark, 0.9));
     let on_front = |row: &usize| selection.level[*row] == 2 && data.rows.front[*row];
     let front: Vec<usize> = (0..data.rows.len()).filter(on_front).take(MOST_LINES).collect();
     let bundles = columns.bundles(&front, lanes.height.round());
@@ -301,11 +300,28 @@ const STRENGTHS: u8 = 8;
 const WIDTHS: u8 = 14;
 
 impl Columns {
-    /// For each axis but the last how many go from which of its bins to which of the next: those
-    /// of level 1, and those of level 2.
-    fn density(&self, levels: &[u8]) -> Vec<[Vec<Bundle>; 2]> {
-        let pairs = self.bins.iter().zip(self.bins.iter().skip(1));
-        pairs.map(|(left, right)| counted(left, right, levels, BINS as usize + 1)).collect()
+    /// The lines of designs that have at least a level: every one, or how many there are.
+    fn lines(
+        &self,
+        lanes: &Lanes,
+        selection: &Selection,
+        least: u8,
+        ink: Ink,
+        alpha: f64,
+    ) -> Lines {
+        let count = if least == 1 { selection.kept } else { selection.brushed };
+        let (bins, bundles) = if count > MOST_LINES {
+            let pairs = self.bins.iter().zip(self.bins.iter().skip(1));
+            let of = |(left, right): (&Vec<u16>, &Vec<u16>)| {
+                counted(left, right, (&selection.level, least), BINS as usize + 1)
+            };
+            (BINS, pairs.map(of).collect())
+        } else {
+            let all = selection.level.iter().enumerate().filter(|(_, level)| **level >= least);
+            let rows: Vec<usize> = all.map(|(row, _)| row).collect();
+            (lanes.height.round(), self.bundles(&rows, lanes.height.round()))
+        };
+        Lines { bundles, bins, count, ink, alpha }
     }
 
     /// The same of a few designs, among so many places.
@@ -319,23 +335,17 @@ impl Columns {
     }
 }
 
-/// How many go from which bin of an axis to which of the next, apart by level.
-fn counted(left: &[u16], right: &[u16], levels: &[u8], bins: usize) -> [Vec<Bundle>; 2] {
-    let size = bins * bins;
-    // Three in a row: those of level 0 are counted and left, which is faster than to ask.
-    let mut counts = vec![0_u32; 3 * size];
+/// How many designs of at least a level go from which bin of an axis to which of the next.
+fn counted(left: &[u16], right: &[u16], (levels, least): (&[u8], u8), bins: usize) -> Vec<Bundle> {
+    let mut counts = vec![0_u32; bins * bins];
     for ((from, to), level) in left.iter().zip(right).zip(levels) {
-        let place = usize::from(*level) * size + usize::from(*from) * bins + usize::from(*to);
-        if let Some(count) = counts.get_mut(place) {
-            *count += 1;
+        if let Some(count) = counts.get_mut(usize::from(*from) * bins + usize::from(*to)) {
+            *count += u32::from(*level >= least);
         }
     }
-    [1, 2].map(|level| {
-        let own = counts[level * size..(level + 1) * size].iter().enumerate();
-        let some = own.filter(|(_, count)| **count > 0);
-        let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
-        some.map(|(place, count)| (ends(place), *count)).collect()
-    })
+    let some = counts.into_iter().enumerate().filter(|(_, count)| *count > 0);
+    let ends = |place: usize| ((place / bins) as u16, (place % bins) as u16);
+    some.map(|(place, count)| (ends(place), count)).collect()
 }
 
 /// The same of a few among many places.
@@ -431,10 +441,10 @@ mod tests {
         let [left, right]: [Vec<u16>; 2] =
             [|at: u16| at * 7 % 13, |at: u16| at * at % 11].map(|of| (0..250).map(of).collect());
         let levels: Vec<u8> = (0..250).map(|at| at % 3).collect();
-        let counted = counted(&left, &right, &levels, 13);
-        for (level, counted) in [1, 2].into_iter().zip(counted) {
-            let own = (0..250).filter(|at| levels[*at] == level);
-            assert_eq!(counted, grouped(own.map(|at| (left[at], right[at]))));
+        for least in [0, 1, 2] {
+            let own = (0..250).filter(|at| levels[*at] >= least);
+            let few = grouped(own.map(|at| (left[at], right[at])));
+            assert_eq!(counted(&left, &right, (&levels, least), 13), few);
         }
     }
 }

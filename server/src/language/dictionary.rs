@@ -7,6 +7,7 @@
 //! the same order.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{PoisonError, RwLock};
 
 /// Texts within texts go no deeper.
 const MOST_DEPTH: usize = 4;
@@ -14,9 +15,15 @@ const MOST_DEPTH: usize = 4;
 /// Longer texts are left as they are.
 const MOST_BYTES: usize = 4_000;
 
+/// So many texts are remembered with what came of them, none longer than that.
+const MOST_KNOWN: usize = 20_000;
+const MOST_KNOWN_BYTES: usize = 400;
+
 /// English to another language.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
+    /// Texts that were looked up: most of a page come again with the next one.
+    known: RwLock<HashMap<String, Option<String>>>,
     exact: HashMap<String, String>,
     shapes: HashMap<String, String>,
     patterns: Vec<Pattern>,
@@ -70,7 +77,22 @@ impl Dictionary {
 
     /// A text in the other language; none where it isn't known.
     pub(super) fn say(&self, text: &str) -> Option<String> {
-        self.say_within(text, 0)
+        if text.len() > MOST_KNOWN_BYTES {
+            return self.say_within(text, 0);
+        }
+        // A panic while it was held left a map that is whole.
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(said) = known.get(text) {
+            return said.clone();
+        }
+        drop(known);
+        let said = self.say_within(text, 0);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(text.to_owned(), said.clone());
+        said
     }
 
     fn say_within(&self, text: &str, depth: usize) -> Option<String> {

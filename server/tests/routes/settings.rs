@@ -70,7 +70,12 @@ async fn pages_are_in_the_language_that_is_preferred_or_chosen() {
     assert!(english.text().contains("<html lang=\"en\"") && english.text().contains("Step time"));
     let chosen = app.get_with("/", "cookie", "language=zh").await;
     assert!(chosen.text().contains("单步时间") && !chosen.text().contains(">Step time<"));
-    // What programs read isn't translated.
+    // What programs read isn't translated, nor is a picture that others see.
+    let cookie = "language=zh; units=decimal";
+    for file in ["/card.png", "/export/metrics.csv", "/export/design.toml"] {
+        let own = app.get_with(file, "cookie", cookie).await;
+        assert_eq!(own.bytes, app.get(file).await.bytes, "{file}");
+    }
     let json = app.get_with("/api/v1/metrics", "cookie", "language=zh").await;
     assert_eq!(json.text(), app.get("/api/v1/metrics").await.text());
 }
