@@ -19,9 +19,9 @@ use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
 use web_sys::{
-    Element, HtmlDetailsElement, HtmlElement, IntersectionObserver, IntersectionObserverEntry,
-    IntersectionObserverInit, MessageEvent, Node, ResizeObserver, Worker, WorkerOptions,
-    WorkerType,
+    Element, Event, HtmlDetailsElement, HtmlElement, IntersectionObserver,
+    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, Node, ResizeObserver,
+    Worker, WorkerOptions, WorkerType,
 };
 
 use crate::format::MemoryUnit;
@@ -33,6 +33,9 @@ pub const WORKER_FIELD: &str = "study-worker";
 
 /// How far from view a study already counts as seen.
 const MARGIN: &str = "300px";
+
+/// What happens to the knobs before one of them moves.
+const SIGNS: [&str; 2] = ["pointerover", "focusin"];
 
 /// Charts are drawn no narrower and no wider, in pixels.
 const BOUNDS: (u32, u32) = (280, 1_200);
@@ -157,6 +160,7 @@ impl Desk {
             Self { state: RefCell::new(state), handler, hear, observers: RefCell::new(None) }
         });
         desk.observers.replace(desk.observe().ok());
+        desk.expect_changes();
         CURRENT.set(Rc::downgrade(&desk));
         desk
     }
@@ -181,6 +185,28 @@ impl Desk {
             size.observe(&place.host);
         }
         Ok((sight, size))
+    }
+
+    /// Has a worker ready when a hand comes to the knobs: to load it takes longer than a drag does.
+    fn expect_changes(&self) {
+        let Some(knobs) = document().get_element_by_id("knobs") else { return };
+        for sign in SIGNS {
+            // Fails only without a callback.
+            let _ = knobs.add_event_listener_with_callback(sign, self.callback());
+        }
+    }
+
+    /// A hand is at the knobs.
+    fn get_ready(&self) {
+        if let Some(knobs) = document().get_element_by_id("knobs") {
+            for sign in SIGNS {
+                let _ = knobs.remove_event_listener_with_callback(sign, self.callback());
+            }
+        }
+        let is_missing = self.state.borrow().worker.is_none();
+        if is_missing && let Some(worker) = self.start() {
+            self.state.borrow_mut().worker = Some(worker);
+        }
     }
 
     /// The design that the page shows, as a link, and whether its knobs rest.
@@ -212,6 +238,11 @@ impl Desk {
             for entry in entries.iter() {
                 state.seen(&entry);
             }
+        } else if what
+            .dyn_ref::<Event>()
+            .is_some_and(|event| SIGNS.contains(&event.type_().as_str()))
+        {
+            self.get_ready();
         } else {
             // The worker's script could not be loaded or run.
             self.failed("the part of the page that makes it could not be loaded");

@@ -52,6 +52,23 @@ impl Plotted {
     }
 }
 
+/// The design that is held, and an axis that is moved with where it is.
+type Held = (Option<usize>, Option<(usize, f64)>);
+
+/// Bins of both knobs.
+type Bins = [usize; 2];
+
+/// What the marks over each picture follow from.
+#[derive(Default)]
+struct Over {
+    /// The axes, the design that is held, the pins.
+    scatter: Option<(Plot, Option<usize>, Vec<u64>)>,
+    /// The axes, the design that is held and an axis that is moved, the pins.
+    parallel: Option<(Lanes, Held, Vec<u64>)>,
+    /// The knobs, and the cells of the design and of the pointer.
+    heat: Option<([usize; 2], [Option<Bins>; 2])>,
+}
+
 /// The page.
 pub(super) struct Live {
     pub(super) id: String,
@@ -95,6 +112,8 @@ pub(super) struct Live {
     plotted: Option<Plotted>,
     /// The heatmap's knobs as they were drawn last; brushing doesn't change it.
     heated: Option<[usize; 2]>,
+    /// What lies over the pictures as it was drawn last: a canvas that isn't touched costs nothing.
+    over: Over,
     /// Where the reasons of the heatmap's empty cells came from, and what they are.
     reasons_from: String,
     reasons: BTreeMap<[usize; 2], String>,
@@ -132,6 +151,7 @@ impl Live {
             columns: parallel::Columns::default(),
             plotted: None,
             heated: None,
+            over: Over::default(),
             reasons_from: String::new(),
             reasons: BTreeMap::new(),
             row_marked: None,
@@ -162,6 +182,7 @@ impl Live {
         self.places.clear();
         self.plotted = None;
         self.heated = None;
+        self.over = Over::default();
         self.is_new = true;
         self.changed = true;
     }
@@ -207,6 +228,7 @@ impl Live {
         let all = self.changed || self.resized;
         if self.resized {
             self.heated = None;
+            self.over = Over::default();
             self.columns.repaint();
             self.places.repaint();
         }
@@ -315,9 +337,13 @@ impl Live {
                 None => nothing(&pen, data),
             }
         }
-        if let (Some(plot), Some(pen)) = (plot, canvas("scatter-over").and_then(|it| Pen::on(&it)))
+        let Some(plot) = plot else { return };
+        let over = Some((plot, self.current_of(data), self.view.pins.clone()));
+        if self.over.scatter != over
+            && let Some(pen) = canvas("scatter-over").and_then(|it| Pen::on(&it))
         {
             scatter::overlay(&pen, data, &plot, &self.view, self.current_of(data));
+            self.over.scatter = over;
         }
     }
 
@@ -346,14 +372,18 @@ impl Live {
                 None => nothing(&pen, data),
             }
         }
-        if let (Some(lanes), Some(pen)) =
-            (lanes, canvas("parallel-over").and_then(|it| Pen::on(&it)))
+        let Some(lanes) = lanes else { return };
+        let moved = self.drag.and_then(|drag| match drag.grip {
+            Grip::Name(axis) => Some((axis, drag.to.0)),
+            Grip::End(..) | Grip::Inside(_) | Grip::Axis(_) => None,
+        });
+        let row = self.current_of(data);
+        let over = Some((lanes.clone(), (row, moved), self.view.pins.clone()));
+        if self.over.parallel != over
+            && let Some(pen) = canvas("parallel-over").and_then(|it| Pen::on(&it))
         {
-            let moved = self.drag.and_then(|drag| match drag.grip {
-                Grip::Name(axis) => Some((axis, drag.to.0)),
-                Grip::End(..) | Grip::Inside(_) | Grip::Axis(_) => None,
-            });
-            parallel::overlay(&pen, data, &self.view, lanes, self.current_of(data), moved);
+            parallel::overlay(&pen, data, &self.view, lanes, row, moved);
+            self.over.parallel = over;
         }
     }
 
@@ -399,14 +429,17 @@ impl Live {
                 empty(&pen, "The space is too large to keep these two knobs");
             }
         }
-        if let Some(pen) = canvas("heat-over").and_then(|it| Pen::on(&it)) {
+        let current = self.current_of(data).and_then(|row| grid.cell_of(data, row));
+        let over = Some((knobs, [current, self.cell]));
+        if self.over.heat != over
+            && let Some(pen) = canvas("heat-over").and_then(|it| Pen::on(&it))
+        {
             let place = heat::Place::new(&grid, pen.width, pen.height);
-            if let Some(cell) = self.current_of(data).and_then(|row| grid.cell_of(data, row)) {
-                heat::frame(&pen, &place, cell, Ink::Text);
+            let inks = [Ink::Text, Ink::Accent];
+            for (cell, ink) in [current, self.cell].into_iter().zip(inks) {
+                cell.into_iter().for_each(|cell| heat::frame(&pen, &place, cell, ink));
             }
-            if let Some(cell) = self.cell {
-                heat::frame(&pen, &place, cell, Ink::Accent);
-            }
+            self.over.heat = over;
         }
         self.say_cell(data, &grid);
         let knob = |knob: usize| data.dim_id(Dim::Knob(knob));

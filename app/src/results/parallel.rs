@@ -28,7 +28,7 @@ const HANDLE: f64 = 12.0;
 const REACH: f64 = 14.0;
 
 /// Where everything is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lanes {
     /// The axes in order.
     pub(super) axes: Vec<(Dim, Scale)>,
