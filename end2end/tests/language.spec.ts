@@ -37,13 +37,13 @@ test("a browser that prefers Chinese gets the explorer in Chinese", async ({ vis
   await expect(card(page, "单步时间")).toBeVisible();
   // What changes is said, too, and the numbers are the same in every language.
   const box = page.locator("[data-knob='training.micro_batch_size'] .number-box");
-  await box.fill("2");
+  await box.fill("1");
   await box.press("Enter");
   const undo = page.locator("button[data-act=undo]");
   await expect(undo).toHaveAttribute("title", /^撤销/);
   const chinese = await page.locator("article[data-metric=mfu] .card-value").textContent();
   const other = await visit();
-  await gotoHydrated(other, "/?training.micro_batch_size=2");
+  await gotoHydrated(other, "/?training.micro_batch_size=1");
   expect(await card(other, "MFU").locator(".card-value").textContent()).toBe(chinese);
   await undo.click();
   await expect(page).toHaveURL(/\/(\?v=\d+)?$/);
@@ -95,7 +95,7 @@ test("what somebody wrote stays as it is", async ({ visit }) => {
 
 test("the settings keep language and units, and lead back to the design", async ({ visit }) => {
   const page = await visit();
-  await gotoHydrated(page, "/?training.micro_batch_size=2");
+  await gotoHydrated(page, "/?training.micro_batch_size=4");
   const peak = card(page, "Peak memory per device");
   const binary = (await peak.locator(".number").textContent()) ?? "";
   await expect(peak.locator(".unit")).toHaveText("GiB");
@@ -103,7 +103,7 @@ test("the settings keep language and units, and lead back to the design", async 
   await page.getByRole("group", { name: "Sizes of memory" }).getByLabel("GB").check();
   await page.getByRole("group", { name: "Language" }).getByLabel(/中文/).check();
   await page.getByRole("button", { name: "Keep these settings" }).click();
-  await expect(page).toHaveURL(/training\.micro_batch_size=2/);
+  await expect(page).toHaveURL(/training\.micro_batch_size=4/);
   await page.locator("html[data-hydrated=true][data-translated=true]").waitFor({
     state: "attached",
   });

@@ -28,7 +28,8 @@ const designs = () => import("./designs.js");
 /** Does a key type or choose something where the focus is? */
 function types(key) {
   const focused = document.activeElement;
-  if (!focused) return false;
+  // What was focused in a dialog stays so until the next frame after that has closed.
+  if (!focused || focused.closest("dialog:not([open])")) return false;
   if (focused.isContentEditable || focused.matches("textarea, select")) return true;
   if (!focused.matches("input")) return false;
   if (["checkbox", "radio", "range", "button", "submit"].includes(focused.type)) return false;
