@@ -14,8 +14,8 @@ const PAGES = ["/", "/presets", "/tour?step=3", "/sweep", "/compare", "/schedule
 async function english(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     // In cells and charts of published runs stand names and what their sources write.
-    const left =
-      "script, style, code, pre, kbd, textarea, noscript, [translate=no], option, td, tbody th, svg";
+    const code = "script, style, code, pre, kbd, textarea, noscript";
+    const left = `${code}, [translate=no], option, td, tbody th, svg`;
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const found: string[] = [];
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {

@@ -47,8 +47,8 @@ pub(crate) fn spoken(headers: &HeaderMap) -> Language {
     language(headers).unwrap_or_else(|| Language::preferred(accepted().unwrap_or_default()))
 }
 
-/// Answers with pages in the visitor's unit of memory, whichever threads that takes. Files, pictures
-/// and what programs read go on to others, and are the same for everybody.
+/// Answers with pages in the visitor's unit of memory, whichever threads that takes. Files,
+/// pictures and what programs read go on to others, and are the same for everybody.
 pub(crate) async fn in_their_unit(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_page = !["/api/", "/export/"].iter().any(|start| path.starts_with(start))
