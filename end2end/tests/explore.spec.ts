@@ -11,6 +11,8 @@ async function look(page: Page, study: string): Promise<void> {
     await place.scrollIntoViewIfNeeded();
     await expect(place).not.toContainText("as soon as it is in view", { timeout: 1_000 });
   }).toPass();
+  // While it is made anew it is dimmed.
+  await expect(place).not.toHaveAttribute("aria-busy");
 }
 
 test("a step of a knob opens its design, and undo takes it back", async ({ page }) => {

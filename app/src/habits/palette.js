@@ -193,7 +193,14 @@ function choose(index) {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-async function update() {
+/** Done when the newest search has been shown. */
+let latest = Promise.resolve();
+
+function update() {
+  latest = show();
+}
+
+async function show() {
   searches += 1;
   const own = searches;
   const line = document.getElementById("palette-input").value.trim();
@@ -219,6 +226,13 @@ function act(index) {
   entry.run();
 }
 
+/** Acts on what is chosen of what was typed last: who types fast is ahead of the list. */
+async function enter() {
+  const asked = searches;
+  await latest;
+  if (asked === searches && document.getElementById("palette").open) act(chosen);
+}
+
 function press(event) {
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
   if (event.key in steps) {
@@ -227,7 +241,7 @@ function press(event) {
     const to = chosen + by;
     choose(far ? Math.max(0, Math.min(shown.length - 1, to)) : to);
   } else if (event.key === "Enter" && !event.isComposing) {
-    act(chosen);
+    void enter();
   } else {
     return;
   }
@@ -249,7 +263,7 @@ function fill(dialog) {
     "aria-controls": "palette-list",
     placeholder: "Type a name, or tp 16 to set a knob",
   });
-  input.addEventListener("input", () => void update());
+  input.addEventListener("input", () => update());
   input.addEventListener("keydown", press);
   const list = { id: "palette-list", role: "listbox", "aria-label": "Results" };
   const close = page.closeButton(() => dialog.close());
@@ -267,5 +281,5 @@ export function togglePalette(typed = "") {
   document.getElementById("palette-input").value = typed;
   dialog.showModal();
   document.getElementById("palette-input").focus();
-  void update();
+  update();
 }
