@@ -80,6 +80,9 @@ for (const width of [1440, 1000, 390]) {
       await compare(page);
       const inner = await page.evaluate(() => document.documentElement.scrollWidth);
       expect(inner).toBeLessThanOrEqual(width);
+      // While it is made anew it is dimmed.
+      await expect(page.locator("[data-study=schedules]")).not.toHaveAttribute("aria-busy");
+      await expect(page.locator("[data-study=balance]")).not.toHaveAttribute("aria-busy");
       const axe = new AxeBuilder({ page }).include(".schedules").include("#balance");
       const { violations } = await axe.analyze();
       expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
