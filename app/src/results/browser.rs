@@ -112,6 +112,9 @@ pub(super) fn due(live: &Shared) {
             if let Some(address) = wanted {
                 why(&live, address);
             }
+            if super::pointer::catch_up(&live) {
+                due(&live);
+            }
         });
     }
 }

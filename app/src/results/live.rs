@@ -80,6 +80,8 @@ pub(super) struct Live {
     /// The cell that a pointer or the keys are on.
     pub(super) cell: Option<[usize; 2]>,
     pub(super) drag: Option<Drag>,
+    /// What was pressed or changed before the first designs came.
+    pub(super) early: Vec<dom::Target>,
     /// Does the page ask whether to remove the sweep?
     pub(super) removing: bool,
     /// Has something changed that everything follows from?
@@ -130,6 +132,7 @@ impl Live {
             hover: None,
             cell: None,
             drag: None,
+            early: Vec::new(),
             removing: false,
             changed: true,
             resized: false,

@@ -25,24 +25,42 @@ const REACH: f64 = 18.0;
 /// Takes an event in.
 pub(super) fn event(live: &Shared, event: &Event) {
     let kind = event.type_();
-    let before = live.borrow().view.clone();
-    match kind.as_str() {
-        "click" | "change" | "input" => control(live, event, &kind),
-        "keydown" => {
-            if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
-                key(live, event);
+    watched(live, || {
+        match kind.as_str() {
+            "click" | "change" | "input" => control(live, event, &kind),
+            "keydown" => {
+                if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
+                    key(live, event);
+                }
             }
+            "dblclick" => open_current(live, event),
+            // A picture that was folded away has its size only now.
+            "toggle" => live.borrow_mut().resized = true,
+            _ => {}
         }
-        "dblclick" => open_current(live, event),
-        // A picture that was folded away has its size only now.
-        "toggle" => live.borrow_mut().resized = true,
-        _ => {}
-    }
-    if let Some(event) = event.dyn_ref::<PointerEvent>()
-        && kind.starts_with("pointer")
-    {
-        pointer(&mut live.borrow_mut(), event, &kind);
-    }
+        if let Some(event) = event.dyn_ref::<PointerEvent>()
+            && kind.starts_with("pointer")
+        {
+            pointer(&mut live.borrow_mut(), event, &kind);
+        }
+    });
+}
+
+/// Does what was asked for before the first designs came; true when there was something.
+pub(super) fn catch_up(live: &Shared) -> bool {
+    let early = {
+        let mut page = live.borrow_mut();
+        if page.data.is_some() { std::mem::take(&mut page.early) } else { Vec::new() }
+    };
+    let any = !early.is_empty();
+    watched(live, || early.into_iter().for_each(|target| change(live, target)));
+    any
+}
+
+/// Does something, and sees to what follows where the view has changed by it.
+fn watched(live: &Shared, act: impl FnOnce()) {
+    let before = live.borrow().view.clone();
+    act();
     let differs = live.borrow().view != before;
     if differs {
         {
@@ -260,19 +278,25 @@ fn control(live: &Shared, event: &Event, kind: &str) {
                 download(&format!("moescape-{}.svg", target.with), "image/svg+xml", &file);
             }
         }
-        act => {
-            let mut page = live.borrow_mut();
-            if let Some(data) = page.data.take() {
-                act_on(&mut page, &data, act, &target);
-                page.data = Some(data);
-            }
+        _ => change(live, target),
+    }
+}
+
+/// Changes how the page is looked at, as soon as there are designs to look at.
+fn change(live: &Shared, target: Target) {
+    let mut page = live.borrow_mut();
+    match page.data.take() {
+        Some(data) => {
+            act_on(&mut page, &data, &target);
+            page.data = Some(data);
         }
+        None => page.early.push(target),
     }
 }
 
 /// What a control does to how the page is looked at.
-fn act_on(page: &mut Live, data: &super::Data, act: &str, target: &Target) {
-    let with = target.with.as_str();
+fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
+    let (act, with) = (target.act.as_str(), target.with.as_str());
     let view = &mut page.view;
     match act {
         "cancel" => {
