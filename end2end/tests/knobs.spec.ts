@@ -56,6 +56,44 @@ test("a slider moves over legal values and is one step of the history", async ({
   await expect(numberBox(page, PP)).not.toHaveValue("16");
 });
 
+for (const width of [1280, 1440, 1920]) {
+  test(`sliders that are dragged move nothing else at ${width} pixels`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await gotoHydrated(page);
+    const moved = await page.evaluate(async () => {
+      let shift = 0;
+      let shifted: string[] = [];
+      let knob = "";
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          shift += (entry as unknown as { value: number }).value;
+          shifted = [...new Set([...shifted, knob])];
+        }
+      }).observe({ type: "layout-shift" });
+      const drawn = () =>
+        new Promise<void>((resolve) => {
+          requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+        });
+      const sliders = document.querySelectorAll<HTMLInputElement>("#knobs input[type=range]");
+      for (const slider of sliders) {
+        if (!slider.checkVisibility() || Number(slider.max) === 0) continue;
+        knob = slider.closest<HTMLElement>("[data-knob]")?.dataset.knob ?? "";
+        const home = Number(slider.value);
+        slider.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true }));
+        for (const place of [home > 0 ? home - 1 : home + 1, home]) {
+          slider.value = String(place);
+          slider.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          await drawn();
+        }
+        slider.dispatchEvent(new Event("change", { bubbles: true }));
+        await drawn();
+      }
+      return { shift: shift.toFixed(3), shifted: shift < 0.0005 ? [] : shifted };
+    });
+    expect(moved).toEqual({ shift: "0.000", shifted: [] });
+  });
+}
+
 test("undo and redo by keys walk through the steps", async ({ page }) => {
   await gotoHydrated(page);
   await numberBox(page, VPP).fill("1");
