@@ -179,6 +179,13 @@ fn a_sweep_that_is_interrupted_or_killed_goes_on() {
             std::fs::write(home.path().join("other.toml"), SPEC).unwrap();
             let arguments = ["sweep", "other.toml", "--out", "rows.csv", "--resume"];
             assert!(refused(home.path(), &arguments).contains("another spec"));
+            // The columns of another version: rows of this one wouldn't stand below their names.
+            let written = std::fs::read(home.path().join("rows.csv")).unwrap();
+            let older = [b"x".as_slice(), &written[1..]].concat();
+            std::fs::write(home.path().join("rows.csv"), older).unwrap();
+            let arguments = ["sweep", "spec.toml", "--out", "rows.csv", "--resume"];
+            assert!(refused(home.path(), &arguments).contains("another version"));
+            std::fs::write(home.path().join("rows.csv"), written).unwrap();
         }
         let resumed =
             succeeds(home.path(), &["sweep", "spec.toml", "--out", "rows.csv", "--resume"]);

@@ -3,6 +3,7 @@
 //! The two fonts come with the program: a server has none of its own to rely on. They are Inter,
 //! cut down to the letters that a card can have; `server/fonts/README.md` says how.
 
+use app::provenance::Provenance;
 use plotters::backend::BitMapBackend;
 use plotters::drawing::IntoDrawingArea;
 use plotters::element::{PathElement, Rectangle};
@@ -75,8 +76,8 @@ pub(crate) fn prepare() {
     }
 }
 
-/// The card as a PNG file.
-pub(crate) fn draw(card: &Card) -> Result<Vec<u8>, DrawError> {
+/// The card as a PNG file, which says in its text chunks where it comes from.
+pub(crate) fn draw(card: &Card, from: &Provenance) -> Result<Vec<u8>, DrawError> {
     let mut pixels = vec![0; SIZE.0 as usize * SIZE.1 as usize * 3];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area();
@@ -85,14 +86,17 @@ pub(crate) fn draw(card: &Card) -> Result<Vec<u8>, DrawError> {
         brush.card(card)?;
         area.present().map_err(DrawError::new)?;
     }
-    pack(&pixels)
+    pack(&pixels, from)
 }
 
-fn pack(pixels: &[u8]) -> Result<Vec<u8>, DrawError> {
+fn pack(pixels: &[u8], from: &Provenance) -> Result<Vec<u8>, DrawError> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, SIZE.0, SIZE.1);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
+    for (name, value) in from.entries() {
+        encoder.add_itxt_chunk(name.to_owned(), value.to_owned()).map_err(DrawError::new)?;
+    }
     let mut writer = encoder.write_header().map_err(DrawError::new)?;
     writer.write_image_data(pixels).map_err(DrawError::new)?;
     writer.finish().map_err(DrawError::new)?;
@@ -283,10 +287,15 @@ mod tests {
 
     use super::*;
 
-    fn pixels(query: &str) -> Vec<[u8; 3]> {
+    fn file(query: &str) -> png::Reader<std::io::Cursor<Vec<u8>>> {
         prepare();
-        let file = draw(&Card::of(&link::decode(query).unwrap())).unwrap();
-        let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+        let from = Provenance::of_link(query, "2026-01-31");
+        let file = draw(&Card::of(&link::decode(query).unwrap()), &from).unwrap();
+        png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap()
+    }
+
+    fn pixels(query: &str) -> Vec<[u8; 3]> {
+        let mut reader = file(query);
         let info = reader.info();
         assert_eq!((info.width, info.height, info.color_type), (1_200, 630, png::ColorType::Rgb));
         let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
@@ -307,6 +316,18 @@ mod tests {
         assert!(count(&pixels, BAD) > 1_000, "the line of the limit");
         let letters = |from: usize, to: usize| count(&pixels[1_200 * from..1_200 * to], TEXT);
         assert!(letters(55, 120) > 500 && letters(10, 50) == 0, "the title is where it belongs");
+    }
+
+    #[test]
+    fn a_card_says_inside_where_it_comes_from() {
+        let reader = file("mbs=1");
+        let said = |name: &str| {
+            let mut texts = reader.info().utf8_text.iter();
+            texts.find(|text| text.keyword == name).map(|text| text.get_text().unwrap())
+        };
+        assert_eq!(said("design").as_deref(), Some("/?mbs=1"));
+        assert_eq!(said("model_version").as_deref(), Some(model::MODEL_VERSION));
+        assert_eq!(said("date").as_deref(), Some("2026-01-31"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::designs;
 use super::page::off_thread;
 use crate::AppState;
 use crate::card::{self, Card};
+use crate::exports;
 use crate::problem::Problem;
 
 /// Cards that are drawn at once: previews never take all of the machine.
@@ -59,7 +60,8 @@ async fn of(query: String, headers: &HeaderMap) -> Result<Response, Problem> {
         return Ok((StatusCode::NOT_MODIFIED, kept).into_response());
     }
     let _turn = DRAWN.acquire().await.map_err(|error| broken(&error))?;
-    let file = off_thread(move || card::draw(&Card::of(&design))).await?;
+    let from = exports::provenance(&design);
+    let file = off_thread(move || card::draw(&Card::of(&design), &from)).await?;
     let file = file.map_err(|error| broken(&error))?;
     Ok((kept, [(header::CONTENT_TYPE, "image/png")], file).into_response())
 }

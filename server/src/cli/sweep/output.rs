@@ -5,7 +5,7 @@
 //! step, behind the rows: whatever happens, what it says is there.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -227,6 +227,14 @@ fn open_rows(path: &Path, bytes: &mut u64, header: &[u8]) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     if file.metadata()?.len() < *bytes {
         return Err(io::Error::other("it is shorter than its checkpoint says"));
+    }
+    let mut first = vec![0; header.len().min(usize::try_from(*bytes).unwrap_or(usize::MAX))];
+    file.read_exact(&mut first)?;
+    if *bytes > 0 && first != header {
+        return Err(io::Error::other(
+            "its columns are those of another version of Moescape: end the sweep with that one, or \
+             remove file and checkpoint and start anew",
+        ));
     }
     file.set_len(*bytes)?;
     file.seek(SeekFrom::End(0))?;
