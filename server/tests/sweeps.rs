@@ -264,6 +264,37 @@ async fn a_client_that_asks_many_times_at_once_gets_no_more_than_its_share() {
     assert_eq!(refused.count(), 4);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn rows_have_their_room_before_they_come_however_many_ask_at_once() {
+    let app = App::new();
+    // Each may keep two millions of rows, and all of them twenty.
+    let mut large = spec(2_000);
+    large["space"]["mbs"] = json!({"from": 1, "to": 60, "step": 1});
+    let large = large.to_string();
+    let clients: Vec<String> = (0..12).map(|client| format!("client-{client}")).collect();
+    let ask = |client| app.send("POST", "/api/v1/sweeps?rows=all", client, &large);
+    let answers = futures_util::future::join_all(clients.iter().map(|client| ask(client))).await;
+    let with = |wanted: StatusCode| {
+        let places = answers.iter().zip(&clients);
+        places.filter(|((status, _), _)| *status == wanted).collect::<Vec<_>>()
+    };
+    let (taken, refused) = (with(StatusCode::CREATED), with(StatusCode::TOO_MANY_REQUESTS));
+    assert_eq!((taken.len(), refused.len()), (10, 2), "{answers:?}");
+    for ((_, problem), client) in &refused {
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("at most 20000000"), "{detail}");
+        // Without rows there is room.
+        let (status, answer) = app.send("POST", "/api/v1/sweeps", client, &large).await;
+        assert_eq!(status, StatusCode::CREATED, "{answer}");
+    }
+    // One that is removed gives its room back.
+    let ((_, first), owner) = taken[0];
+    let (status, _) = app.send("DELETE", first["status"].as_str().unwrap(), owner, "").await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let (status, answer) = ask(owner).await;
+    assert_eq!(status, StatusCode::CREATED, "{answer}");
+}
+
 #[tokio::test]
 async fn what_cannot_be_swept_is_a_problem_with_places() {
     let app = App::new();
