@@ -1,14 +1,9 @@
 // For everyone: by keyboard, by screen reader, dark and light, on a phone, at high zoom.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
-
-const SCREENS = [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const;
+import { expectNoScroll, findings, looks } from "./looks";
 
 /** States of the page, each with its address and what to do there. */
 const STATES: [string, string, (page: Page) => Promise<void>][] = [
@@ -32,16 +27,14 @@ const STATES: [string, string, (page: Page) => Promise<void>][] = [
   ],
 ];
 
-for (const [screen, viewport] of SCREENS) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const [state, url, reach] of STATES) {
-      test(`nothing to mend for axe: ${screen}, ${colorScheme}, ${state}`, async ({ visit }) => {
-        const page = await visit({ viewport, colorScheme });
-        await gotoHydrated(page, url);
-        await reach(page);
-        expect(await findings(page)).toEqual([]);
-      });
-    }
+for (const { name, options } of looks()) {
+  for (const [state, url, reach] of STATES) {
+    test(`nothing to mend for axe: ${name}, ${state}`, async ({ visit }) => {
+      const page = await visit(options);
+      await gotoHydrated(page, url);
+      await reach(page);
+      expect(await findings(page)).toEqual([]);
+    });
   }
 }
 
@@ -56,20 +49,11 @@ test.describe("pages of what there isn't", () => {
   }
 });
 
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, impact, nodes }) => {
-    return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
-  });
-}
-
 for (const width of [390, 320]) {
   test(`nothing scrolls sideways at ${width} pixels`, async ({ visit }) => {
     const page = await visit({ viewport: { width, height: 800 } });
     await gotoHydrated(page);
-    const inner = await page.evaluate(() => document.documentElement.scrollWidth);
-    expect(inner).toBeLessThanOrEqual(width);
+    await expectNoScroll(page);
   });
 }
 

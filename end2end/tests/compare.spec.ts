@@ -1,20 +1,14 @@
 // Designs are pinned in the explorer and compared on their own page.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+import { expectReadable, looks } from "./looks";
 
 const TWO = "a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pangu-ultra-moe-6k";
 const FOUR =
   `${TWO}&c=v=1%26preset=pangu-ultra-moe-6k%26parallel.pipeline_model_parallel_size=12` +
   "&d=v=1%26preset=deepseek-v3-2k-h800&baseline=b";
-
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
-}
 
 const tray = (page: Page) => page.getByRole("region", { name: "Pinned designs" });
 
@@ -115,30 +109,21 @@ test("tables and charts are saved", async ({ page }) => {
   expect(await save(all)).toBe("moescape-comparison.csv");
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const query of ["", TWO, FOUR]) {
-      const state = query === "" ? "empty" : `${query.split("&").length} parts`;
-      test(`nothing to mend for axe: ${state}, ${screen}, ${colorScheme}`, async ({ visit }) => {
-        const page = await visit({ viewport, colorScheme });
-        await gotoHydrated(page, `/compare?${query}`);
-        expect(await findings(page)).toEqual([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      });
-    }
-
-    test(`nothing to mend for axe in the pins: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      const page = await visit({ viewport, colorScheme });
-      await gotoHydrated(page);
-      for (const key of ["p", "p"]) await page.keyboard.press(key);
-      await expect(tray(page)).toBeVisible();
-      expect(await findings(page)).toEqual([]);
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(viewport.width);
+for (const { name, options } of looks()) {
+  for (const query of ["", TWO, FOUR]) {
+    const state = query === "" ? "empty" : `${query.split("&").length} parts`;
+    test(`nothing to mend for axe: ${state}, ${name}`, async ({ visit }) => {
+      const page = await visit(options);
+      await gotoHydrated(page, `/compare?${query}`);
+      await expectReadable(page);
     });
   }
+
+  test(`nothing to mend for axe in the pins: ${name}`, async ({ visit }) => {
+    const page = await visit(options);
+    await gotoHydrated(page);
+    for (const key of ["p", "p"]) await page.keyboard.press(key);
+    await expect(tray(page)).toBeVisible();
+    await expectReadable(page);
+  });
 }

@@ -3,10 +3,10 @@
 
 import { readFileSync } from "node:fs";
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Download, Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
+import { expectReadable, looks } from "./looks";
 
 const MODELS = "../server/interchange/tests/models";
 const DESIGN = "/?v=1&preset=deepseek-v3&training.micro_batch_size=2";
@@ -174,42 +174,34 @@ test.describe("without a script", () => {
   });
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    mistaken(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      test.slow();
-      const page = await visit({ viewport, colorScheme });
-      const look = async (what: string) => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-        const path = `test-results/exchange-${what}-${screen}-${colorScheme}.png`;
-        await page.screenshot({ path, fullPage: true });
-      };
-      await page.goto("/import");
-      await look("form");
-      await page.getByLabel("File", { exact: true }).setInputFiles(`${MODELS}/kimi-k2.json`);
-      await page.getByRole("button", { name: "Import" }).click();
-      await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
-      await look("answer");
-      await page.getByLabel("Or its text").fill("x --num-layers many --num-layerz 3");
-      await page.getByLabel("File", { exact: true }).setInputFiles([]);
-      await page.getByRole("button", { name: "Import" }).click();
-      await expect(page.getByRole("heading", { name: "This text makes no design" })).toBeVisible();
-      await look("mistakes");
-      await page.goto(`/export${DESIGN.slice(1)}`);
-      await look("sheet");
-      await gotoHydrated(page, DESIGN);
-      await page.getByRole("link", { name: "Share" }).click();
-      const share = page.getByRole("dialog", { name: "Share this design" });
-      await share.getByRole("link", { name: "Launch scripts, files and tables" }).click();
-      const sheet = page.getByRole("dialog", { name: "Export this design" });
-      await expect(sheet.getByRole("heading", { name: "Design file", exact: true })).toBeVisible();
-      await look("dialog");
-    });
-  }
+for (const { name, options } of looks()) {
+  mistaken(`nothing to mend for axe: ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await visit(options);
+    const look = async (what: string) => {
+      await expectReadable(page);
+      const path = `test-results/exchange-${what}-${name.replace(", ", "-")}.png`;
+      await page.screenshot({ path, fullPage: true });
+    };
+    await page.goto("/import");
+    await look("form");
+    await page.getByLabel("File", { exact: true }).setInputFiles(`${MODELS}/kimi-k2.json`);
+    await page.getByRole("button", { name: "Import" }).click();
+    await expect(page.getByRole("heading", { name: "Imported" })).toBeVisible();
+    await look("answer");
+    await page.getByLabel("Or its text").fill("x --num-layers many --num-layerz 3");
+    await page.getByLabel("File", { exact: true }).setInputFiles([]);
+    await page.getByRole("button", { name: "Import" }).click();
+    await expect(page.getByRole("heading", { name: "This text makes no design" })).toBeVisible();
+    await look("mistakes");
+    await page.goto(`/export${DESIGN.slice(1)}`);
+    await look("sheet");
+    await gotoHydrated(page, DESIGN);
+    await page.getByRole("link", { name: "Share" }).click();
+    const share = page.getByRole("dialog", { name: "Share this design" });
+    await share.getByRole("link", { name: "Launch scripts, files and tables" }).click();
+    const sheet = page.getByRole("dialog", { name: "Export this design" });
+    await expect(sheet.getByRole("heading", { name: "Design file", exact: true })).toBeVisible();
+    await look("dialog");
+  });
 }

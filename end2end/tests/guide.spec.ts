@@ -1,15 +1,7 @@
 // The guide: text without a script, reached from where a question comes up.
 
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
-
 import { card, expect, gotoHydrated, test } from "./helper";
-
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
-}
+import { expectReadable, looks } from "./looks";
 
 test("a number leads to its place in the guide, and the guide on to the next chapter", async ({
   page,
@@ -34,21 +26,13 @@ test("the guide is in the bar of every page, and opens designs", async ({ page }
   await expect(card(page, "Peak memory per device")).toBeVisible();
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-  ["narrow", { width: 320, height: 640 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe in the guide: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      const page = await visit({ viewport, colorScheme, javaScriptEnabled: true });
-      for (const chapter of ["", "/start", "/metrics", "/designs", "/sweeps", "/api"]) {
-        await page.goto(`/guide${chapter}`);
-        await page.locator("main h1").waitFor();
-        expect(await findings(page)).toEqual([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      }
-    });
-  }
+for (const { name, options } of looks("narrow phone")) {
+  test(`nothing to mend for axe in the guide: ${name}`, async ({ visit }) => {
+    const page = await visit(options);
+    for (const chapter of ["", "/start", "/metrics", "/designs", "/sweeps", "/api"]) {
+      await page.goto(`/guide${chapter}`);
+      await page.locator("main h1").waitFor();
+      await expectReadable(page);
+    }
+  });
 }

@@ -1,9 +1,9 @@
 // Keys, the palette, steps, designs that the browser keeps, numbers to copy, paper: by keyboard.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+import { expectNoScroll, findings, looks } from "./looks";
 
 /** Opens the palette and types a line. */
 async function ask(page: Page, line: string): Promise<Locator> {
@@ -210,43 +210,34 @@ test("on paper there is the link, the model's version, and nothing to press", as
   expect(background).toBe("rgb(255, 255, 255)");
 });
 
-const SCREENS = [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const;
-
-for (const [screen, viewport] of SCREENS) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      test.slow();
-      const page = await visit({ viewport, colorScheme });
-      const check = async () => {
-        const { violations } = await new AxeBuilder({ page }).analyze();
-        expect(violations.map((found) => [found.id, found.nodes[0]?.html])).toEqual([]);
-      };
-      await ready(page);
-      const palette = await ask(page, "tp");
-      await expect(palette.getByRole("option").nth(3)).toBeVisible();
+for (const { name, options } of looks()) {
+  test(`nothing to mend for axe: ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await visit(options);
+    const check = async () => {
+      expect(await findings(page)).toEqual([]);
+    };
+    await ready(page);
+    const palette = await ask(page, "tp");
+    await expect(palette.getByRole("option").nth(3)).toBeVisible();
+    await check();
+    await page.keyboard.type(" 4");
+    await expect(chosen(palette)).toContainText("Set TP to 4");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("d");
+    await expect(page.getByRole("dialog", { name: "Designs in this browser" })).toBeVisible();
+    await check();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("h");
+    await expect(page.getByRole("dialog", { name: "Steps" })).toBeVisible();
+    await check();
+    for (const address of ["/presets", "/tour?step=4"]) {
+      await page.goto(address);
+      await page.locator("html[data-habits]").waitFor({ state: "attached" });
       await check();
-      await page.keyboard.type(" 4");
-      await expect(chosen(palette)).toContainText("Set TP to 4");
-      await page.keyboard.press("Enter");
-      await page.keyboard.press("d");
-      await expect(page.getByRole("dialog", { name: "Designs in this browser" })).toBeVisible();
-      await check();
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("h");
-      await expect(page.getByRole("dialog", { name: "Steps" })).toBeVisible();
-      await check();
-      for (const address of ["/presets", "/tour?step=4"]) {
-        await page.goto(address);
-        await page.locator("html[data-habits]").waitFor({ state: "attached" });
-        await check();
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      }
-    });
-  }
+      await expectNoScroll(page);
+    }
+  });
 }
 
 test("the header of the explorer takes one line on a phone", async ({ visit }) => {

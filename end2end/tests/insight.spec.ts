@@ -1,9 +1,9 @@
 // Roofline, solving for a knob, other accelerators, and what a drag was before.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { findings } from "./looks";
 
 /** Scrolls to a study and waits until the worker has made it. */
 async function study(page: Page, name: string): Promise<Locator> {
@@ -64,13 +64,8 @@ test("the design opens on another accelerator, with as many devices or as much p
 test("what these studies show has no fault that axe finds", async ({ page }) => {
   await gotoHydrated(page);
   for (const name of ["roofline", "solve", "transfer"]) await study(page, name);
-  const found = await new AxeBuilder({ page })
-    .include('[data-study="roofline"]')
-    .include('[data-study="solve"]')
-    .include('[data-study="transfer"]')
-    .analyze();
-  const grave = found.violations.filter(({ impact }) => /serious|critical/.test(impact ?? ""));
-  expect(grave).toEqual([]);
+  const parts = ["roofline", "solve", "transfer"].map((name) => `[data-study="${name}"]`);
+  expect(await findings(page, ...parts)).toEqual([]);
 });
 
 /** Takes hold of a slider and moves it to the left end, step by step. */

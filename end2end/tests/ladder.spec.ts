@@ -1,15 +1,7 @@
 // The ladder from a published run's baseline to its end, and what is said of a number's error.
 
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
-
 import { card, expect, gotoHydrated, test } from "./helper";
-
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
-}
+import { expectReadable, findings, looks } from "./looks";
 
 test("goes from the baseline to the final run, and each step opens", async ({ page }) => {
   await gotoHydrated(page);
@@ -34,31 +26,24 @@ test("the ladder reads without JavaScript", async ({ visit }) => {
   await page.close();
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe on the ladder: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      const page = await visit({ viewport, colorScheme });
-      await gotoHydrated(page, "/ladder");
-      await page.getByText("All layouts that fit").click();
-      expect(await findings(page)).toEqual([]);
-      const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(viewport.width);
-    });
+for (const { name, options } of looks()) {
+  test(`nothing to mend for axe on the ladder: ${name}`, async ({ visit }) => {
+    const page = await visit(options);
+    await gotoHydrated(page, "/ladder");
+    await page.getByText("All layouts that fit").click();
+    await expectReadable(page);
+  });
 
-    test(`nothing to mend for axe in the ways to count: ${screen}, ${colorScheme}`, async ({
-      visit,
-    }) => {
-      const page = await visit({ viewport, colorScheme });
-      await gotoHydrated(page);
-      await page.getByRole("button", { name: "Explain MFU" }).click();
-      await page.getByRole("button", { name: "Other ways to count" }).click();
-      await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(6);
-      expect(await findings(page)).toEqual([]);
-    });
-  }
+  test(`nothing to mend for axe in the ways to count: ${name}`, async ({
+    visit,
+  }) => {
+    const page = await visit(options);
+    await gotoHydrated(page);
+    await page.getByRole("button", { name: "Explain MFU" }).click();
+    await page.getByRole("button", { name: "Other ways to count" }).click();
+    await expect(page.getByRole("dialog").getByRole("row")).toHaveCount(6);
+    expect(await findings(page)).toEqual([]);
+  });
 }
 
 test("the ways to count close by Escape and leave the explanation open", async ({ page }) => {

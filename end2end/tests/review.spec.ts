@@ -1,9 +1,9 @@
 // A review session: two browsers on one design, what they say of it and decide, and who may what.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { BrowserContextOptions, Page } from "@playwright/test";
 
 import { expect, gotoHydrated, numberBox, test } from "./helper";
+import { expectNoScroll, findings, looks } from "./looks";
 
 type Visit = (options?: BrowserContextOptions) => Promise<Page>;
 
@@ -202,8 +202,7 @@ test.describe("lines that end", () => {
     await expect(bob.getByRole("link", { name: /Open the design/ })).toBeVisible();
     await expect(bob.getByRole("main")).toHaveCount(1);
     await expect(numberBox(bob, "Pipeline parallel (PP)")).toBeHidden();
-    const { violations } = await new AxeBuilder({ page: bob }).analyze();
-    expect(violations.map(({ id }) => id)).toEqual([]);
+    expect(await findings(bob)).toEqual([]);
   });
 
   test("edits without a line are kept and sent when it is back", async ({ visit }) => {
@@ -251,32 +250,23 @@ test.describe("lines that end", () => {
   });
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      test.slow();
-      const page = await named(visit, "Ann", { viewport, colorScheme });
-      await begin(page, "For everyone");
-      if (screen === "phone") {
-        await page.getByRole("button", { name: "Review", exact: true }).click();
-      }
-      await page.getByLabel("New comment (Markdown)").fill("So it is");
-      await page.getByRole("button", { name: "Comment", exact: true }).last().click();
-      await expect(panel(page).locator(".thread")).toHaveCount(1);
-      for (const name of ["Discuss", "Designs", "Decide", "History", "Share"]) {
-        await tab(page, name);
-        const axe = new AxeBuilder({ page });
-        // The whole page once, then what each tab changes.
-        if (name !== "Discuss") axe.include('[aria-label="Review"]');
-        const { violations } = await axe.analyze();
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
-        expect(found, name).toEqual([]);
-      }
-      const inner = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(inner).toBeLessThanOrEqual(viewport.width);
-    });
-  }
+for (const { name, isPhone, options } of looks()) {
+  test(`nothing to mend for axe: ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await named(visit, "Ann", options);
+    await begin(page, "For everyone");
+    if (isPhone) {
+      await page.getByRole("button", { name: "Review", exact: true }).click();
+    }
+    await page.getByLabel("New comment (Markdown)").fill("So it is");
+    await page.getByRole("button", { name: "Comment", exact: true }).last().click();
+    await expect(panel(page).locator(".thread")).toHaveCount(1);
+    for (const shown of ["Discuss", "Designs", "Decide", "History", "Share"]) {
+      await tab(page, shown);
+      // The whole page once, then what each tab changes.
+      const parts = shown === "Discuss" ? [] : ['[aria-label="Review"]'];
+      expect(await findings(page, ...parts), shown).toEqual([]);
+    }
+    await expectNoScroll(page);
+  });
 }

@@ -1,9 +1,7 @@
 // Pipeline schedules alone: task times that one types in, and a link that keeps them.
 
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
-
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+import { expectReadable, findings, looks } from "./looks";
 
 test("another number gives another step, and the link brings it back", async ({ page }) => {
   await gotoHydrated(page, "/schedule");
@@ -122,26 +120,12 @@ test.describe("links that are not understood", () => {
   });
 });
 
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
-}
-
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["tablet", { width: 800, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const query of ["?method=zb_v&p2p=0.1", "?method=dualpipe&stages=7&micro_batches=9"]) {
-      test(`nothing to mend for axe: ${screen}, ${colorScheme}, ${query}`, async ({ visit }) => {
-        const page = await visit({ viewport, colorScheme });
-        await gotoHydrated(page, `/schedule${query}`);
-        expect(await findings(page)).toEqual([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      });
-    }
+for (const { name, options } of looks("tablet")) {
+  for (const query of ["?method=zb_v&p2p=0.1", "?method=dualpipe&stages=7&micro_batches=9"]) {
+    test(`nothing to mend for axe: ${name}, ${query}`, async ({ visit }) => {
+      const page = await visit(options);
+      await gotoHydrated(page, `/schedule${query}`);
+      await expectReadable(page);
+    });
   }
 }

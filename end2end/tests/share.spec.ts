@@ -3,10 +3,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { findings, looks } from "./looks";
 
 /** A design that no other test stores, so that tests don't share a short link. */
 function design(batch: number): string {
@@ -123,31 +123,21 @@ test.describe("without a script", () => {
   });
 });
 
-const SCREENS = [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const;
-
-for (const [screen, viewport] of SCREENS) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit }) => {
-      test.slow();
-      const page = await visit({ viewport, colorScheme });
-      await gotoHydrated(page, design(43008));
-      const short = await store(page, "For axe");
-      const sheet = await new AxeBuilder({ page }).analyze();
-      expect(sheet.violations.map((found) => [found.id, found.nodes[0]?.html])).toEqual([]);
-      for (const url of [short, `/share${new URL(design(1), "http://a").search}`]) {
-        await page.goto(url);
-        const found = await new AxeBuilder({ page }).analyze();
-        expect(found.violations.map((one) => [one.id, one.nodes[0]?.html])).toEqual([]);
-      }
-      const id = new URL(short).pathname.split("/")[2];
-      for (const panel of ["headline", "memory", "timeline"]) {
-        await page.goto(`/embed/d/${id}?panel=${panel}`);
-        const found = await new AxeBuilder({ page }).analyze();
-        expect(found.violations.map((one) => [one.id, one.nodes[0]?.html])).toEqual([]);
-      }
-    });
-  }
+for (const { name, options } of looks()) {
+  test(`nothing to mend for axe: ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await visit(options);
+    await gotoHydrated(page, design(43008));
+    const short = await store(page, "For axe");
+    expect(await findings(page)).toEqual([]);
+    for (const url of [short, `/share${new URL(design(1), "http://a").search}`]) {
+      await page.goto(url);
+      expect(await findings(page)).toEqual([]);
+    }
+    const id = new URL(short).pathname.split("/")[2];
+    for (const panel of ["headline", "memory", "timeline"]) {
+      await page.goto(`/embed/d/${id}?panel=${panel}`);
+      expect(await findings(page)).toEqual([]);
+    }
+  });
 }

@@ -1,9 +1,9 @@
 // Sweeps: built, started, watched, looked at, cancelled; and links that keep how one looked.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { APIRequestContext, Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
+import { expectReadable, findings, looks } from "./looks";
 
 /** A sweep of some hundred designs, of which a part is feasible. */
 const SMALL = {
@@ -56,12 +56,6 @@ async function finished(request: APIRequestContext, spec: object = SMALL): Promi
     })
     .toBe("done");
   return page;
-}
-
-/** What axe would mend, as readable lines. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join("\n")}`);
 }
 
 /** Something is drawn on a canvas. */
@@ -288,22 +282,14 @@ test.describe("what is wrong", () => {
   });
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-  ["narrow phone", { width: 320, height: 640 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe: ${screen}, ${colorScheme}`, async ({ visit, request }) => {
-      const address = await finished(request);
-      const page = await visit({ viewport, colorScheme });
-      for (const path of ["/sweep", `${address}?brush=mfu~0.1~0.9&clip=1&pins=1,2`]) {
-        await gotoHydrated(page, path);
-        await expect(page.locator("#part-form, #part-bar").first()).toContainText(/\d|design/);
-        expect(await findings(page)).toEqual([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(viewport.width);
-      }
-    });
-  }
+for (const { name, options } of looks("narrow phone")) {
+  test(`nothing to mend for axe: ${name}`, async ({ visit, request }) => {
+    const address = await finished(request);
+    const page = await visit(options);
+    for (const path of ["/sweep", `${address}?brush=mfu~0.1~0.9&clip=1&pins=1,2`]) {
+      await gotoHydrated(page, path);
+      await expect(page.locator("#part-form, #part-bar").first()).toContainText(/\d|design/);
+      await expectReadable(page);
+    }
+  });
 }

@@ -1,9 +1,9 @@
 // Published runs beside their predictions: read, filter, order, open.
 
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
+import { expectReadable, looks } from "./looks";
 
 /** Rows of the table of runs, without its heading. */
 function runs(page: Page) {
@@ -159,21 +159,12 @@ test("the runs are there as files", async ({ request }) => {
   expect(again.status()).toBe(304);
 });
 
-for (const [screen, viewport] of [
-  ["desktop", { width: 1440, height: 900 }],
-  ["phone", { width: 390, height: 844 }],
-] as const) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test(`nothing to mend for axe on ${screen}, ${colorScheme}`, async ({ visit }) => {
-      test.slow();
-      const page = await visit({ viewport, colorScheme });
-      await gotoRuns(page, "/trust?show=refused");
-      await page.locator("#runs details summary").first().click();
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const found = violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-      expect(found).toEqual([]);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect(wide).toBeLessThanOrEqual(viewport.width);
-    });
-  }
+for (const { name, options } of looks()) {
+  test(`nothing to mend for axe on ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await visit(options);
+    await gotoRuns(page, "/trust?show=refused");
+    await page.locator("#runs details summary").first().click();
+    await expectReadable(page);
+  });
 }

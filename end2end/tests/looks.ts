@@ -1,0 +1,59 @@
+// How pages are looked at: on screens, light and dark, and by axe.
+
+import AxeBuilder from "@axe-core/playwright";
+import type { BrowserContextOptions, Page } from "@playwright/test";
+
+import { expect } from "./helper";
+
+/** The screens that every page is made for. */
+const SCREENS = {
+  desktop: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+};
+
+/** Screens that some pages are looked at on, too. */
+const MORE = {
+  tablet: { width: 800, height: 900 },
+  "narrow phone": { width: 320, height: 640 },
+};
+
+type Look = {
+  /** For the name of a test. */
+  name: string;
+  isPhone: boolean;
+  /** What a visitor comes with. */
+  options: BrowserContextOptions;
+};
+
+/** Desktop and phone, and more screens, each light and dark. */
+export function looks(...more: (keyof typeof MORE)[]): Look[] {
+  const screens = [...Object.entries(SCREENS), ...more.map((name) => [name, MORE[name]] as const)];
+  return screens.flatMap(([screen, viewport]) =>
+    (["light", "dark"] as const).map((colorScheme) => ({
+      name: `${screen}, ${colorScheme}`,
+      isPhone: screen === "phone",
+      options: { viewport, colorScheme },
+    })),
+  );
+}
+
+/** What axe would mend, as readable lines: on the whole page, or in some parts of it. */
+export async function findings(page: Page, ...parts: string[]): Promise<string[]> {
+  const axe = parts.reduce((axe, part) => axe.include(part), new AxeBuilder({ page }));
+  const { violations } = await axe.analyze();
+  return violations.map(({ id, impact, nodes }) => {
+    return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
+  });
+}
+
+/** Nothing scrolls sideways. */
+export async function expectNoScroll(page: Page): Promise<void> {
+  const inner = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(inner).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0);
+}
+
+/** A page, or parts of it, that everyone can read: nothing for axe, and nothing goes sideways. */
+export async function expectReadable(page: Page, ...parts: string[]): Promise<void> {
+  expect(await findings(page, ...parts)).toEqual([]);
+  await expectNoScroll(page);
+}
