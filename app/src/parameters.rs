@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use model::link;
+
 /// Appends a parameter; one without a value is left out. Letters, digits, `-_.~` and the bytes in
 /// `plain` stand for themselves.
 pub(crate) fn put(query: &mut String, key: &str, value: &str, plain: &[u8]) {
@@ -20,21 +22,11 @@ pub(crate) fn put(query: &mut String, key: &str, value: &str, plain: &[u8]) {
     }
 }
 
-/// The text of a part of a query string; what isn't well escaped stays as it is.
+/// The text of a part of a query string, in which forms write a space as a plus; what isn't well
+/// escaped stays as it is.
 pub(crate) fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let [first, after @ ..] = rest {
-        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let escaped = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        (rest, _) = match (first, escaped) {
-            (b'%', Some(byte)) => (&after[2..], plain.push(byte)),
-            (b'+', _) => (after, plain.push(b' ')),
-            (byte, _) => (after, plain.push(*byte)),
-        };
-    }
-    String::from_utf8_lossy(&plain).into_owned()
+    let spaced = text.replace('+', " ");
+    link::unescape(&spaced).unwrap_or(spaced)
 }
 
 #[cfg(test)]

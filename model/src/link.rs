@@ -106,12 +106,12 @@ fn pairs(raw: &str, errors: &mut Vec<KnobError>) -> Vec<Pair> {
             break;
         }
         let (key, value) = part.split_once('=').map_or((part, None), |(k, v)| (k, Some(v)));
-        let pair = unescape(key).and_then(|key| {
+        let pair = readable(key).and_then(|key| {
             let Some(value) = value else {
                 let detail = format!("{} has no value", shorten(&key));
                 return Err(link_error("missing_value", &key, detail, None));
             };
-            let value = unescape(value).map_err(|error| KnobError {
+            let value = readable(value).map_err(|error| KnobError {
                 detail: format!("the value of {} isn't readable: {}", shorten(&key), error.detail),
                 knob: shorten(&key),
                 ..error
@@ -179,12 +179,18 @@ fn escape(text: &str, link: &mut String) {
     }
 }
 
-/// Replaces each `%XX` by its byte, once.
-fn unescape(text: &str) -> Result<String, KnobError> {
-    let broken = |detail: &str| {
-        let detail = format!("{detail} in `{}`", shorten(text));
-        link_error("bad_encoding", text, detail, None)
-    };
+/// A part of a link, unescaped.
+fn readable(text: &str) -> Result<String, KnobError> {
+    unescape(text).map_err(|why| {
+        link_error("bad_encoding", text, format!("{why} in `{}`", shorten(text)), None)
+    })
+}
+
+/// Replaces each `%XX` by its byte, once (RFC 3986).
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn unescape(text: &str) -> Result<String, &'static str> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -194,12 +200,10 @@ fn unescape(text: &str) -> Result<String, KnobError> {
         }
         let high = rest.next().and_then(hex_digit);
         let low = rest.next().and_then(hex_digit);
-        let (Some(high), Some(low)) = (high, low) else {
-            return Err(broken("`%` without two hexadecimal digits"));
-        };
+        let (high, low) = high.zip(low).ok_or("`%` without two hexadecimal digits")?;
         bytes.push(high << 4 | low);
     }
-    String::from_utf8(bytes).map_err(|_| broken("bytes that are not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8")
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {

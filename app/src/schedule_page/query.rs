@@ -1,6 +1,7 @@
 //! An [`Input`] as a query string: readable, only what differs from the known example.
 
 use model::choice::{Choice, Method};
+use model::link;
 
 use super::input::{Field, Input, cut};
 use super::{PATH, methods};
@@ -101,21 +102,7 @@ fn read(part: &str, input: &mut Input, seen: &mut Vec<String>) -> Result<(), Str
     Ok(())
 }
 
-/// Replaces each `%XX` by its byte, once; a plus is a space, as forms write it.
+/// The text of a part of a query, in which forms write a space as a plus.
 fn unescape(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let mut digit = || char::from(rest.next()?).to_digit(16);
-                let byte = digit().zip(digit()).map(|(high, low)| high << 4 | low);
-                let byte = byte.and_then(|byte| u8::try_from(byte).ok());
-                byte.ok_or_else(|| "has a % without two hexadecimal digits".to_owned())?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| "has bytes that are not UTF-8".to_owned())
+    link::unescape(&text.replace('+', " ")).map_err(|why| format!("has {why}"))
 }
