@@ -28,6 +28,22 @@ fn try_download(name: &str, media_type: &str, text: &str) -> Result<(), JsValue>
     Url::revoke_object_url(&url)
 }
 
+/// Does something while the page is in its light colours, as files are: they go on paper. Nothing is
+/// painted meanwhile.
+pub(crate) fn on_paper<T>(act: impl FnOnce() -> T) -> Option<T> {
+    const THEME: &str = "data-theme";
+    let root = document().document_element()?;
+    let theme = root.get_attribute(THEME);
+    // A fixed, valid attribute name can always be set.
+    let _ = root.set_attribute(THEME, "light");
+    let done = act();
+    let _ = match theme {
+        Some(theme) => root.set_attribute(THEME, &theme),
+        None => root.remove_attribute(THEME),
+    };
+    Some(done)
+}
+
 /// Where an event happened, or the nearest element around it that a selector names.
 pub(crate) fn closest(event: &Event, selector: &str) -> Option<Element> {
     let element = event.target()?.dyn_into::<Element>().ok()?;

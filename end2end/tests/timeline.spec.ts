@@ -205,6 +205,17 @@ test("the picture of all of it has letters and is well formed", async ({ page })
   expect(texts).toContain("F0");
 });
 
+test("a saved picture is for paper: its colours are the light ones", async ({ visit }) => {
+  const pictures: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    const page = await visit({ colorScheme });
+    await gotoTimeline(page);
+    pictures.push(await saved(page, "SVG of all of it"));
+    await expect(page.locator("html")).not.toHaveAttribute("data-theme");
+  }
+  expect(pictures[1]).toBe(pictures[0]);
+});
+
 test("a knob changes the timeline, its table and what is selected", async ({ page }) => {
   await gotoTimeline(page);
   const summary = page.locator("#timeline .timeline-summary");

@@ -8,6 +8,7 @@ use web_sys::js_sys::Array;
 use web_sys::{CanvasPattern, CanvasRenderingContext2d, Element, HtmlCanvasElement, ImageData};
 
 use super::picture::Picture;
+use crate::download::on_paper;
 use crate::provenance::Provenance;
 
 /// What a colour is for.
@@ -134,16 +135,8 @@ impl Pen {
     pub(super) fn in_file(canvas: &HtmlCanvasElement) -> Option<Self> {
         let (width, height) = size(canvas);
         let context: CanvasRenderingContext2d = canvas.get_context("2d").ok()??.dyn_into().ok()?;
-        let root = document().document_element()?;
-        let theme = root.get_attribute("data-theme");
-        // A fixed, valid attribute name can always be set; nothing is painted meanwhile.
-        let _ = root.set_attribute("data-theme", "light");
-        let colors = colors(canvas);
-        let _ = match theme {
-            Some(theme) => root.set_attribute("data-theme", &theme),
-            None => root.remove_attribute("data-theme"),
-        };
-        let (file, colors) = (Some(RefCell::new(Picture::new())), colors?);
+        let colors = on_paper(|| colors(canvas))??;
+        let file = Some(RefCell::new(Picture::new()));
         Some(Self { context, file, width, height, colors, ratio: 1.0, hatch: OnceCell::new() })
     }
 

@@ -8,6 +8,7 @@ use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement};
 use super::look::{Hatch, Look};
 use super::palette::{Color, Ink, Palette};
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
+use crate::download::on_paper;
 
 /// Colours and patterns of a theme at a resolution.
 pub(super) struct Brushes {
@@ -18,6 +19,12 @@ pub(super) struct Brushes {
     family: String,
     looks: Vec<Option<CanvasPattern>>,
     bubble: Option<CanvasPattern>,
+}
+
+/// The colours that a canvas has in files: the light ones.
+pub(super) fn paper_palette(canvas: &HtmlCanvasElement) -> Option<Palette> {
+    let style = leptos::prelude::window().get_computed_style(canvas).ok()??;
+    on_paper(|| Palette::read(&|name| style.get_property_value(name).ok()))
 }
 
 impl Brushes {

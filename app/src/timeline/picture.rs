@@ -20,7 +20,7 @@ pub(super) struct Picture {
     pub(super) board: Board,
     gesture: Gesture,
     pub(super) frame: Element,
-    canvas: HtmlCanvasElement,
+    pub(super) canvas: HtmlCanvasElement,
     tip: HtmlElement,
     context: CanvasRenderingContext2d,
     pub(super) brushes: Option<Brushes>,

@@ -31,7 +31,7 @@ impl<'p> Svg<'p> {
         svg
     }
 
-    /// The file. `title` names it, `description` says what it shows; `metadata` is an element.
+    /// The file, on a ground of its own. `title` names it, `description` says what it shows; `metadata` is an element.
     pub(super) fn finish(
         self,
         (width, height): (f64, f64),
@@ -50,8 +50,11 @@ impl<'p> Svg<'p> {
         // Writing to a string can't fail.
         let _ = write!(
             file,
-            "</desc>\n{metadata}<defs>{}</defs>\n{}</svg>\n",
-            self.definitions, self.body
+            "</desc>\n{metadata}<defs>{}</defs>\n\
+             <path fill=\"{}\" d=\"M0 0h{width:.0}v{height:.0}h-{width:.0}z\"/>\n{}</svg>\n",
+            self.definitions,
+            self.palette.ink(Ink::Surface).css(),
+            self.body
         );
         file
     }
@@ -181,6 +184,7 @@ mod tests {
     use super::super::board::Board;
     use super::super::files::svg;
     use super::super::lanes::tests::Sample;
+    use super::super::palette::Ink;
     use super::super::palette::tests::palette;
     use super::super::track::{Held, Track};
     use crate::provenance::Provenance;
@@ -215,6 +219,9 @@ mod tests {
                 };
                 assert_eq!(text("title"), "A & B, from 0.00 s to 14.5 s");
                 assert_eq!(text("desc"), "What \"it\" is");
+                let ground = root.children().find(|node| node.has_tag_name("path")).unwrap();
+                let surface = palette(dark).ink(Ink::Surface).css();
+                assert_eq!(ground.attribute("fill"), Some(surface.as_str()));
                 assert!(text("metadata").starts_with("design: /?v=1&pp=2\nmodel_version: "));
                 assert!(!file.contains("var(") && !file.contains("NaN"), "{file}");
                 let ids: Vec<_> =

@@ -21,6 +21,7 @@ use web_sys::{
 };
 
 use super::board::{Board, Done};
+use super::canvas::paper_palette;
 use super::figure::Show;
 use super::keys::Command;
 use super::lanes::{Lanes, Spot};
@@ -301,12 +302,11 @@ impl Widget {
         match file {
             "trace" => files::save_trace(self.id, scene, self.lane),
             "part" | "all" => {
-                let palette = self.stages.brushes.as_ref().map(|brushes| &brushes.palette);
                 let (title, about) = (self.title, self.caption.get_untracked());
                 let is_all = file == "all";
-                if let Some(palette) = palette {
+                if let Some(palette) = paper_palette(&self.stages.canvas) {
                     let board = &self.stages.board;
-                    files::save_picture(self.id, board, palette, (title, &about), is_all);
+                    files::save_picture(self.id, board, &palette, (title, &about), is_all);
                 }
             }
             _ => {}
