@@ -64,9 +64,14 @@ pub(crate) async fn spoken(request: Request, next: Next) -> Response {
     let language = choices::spoken(request.headers());
     // A report is a file that others get, too: it is the same for everybody.
     let is_file = request.uri().path().ends_with(".html");
-    let response = next.run(request).await;
-    let is_page = is_page(response.headers()) && !is_file;
-    if is_page && language == Language::Chinese { said(response).await } else { response }
+    let mut response = next.run(request).await;
+    if !is_page(response.headers()) || is_file {
+        return response;
+    }
+    // Who keeps a page for others keeps it for those alone who would get the same.
+    let vary = HeaderValue::from_static("accept-language, cookie");
+    response.headers_mut().append(header::VARY, vary);
+    if language == Language::Chinese { said(response).await } else { response }
 }
 
 fn is_page(headers: &HeaderMap) -> bool {
@@ -91,7 +96,6 @@ async fn said(response: Response) -> Response {
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(TAG));
-    parts.headers.append(header::VARY, HeaderValue::from_static("accept-language"));
     Response::from_parts(parts, Body::from(html))
 }
 

@@ -95,7 +95,7 @@ fn pack(pixels: &[u8], from: &Provenance) -> Result<Vec<u8>, DrawError> {
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     for (name, value) in from.entries() {
-        encoder.add_itxt_chunk(name.to_owned(), value.to_owned()).map_err(DrawError::new)?;
+        encoder.add_text_chunk(name.to_owned(), value.to_owned()).map_err(DrawError::new)?;
     }
     let mut writer = encoder.write_header().map_err(DrawError::new)?;
     writer.write_image_data(pixels).map_err(DrawError::new)?;
@@ -322,8 +322,8 @@ mod tests {
     fn a_card_says_inside_where_it_comes_from() {
         let reader = file("mbs=1");
         let said = |name: &str| {
-            let mut texts = reader.info().utf8_text.iter();
-            texts.find(|text| text.keyword == name).map(|text| text.get_text().unwrap())
+            let mut texts = reader.info().uncompressed_latin1_text.iter();
+            texts.find(|text| text.keyword == name).map(|text| text.text.clone())
         };
         assert_eq!(said("design").as_deref(), Some("/?mbs=1"));
         assert_eq!(said("model_version").as_deref(), Some(model::MODEL_VERSION));

@@ -174,8 +174,7 @@ fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let policy = HeaderValue::try_from(policy).ok();
     let policy = policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy));
     let cache = HeaderValue::from_static("private, no-cache");
-    let vary = HeaderValue::from_static("cookie");
-    policy.into_iter().chain([(header::CACHE_CONTROL, cache), (header::VARY, vary)])
+    policy.into_iter().chain([(header::CACHE_CONTROL, cache)])
 }
 
 #[cfg(test)]

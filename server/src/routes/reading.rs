@@ -44,7 +44,6 @@ impl Reading<'_> {
         let fields = [
             (names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
             (names::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-            (names::VARY, HeaderValue::from_static("cookie")),
         ];
         (status, fields, Html(self.document(state, theme.as_deref()))).into_response()
     }

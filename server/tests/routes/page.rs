@@ -123,5 +123,5 @@ async fn the_chosen_theme_is_there_before_any_script() {
     assert!(dark.text().contains("data-theme=\"dark\""));
     let other = app.get_with("/", "cookie", "theme=\"><script>").await;
     assert!(!other.text().contains("data-theme"));
-    assert_eq!(other.header("vary"), "cookie");
+    assert_eq!(other.header("vary"), "accept-language, cookie");
 }

@@ -63,8 +63,16 @@ async fn pages_are_in_the_language_that_is_preferred_or_chosen() {
         let answer = app.send(request.body(Body::empty()).unwrap()).await;
         assert_eq!(answer.header("content-language"), "zh-CN", "{page}");
         assert!(answer.text().contains("<html lang=\"zh-CN\""), "{page}");
-        let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
-        assert!(varies.iter().any(|vary| *vary == "accept-language"), "{page}");
+    }
+    for page in ["/", "/guide", "/embed", "/nothing"] {
+        for language in ["zh-CN", "en"] {
+            let mut request = Request::get(page).header("accept", "text/html");
+            request = request.header("accept-language", language);
+            let answer = app.send(request.body(Body::empty()).unwrap()).await;
+            let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
+            let vary = "accept-language, cookie";
+            assert!(varies.iter().any(|varies| *varies == vary), "{page} {language}");
+        }
     }
     let english = app.get_with("/", "accept-language", "en").await;
     assert!(english.text().contains("<html lang=\"en\"") && english.text().contains("Step time"));
