@@ -1,9 +1,10 @@
 // For everyone: by keyboard, by screen reader, dark and light, on a phone, at high zoom.
 
+import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { card, expect, gotoHydrated, numberBox, test } from "./helper";
-import { expectNoScroll, findings, looks } from "./looks";
+import { expectNoScroll, findings, lines, looks } from "./looks";
 
 /** States of the page, each with its address and what to do there. */
 const STATES: [string, string, (page: Page) => Promise<void>][] = [
@@ -36,6 +37,26 @@ for (const { name, options } of looks()) {
       expect(await findings(page)).toEqual([]);
     });
   }
+}
+
+const TWO = "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pangu-ultra-moe-6k";
+const PAGES = [
+  ...["/", "/presets", "/tour?step=3", "/sweep", TWO, "/schedule", "/ladder", "/trust", "/guide"],
+  ...["/settings", "/import", "/share", "/export", "/r/new", "/embed"],
+];
+
+for (const { name, options } of looks()) {
+  test(`targets are large enough, and called what they say: ${name}`, async ({ visit }) => {
+    test.slow();
+    const page = await visit(options);
+    for (const address of PAGES) {
+      await page.goto(address);
+      // WCAG 2.5.8 and 2.5.3, which axe leaves out by itself.
+      const values = ["target-size", "label-content-name-mismatch"];
+      const axe = new AxeBuilder({ page }).options({ runOnly: { type: "rule", values } });
+      expect(lines(await axe.analyze()), address).toEqual([]);
+    }
+  });
 }
 
 test.describe("pages of what there isn't", () => {

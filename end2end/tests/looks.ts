@@ -40,7 +40,11 @@ export function looks(...more: (keyof typeof MORE)[]): Look[] {
 /** What axe would mend, as readable lines: on the whole page, or in some parts of it. */
 export async function findings(page: Page, ...parts: string[]): Promise<string[]> {
   const axe = parts.reduce((axe, part) => axe.include(part), new AxeBuilder({ page }));
-  const { violations } = await axe.analyze();
+  return lines(await axe.analyze());
+}
+
+/** What axe found, as readable lines. */
+export function lines({ violations }: Awaited<ReturnType<AxeBuilder["analyze"]>>): string[] {
   return violations.map(({ id, impact, nodes }) => {
     return `${impact} ${id}: ${nodes.map((node) => node.html).join("\n  ")}`;
   });

@@ -213,7 +213,7 @@ fn knob(html: &mut String, entry: &Entry, problems: &[Problem]) {
         &format!("without-{key}"),
         "without",
         &key,
-        &format!("Don't vary {label}"),
+        &format!("Remove {label}: don't vary it"),
         "Remove",
     );
     html.push_str("</div>");

@@ -21,7 +21,7 @@ const STAGES: [(&str, &str, &str); 5] = [
     ("later", "→", "Later"),
     ("out", "−", "Zoom out"),
     ("in", "+", "Zoom in"),
-    ("fit", "Fit", "Show all of it"),
+    ("fit", "Fit", "Fit all of it into view"),
 ];
 
 /// Buttons that save a file.
