@@ -28,8 +28,8 @@ fn try_download(name: &str, media_type: &str, text: &str) -> Result<(), JsValue>
     Url::revoke_object_url(&url)
 }
 
-/// Does something while the page is in its light colours, as files are: they go on paper. Nothing is
-/// painted meanwhile.
+/// Does something while the page is in its light colours, as files are: they go on paper. Nothing
+/// is painted meanwhile.
 pub(crate) fn on_paper<T>(act: impl FnOnce() -> T) -> Option<T> {
     const THEME: &str = "data-theme";
     let root = document().document_element()?;

@@ -31,7 +31,8 @@ impl<'p> Svg<'p> {
         svg
     }
 
-    /// The file, on a ground of its own. `title` names it, `description` says what it shows; `metadata` is an element.
+    /// The file, on a ground of its own. `title` names it, `description` says what it shows;
+    /// `metadata` is an element.
     pub(super) fn finish(
         self,
         (width, height): (f64, f64),
