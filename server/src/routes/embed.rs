@@ -76,6 +76,10 @@ fn asked(query: &str) -> Result<Asked<'_>, String> {
             _ => asked.link.push(pair),
         }
     }
+    if asked.panel == Panel::Timeline {
+        // Its colours stand in the picture, which can't follow the reader's system.
+        asked.theme = asked.theme.or(Some("light"));
+    }
     Ok(asked)
 }
 
@@ -255,6 +259,15 @@ mod tests {
         let asked = asked("v=1&panel=memory&preset=deepseek-v3&theme=dark&tp=4").unwrap();
         assert_eq!(asked.link.join("&"), "v=1&preset=deepseek-v3&tp=4");
         assert_eq!((asked.panel, asked.theme), (Panel::Study(Study::Memory), Some("dark")));
+    }
+
+    #[test]
+    fn a_timeline_and_its_page_are_of_one_theme() {
+        let theme = |query| asked(query).unwrap().theme;
+        assert_eq!(theme("panel=timeline"), Some("light"));
+        assert_eq!(theme("theme=auto&panel=timeline"), Some("light"));
+        assert_eq!(theme("panel=timeline&theme=dark"), Some("dark"));
+        assert_eq!(theme("panel=memory"), None);
     }
 
     #[test]
