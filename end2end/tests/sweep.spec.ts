@@ -64,7 +64,12 @@ async function isDrawn(page: Page, id: string): Promise<boolean> {
     const canvas = document.getElementById(name) as HTMLCanvasElement;
     const { width, height } = canvas;
     if (width === 0 || height === 0) return false;
-    const { data } = canvas.getContext("2d")!.getImageData(0, 0, width, height);
+    // Copied, so that the picture itself is never read: a browser warns of that.
+    const context = new OffscreenCanvas(width, height).getContext("2d", {
+      willReadFrequently: true,
+    })!;
+    context.drawImage(canvas, 0, 0);
+    const { data } = context.getImageData(0, 0, width, height);
     return data.some((byte) => byte !== 0);
   }, id);
 }
