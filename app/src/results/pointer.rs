@@ -52,9 +52,11 @@ pub(super) fn catch_up(live: &Shared) -> bool {
         let mut page = live.borrow_mut();
         if page.data.is_some() { std::mem::take(&mut page.early) } else { Vec::new() }
     };
-    let any = !early.is_empty();
+    if early.is_empty() {
+        return false;
+    }
     watched(live, || early.into_iter().for_each(|target| change(live, target)));
-    any
+    true
 }
 
 /// Does something, and sees to what follows where the view has changed by it.
