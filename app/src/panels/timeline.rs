@@ -46,9 +46,9 @@ pub fn timeline(explorer: Explorer) -> impl IntoView {
 ///
 /// # Errors
 /// A step with too many tasks.
-pub fn still(numbers: &Numbers, dark: bool, width: f64) -> Result<String, String> {
+pub fn still(numbers: &Numbers, width: f64) -> Result<String, String> {
     let scene = scene(&numbers.plan)?;
-    Ok(drawing(&scene, TITLE, &caption(numbers), dark, width))
+    Ok(drawing(&scene, TITLE, &caption(numbers), width))
 }
 
 /// The timeline of a design's numbers as a Chrome trace, or why there is none.

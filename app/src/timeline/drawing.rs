@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Scene;
 use super::board::Board;
-use super::palette::Palette;
+use super::palette::OfPage;
 use super::svg::Svg;
 use super::tasks::Stages;
 use super::window::Window;
@@ -12,13 +12,12 @@ use super::words;
 use crate::html::escape_into;
 
 /// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
-/// summary.
+/// summary, in the colours of the page's theme.
 #[must_use]
-pub fn drawing(scene: &Scene, title: &str, about: &str, dark: bool, width: f64) -> String {
+pub fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {
     let mut board = Board::new(false);
     board.show(Some(Arc::new(Stages(scene.clone()))));
-    let palette = Palette::of_style(dark);
-    let mut svg = Svg::new(&palette);
+    let mut svg = Svg::new(&OfPage);
     if let Some(window) = board.window() {
         board.paint_still(&mut svg, Window::all(window.total()), width);
     }

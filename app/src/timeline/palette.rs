@@ -1,4 +1,4 @@
-//! The colours of a picture, read from the page's custom properties.
+//! The colours of a picture: read from the page's custom properties, or named by them.
 
 use super::look::{Kind, Look};
 
@@ -88,6 +88,43 @@ impl Ink {
     }
 }
 
+/// The colours of a picture that is written, as style sheets write them.
+pub(super) trait Inks {
+    fn ink_css(&self, ink: Ink) -> String;
+    /// The ground of a block.
+    fn look_css(&self, look: Look) -> String;
+    /// The lines of its pattern.
+    fn hatch_css(&self, look: Look) -> String;
+}
+
+/// The colours of the page that a picture stands in, whichever theme it has.
+pub(super) struct OfPage;
+
+impl OfPage {
+    /// As [`Color::mixed`] with the colour of text.
+    fn mixed(color: &str, share: f64) -> String {
+        let (text, percent) = (Ink::Text.property(), share * 100.0);
+        format!("color-mix(in srgb, {color}, var({text}) {percent:.0}%)")
+    }
+}
+
+impl Inks for OfPage {
+    fn ink_css(&self, ink: Ink) -> String {
+        format!("var({})", ink.property())
+    }
+
+    fn look_css(&self, look: Look) -> String {
+        Self::mixed(&format!("var({})", look.kind.property()), look.depth())
+    }
+
+    fn hatch_css(&self, look: Look) -> String {
+        Self::mixed(&self.look_css(look), HATCH)
+    }
+}
+
+/// How near the lines of a pattern are to the colour of text.
+const HATCH: f64 = 0.45;
+
 /// The colours of a theme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Palette {
@@ -106,17 +143,6 @@ impl Palette {
         }
     }
 
-    /// The palette of a theme, as the style sheet has it.
-    pub(super) fn of_style(dark: bool) -> Self {
-        let css = include_str!("../../../style/charts.css");
-        let head = if dark { "[data-theme=\"dark\"] {" } else { ":root {" };
-        let block = css.split('}').find(|block| block.contains(head)).unwrap_or_default();
-        Self::read(&|name| {
-            let (_, after) = block.split_once(&format!("{name}:"))?;
-            Some(after.split(';').next()?.to_owned())
-        })
-    }
-
     pub(super) const fn ink(&self, ink: Ink) -> Color {
         self.inks[ink as usize]
     }
@@ -128,7 +154,21 @@ impl Palette {
 
     /// The lines of its pattern.
     pub(super) fn hatch(&self, look: Look) -> Color {
-        self.look(look).mixed(self.ink(Ink::Text), 0.45)
+        self.look(look).mixed(self.ink(Ink::Text), HATCH)
+    }
+}
+
+impl Inks for Palette {
+    fn ink_css(&self, ink: Ink) -> String {
+        self.ink(ink).css()
+    }
+
+    fn look_css(&self, look: Look) -> String {
+        self.look(look).css()
+    }
+
+    fn hatch_css(&self, look: Look) -> String {
+        self.hatch(look).css()
     }
 }
 
@@ -136,9 +176,15 @@ impl Palette {
 pub(super) mod tests {
     use super::*;
 
-    /// The palette of a theme.
+    /// The palette of a theme, as the style sheet has it.
     pub(in super::super) fn palette(dark: bool) -> Palette {
-        Palette::of_style(dark)
+        let css = include_str!("../../../style/charts.css");
+        let head = if dark { "[data-theme=\"dark\"] {" } else { ":root {" };
+        let block = css.split('}').find(|block| block.contains(head)).unwrap_or_default();
+        Palette::read(&|name| {
+            let (_, after) = block.split_once(&format!("{name}:"))?;
+            Some(after.split(';').next()?.to_owned())
+        })
     }
 
     /// Contrast as WCAG 2.2 defines it.

@@ -1,15 +1,16 @@
-//! A picture as an SVG file that stands for itself: its colours and its title are inside.
+//! A picture as SVG: a file that stands for itself, its colours and its title inside, or a part of
+//! a page, in the page's colours.
 
 use std::fmt::Write as _;
 
 use super::look::{Hatch, Look};
-use super::palette::{Color, Ink, Palette};
+use super::palette::{Ink, Inks};
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
 use crate::html::escape_into;
 
 /// An SVG file while it is drawn.
 pub(super) struct Svg<'p> {
-    palette: &'p Palette,
+    palette: &'p dyn Inks,
     /// Patterns and clips.
     definitions: String,
     body: String,
@@ -18,7 +19,7 @@ pub(super) struct Svg<'p> {
 }
 
 impl<'p> Svg<'p> {
-    pub(super) fn new(palette: &'p Palette) -> Self {
+    pub(super) fn new(palette: &'p dyn Inks) -> Self {
         let mut svg = Self {
             palette,
             definitions: String::new(),
@@ -26,8 +27,8 @@ impl<'p> Svg<'p> {
             used: [false; Look::COUNT],
             clips: 0,
         };
-        let (ground, lines) = (palette.ink(Ink::Surface), palette.ink(Ink::Axis));
-        svg.pattern("bubble", ground, lines, Hatch::Rising, 1.0);
+        let (ground, lines) = (palette.ink_css(Ink::Surface), palette.ink_css(Ink::Axis));
+        svg.pattern("bubble", &ground, &lines, Hatch::Rising, 1.0);
         svg
     }
 
@@ -54,14 +55,14 @@ impl<'p> Svg<'p> {
             "</desc>\n{metadata}<defs>{}</defs>\n\
              <path fill=\"{}\" d=\"M0 0h{width:.0}v{height:.0}h-{width:.0}z\"/>\n{}</svg>\n",
             self.definitions,
-            self.palette.ink(Ink::Surface).css(),
+            self.color(Ink::Surface),
             self.body
         );
         file
     }
 
-    fn pattern(&mut self, id: &str, ground: Color, lines: Color, hatch: Hatch, width: f64) {
-        let (size, ground, lines) = (Hatch::TILE, ground.css(), lines.css());
+    fn pattern(&mut self, id: &str, ground: &str, lines: &str, hatch: Hatch, width: f64) {
+        let size = Hatch::TILE;
         let _ = write!(
             self.definitions,
             "<pattern id=\"{id}\" width=\"{size}\" height=\"{size}\" \
@@ -92,7 +93,7 @@ impl<'p> Svg<'p> {
     }
 
     fn color(&self, ink: Ink) -> String {
-        self.palette.ink(ink).css()
+        self.palette.ink_css(ink)
     }
 }
 
@@ -105,8 +106,8 @@ impl Surface for Svg<'_> {
     fn blocks(&mut self, areas: &[Area], look: Look) {
         let id = format!("{}-{}", look.kind.class(), look.shade);
         if !std::mem::replace(&mut self.used[look.index()], true) {
-            let (ground, lines) = (self.palette.look(look), self.palette.hatch(look));
-            self.pattern(&id, ground, lines, look.kind.hatch(), 1.0);
+            let (ground, lines) = (self.palette.look_css(look), self.palette.hatch_css(look));
+            self.pattern(&id, &ground, &lines, look.kind.hatch(), 1.0);
         }
         self.rectangles(areas, &format!("url(#{id})"));
     }

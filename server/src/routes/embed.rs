@@ -76,10 +76,6 @@ fn asked(query: &str) -> Result<Asked<'_>, String> {
             _ => asked.link.push(pair),
         }
     }
-    if asked.panel == Panel::Timeline {
-        // Its colours stand in the picture, which can't follow the reader's system.
-        asked.theme = asked.theme.or(Some("light"));
-    }
     Ok(asked)
 }
 
@@ -97,7 +93,7 @@ pub(super) async fn of_link(
                 match link::decode(&link) {
                     Ok(design) => {
                         let address = format!("/?{}", link::encode(&design));
-                        let body = body(&design, &address, &asked);
+                        let body = body(&design, &address, asked.panel);
                         document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
                     }
                     Err(errors) => {
@@ -130,7 +126,7 @@ pub(super) async fn of_stored(
             };
             match asked(&query) {
                 Ok(asked) => {
-                    let body = body(&design, &format!("/d/{id}"), &asked);
+                    let body = body(&design, &format!("/d/{id}"), asked.panel);
                     document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
                 }
                 Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
@@ -141,7 +137,7 @@ pub(super) async fn of_stored(
 }
 
 /// The panel with its title and the way to the explorer.
-fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
+fn body(design: &Design, address: &str, which: Panel) -> String {
     let mut html = String::from("<header class=\"embed-head\"><h1>");
     escape_into(&mut html, design.preset.title);
     let changed = design.changed().len() as u64;
@@ -156,7 +152,7 @@ fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
         escaped(address)
     );
     match Plan::new(design) {
-        Ok(plan) => html.push_str(&panel(&Numbers::new(plan), asked)),
+        Ok(plan) => html.push_str(&panel(&Numbers::new(plan), which)),
         Err(violations) => {
             html.push_str("<p class=\"card embed-broken\">");
             let first = violations.first().map_or("", |violation| violation.message.as_str());
@@ -171,14 +167,12 @@ fn body(design: &Design, address: &str, asked: &Asked<'_>) -> String {
     html
 }
 
-fn panel(numbers: &Numbers, asked: &Asked<'_>) -> String {
-    match asked.panel {
+fn panel(numbers: &Numbers, which: Panel) -> String {
+    match which {
         Panel::Headline => headline(numbers),
         Panel::Study(study) => answer::html(study, numbers, Width::Any, Options::default()),
-        Panel::Timeline => {
-            let drawn = timeline::still(numbers, asked.theme == Some("dark"), TIMELINE_WIDTH);
-            drawn.unwrap_or_else(|why| format!("<p class=\"card\">{}</p>", escaped(&why)))
-        }
+        Panel::Timeline => timeline::still(numbers, TIMELINE_WIDTH)
+            .unwrap_or_else(|why| format!("<p class=\"card\">{}</p>", escaped(&why))),
     }
 }
 
@@ -262,15 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_and_its_page_are_of_one_theme() {
-        let theme = |query| asked(query).unwrap().theme;
-        assert_eq!(theme("panel=timeline"), Some("light"));
-        assert_eq!(theme("theme=auto&panel=timeline"), Some("light"));
-        assert_eq!(theme("panel=timeline&theme=dark"), Some("dark"));
-        assert_eq!(theme("panel=memory"), None);
-    }
-
-    #[test]
     fn other_panels_and_themes_are_refused() {
         assert!(asked("panel=x").unwrap_err().contains("headline, memory"));
         assert!(asked("theme=\"><script>").is_err());
@@ -279,9 +264,11 @@ mod tests {
     #[test]
     fn every_panel_can_be_drawn() {
         let numbers = Numbers::of(&link::decode("").unwrap()).unwrap();
-        for (name, ..) in PANELS {
-            let html = panel(&numbers, &asked(&format!("panel={name}")).unwrap());
+        for (name, _, which) in PANELS {
+            let html = panel(&numbers, which);
             assert!(html.len() > 200 && !html.contains("<script"), "{name}: {html}");
+            // A colour that is written out is wrong in one of the themes.
+            assert!(!html.contains("=\"#"), "{name}: {html}");
         }
     }
 }
