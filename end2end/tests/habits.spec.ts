@@ -240,6 +240,25 @@ for (const { name, options } of looks()) {
   });
 }
 
+test.describe("at an address that isn't there", () => {
+  test.use({ expectedConsole: /status of 404/ });
+
+  test("the theme that was chosen, the palette and the way on are there", async ({ visit }) => {
+    const page = await visit({ colorScheme: "light" });
+    await page.goto("/nothing");
+    await page.getByRole("button", { name: "Switch between dark and light" }).click();
+    await page.reload();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    const palette = await ask(page, "trust");
+    await expect(palette.getByRole("option").first()).toBeVisible();
+    await page.keyboard.press("Escape");
+    expect(await findings(page)).toEqual([]);
+    const pages = page.getByRole("navigation", { name: "Pages" });
+    await pages.getByRole("link", { name: "Tour" }).click();
+    await expect(page.getByRole("heading", { name: /^Step 0 of 9/ })).toBeVisible();
+  });
+});
+
 test("the header of the explorer takes one line on a phone", async ({ visit }) => {
   for (const width of [390, 320]) {
     const page = await visit({ viewport: { width, height: 800 } });

@@ -109,6 +109,21 @@ test("a panel is chosen for another page and shown there", async ({ page }) => {
   wiki.close();
 });
 
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`an embedded timeline is in the reader's theme: ${colorScheme}`, async ({ visit }) => {
+    const page = await visit({ colorScheme });
+    await page.goto("/embed?panel=timeline");
+    const colors = await page.locator(".timeline-drawing svg").evaluate((svg) => {
+      const fill = (selector: string) => getComputedStyle(svg.querySelector(selector)!).fill;
+      const card = getComputedStyle(svg.closest(".card")!).backgroundColor;
+      return { card, ground: fill(":scope > path"), block: fill("pattern > path") };
+    });
+    expect(colors.ground).toBe(colors.card);
+    expect(colors.block).not.toBe("none");
+    expect(colors.card === "rgb(255, 255, 255)").toBe(colorScheme === "light");
+  });
+}
+
 test.describe("without a script", () => {
   test.use({ javaScriptEnabled: false });
 

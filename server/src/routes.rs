@@ -27,7 +27,6 @@ mod reviews;
 mod schedule;
 mod settings;
 mod share;
-mod sheets;
 mod stored_page;
 mod sweep_page;
 mod sweep_rows;

@@ -7,12 +7,12 @@ mod sheet;
 
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use model::file::Extent;
 use model::link;
 
 use super::page::off_thread;
-use super::sheets;
+use super::reading::Reading;
 use crate::AppState;
 use crate::choices;
 use crate::exports::{self, Export};
@@ -26,11 +26,17 @@ pub(super) async fn sheet(
     let design = link::decode(request.uri().query().unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
     let theme = choices::theme(request.headers());
-    let html = off_thread(move || {
-        let body = sheet::html(&design);
-        sheets::document(&state, theme.as_deref(), "Export a design", &body)
-    });
-    Ok((sheets::headers(), Html(html.await?)).into_response())
+    off_thread(move || {
+        let page = Reading {
+            title: "Export a design",
+            script: state.site.names().map(|names| names.share.as_str()),
+            class: "share",
+            body: &sheet::html(&design),
+            ..Reading::default()
+        };
+        page.answer(&state, theme.as_deref(), StatusCode::OK)
+    })
+    .await
 }
 
 /// One file, to be saved.

@@ -23,9 +23,9 @@ use validation::report::Row;
 use super::page::off_thread;
 use super::query;
 use super::reading::Reading;
-use crate::AppState;
 use crate::problem::Problem;
 use crate::validated::validated;
+use crate::{AppState, choices};
 
 const TITLE: &str = "Presets";
 const ABOUT: &str = "Published training runs and models to start from: what each is, how large, on \
@@ -67,11 +67,13 @@ pub(super) async fn presets(
     let query = query.unwrap_or_default().replace('+', "%20");
     let [asked] = query::parameters(&query, ["q"])?;
     let asked = asked.unwrap_or_default().into_owned();
+    let theme = choices::theme(&headers);
     off_thread(move || {
         let body = body(&asked);
         let body = body.as_str();
-        Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, main: "", beside: "", body }
-            .answer(&state, &headers, StatusCode::OK)
+        let page =
+            Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, body, ..Reading::default() };
+        page.answer(&state, theme.as_deref(), StatusCode::OK)
     })
     .await
 }

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::not_found;
 use super::reading::Reading;
-use crate::AppState;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
+use crate::{AppState, choices};
 
 /// The table of contents.
 pub(super) async fn contents(State(state): State<AppState>, request: Request) -> Response {
@@ -59,8 +59,9 @@ fn answer(state: &AppState, request: &Request, name: &str) -> Response {
         main: "lang=\"en\" translate=\"no\"",
         beside: &chapters(chapter),
         body: &body,
+        ..Reading::default()
     };
-    page.answer(state, request.headers(), StatusCode::OK)
+    page.answer(state, choices::theme(request.headers()).as_deref(), StatusCode::OK)
 }
 
 /// Every chapter, this one marked.

@@ -10,12 +10,12 @@ mod ask;
 use axum::extract::multipart::{Field, Multipart, MultipartError, MultipartRejection};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Response;
 use interchange::{Format, import};
 use model::design::Design;
 
 use super::page::off_thread;
-use super::sheets;
+use super::reading::Reading;
 use crate::AppState;
 use crate::choices;
 use crate::problem::Problem;
@@ -163,12 +163,15 @@ fn too_large() -> String {
 
 /// The page: the answer above the form, or the form alone.
 fn shown(state: &AppState, headers: &HeaderMap, asked: &Asked, answer: &str) -> Response {
-    let theme = choices::theme(headers);
-    let script = state.site.names().map(|names| names.import.as_str());
-    let body = ask::html(asked, answer);
-    let html = sheets::page(state, theme.as_deref(), "Import a design", script, &body);
     let status = asked.why.as_ref().map_or(asked.status, |(status, _)| *status);
-    (status, sheets::headers(), Html(html)).into_response()
+    let page = Reading {
+        title: "Import a design",
+        script: state.site.names().map(|names| names.import.as_str()),
+        class: "import",
+        body: &ask::html(asked, answer),
+        ..Reading::default()
+    };
+    page.answer(state, choices::theme(headers).as_deref(), status)
 }
 
 #[cfg(test)]

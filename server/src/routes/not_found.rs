@@ -1,24 +1,27 @@
 //! What there isn't and what is too long: a page for people, a problem for programs.
 
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 
-use crate::AppState;
+use super::reading::Reading;
 use crate::problem::Problem;
+use crate::{AppState, choices};
 
 const ROUTES: &str = "GET /api/v1/openapi.json lists what there is";
-
-/// What a page without a script may load: the site's own style.
-const PAGE_POLICY: &str =
-    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// An address that nothing answers.
 pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
         let text = "<p>A design is a link to the explorer; published runs beside their \
                     predictions are at <a href=\"/trust\">/trust</a>.</p>";
-        return page(state, StatusCode::NOT_FOUND, "There is nothing at this address", text);
+        return page(
+            state,
+            request,
+            StatusCode::NOT_FOUND,
+            "There is nothing at this address",
+            text,
+        );
     }
     Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))
         .into_response()
@@ -30,7 +33,13 @@ pub(super) fn no_such_design(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
         let text = "<p>Whoever stored it may have deleted it, or the link isn't whole. A long \
                     link, with the whole design in it, opens for ever.</p>";
-        return page(state, StatusCode::NOT_FOUND, "There is no design at this link", text);
+        return page(
+            state,
+            request,
+            StatusCode::NOT_FOUND,
+            "There is no design at this link",
+            text,
+        );
     }
     Problem::new(StatusCode::NOT_FOUND, detail).into_response()
 }
@@ -44,7 +53,7 @@ pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Res
              differ from its preset: start from a closer preset, or keep the design as a file and \
              run <code>moescape predict FILE</code>.</p>"
         );
-        return page(state, StatusCode::URI_TOO_LONG, "This link is too long", &text);
+        return page(state, request, StatusCode::URI_TOO_LONG, "This link is too long", &text);
     }
     let detail = format!(
         "addresses with {limit} bytes or more are refused; send the design to POST /api/v1/predict"
@@ -65,24 +74,18 @@ fn is_for_people(request: &Request) -> bool {
         && accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// A small page with the site's style and no script; `text` is our own, never the visitor's.
-pub(super) fn page(state: &AppState, status: StatusCode, title: &str, text: &str) -> Response {
-    let style = state.site.names().map_or_else(String::new, |names| {
-        format!("<link rel=\"stylesheet\" href=\"{}\">\n", names.css)
-    });
-    let html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
-         <title>{title} – Moescape</title>\n{style}</head>\n<body>\n\
-         <main class=\"broken-link\">\n<h1>{title}</h1>\n{text}\n\
-         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>\n\
-         </main>\n</body>\n</html>\n"
+/// A small page; `text` is our own, never the visitor's.
+fn page(
+    state: &AppState,
+    request: &Request,
+    status: StatusCode,
+    title: &str,
+    text: &str,
+) -> Response {
+    let body = format!(
+        "<h1>{title}</h1>\n{text}\n\
+         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>"
     );
-    let mut response = (status, Html(html)).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY));
-    response
+    let page = Reading { title, class: "broken-link", body: &body, ..Reading::default() };
+    page.answer(state, choices::theme(request.headers()).as_deref(), status)
 }

@@ -1,15 +1,16 @@
-//! Pages that only the server writes and no module takes over: the gallery, the tour and the guide.
-//! They read well without a script; with one they have the keys and the palette of every page.
+//! Pages that only the server writes and no module takes over: the gallery, the tour, the guide,
+//! settings, the sheets to share, export and import, and what isn't there. They read well without
+//! a script; with one they have the keys and the palette of every page.
 
 use std::fmt::Write as _;
 
 use app::html::{element, escaped};
 use app::panels::header;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header as names};
+use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use model::MODEL_VERSION;
 
-use crate::{AppState, choices};
+use crate::AppState;
 
 /// What such a page may load: the site's own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -22,9 +23,13 @@ pub(super) struct Reading<'a> {
     pub(super) path: &'a str,
     /// The title of the document.
     pub(super) title: &'a str,
-    /// What it is about, for search engines and previews.
+    /// What it is about, for search engines and previews; nothing keeps it out of them.
     pub(super) about: &'a str,
-    /// Attributes of `<main>`, our own.
+    /// A script of its own.
+    pub(super) script: Option<&'a str>,
+    /// The class of `<main>`, which says how it is laid out.
+    pub(super) class: &'a str,
+    /// More attributes of `<main>`, our own.
     pub(super) main: &'a str,
     /// What stands beside `<main>`, in front of it.
     pub(super) beside: &'a str,
@@ -32,38 +37,52 @@ pub(super) struct Reading<'a> {
     pub(super) body: &'a str,
 }
 
+impl Default for Reading<'_> {
+    fn default() -> Self {
+        Self {
+            path: "",
+            title: "",
+            about: "",
+            script: None,
+            class: "reading",
+            main: "",
+            beside: "",
+            body: "",
+        }
+    }
+}
+
 impl Reading<'_> {
-    /// The page for a visitor.
+    /// The page for a visitor who chose this theme, or none.
     pub(super) fn answer(
         &self,
         state: &AppState,
-        headers: &HeaderMap,
+        theme: Option<&str>,
         status: StatusCode,
     ) -> Response {
-        let theme = choices::theme(headers);
+        // What isn't for search engines is of this visitor and this moment.
+        let cache = if self.about.is_empty() { "private, no-store" } else { "private, no-cache" };
         let fields = [
             (names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-            (names::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+            (names::CACHE_CONTROL, HeaderValue::from_static(cache)),
         ];
-        (status, fields, Html(self.document(state, theme.as_deref()))).into_response()
+        (status, fields, Html(self.document(state, theme))).into_response()
     }
 
     fn document(&self, state: &AppState, theme: Option<&str>) -> String {
-        let Self { path, title, about, main, beside, body } = self;
+        let Self { path, title, class, main, beside, body, .. } = self;
         // Only the two that there are come out of a cookie.
         let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
-        let (title, about) = (format!("{title} · Moescape"), escaped(about));
+        let title = format!("{title} · Moescape");
         let columns = if beside.is_empty() { "" } else { " class=\"guide\"" };
         let mut html = format!(
             "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta name=\"model-version\" content=\"{MODEL_VERSION}\">\n\
-             <meta name=\"description\" content=\"{about}\">\n\
-             <meta property=\"og:title\" content=\"{}\">\n\
-             <meta property=\"og:description\" content=\"{about}\">\n\
+             {}\
              <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n",
-            escaped(&title)
+            self.preview(&title)
         );
         element(&mut html, "title", "", &title);
         if let Some(names) = state.site.names() {
@@ -76,16 +95,31 @@ impl Reading<'_> {
                 names.css, names.habits
             );
         }
+        if let Some(script) = self.script {
+            let _ = write!(html, "\n<script type=\"module\" src=\"{script}\"></script>");
+        }
         let _ = write!(
             html,
             "\n</head>\n<body>\n<div class=\"reading-page\">\
              <a class=\"skip\" href=\"#reading\">Skip to the content</a>\
              <header class=\"header\">{}</header>\n\
              <div{columns}>{beside}\
-             <main id=\"reading\" class=\"reading\" {main}>{body}</main></div></div>\n\
+             <main id=\"reading\" class=\"{class}\" {main}>{body}</main></div></div>\n\
              </body>\n</html>\n",
             header::still(path)
         );
         html
+    }
+    /// What search engines and previews are told.
+    fn preview(&self, title: &str) -> String {
+        if self.about.is_empty() {
+            return "<meta name=\"robots\" content=\"noindex\">\n".to_owned();
+        }
+        let (title, about) = (escaped(title), escaped(self.about));
+        format!(
+            "<meta name=\"description\" content=\"{about}\">\n\
+             <meta property=\"og:title\" content=\"{title}\">\n\
+             <meta property=\"og:description\" content=\"{about}\">\n"
+        )
     }
 }

@@ -74,8 +74,9 @@ pub(super) async fn form(
     let asked = asked.as_deref().or_else(|| before(&headers)).filter(|back| is_own(back));
     let body = body(&headers, asked.unwrap_or("/"));
     let about = "Language, units, theme and keys of every page";
-    Reading { path: SETTINGS_PATH, title: "Settings", about, main: "", beside: "", body: &body }
-        .answer(&state, &headers, StatusCode::OK)
+    let (path, title) = (SETTINGS_PATH, "Settings");
+    let page = Reading { path, title, about, body: &body, ..Reading::default() };
+    page.answer(&state, choices::theme(&headers).as_deref(), StatusCode::OK)
 }
 
 /// Keeps what was chosen as cookies, and leads back.

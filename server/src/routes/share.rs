@@ -12,12 +12,13 @@ use axum::Form;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use model::design::Design;
 use model::{MODEL_VERSION, link};
 
+use super::designs;
 use super::page::off_thread;
-use super::{designs, sheets};
+use super::reading::Reading;
 use crate::client::Client;
 use crate::designs::{Entry, Stored, Words, id};
 use crate::owner::{Owner, Storing};
@@ -126,7 +127,7 @@ async fn sheet(
     let listed: Vec<(Stored, Entry)> = designs::of_owner(state, owner, None, LISTED).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, |refused| refused.problem.status());
     let state = state.clone();
-    let html = off_thread(move || {
+    off_thread(move || {
         let (why, typed) = refused.map(|it| (it.problem.detail().to_owned(), it.typed)).unzip();
         let sheet = Sheet {
             design: &design,
@@ -138,7 +139,14 @@ async fn sheet(
             why: why.as_deref(),
             typed: typed.as_ref(),
         };
-        sheets::document(&state, asker.theme.as_deref(), "Share a design", &sheet.html())
-    });
-    Ok((status, sheets::headers(), Html(html.await?)).into_response())
+        let page = Reading {
+            title: "Share a design",
+            script: state.site.names().map(|names| names.share.as_str()),
+            class: "share",
+            body: &sheet.html(),
+            ..Reading::default()
+        };
+        page.answer(&state, asker.theme.as_deref(), status)
+    })
+    .await
 }

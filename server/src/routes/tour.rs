@@ -20,8 +20,8 @@ use model::preset::ladder::END;
 use super::page::off_thread;
 use super::query;
 use super::reading::Reading;
-use crate::AppState;
 use crate::problem::Problem;
+use crate::{AppState, choices};
 
 const ABOUT: &str = "Pangu Ultra MoE from 18.9 % to 30.0 % MFU, one change at a time: why each \
                      helps, what the model predicts, and what is published of it";
@@ -50,6 +50,7 @@ pub(super) async fn tour(
 ) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
     let asked = asked(&query);
+    let theme = choices::theme(&headers);
     off_thread(move || {
         let steps = ladder();
         let last = steps.len().saturating_sub(1);
@@ -67,8 +68,9 @@ pub(super) async fn tour(
         write_step(&mut body, steps, index);
         let path = app::panels::header::TOUR_PATH;
         let main = "data-tour=\"\"";
-        Reading { path, title: &title, about: ABOUT, main, beside: "", body: &body }
-            .answer(&state, &headers, status)
+        let page =
+            Reading { path, title: &title, about: ABOUT, main, body: &body, ..Reading::default() };
+        page.answer(&state, theme.as_deref(), status)
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! The form of `/import` and the page around it, as HTML.
+//! The form of `/import`, as HTML.
 
 use std::fmt::Write as _;
 
@@ -51,17 +51,9 @@ impl Asked {
     }
 }
 
-/// The whole body.
+/// What stands on the page.
 pub(super) fn html(asked: &Asked, answer: &str) -> String {
-    let mut html = String::from(
-        "<header class=\"header\"><a class=\"brand\" href=\"/\">\
-         <img src=\"/favicon.svg\" alt=\"\" width=\"22\" height=\"22\">\
-         <span class=\"brand-name\">Moescape</span></a>\
-         <nav class=\"pages\" aria-label=\"Pages\"><a href=\"/\">Explore</a>\
-         <a href=\"/sweep\">Sweep</a><a href=\"/compare\">Compare</a>\
-         <a href=\"/schedule\">Schedules</a><a href=\"/ladder\">Ladder</a>\
-         <a href=\"/trust\">Trust</a></nav></header><main class=\"import\">",
-    );
+    let mut html = String::new();
     if answer.is_empty() {
         html.push_str("<h1>Import a design</h1>");
     }
@@ -80,7 +72,7 @@ pub(super) fn html(asked: &Asked, answer: &str) -> String {
         html.push_str("<h2>Import another text</h2>");
     }
     form(&mut html, asked);
-    html.push_str("</section></main>");
+    html.push_str("</section>");
     html
 }
 
