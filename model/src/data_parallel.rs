@@ -54,7 +54,9 @@ pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
         if group.size == 1 || params <= 0.0 {
             continue;
         }
-        let mut add = |group: &Group, collective, passes, bytes: f64, times: f64| {
+        let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
+            // A micro-batch goes in one direction, and meets the parameters of that one alone.
+            let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
             for (link, [bytes, seconds]) in links.into_iter().zip(plan.data_call(group, bytes)) {
                 if bytes > 0.0 {

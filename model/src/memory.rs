@@ -225,9 +225,12 @@ impl Plan {
     /// Bytes of the checkpoints of `layers` recomputed layers: one layer input for each group of
     /// layers inside a chunk.
     fn checkpoints(&self, layers: f64) -> f64 {
+        let group = self.checkpoint_group(layers);
+        if group <= 1.0 {
+            return self.layer_input() * layers;
+        }
         let chunks = self.sizes.vpp as f64;
-        let groups = libm::ceil(layers / chunks / self.checkpoint_group(layers));
-        self.layer_input() * chunks * groups
+        self.layer_input() * chunks * libm::ceil(layers / chunks / group)
     }
 
     /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
@@ -249,11 +252,14 @@ impl Plan {
             let whole = kept.device + kept.host;
             sum.device += kept.device * kind.normal + checkpoints * kind.share;
             sum.host += kept.host * kind.normal + whole * kind.offloaded;
+            let ahead = if memory.swap_prefetch { 2.0 } else { 1.0 };
             let again = if recomputes {
                 whole * self.checkpoint_group(split.recomputed)
             } else {
-                kept.again + kept.host * if memory.swap_prefetch { 2.0 } else { 1.0 }
+                kept.again + kept.host * ahead
             };
+            let offloaded = whole * ahead.min(kind.offloaded.max(1.0));
+            let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
             sum.again = sum.again.max(again + works);
         }
         sum.device += self.head_inputs(stage);

@@ -161,18 +161,10 @@ impl Plan {
         Group::strided(&self.machine, self.sizes.cp, self.sizes.tp)
     }
 
-    /// The expert-parallel group: contiguous over TP, CP and then DP.
+    /// The expert-parallel group: contiguous over TP, CP and then DP. Where stages are next to each
+    /// other, the rule `pipeline_is_outermost_unless_edp_is_dp` keeps it inside TP x CP.
     pub(crate) fn ep_group(&self) -> Group {
-        let inner = self.sizes.tp * self.sizes.cp;
-        let contiguous = self.design().parallel.rank_order == RankOrder::TpCpEpDpPp
-            || self.sizes.ep * self.sizes.etp <= inner;
-        if contiguous {
-            return Group::strided(&self.machine, self.sizes.ep, self.sizes.etp);
-        }
-        // Beyond TP x CP the next data-parallel rank is a whole pipeline away.
-        let near = greatest_divisor(self.sizes.ep, (inner / self.sizes.etp).max(1));
-        let close = Group::strided(&self.machine, near, self.sizes.etp).close;
-        Group { size: self.sizes.ep, close, domains: self.sizes.ep / close }
+        Group::strided(&self.machine, self.sizes.ep, self.sizes.etp)
     }
 
     /// The ranks that split one expert.
@@ -182,11 +174,16 @@ impl Plan {
 
     /// The data-parallel group of what every rank shares, CP included.
     pub(crate) fn dp_group(&self) -> Group {
-        let stride = match self.design().parallel.rank_order {
-            RankOrder::TpCpEpDpPp => self.sizes.tp,
-            RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.pp,
-        };
-        Group::strided(&self.machine, self.sizes.dp * self.sizes.cp, stride)
+        let size = self.sizes.dp * self.sizes.cp;
+        if self.sizes.pp == 1 || self.design().parallel.rank_order == RankOrder::TpCpEpDpPp {
+            return Group::strided(&self.machine, size, self.sizes.tp);
+        }
+        // CP ranks are neighbours; the next data-parallel rank is a whole pipeline away.
+        let near = self.cp_group();
+        let pipeline = self.sizes.tp * self.sizes.cp * self.sizes.pp;
+        let far = Group::strided(&self.machine, self.sizes.dp, pipeline);
+        let close = if near.close == near.size { near.close * far.close } else { near.close };
+        Group { size, close, domains: size / close }
     }
 
     /// The data-parallel group of experts.

@@ -14,6 +14,8 @@ use proptest::prelude::*;
 mod constants;
 #[path = "laws/memory.rs"]
 mod memory;
+#[path = "laws/placement.rs"]
+mod placement;
 #[path = "laws/routing.rs"]
 mod routing;
 #[path = "laws/scaling.rs"]

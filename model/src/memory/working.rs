@@ -166,9 +166,10 @@ impl Plan {
         self.layer_params(stage, params) * bytes
     }
 
-    /// Parameters of a mean layer of a stage, its tables spread over the layers.
+    /// Parameters of a mean layer of a stage, its tables spread over the layers. `params` are those
+    /// of all directions.
     fn layer_params(&self, stage: &Stage, params: &RankParams) -> f64 {
-        (params.dense + params.expert) / stage.layers().max(1.0)
+        (params.dense + params.expert) / (stage.layers().max(1.0) * self.directions())
     }
 
     /// Are the shards of the weights the optimizer's own copies, cast when they are gathered?

@@ -1,7 +1,7 @@
 //! What is sent is received: volumes of exchanges that mirror each other, and of dispatchers that
 //! bring the same tokens to the same experts.
 
-use model::choice::{Dispatcher, Precision, RecomputeGranularity};
+use model::choice::{Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy};
 use model::design::Design;
 use model::estimate;
 use model::estimate::{Axis, Collective, Communication, LinkLevel};
@@ -78,12 +78,16 @@ proptest! {
     }
 
     /// A gradient is scattered where its parameter is gathered: the same elements, each in its own
-    /// number format.
+    /// number format. A call of a micro-batch is about one direction of `DualPipe`, one of a step
+    /// about both.
     #[test]
     fn data_parallel_ranks_gather_what_they_scattered(design in legal_design()) {
         let elements = |rows: &[Communication], axis, link, collective, bytes: f64| {
             find(rows, axis, link, collective).map_or(0.0, |row| row.bytes_per_call.get() / bytes)
         };
+        let strategy = design.parallel.data_parallel_sharding_strategy;
+        let directions = if design.schedule.method == Method::DualPipe { 2.0 } else { 1.0 };
+        let of_call = |least| if strategy as u8 >= least as u8 { directions } else { 1.0 };
         let all = rows(&design);
         let gradient = design.memory.gradient_dtype.bytes();
         let weight = if design.training.precision == Precision::Fp32 { 4.0 } else { 2.0 };
@@ -91,6 +95,8 @@ proptest! {
             for link in LINKS {
                 let scattered = elements(&all, axis, link, Collective::ReduceScatter, gradient);
                 let gathered = elements(&all, axis, link, Collective::AllGather, weight);
+                let scattered = scattered * of_call(ShardingStrategy::OptimGrads);
+                let gathered = gathered * of_call(ShardingStrategy::OptimGradsParams);
                 prop_assert!(near(scattered, gathered), "{axis:?} {scattered} {gathered}");
             }
         }

@@ -1,0 +1,132 @@
+//! Where ranks are and what they hold: the order of ranks moves no exchange that it doesn't
+//! concern, a direction moves its own parameters, and what comes back takes room.
+
+use model::estimate::{Axis, LinkLevel};
+
+use super::*;
+
+fn of(preset: &str, settings: &[(&str, &str)]) -> Estimate {
+    let mut design = Design::from_preset(preset).unwrap();
+    for (knob, value) in settings {
+        design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    estimate(&plan(&design))
+}
+
+fn sent(estimate: &Estimate, axis: Axis, link: Option<LinkLevel>) -> f64 {
+    let rows = estimate.communication.iter().filter(|row| row.axis == axis);
+    rows.filter(|row| link.is_none_or(|link| row.link == link)).map(|row| row.bytes.get()).sum()
+}
+
+/// The pipeline's place among the axes says nothing where there is none.
+#[test]
+fn the_orders_of_ranks_are_one_without_a_pipeline() {
+    let of = |order| of("qwen3-30b-a3b", &[("rank_order", order)]);
+    assert_eq!(numbers(&of("tp-cp-ep-dp-pp")), numbers(&of("tp-cp-ep-pp-dp")));
+}
+
+/// CP 8 fills a node in both orders, so that gradients meet there first.
+#[test]
+fn context_ranks_are_neighbours_in_both_orders_of_ranks() {
+    let of = |order| {
+        of(
+            "llama-3-8b",
+            &[
+                ("num_devices", "128"),
+                ("tp", "1"),
+                ("sequence_parallel", "false"),
+                ("pp", "8"),
+                ("cp", "8"),
+                ("seq_length", "65536"),
+                ("gbs", "64"),
+                ("recompute_granularity", "full"),
+                ("rank_order", order),
+            ],
+        )
+    };
+    let [inner, outer] = ["tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp"].map(of);
+    for link in [LinkLevel::IntraNode, LinkLevel::InterNode] {
+        let [inner, outer] = [&inner, &outer].map(|it| sent(it, Axis::Dp, Some(link)));
+        assert!(inner > 0.0 && (inner - outer).abs() <= 1e-9 * inner, "{inner} {outer}");
+    }
+}
+
+/// A device of `DualPipe` holds two stages' parameters, of which a micro-batch meets one.
+#[test]
+fn a_micro_batch_moves_the_parameters_of_its_own_direction() {
+    for strategy in ["optim_grads", "optim_grads_params"] {
+        let of = |method| {
+            of(
+                "llama-3-70b",
+                &[
+                    ("num_devices", "256"),
+                    ("tp", "8"),
+                    ("sequence_parallel", "true"),
+                    ("pp", "4"),
+                    ("vpp", "1"),
+                    ("gbs", "256"),
+                    ("recompute_granularity", "full"),
+                    ("data_parallel_sharding_strategy", strategy),
+                    ("method", method),
+                ],
+            )
+        };
+        let [one, both] = ["1f1b", "dualpipe"].map(|method| sent(&of(method), Axis::Dp, None));
+        // What goes once a step, such as gathered parameters, is twice as much.
+        let most = if strategy == "optim_grads" { 1.05 } else { 1.0 + 1e-9 };
+        assert!(one > 0.0 && both >= one * (1.0 - 1e-9) && both <= one * most, "{one} {both}");
+    }
+}
+
+#[test]
+fn each_recomputed_layer_frees_as_much_as_the_one_before() {
+    let held = |layers: u32| {
+        let settings = [
+            ("num_devices", "32"),
+            ("tp", "8"),
+            ("sequence_parallel", "true"),
+            ("pp", "4"),
+            ("vpp", "8"),
+            ("method", "interleaved"),
+            ("gbs", "64"),
+            ("recompute_granularity", "full"),
+            ("recompute_method", "block"),
+            ("recompute_num_layers", &layers.to_string()),
+        ];
+        of("llama-3-8b", &settings).stages[0].memory.activations.get()
+    };
+    let first = held(0) - held(1);
+    for layers in 1..8 {
+        let freed = held(layers) - held(layers + 1);
+        assert!((freed - first).abs() <= 1e-9 * first, "{layers}: {freed} {first}");
+    }
+}
+
+/// An offloaded layer is on the device while it runs backward, and the next one on its way.
+#[test]
+fn offloaded_layers_come_back_to_run() {
+    let of = |layers: &str, prefetch: &str| {
+        let settings = [
+            ("hbm_usable_gib", "56"),
+            ("num_devices", "8"),
+            ("tp", "1"),
+            ("sequence_parallel", "false"),
+            ("pp", "1"),
+            ("recompute_granularity", "none"),
+            ("seq_length", "32768"),
+            // The head's moment is less full than a layer's.
+            ("vocab_size", "8192"),
+            ("cross_entropy_loss_fusion", "true"),
+            ("cpu_offloading_num_layers", layers),
+            ("swap_prefetch", prefetch),
+        ];
+        of("llama-3-8b", &settings).stages[0].memory
+    };
+    let layer = of("30", "false").activations.get() - of("31", "false").activations.get();
+    let buffers = |layers, prefetch| of(layers, prefetch).buffers.get();
+    assert!(buffers("31", "false") >= buffers("0", "false") + 0.5 * layer);
+    let ahead = buffers("31", "true") - buffers("31", "false");
+    assert!((ahead - layer).abs() <= 1e-9 * layer, "{ahead} {layer}");
+    // There is no next one.
+    assert!((buffers("1", "true") - buffers("1", "false")).abs() < 1.0);
+}
