@@ -60,6 +60,8 @@ for (const width of [1280, 1440, 1920]) {
   test(`sliders that are dragged move nothing else at ${width} pixels`, async ({ page }) => {
     await page.setViewportSize({ width, height: 900 });
     await gotoHydrated(page);
+    // What is loaded after the page has come, so that all that moves is moved by a slider.
+    await page.waitForLoadState("networkidle");
     const moved = await page.evaluate(async () => {
       let shift = 0;
       let shifted: string[] = [];
@@ -138,6 +140,30 @@ test("slash finds a knob by its name", async ({ page }) => {
   await search.fill("gradient_dtype");
   await expect(page.getByRole("combobox", { name: "Gradients" })).toBeVisible();
   await expect(numberBox(page, PP)).toBeHidden();
+});
+
+test("numbers are typed key by key, past what is refused on the way", async ({ page }) => {
+  await gotoHydrated(page);
+  const hidden = page.locator("[data-knob='transformer.hidden_size'] .number-box");
+  await hidden.press("ControlOrMeta+a");
+  // "4" is below the least size.
+  await hidden.pressSequentially("4096");
+  await expect(hidden).toHaveValue("4096");
+  await expect(page).toHaveURL(/transformer\.hidden_size=4096/);
+  const pp = numberBox(page, PP);
+  await pp.press("End");
+  for (const key of ["Backspace", "Backspace"]) await pp.press(key);
+  await expect(pp).toHaveValue("");
+  await expect(pp).toHaveAttribute("aria-invalid", "true");
+  await pp.press("8");
+  await expect(pp).toHaveValue("8");
+  await expect(page).toHaveURL(/pipeline_model_parallel_size=8/);
+  // What was refused goes when another value comes.
+  await pp.fill("0");
+  await expect(pp).toHaveValue("0");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(pp).not.toHaveValue("0");
+  await expect(pp).toHaveAttribute("aria-invalid", "false");
 });
 
 for (const text of ["-1", "1000000000000000000", "12.5"]) {

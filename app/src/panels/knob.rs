@@ -185,8 +185,6 @@ impl Row {
 
     fn number_box(self, entry: Entry) -> impl IntoView {
         let value = Signal::derive(move || {
-            // A refused text that is taken back must leave the box too.
-            self.refused.track();
             self.value.with(|value| {
                 let unset = matches!(value, Value::None)
                     || matches!(value, Value::List(values) if values.is_empty());
@@ -205,6 +203,7 @@ impl Row {
             entry,
             value,
             placeholder,
+            refused: Signal::derive(move || self.refusal().is_some()),
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
             locked: self.explorer.locked.into(),

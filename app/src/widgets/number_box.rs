@@ -25,6 +25,8 @@ pub struct NumberBox {
     pub value: Signal<String>,
     /// What an empty box stands for.
     pub placeholder: Signal<String>,
+    /// Was what stands in the box refused? It stays there then, to be mended.
+    pub refused: Signal<bool>,
     /// Is the value refused or in conflict with others?
     pub invalid: Signal<bool>,
     /// The id of the text that says why.
@@ -45,12 +47,13 @@ pub const NOT_A_NUMBER: &str = "not a number";
 /// Draws a number box.
 pub fn number_box(spec: NumberBox) -> impl IntoView {
     let NumberBox { id, entry, value, placeholder, invalid, described_by, .. } = spec;
-    let NumberBox { locked, on_type, on_step, on_done, .. } = spec;
+    let NumberBox { refused, locked, on_type, on_step, on_done, .. } = spec;
     let node = NodeRef::<html::Input>::new();
-    // Not an attribute: the box must also follow when it holds a refused text.
+    // Not an attribute: the box must also follow when a refused text is taken back.
     Effect::new(move || {
-        let value = value.get();
-        if let Some(input) = node.get()
+        let (value, refused) = (value.get(), refused.get());
+        if !refused
+            && let Some(input) = node.get()
             && input.value() != value
         {
             input.set_value(&value);
