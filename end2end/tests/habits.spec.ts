@@ -51,6 +51,16 @@ test("the palette offers a knob's legal values, and no others", async ({ page })
   await expect(page.getByRole("region", { name: "Broken rules" })).toBeVisible();
 });
 
+test("a list is set to none from the palette", async ({ page }) => {
+  await ready(page);
+  const list = page.locator("[data-knob='memory.recompute_granularity'] select");
+  await expect(list).toHaveValue("selective");
+  await ask(page, "recompute_granularity none");
+  await page.keyboard.press("Enter");
+  await expect(list).toHaveValue("none");
+  await expect(page).toHaveURL(/recompute_granularity=none/);
+});
+
 test("arrow keys choose, and the chosen one is told to screen readers", async ({ page }) => {
   await ready(page);
   const palette = await ask(page, "memory");

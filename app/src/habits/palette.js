@@ -68,7 +68,8 @@ function setKnob({ id, label }, value) {
     const wanted = /^(on|true|yes|1)$/i.test(value);
     if (control.checked !== wanted) control.click();
   } else {
-    control.value = value === "none" ? "" : value;
+    // An empty box stands for none; a list has an entry of that name.
+    control.value = value === "none" && !control.matches("select") ? "" : value;
     control.dispatchEvent(new Event("input", { bubbles: true }));
     control.dispatchEvent(new Event("change", { bubbles: true }));
   }
