@@ -130,6 +130,25 @@ test.describe("while it runs", () => {
   });
 });
 
+test.describe("behind a proxy that is away for a moment", () => {
+  // What was asked for before the sweep was removed may come after it.
+  test.use({ expectedConsole: /status of (404|503)/ });
+
+  test("a running sweep is followed again", async ({ page, request }) => {
+    let asked = 0;
+    await page.route("**/api/v1/sweeps/*/events", (route) =>
+      asked++ === 0 ? route.fulfill({ status: 503 }) : route.continue(),
+    );
+    const address = await start(request, LONG);
+    await gotoHydrated(page, address);
+    await expect.poll(() => asked, { timeout: 15_000 }).toBe(2);
+    const status = page.locator("#part-status");
+    await expect(status).toContainText(/designs\/s, about/, { timeout: 15_000 });
+    await request.delete(`/api/v1/sweeps/${address.slice(3)}`);
+    await expect(status).toContainText("Removed");
+  });
+});
+
 test("what is brushed is brushed in every view, kept, and in the link", async ({
   page,
   request,

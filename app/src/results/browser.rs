@@ -196,7 +196,14 @@ fn follow(live: &Shared) {
     let broken = Closure::<dyn FnMut(Event)>::new(move |_: Event| {
         // A browser connects again by itself unless the answer was no stream: it may be gone.
         if ended.ready_state() == EventSource::CLOSED {
-            shared.borrow_mut().is_stale = true;
+            {
+                let mut page = shared.borrow_mut();
+                page.is_stale = true;
+                // The data says whether there is something to hear of still.
+                page.source = None;
+                page.is_followed = false;
+                page.next_get = page.next_get.max(now() + RETRY);
+            }
             get_later(&shared);
         }
     });
