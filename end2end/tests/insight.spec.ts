@@ -102,3 +102,25 @@ test("while a slider is held the numbers from before stay, and Escape goes back"
   await expect(page.getByRole("button", { name: "Undo" })).toBeDisabled();
   expect(await numbers(page)).toEqual(before);
 });
+
+test("terms stay as they were folded, and focused, when numbers change", async ({ page }) => {
+  await gotoHydrated(page);
+  await page.getByRole("button", { name: "Explain MFU" }).click();
+  const panel = page.locator("#explanation");
+  const closed = panel.locator("details:not([open]) > summary").first();
+  const path = await closed.getAttribute("data-term");
+  const folded = panel.locator(`[data-term="${path}"]`);
+  const own = panel.locator("details", { has: page.locator(`> [data-term="${path}"]`) });
+  await folded.press("Enter");
+  await expect(own).toHaveAttribute("open", "");
+  const before = (await panel.locator(".explained-value").textContent()) ?? "";
+  // As another page, or a drag, changes it.
+  await page.evaluate(() => {
+    const box = document.querySelector<HTMLInputElement>("#knob-micro_batch_size")!;
+    box.value = "1";
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await expect(panel.locator(".explained-value")).not.toHaveText(before);
+  await expect(own).toHaveAttribute("open", "");
+  await expect(folded).toBeFocused();
+});

@@ -1,12 +1,18 @@
 //! The panel that explains a number: definition, formula, source and the tree of its terms.
 
+use std::collections::BTreeMap;
+
 use leptos::either::Either;
+use leptos::ev;
 use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
 use model::explain::Breakdown;
 use model::metric::MetricId;
 use model::source::Source;
+use web_sys::{HtmlDetailsElement, HtmlElement};
 
 use super::conventions;
+use crate::download::elements;
 use crate::error_band::expected;
 use crate::explorer::Explorer;
 use crate::format;
@@ -16,6 +22,10 @@ use crate::widgets::part::{IntoPart, Part};
 
 /// So many levels of the tree stand open at first.
 const OPEN_LEVELS: usize = 2;
+
+/// The terms that were folded or unfolded, by the names on the way to them: they stay so when their
+/// numbers change.
+type Folds = StoredValue<BTreeMap<String, bool>>;
 
 /// The explanation of the metric that was asked for.
 pub fn explanation(explorer: Explorer) -> impl IntoView {
@@ -37,9 +47,11 @@ fn explained(explorer: Explorer, id: MetricId) -> impl IntoView {
             format::metric(id, numbers.estimate.metrics.get(id)).to_string()
         })
     };
+    let folds = Folds::default();
     let terms = move || {
+        keep_focus();
         let whole = explorer.with_numbers(|numbers| model::explain(&numbers.plan, id));
-        let terms: Vec<_> = whole.children.iter().map(|part| term(part, 1)).collect();
+        let terms: Vec<_> = whole.children.iter().map(|part| term(part, 1, "", folds)).collect();
         view! {
             {substituted(&whole)}
             <ul class="terms">{terms}</ul>
@@ -100,8 +112,26 @@ fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
     }
 }
 
+/// Focuses the term again that has the focus, once the terms are made anew.
+fn keep_focus() {
+    if !cfg!(feature = "browser") {
+        return;
+    }
+    let path = || document().active_element()?.get_attribute("data-term");
+    let Some(path) = path() else { return };
+    request_animation_frame(move || {
+        let Some(panel) = document().get_element_by_id("explanation") else { return };
+        let mut terms = elements(&panel, "[data-term]");
+        let term = terms.find(|it| it.get_attribute("data-term").as_ref() == Some(&path));
+        if let Some(term) = term.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+            // It is only a help.
+            let _ = term.focus();
+        }
+    });
+}
+
 /// A term with its own terms below it; erased, since its type would hold itself.
-fn term(breakdown: &Breakdown, level: usize) -> Part {
+fn term(breakdown: &Breakdown, level: usize, above: &str, folds: Folds) -> Part {
     let value = format::in_unit(breakdown.value, breakdown.unit).to_string();
     let head = view! {
         <span class="term-name">{breakdown.name.clone()}</span>
@@ -112,11 +142,21 @@ fn term(breakdown: &Breakdown, level: usize) -> Part {
     if breakdown.children.is_empty() {
         return view! { <li class="term"><div class="term-head">{head}</div>{formula}</li> }.part();
     }
-    let children: Vec<_> = breakdown.children.iter().map(|child| term(child, level + 1)).collect();
+    let path = format!("{above}/{}", breakdown.name);
+    let children = breakdown.children.iter().map(|child| term(child, level + 1, &path, folds));
+    let children: Vec<_> = children.collect();
+    let open = folds.with_value(|folds| folds.get(&path).copied()).unwrap_or(level < OPEN_LEVELS);
+    let own = path.clone();
+    let fold = move |event: ev::Event| {
+        let details = event.target().and_then(|it| it.dyn_into::<HtmlDetailsElement>().ok());
+        if let Some(details) = details {
+            folds.update_value(|folds| _ = folds.insert(own.clone(), details.open()));
+        }
+    };
     view! {
         <li class="term">
-            <details open=level < OPEN_LEVELS>
-                <summary class="term-head">{head}</summary>
+            <details open=open on:toggle=fold>
+                <summary class="term-head" data-term=path>{head}</summary>
                 {formula}
                 {substituted(breakdown)}
                 <p class="muted">{source(breakdown.source)}</p>
