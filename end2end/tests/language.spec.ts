@@ -90,6 +90,17 @@ test("what somebody wrote stays as it is", async ({ visit }) => {
   await expect(page.locator("main")).toHaveAttribute("translate", "no");
   await expect(page.locator("main")).toContainText("Moescape");
   expect(await page.locator("main").textContent()).not.toMatch(/\p{Script=Han}/u);
+  // Words that the pages have, too.
+  await page.goto("/compare?a=v%3D1&a.name=Baseline&b=v%3D1%26vpp%3D1");
+  await page.locator("html[data-translated=true]").waitFor({ state: "attached" });
+  await expect(page.locator("h2", { hasText: "Baseline" })).toBeVisible();
+  await expect(page.locator("th .compare-name").first()).toHaveText("Baseline");
+  const form = { action: "store", link: "v=1&gbs=49152", name: "Candidate", note: "Baseline" };
+  await page.request.post("/share", { form, headers: { origin: new URL(page.url()).origin } });
+  await page.goto("/share?v=1&gbs=49152");
+  await page.goto(await page.locator("#share-short").inputValue());
+  await expect(page.getByRole("heading", { name: "Candidate" })).toBeVisible();
+  await expect(page.locator(".stored-note")).toHaveText("Baseline");
 });
 
 test("the settings keep language and units, and lead back to the design", async ({ visit }) => {

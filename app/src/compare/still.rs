@@ -33,6 +33,12 @@ pub(super) fn html(raw: &str) -> String {
     html
 }
 
+/// An attribute that keeps a name which somebody gave as it is in every language.
+pub(super) fn own(chosen: &Chosen, place: usize) -> &'static str {
+    let is_named = chosen.designs.get(place).is_some_and(|choice| !choice.name.is_empty());
+    if is_named { "translate=\"no\"" } else { "" }
+}
+
 /// A design's letter, in the colour that it has in charts.
 pub(super) fn letter_mark(html: &mut String, letter: char) {
     let _ = write!(
@@ -76,7 +82,7 @@ fn card(html: &mut String, columns: &[Column], chosen: &Chosen, place: usize) {
          <h2 id=\"design-{letter}\">"
     );
     letter_mark(html, letter);
-    escape_into(html, &column.name);
+    element(html, "span", own(chosen, place), &column.name);
     if is_baseline && columns.len() > 1 {
         html.push_str(" <span class=\"own-mark\">Baseline</span>");
     }

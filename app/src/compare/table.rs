@@ -8,7 +8,7 @@ use model::metric::{MetricId, MetricValue};
 
 use super::chosen::Chosen;
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, metrics};
-use super::still::letter_mark;
+use super::still::{letter_mark, own};
 use crate::error_band::expected;
 use crate::format;
 use crate::html::{element, escaped};
@@ -39,7 +39,8 @@ pub(super) fn html(html: &mut String, columns: &[Column], chosen: &Chosen) {
     for (place, column) in columns.iter().enumerate() {
         html.push_str("<th scope=\"col\">");
         letter_mark(html, column.letter);
-        element(html, "span", "class=\"compare-name\"", &column.name);
+        let attributes = format!("class=\"compare-name\" {}", own(chosen, place));
+        element(html, "span", &attributes, &column.name);
         if place == chosen.baseline && columns.len() > 1 {
             html.push_str(" <span class=\"compare-note\">baseline</span>");
         }

@@ -38,7 +38,9 @@ export async function remember(query) {
 }
 
 function row(key, { query, name, time }) {
-  const link = page.make("a", { href: `/?${query}` }, name);
+  // What somebody called it stays as it is in every language.
+  const translate = key === NAMED ? "no" : undefined;
+  const link = page.make("a", { href: `/?${query}`, translate }, name);
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || !page.isExplorer()) return;
     event.preventDefault();

@@ -37,7 +37,9 @@ pub(super) fn bar(session: Session) -> Part {
         <header class="header">
             {header::brand()}
             <p class="session-name">
-                <strong>{text(move || session.with_room(|room| room.name.clone()))}</strong>
+                <strong translate="no">
+                    {text(move || session.with_room(|room| room.name.clone()))}
+                </strong>
                 <span class="muted">
                     {text(move || words::role(session.role.get()).to_owned())}
                 </span>

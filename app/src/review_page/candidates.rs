@@ -171,7 +171,7 @@ fn candidate(session: Session, candidate: &Candidate) -> Part {
     };
     view! {
         <li class="thread card">
-            <p><strong>{name.clone()}</strong></p>
+            <p><strong translate="no">{name.clone()}</strong></p>
             {byline(&candidate.by, candidate.at_millis)}
             {numbers}
             <p class="acts">

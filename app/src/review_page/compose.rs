@@ -157,7 +157,7 @@ pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
     view! {
         <p class="byline">
             <span class=class aria-hidden="true">{words::initials(by)}</span>
-            <strong>{words::person(by)}</strong>
+            <strong translate=words::own(by)>{words::person(by)}</strong>
             <span class="muted">{words::moment(at_millis)}</span>
         </p>
     }

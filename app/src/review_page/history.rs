@@ -156,7 +156,7 @@ fn line(session: Session, event: &Event, room: &Room) -> Part {
     view! {
         <li class:shown=flag(is_now)>
             <span>
-                <strong>{words::person(&event.by)}</strong>
+                <strong translate=words::own(&event.by)>{words::person(&event.by)}</strong>
                 " "
                 {words::change(&event.change, room)}
             </span>

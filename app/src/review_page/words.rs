@@ -159,6 +159,11 @@ pub fn person(person: &Person) -> String {
     if person.name.is_empty() { "A visitor".to_owned() } else { person.name.clone() }
 }
 
+/// Is their name theirs, so that it is the same in every language?
+pub fn own(person: &Person) -> Option<&'static str> {
+    (!person.name.is_empty()).then_some("no")
+}
+
 /// Who did something, and who it was that is meant: `Ann`.
 #[must_use]
 pub fn editor(edited: &Edited) -> String {

@@ -121,8 +121,9 @@ fn banner(stored: &Stored, entry: Option<&Entry>, asked: &Asked) -> String {
         stored.id
     );
     let name = entry.map_or("", |entry| &entry.name);
-    let name = if name.is_empty() { "Stored design" } else { name };
-    element(&mut html, "h2", "", name);
+    let (name, own) =
+        if name.is_empty() { ("Stored design", "") } else { (name, "translate=\"no\"") };
+    element(&mut html, "h2", own, name);
     let since = format!(
         "Stored on {} with model {}",
         calendar::day(stored.created_at_secs),
@@ -131,7 +132,7 @@ fn banner(stored: &Stored, entry: Option<&Entry>, asked: &Asked) -> String {
     element(&mut html, "p", "class=\"muted\"", &since);
     let note = entry.map_or("", |entry| &entry.note);
     if !note.is_empty() {
-        element(&mut html, "p", "class=\"stored-note\"", note);
+        element(&mut html, "p", "class=\"stored-note\" translate=\"no\"", note);
     }
     if let Ok(design) = link::decode(&stored.link) {
         let changes = changes(stored.result.as_deref(), &design);

@@ -32,7 +32,7 @@ async fn the_form_begins_a_session_around_the_design_of_its_link() {
     let page = enter(&app, &begin(&app, FORM).await).await;
     assert_eq!(page.status, StatusCode::OK);
     let html = page.text();
-    assert!(html.contains("<strong>Which PP?</strong>"), "{html}");
+    assert!(html.contains("<strong translate=\"no\">Which PP?</strong>"), "{html}");
     // It reads without a script: numbers, knobs and the parts of the panel are there.
     for part in ["Peak memory per device", "id=\"knob-micro_batch_size\"", "New comment"] {
         assert!(html.contains(part), "{part}");
