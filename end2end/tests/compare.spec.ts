@@ -69,6 +69,28 @@ test("four designs are pinned at most, and letters typed into a name are no keys
   await expect(tray(page).getByRole("listitem")).toHaveCount(4);
 });
 
+test("a name that is typed takes nothing of what is pressed next", async ({ page }) => {
+  await gotoHydrated(page);
+  for (const size of ["1", "2", "4"]) {
+    await numberBox(page, "Virtual stages (VPP)").fill(size);
+    await page.getByRole("button", { name: "Pin this design" }).click();
+  }
+  await page.getByRole("textbox", { name: "Name of A" }).pressSequentially("first");
+  await page.getByRole("button", { name: "Remove B" }).click();
+  await expect(tray(page).getByRole("listitem")).toHaveCount(2);
+  await expect(page.getByRole("textbox", { name: "Name of A" })).toHaveValue("first");
+  await expect(page.getByRole("link", { name: "Compare", exact: true }).last()).toHaveAttribute(
+    "href",
+    /a\.name=first/,
+  );
+  // The focus goes on from pin to pin, and then to the button that pins.
+  await expect(page.getByRole("button", { name: "Remove B" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Remove A" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Pin this design" })).toBeFocused();
+});
+
 test("everything on the page is a link or a form, without JavaScript too", async ({ visit }) => {
   const page = await visit({ javaScriptEnabled: false });
   await page.goto("/compare");

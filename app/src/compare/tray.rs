@@ -9,7 +9,7 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use model::link;
-use web_sys::HtmlInputElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 
 use super::chosen::{Choice, Chosen, MOST, letter, named};
 use super::{name, pins};
@@ -23,6 +23,9 @@ use crate::widgets::icon::{Icon, icon};
 pub struct Tray {
     explorer: Explorer,
     pinned: RwSignal<Chosen>,
+    /// The pins as the bar was last drawn: a name that is typed there needs no drawing, which would
+    /// take what is pressed next out of the page.
+    drawn: RwSignal<Chosen>,
     /// What was done last, to be spoken.
     said: RwSignal<String>,
 }
@@ -31,11 +34,16 @@ impl Tray {
     /// The pins that the browser keeps, once the page is taken over.
     #[must_use]
     pub fn new(explorer: Explorer) -> Self {
-        let tray = Self { explorer, pinned: RwSignal::default(), said: RwSignal::default() };
+        let (pinned, drawn) = (RwSignal::default(), RwSignal::default());
+        let tray = Self { explorer, pinned, drawn, said: RwSignal::default() };
+        let read = move || {
+            pinned.set(pins::read());
+            drawn.set(pinned.get_untracked());
+        };
         Effect::new(move || {
-            tray.pinned.set(pins::read());
+            read();
             // Another page of the same browser has pinned a design.
-            let other = window_event_listener(ev::storage, move |_| tray.pinned.set(pins::read()));
+            let other = window_event_listener(ev::storage, move |_| read());
             on_cleanup(move || other.remove());
         });
         tray
@@ -71,8 +79,14 @@ impl Tray {
         pins.address()
     }
 
-    /// Changes the pins as the browser keeps them, and says what was done.
+    /// Changes the pins, and draws them.
     fn change(self, change: impl FnOnce(&mut Chosen) -> String) {
+        self.keep(change);
+        self.drawn.set(self.pinned.get_untracked());
+    }
+
+    /// Changes the pins as the browser keeps them, and says what was done.
+    fn keep(self, change: impl FnOnce(&mut Chosen) -> String) {
         let mut pins = pins::read();
         if pins.designs.is_empty() {
             // A browser that keeps nothing still has those of this page.
@@ -93,6 +107,7 @@ impl Tray {
                 *pins = pins.without(place);
                 format!("{} is removed", letter(place))
             });
+            request_animation_frame(move || focus_after(place));
         }
     }
 
@@ -101,12 +116,14 @@ impl Tray {
         let input = event.target().and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
         let place = input.as_ref().and_then(|it| it.get_attribute("data-name")?.parse().ok());
         let (Some(input), Some(place)) = (input, place) else { return };
-        self.change(|pins| {
+        let name = named(&input.value());
+        self.keep(|pins| {
             if let Some(pin) = pins.designs.get_mut::<usize>(place) {
-                pin.name = named(&input.value());
+                pin.name.clone_from(&name);
             }
             format!("{} is renamed", letter(place))
         });
+        input.set_value(&name);
     }
 
     /// The button that pins the design at hand.
@@ -136,13 +153,26 @@ impl Tray {
                 on:click=move |event| self.press(&event)
                 on:change=move |event| self.rename(&event)
             >
-                <ul inner_html=move || self.pinned.with(list)></ul>
+                <ul inner_html=move || self.drawn.with(list)></ul>
                 <a class="button primary" title="Compare (c)" href=move || self.address()>
                     "Compare"
                 </a>
             </section>
             <p class="visually-hidden" role="status">{move || self.said.get()}</p>
         }
+    }
+}
+
+/// Focuses what is next to a pin that was removed: the one that has its place now, the last one,
+/// or the button that pins.
+fn focus_after(place: usize) {
+    let button = |place: usize| format!(".tray [data-unpin=\"{place}\"]");
+    let last = place.checked_sub(1).map(button);
+    let near = [Some(button(place)), last, Some("[data-act=pin]".to_owned())];
+    let mut found = near.iter().flatten().filter_map(|it| document().query_selector(it).ok()?);
+    if let Some(element) = found.next().and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // It is only a help.
+        let _ = element.focus();
     }
 }
 
