@@ -15,8 +15,8 @@ pub fn csv(raw: &str, date: &str) -> String {
     let (chosen, _) = Chosen::read(raw);
     let columns = columns(&chosen);
     let mut rows = vec![header(&columns, chosen.baseline)];
-    rows.push(row("name", "", columns.iter().map(|column| column.name.clone())));
-    rows.push(row("link", "", columns.iter().map(|column| column.link.clone())));
+    rows.push(row("name", "", columns.iter().map(|column| harmless(&column.name))));
+    rows.push(row("link", "", columns.iter().map(|column| harmless(&column.link))));
     let same = |value: &str| columns.iter().map(|_| value.to_owned()).collect::<Vec<_>>();
     rows.push(row("model_version", "", same(MODEL_VERSION).into_iter()));
     rows.push(row("date", "", same(date).into_iter()));
@@ -37,6 +37,12 @@ fn header(columns: &[Column], baseline: usize) -> Vec<String> {
     let others = columns.iter().filter(|column| column.letter != base);
     header.extend(others.map(|column| format!("{} - {base}", column.letter)));
     header
+}
+
+/// A text of someone's own that no program for tables takes for a formula.
+fn harmless(text: &str) -> String {
+    let quote = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    format!("{quote}{text}")
 }
 
 fn row(id: &str, unit: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
@@ -65,6 +71,13 @@ fn metric(id: MetricId, columns: &[Column], baseline: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_is_a_formula() {
+        let csv = csv("a=v=1&a.name=%3DHYPERLINK(%22a%22)&b=v=1&b.name=%2B1&baseline=a", "");
+        let names = csv.lines().nth(1).unwrap();
+        assert_eq!(names, "name,,\"'=HYPERLINK(\"\"a\"\")\",'+1");
+    }
 
     #[test]
     fn a_file_has_every_knob_and_metric_once_and_cells_for_each_design() {
