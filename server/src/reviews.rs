@@ -40,6 +40,8 @@ use settle::Asked;
 
 /// Sockets of a server, at most.
 const MOST_SOCKETS: usize = 2_000;
+/// Readers of whole sessions at once.
+const READERS: usize = 2;
 
 /// Links of a session, at most, with those that were withdrawn.
 const MOST_LINKS: u32 = 500;
@@ -105,6 +107,8 @@ pub(crate) struct Reviews {
     store: Arc<store::Lazy>,
     rooms: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
     sockets: Arc<Semaphore>,
+    /// Who goes through a whole session's events at once: that takes its time.
+    readers: Arc<Semaphore>,
     crowd: Arc<Crowd>,
     /// The number of the last connection; each server begins with another one.
     connection: AtomicU64,
@@ -125,6 +129,7 @@ impl Reviews {
             store,
             rooms: Mutex::default(),
             sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            readers: Arc::new(Semaphore::new(READERS)),
             crowd: Arc::default(),
             connection: AtomicU64::new(connection),
             notices: Notices::new(nats),
@@ -242,9 +247,14 @@ impl Reviews {
         at: Option<Seq>,
     ) -> Result<Option<Room>, Trouble> {
         let review = review.to_owned();
-        let load = move |store: &Store| match at {
-            None => ledger::load(store, &review).map(Some),
-            Some(at) => ledger::load_at(store, &review, at),
+        let turn = Arc::clone(&self.readers).acquire_owned().await;
+        let load = move |store: &Store| {
+            // Held until the work is done, even when nobody waits for it any more.
+            let _turn = turn;
+            match at {
+                None => ledger::load(store, &review).map(Some),
+                Some(at) => ledger::load_at(store, &review, at),
+            }
         };
         self.ask(load).await
     }
@@ -257,7 +267,12 @@ impl Reviews {
         most: u32,
     ) -> Result<Vec<Event>, Trouble> {
         let review = review.to_owned();
-        self.ask(move |store| ledger::events(store, &review, after, most)).await
+        let turn = Arc::clone(&self.readers).acquire_owned().await;
+        let read = move |store: &Store| {
+            let _turn = turn;
+            ledger::events(store, &review, after, most)
+        };
+        self.ask(read).await
     }
 
     /// Asks for a change and waits for what becomes of it.

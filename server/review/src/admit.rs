@@ -13,8 +13,10 @@ use crate::text::{clean_name, clean_text};
 
 /// Notes of all threads of a session, at most: all of them are sent to whoever comes in.
 const MOST_NOTES: usize = 10_000;
-/// Candidates, proposals, questions with their answers, or decisions of a session, at most.
+/// Candidates, proposals, questions, their answers, or decisions of a session, at most.
 const MOST_ENTRIES: usize = 1_000;
+/// Bytes of what people wrote in a session, at most.
+const MOST_TEXT_BYTES: usize = 16 << 20;
 
 impl Room {
     /// The change as it will be done, if a person of that role may do it now.
@@ -30,7 +32,7 @@ impl Room {
             let detail = format!("this link may {role}; that takes one that may {needed}");
             return Err(Refusal::new(Cause::Role, detail));
         }
-        Ok(match asked {
+        let change = match asked {
             Change::Create { .. } => return Err(Refusal::invalid("a session begins once")),
             Change::Rename { name } => Change::Rename { name: clean_name(&name)? },
             Change::Set { settings } => Change::Set { settings: self.settings(&settings)? },
@@ -66,7 +68,9 @@ impl Room {
                 Change::Ask { text: clean_text(&text)? }
             }
             Change::Answer { question, text } => {
-                room_for(self.question(question)?.answers.len(), "answers to a question")?;
+                self.question(question)?;
+                let answers = self.questions.iter().map(|question| question.answers.len()).sum();
+                room_for(answers, "answers")?;
                 Change::Answer { question, text: clean_text(&text)? }
             }
             Change::AskAgain { question } => {
@@ -80,7 +84,11 @@ impl Room {
                 let on = Some(self.seen(None));
                 Change::Decide { outcome, reason: clean_text(&reason)?, on }
             }
-        })
+        };
+        if is_text(&change) {
+            self.room_for_text()?;
+        }
+        Ok(change)
     }
 
     fn admit_pin(&self, name: &str, link: Option<String>) -> Result<Change, Refusal> {
@@ -117,6 +125,20 @@ impl Room {
         self.check_anchor(&anchor)?;
         let said = Some(self.seen(Some(&anchor)));
         Ok(Change::Comment { anchor, text: clean_text(text)?, said })
+    }
+
+    fn room_for_text(&self) -> Result<(), Refusal> {
+        let notes = self.threads.iter().flat_map(|thread| &thread.notes);
+        let answers = self.questions.iter().flat_map(|question| &question.answers);
+        let asked = self.questions.iter().map(|question| &question.asked);
+        let texts = notes.chain(answers).chain(asked).map(|note| &note.text);
+        let reasons = self.proposals.iter().map(|proposal| &proposal.reason);
+        let reasons = reasons.chain(self.decisions.iter().map(|decision| &decision.reason));
+        if texts.chain(reasons).map(String::len).sum::<usize>() < MOST_TEXT_BYTES {
+            return Ok(());
+        }
+        let most = MOST_TEXT_BYTES >> 20;
+        Err(Refusal::new(Cause::Full, format!("a session holds at most {most} MiB of text")))
     }
 
     fn room_for_notes(&self) -> Result<(), Refusal> {
@@ -219,6 +241,20 @@ fn design_link(link: &str) -> Result<String, Refusal> {
         Ok(design) => Ok(link::encode(&design)),
         Err(mut errors) => Err(errors.swap_remove(0).into()),
     }
+}
+
+/// Does a change bring a text of someone's own?
+fn is_text(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::Comment { .. }
+            | Change::Reply { .. }
+            | Change::Ask { .. }
+            | Change::Answer { .. }
+            | Change::Propose { .. }
+            | Change::Reject { .. }
+            | Change::Decide { .. }
+    )
 }
 
 fn room_for(count: usize, what: &str) -> Result<(), Refusal> {

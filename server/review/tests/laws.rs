@@ -354,6 +354,28 @@ fn a_hundred_thousand_comments_fill_a_session_and_no_more() {
 }
 
 #[test]
+fn answers_to_all_questions_and_texts_have_a_bound() {
+    let mut server = Server::new();
+    let by = person("Eve");
+    let mut ask = |change: Change| match server.room.admit(Role::Comment, &by, change) {
+        Ok(change) => Some(server.append("Eve", &format!("e-{}", server.room.seq), change).seq),
+        Err(Refusal { cause: Cause::Full, .. }) => None,
+        Err(other) => panic!("{other}"),
+    };
+    let questions: Vec<u64> =
+        (0..3).filter_map(|_| ask(Change::Ask { text: "Which PP?".into() })).collect();
+    let answers = questions.iter().flat_map(|question| {
+        (0..600).map(|_| Change::Answer { question: *question, text: "16".into() })
+    });
+    assert_eq!(answers.filter_map(&mut ask).count(), 1_000);
+    // 16 kB each, 16 MiB in all.
+    let comment =
+        || Change::Comment { anchor: Anchor::Design, text: "😀".repeat(4_000), said: None };
+    let comments = (0..1_200).filter_map(|_| ask(comment())).count();
+    assert!((1_040..=1_050).contains(&comments), "{comments}");
+}
+
+#[test]
 fn what_was_not_sent_before_a_reload_happens_once() {
     let mut server = Server::new();
     let mut before = Replica::new(server.room.clone(), "first");

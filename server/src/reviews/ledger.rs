@@ -54,7 +54,10 @@ fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 fn read<T: serde::de::DeserializeOwned>(row: &Row<'_>, place: usize) -> rusqlite::Result<T> {
-    let text = row.get_ref(place)?.as_str()?;
+    parsed(row.get_ref(place)?.as_str()?, place)
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str, place: usize) -> rusqlite::Result<T> {
     let wrong =
         |error| rusqlite::Error::FromSqlConversionFailure(place, Type::Text, Box::new(error));
     serde_json::from_str(text).map_err(wrong)
@@ -181,53 +184,63 @@ pub(super) fn withdraw(
 
 /// The room of a session as the store has it: the last snapshot and what came after.
 pub(super) fn load(store: &Store, review: &str) -> Result<Room, StoreError> {
-    let review = review.to_owned();
-    store.call(move |transaction| {
-        let room = snapshot(transaction, &review, i64::MAX)?.unwrap_or_default();
-        replay(transaction, &review, room, i64::MAX)
-    })
+    replayed(store, review, i64::MAX)
 }
 
 /// The room of a session after this event; none where it hasn't got so far.
 pub(super) fn load_at(store: &Store, review: &str, at: Seq) -> Result<Option<Room>, StoreError> {
-    let review = review.to_owned();
     let at = i64::try_from(at).unwrap_or(i64::MAX);
-    let room = store.call(move |transaction| {
-        let room = snapshot(transaction, &review, at)?.unwrap_or_default();
-        replay(transaction, &review, room, at)
-    })?;
+    let room = replayed(store, review, at)?;
     Ok(Some(room).filter(|room| room.seq as i64 == at))
+}
+
+/// Events that are read in one turn: others have theirs in between, as all share one thread.
+const PAGE: u32 = 1_000;
+
+/// The room after the events up to one.
+fn replayed(store: &Store, review: &str, to: i64) -> Result<Room, StoreError> {
+    let mut room = snapshot(store, review, to)?.unwrap_or_default();
+    each_event(store, review, room.seq, to, |event| room.apply(&event))?;
+    Ok(room)
 }
 
 /// What was saved up to that event. Another version of the model may read events otherwise, so
 /// that all are taken anew.
-fn snapshot(
-    transaction: &Transaction<'_>,
-    review: &str,
-    at: i64,
-) -> rusqlite::Result<Option<Room>> {
-    let select = "SELECT json FROM review_snapshot WHERE review = ?1 AND seq <= ?2 AND \
-                  model_version = ?3";
-    let values = params![review, at, MODEL_VERSION];
-    let text: Option<String> =
-        transaction.query_row(select, values, |row| row.get(0)).optional()?;
+fn snapshot(store: &Store, review: &str, at: i64) -> Result<Option<Room>, StoreError> {
+    let review = review.to_owned();
+    let text: Option<String> = store.call(move |transaction| {
+        let select = "SELECT json FROM review_snapshot WHERE review = ?1 AND seq <= ?2 AND \
+                      model_version = ?3";
+        let values = params![review, at, MODEL_VERSION];
+        transaction.query_row(select, values, |row| row.get(0)).optional()
+    })?;
     Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-fn replay(
-    transaction: &Transaction<'_>,
+/// Goes through the events after one, up to another, in order. The store's thread only fetches
+/// their texts, a page at a time; events are only ever added behind the last one.
+fn each_event(
+    store: &Store,
     review: &str,
-    mut room: Room,
+    after: Seq,
     to: i64,
-) -> rusqlite::Result<Room> {
-    let select =
-        "SELECT json FROM review_event WHERE review = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
-    let mut statement = transaction.prepare(select)?;
-    let rows = statement.query_map(params![review, room.seq as i64, to], event)?;
-    for event in rows {
-        room.apply(&event?);
+    mut take: impl FnMut(Event),
+) -> Result<(), StoreError> {
+    let mut after = i64::try_from(after).unwrap_or(i64::MAX);
+    loop {
+        let review = review.to_owned();
+        let texts: Vec<(i64, String)> = store.call(move |transaction| {
+            let select = "SELECT seq, json FROM review_event WHERE review = ?1 AND seq > ?2 AND \
+                          seq <= ?3 ORDER BY seq LIMIT ?4";
+            let of = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            transaction.prepare(select)?.query_map(params![review, after, to, PAGE], of)?.collect()
+        })?;
+        let Some((last, _)) = texts.last() else { return Ok(()) };
+        after = *last;
+        for (_, text) in &texts {
+            take(parsed(text, 1)?);
+        }
     }
-    Ok(room)
 }
 
 /// Keeps a room, so that opening the session is quick.
@@ -330,8 +343,10 @@ pub(super) fn events(
     after: Seq,
     most: u32,
 ) -> Result<Vec<Event>, StoreError> {
-    let review = review.to_owned();
-    store.call(move |transaction| after_event(transaction, &review, after, most))
+    let to = i64::try_from(after.saturating_add(u64::from(most))).unwrap_or(i64::MAX);
+    let mut events = Vec::new();
+    each_event(store, review, after, to, |event| events.push(event))?;
+    Ok(events)
 }
 
 /// The events of these numbers.
