@@ -20,7 +20,7 @@ pub(crate) use engine::{Engine, EngineError, MOST_PLACES, Refusal, random_id};
 pub(crate) use job::Job;
 pub(crate) use kept::{Keeping, MOST_ROWS};
 pub(crate) use ledger::Entry;
-pub(crate) use status::{Snapshot, event, status};
+pub(crate) use status::{Beat, status};
 pub(crate) use trial::Trial;
 
 use std::sync::{Arc, Mutex, PoisonError};

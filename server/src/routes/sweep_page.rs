@@ -19,7 +19,7 @@ use sweep::{Space, Spec};
 use super::page::{off_thread, render};
 use crate::AppState;
 use crate::problem::Problem;
-use crate::sweeps::{self, Snapshot};
+use crate::sweeps::Beat;
 
 /// Designs of a cell that are tried to say why it is empty.
 const TRIES: u32 = 24;
@@ -209,12 +209,11 @@ async fn found(state: &AppState, id: String) -> Result<Option<Found>, Problem> {
 fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let engine = state.sweeps().map_err(|error| error.to_string())?;
     if let Some(job) = engine.job(id) {
-        let snapshot = Snapshot::of(&job);
+        let beat = Beat::of(&job);
         let progress = job.inner().progress.clone();
         let overview = sweep::overview(&job.space, &progress);
-        let mut data = results::data::read(id, snapshot.state.name(), &overview);
-        let event = sweeps::event(&job.space, &snapshot);
-        let number = |key: &str| match event.get(key) {
+        let mut data = results::data::read(id, beat.state.name(), &overview);
+        let number = |key: &str| match beat.told.get(key) {
             Some(Tree::Real(number)) => Some(*number),
             Some(Tree::Unsigned(number)) => Some(*number as f64),
             _ => None,

@@ -23,7 +23,7 @@ use crate::AppState;
 use crate::client::Client;
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
-use crate::sweeps::{self, Engine, Entry, Job, Keeping, Refusal, Snapshot, Trial};
+use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
@@ -66,7 +66,7 @@ pub(super) async fn submit(
     let address = format!("/api/v1/sweeps/{}", job.id);
     let tree = Tree::map([
         ("id", Tree::from(job.id.as_str())),
-        ("state", Snapshot::of(&job).state.name().into()),
+        ("state", job.inner().state.name().into()),
         ("status", address.as_str().into()),
         ("events", format!("{address}/events").into()),
         ("rows", format!("{address}/rows").into()),
@@ -103,11 +103,9 @@ pub(super) async fn list(
 
 /// A sweep in a list.
 fn listed(engine: &Engine, entry: &Entry) -> Tree {
-    let job = engine.job(&entry.id);
-    let snapshot = job.as_ref().map(|job| Snapshot::of(job));
-    let state = snapshot.as_ref().map_or(entry.state, |snapshot| snapshot.state);
-    let progress = job.zip(snapshot);
-    let progress = progress.map(|(job, snapshot)| sweeps::event(&job.space, &snapshot));
+    let beat = engine.job(&entry.id).map(|job| Beat::of(&job));
+    let state = beat.as_ref().map_or(entry.state, |beat| beat.state);
+    let progress = beat.map(|beat| beat.told);
     Tree::map([
         ("id", Tree::from(entry.id.as_str())),
         ("name", entry.name.as_str().into()),
@@ -195,25 +193,25 @@ fn beats(
         let mut closed = watch.closed.clone();
         let next = async {
             tokio::time::sleep_until(watch.due).await;
-            let mut snapshot = Snapshot::of(&watch.job);
-            while watch.last == Some(snapshot.revision) && !snapshot.state.is_final() {
+            let mut beat = Beat::of(&watch.job);
+            while watch.last == Some(beat.revision) && !beat.state.is_final() {
                 // The job is there as long as this stream is, so that changes come.
                 let _ = watch.changes.changed().await;
-                snapshot = Snapshot::of(&watch.job);
+                beat = Beat::of(&watch.job);
             }
-            snapshot
+            beat
         };
-        let snapshot = tokio::select! {
-            snapshot = next => snapshot,
+        let beat = tokio::select! {
+            beat = next => beat,
             _ = closed.wait_for(|closed| *closed) => return None,
         };
         watch.changes.mark_unchanged();
-        watch.last = Some(snapshot.revision);
+        watch.last = Some(beat.revision);
         watch.due = Instant::now() + BEAT;
-        watch.over = snapshot.state.is_final();
-        let name = if watch.over { snapshot.state.name() } else { "progress" };
-        let data = json_line(&sweeps::event(&watch.job.space, &snapshot));
-        let event = Event::default().event(name).id(snapshot.revision.to_string()).data(data);
+        watch.over = beat.state.is_final();
+        let name = if watch.over { beat.state.name() } else { "progress" };
+        let data = json_line(&beat.told);
+        let event = Event::default().event(name).id(beat.revision.to_string()).data(data);
         Some((Ok(event), watch))
     })
 }
@@ -242,7 +240,7 @@ async fn set_running(
         if !engine.set_running(&job, running) {
             return Err(over());
         }
-        Ok(sweeps::event(&job.space, &Snapshot::of(&job)))
+        Ok(Beat::of(&job).told)
     });
     Ok(json_response(&changed.await?))
 }

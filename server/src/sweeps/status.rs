@@ -3,59 +3,34 @@
 use std::time::Instant;
 
 use model::file::{PROVENANCE, Tree};
-use sweep::{Progress, Space};
+use sweep::Space;
 
 use super::engine::{Engine, parsed};
-use super::job::{Job, State};
+use super::job::{Inner, Job, State};
 use super::kept::{Keeping, MOST_ROWS};
 use crate::exports;
 use crate::store::StoreError;
 
-/// A moment of a sweep.
+/// A moment of a sweep, as it is sent four times a second.
 #[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
+pub(crate) struct Beat {
     pub(crate) revision: u64,
     pub(crate) state: State,
-    failure: Option<String>,
-    kept: Keeping,
-    progress: Progress,
-    /// Places a second since it began or went on.
-    rate: Option<f64>,
+    /// How far, how many, the best so far.
+    pub(crate) told: Tree,
 }
 
-impl Snapshot {
-    /// Where a job stands now.
+impl Beat {
+    /// Where a job stands now. What it has found may be large: nothing of that is copied.
     pub(crate) fn of(job: &Job) -> Self {
         let revision = job.revision();
         let inner = job.inner();
-        let rate = inner.since.and_then(|(start, from)| {
-            let seconds = Instant::now().duration_since(start).as_secs_f64();
-            let done = inner.progress.places() - from;
-            (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
-        });
-        Self {
-            revision,
-            state: inner.state,
-            failure: inner.failure.clone(),
-            kept: inner.kept.keeping,
-            progress: inner.progress.clone(),
-            rate,
-        }
-    }
-
-    fn eta_seconds(&self, space: &Space) -> Option<f64> {
-        let left = space.places() - self.progress.places();
-        match self.state {
-            State::Running => self.rate.map(|rate| left as f64 / rate),
-            State::Done => Some(0.0),
-            State::Paused | State::Failed | State::Removed => None,
-        }
+        Self { revision, state: inner.state, told: told(&job.space, &inner) }
     }
 }
 
-/// What is sent four times a second: how far, how many, the best so far.
-pub(crate) fn event(space: &Space, snapshot: &Snapshot) -> Tree {
-    let summary = snapshot.progress.summary();
+fn told(space: &Space, inner: &Inner) -> Tree {
+    let summary = inner.progress.summary();
     let best = space.spec().objectives.iter().zip(summary.top()).map(|(objective, top)| {
         let metric = objective.metric;
         let place = space.spec().columns.iter().position(|column| *column == metric);
@@ -69,18 +44,32 @@ pub(crate) fn event(space: &Space, snapshot: &Snapshot) -> Tree {
             ("knobs", best.map_or(Tree::Null, |row| sweep::knobs(space, row.index))),
         ])
     });
+    let (rate, places) = (rate(inner), inner.progress.places());
+    let eta_seconds = match inner.state {
+        State::Running => rate.map(|rate| (space.places() - places) as f64 / rate),
+        State::Done => Some(0.0),
+        State::Paused | State::Failed | State::Removed => None,
+    };
     Tree::map([
-        ("state", Tree::from(snapshot.state.name())),
+        ("state", Tree::from(inner.state.name())),
         ("asked", space.places().into()),
-        ("done", snapshot.progress.places().into()),
+        ("done", places.into()),
         ("legal", summary.legal.into()),
         ("feasible", summary.feasible.into()),
         ("front_size", Tree::Unsigned(summary.front().len() as u64)),
         ("best", Tree::List(best.collect())),
-        ("designs_per_second", snapshot.rate.into()),
-        ("eta_seconds", snapshot.eta_seconds(space).into()),
-        ("failure", snapshot.failure.as_deref().into()),
+        ("designs_per_second", rate.into()),
+        ("eta_seconds", eta_seconds.into()),
+        ("failure", inner.failure.as_deref().into()),
     ])
+}
+
+/// Places a second since it began or went on.
+fn rate(inner: &Inner) -> Option<f64> {
+    let (start, from) = inner.since?;
+    let seconds = Instant::now().duration_since(start).as_secs_f64();
+    let done = inner.progress.places() - from;
+    (done > 0 && seconds > 0.0).then(|| done as f64 / seconds)
 }
 
 /// Whose rows of feasible designs are kept, and how many.
@@ -98,14 +87,18 @@ fn rows(keeping: Keeping) -> Tree {
 /// answer requests.
 pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreError> {
     if let Some(job) = engine.job(id) {
-        let snapshot = Snapshot::of(&job);
-        let result = sweep::result(&job.space, &snapshot.progress);
+        let (state, kept, now, progress) = {
+            let inner = job.inner();
+            let now = told(&job.space, &inner);
+            (inner.state, inner.kept.keeping, now, inner.progress.clone())
+        };
+        let result = sweep::result(&job.space, &progress);
         return Ok(Some(Tree::map([
             ("id", Tree::from(id)),
-            ("state", snapshot.state.name().into()),
+            ("state", state.name().into()),
             ("created_at_secs", job.created_at_secs.into()),
-            ("rows", rows(snapshot.kept)),
-            ("progress", event(&job.space, &snapshot)),
+            ("rows", rows(kept)),
+            ("progress", now),
             ("result", result),
             (PROVENANCE, exports::provenance(&job.space.spec().base).tree()),
         ])));
