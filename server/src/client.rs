@@ -1,7 +1,7 @@
-//! Who asks, as far as fairness goes: an address.
+//! Who asks, as far as fairness goes: an address, or a network that one visitor has for themselves.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
@@ -33,8 +33,36 @@ pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> String {
     let last = last.filter(|name| !name.is_empty() && name.len() <= 64);
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     match (last, peer) {
-        (Some(last), _) if is_near(extensions) => last.to_owned(),
-        (_, Some(peer)) => peer.to_string(),
+        (Some(last), _) if is_near(extensions) => {
+            last.parse().map_or_else(|_| last.to_owned(), network)
+        }
+        (_, Some(peer)) => network(peer),
         (_, None) => "local".to_owned(),
+    }
+}
+
+/// What one visitor has: an address of IPv4, the first half of one of IPv6.
+fn network(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => {
+            let half = u128::MAX << 64;
+            format!("{}/64", Ipv6Addr::from_bits(address.to_bits() & half))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_of_one_visitor_is_one_client() {
+        let of = |text: &str| network(text.parse().unwrap());
+        assert_eq!(of("192.0.2.7"), "192.0.2.7");
+        assert_eq!(of("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+        assert_eq!(of("2001:db8:1:2::"), of("2001:db8:1:2:ffff::1"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
     }
 }

@@ -52,6 +52,7 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn(explain_to_programs))
+        .layer(middleware::from_fn(keep_no_answers))
         .layer(middleware::from_fn(choices::in_their_unit))
         .layer(middleware::from_fn(language::spoken))
         .layer(origin::layer(state.public_url.as_deref()))
@@ -97,6 +98,17 @@ async fn refuse_addresses(State(state): State<AppState>, request: Request, next:
         return next.run(request).await;
     }
     routes::not_found::too_long(&state, &request, ADDRESS_LIMIT_BYTES)
+}
+
+/// Answers to programs are of the moment, and some are the asker's own: nothing on the way keeps
+/// them, unless their route says otherwise.
+async fn keep_no_answers(request: Request, next: Next) -> Response {
+    let is_for_programs = request.uri().path().starts_with("/api/");
+    let mut response = next.run(request).await;
+    if is_for_programs && !response.headers().contains_key(header::CACHE_CONTROL) {
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
 }
 
 /// Makes a problem of what the framework refuses in plain words, such as an address that isn't
