@@ -23,7 +23,8 @@ pub(super) struct Reading<'a> {
     pub(super) path: &'a str,
     /// The title of the document.
     pub(super) title: &'a str,
-    /// What it is about, for search engines and previews; nothing keeps it out of them.
+    /// What it is about, for search engines and previews. Empty for a page that is of its visitor
+    /// alone: search engines leave it out then, and nothing on the way keeps it.
     pub(super) about: &'a str,
     /// A script of its own.
     pub(super) script: Option<&'a str>,
@@ -60,7 +61,6 @@ impl Reading<'_> {
         theme: Option<&str>,
         status: StatusCode,
     ) -> Response {
-        // What isn't for search engines is of this visitor and this moment.
         let cache = if self.about.is_empty() { "private, no-store" } else { "private, no-cache" };
         let fields = [
             (names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
@@ -110,6 +110,7 @@ impl Reading<'_> {
         );
         html
     }
+
     /// What search engines and previews are told.
     fn preview(&self, title: &str) -> String {
         if self.about.is_empty() {
