@@ -178,9 +178,10 @@ static FREE: &[Free] = &[
 pub struct Case<'a> {
     run: &'a Run,
     plan: Plan,
-    /// The same plan with the pipeline's times from the closed form, and how much longer the
-    /// simulated step is: what a fit asks thousands of times.
+    /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
+    /// times.
     quick: Plan,
+    /// The simulated step over that of the closed form, with constants that [`settle`] was told.
     simulated: f64,
     /// Its source.
     pub source: &'a str,
@@ -200,12 +201,12 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
         .filter_map(|run| {
             let plan = expression::of(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;
-            let (quick, simulated) = quick(&plan);
+            let quick = quick(&plan);
             let design = plan.design();
             Some(Case {
                 run,
                 quick,
-                simulated,
+                simulated: 1.0,
                 source: &run.source_id,
                 family: design.cluster.accelerator.row().kernels.family,
                 experts: design.transformer.num_moe_experts.is_some(),
@@ -222,19 +223,22 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
     cases
 }
 
-/// The plan timed by its closed form, and the simulated step over that one's. A schedule without a
-/// closed form keeps its simulation.
-fn quick(plan: &Plan) -> (Plan, f64) {
+/// The plan timed by its closed form. A schedule without one keeps its simulation.
+fn quick(plan: &Plan) -> Plan {
     let mut design = plan.design().clone();
     design.schedule.timing = Timing::ClosedForm;
-    Plan::new(&design).map_or_else(
-        |_| (plan.clone(), 1.0),
-        |quick| {
-            let [simulated, closed] =
-                [plan, &quick].map(|plan| estimate(plan).metrics.step_time.get());
-            (quick, simulated / closed)
-        },
-    )
+    Plan::new(&design).unwrap_or_else(|_| plan.clone())
+}
+
+/// Tells each case how much longer than its closed form its simulated step is with these constants.
+pub fn settle(cases: &mut [Case<'_>], constants: &Constants) {
+    for case in cases {
+        let [simulated, closed] = [&case.plan, &case.quick].map(|plan| {
+            let (row, host) = constants.of(plan);
+            estimate(&plan.clone().with_constants(row, host)).metrics.step_time.get()
+        });
+        case.simulated = simulated / closed;
+    }
 }
 
 impl Case<'_> {
@@ -302,7 +306,7 @@ impl Constants {
     }
 }
 
-/// The constants that fit these runs best, from a start.
+/// The constants that fit these runs best, from a start; the cases are settled.
 #[must_use]
 pub fn fit(cases: &[&Case<'_>], start: &Constants, rounds: usize) -> Constants {
     let mut best = start.clone();
