@@ -222,8 +222,10 @@ const B200: Accelerator = Accelerator {
     best_gemm_fraction: 0.776,
     best_fp8_gemm_fraction: 0.763,
     kernels: BLACKWELL,
-    // NCCL: 700 of 900 GB/s.
-    intra_node_fraction: 0.78,
+    // SimuMax's benchmarks of an 8-GPU node: all-gather 0.674, reduce-scatter 0.673 of 900 GB/s,
+    // all-to-all 0.597. NCCL's all-reduce reaches 682 GB/s without NVLS.
+    intra_node_fraction: 0.674,
+    intra_all_to_all_fraction: 0.597,
     ..BASE
 };
 

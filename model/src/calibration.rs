@@ -100,15 +100,15 @@ pub const IDEAL: Host = Host {
 #[rustfmt::skip]
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.709,
+    gemm: 0.728,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.480,
     attention_backward: 0.560,
     flash_attention_2: 0.500,
-    vector_bandwidth: 0.500,
-    gather_bandwidth: 0.203,
+    vector_bandwidth: 0.457,
+    gather_bandwidth: 0.212,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
         mindspeed_rc3 (10)",
 };
@@ -117,15 +117,15 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.727,
+    gemm: 0.703,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.710,
     attention_backward: 0.660,
-    flash_attention_2: 0.592,
+    flash_attention_2: 0.572,
     vector_bandwidth: 0.850,
-    gather_bandwidth: 0.648,
+    gather_bandwidth: 0.463,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -134,15 +134,15 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.732,
-    fp8_gemm: 0.634,
+    gemm: 0.719,
+    fp8_gemm: 0.628,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.706,
     attention_backward: 0.578,
-    flash_attention_2: 0.341,
-    vector_bandwidth: 0.331,
-    gather_bandwidth: 0.751,
+    flash_attention_2: 0.331,
+    vector_bandwidth: 0.360,
+    gather_bandwidth: 0.503,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -152,14 +152,14 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.452,
-    fp8_gemm: 0.550,
-    block_fp8_gemm: 0.573,
-    fp4_gemm: 0.476,
+    gemm: 0.462,
+    fp8_gemm: 0.577,
+    block_fp8_gemm: 0.603,
+    fp4_gemm: 0.533,
     attention_forward: 0.700,
     attention_backward: 0.600,
     flash_attention_2: 0.200,
-    vector_bandwidth: 0.373,
+    vector_bandwidth: 0.402,
     gather_bandwidth: 0.850,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
@@ -168,12 +168,12 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 45.3,
-    sync_micros: 506.1,
-    launches_per_expert: 0.917,
+    dispatch_micros: 41.4,
+    sync_micros: 306.3,
+    launches_per_expert: 1.000,
     flash_attention_2: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0024,
+    straggler_sigma: 0.0010,
     fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
         megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
@@ -184,11 +184,11 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 2100.0,
+    sync_micros: 2099.2,
     launches_per_expert: 0.500,
     flash_attention_2: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0024,
+    straggler_sigma: 0.0010,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
         mindspeed_rc3 (10)",
 };
@@ -200,37 +200,37 @@ pub const FSDP: Host = Host {
     sync_micros: 300.0,
     launches_per_expert: 0.500,
     flash_attention_2: true,
-    element_passes: 1.028,
-    straggler_sigma: 0.0157,
+    element_passes: 1.202,
+    straggler_sigma: 0.0010,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
 pub const CLOCKS: Clocks =
-    Clocks { h100_96gb: 0.986, gb200: 0.976, gb300: 1.200 };
+    Clocks { h100_96gb: 0.959, gb200: 0.959, gb300: 1.200 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: false,
-        median: 0.053, p90: 0.136, rows: 20, sources: 4 },
+        median: 0.056, p90: 0.151, rows: 20, sources: 4 },
     Band { family: "Ascend 910", experts: true,
-        median: 0.260, p90: 0.277, rows: 3, sources: 1 },
+        median: 0.259, p90: 0.260, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.058, p90: 0.182, rows: 202, sources: 7 },
+        median: 0.061, p90: 0.186, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.071, p90: 0.269, rows: 223, sources: 9 },
+        median: 0.065, p90: 0.264, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.110, p90: 0.206, rows: 117, sources: 6 },
+        median: 0.105, p90: 0.202, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.219, p90: 0.869, rows: 81, sources: 4 },
+        median: 0.222, p90: 0.905, rows: 81, sources: 4 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.240, p90: 0.621, rows: 72, sources: 5 },
+        median: 0.276, p90: 0.603, rows: 72, sources: 5 },
     Band { family: "", experts: false,
-        median: 0.079, p90: 0.316, rows: 526, sources: 19 },
+        median: 0.075, p90: 0.309, rows: 526, sources: 19 },
     Band { family: "", experts: true,
-        median: 0.142, p90: 0.481, rows: 192, sources: 9 },
+        median: 0.139, p90: 0.492, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

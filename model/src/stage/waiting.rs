@@ -56,7 +56,7 @@ pub(crate) struct Waits {
 /// What a pass that runs without a partner spends.
 pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
     let exposed = exposed_alone(plan, pass, is_backward);
-    let hidden = [TP, CP, EP, DP].map(|axis| (pass.axis(axis) - exposed[axis]).max(0.0));
+    let hidden = [TP, CP, EP, DP].map(|axis| (pass.busy(plan, axis) - exposed[axis]).max(0.0));
     let contention = plan.cost_of_hiding(hidden.iter().sum());
     Waiting { exposed, contention, host: pass.host_wait }
 }
@@ -100,7 +100,7 @@ impl Plan {
         }
         let all: f64 = (0..AXES.len())
             .filter(|axis| ![PP, HOST].contains(axis))
-            .map(|axis| ahead.axis(axis) + back.axis(axis) - waiting.exposed[axis])
+            .map(|axis| ahead.busy(self, axis) + back.busy(self, axis) - waiting.exposed[axis])
             .sum();
         waiting.contention = self.cost_of_hiding(all);
         let launches = ahead.launches() + back.launches();
@@ -156,6 +156,13 @@ fn piecewise(communication: f64, compute: f64, pieces: f64) -> f64 {
 fn expert_seconds(plan: &Plan, pass: &Pass) -> f64 {
     let [intra, inter] = pass.links[EP];
     if plan.takes_two_levels() { intra + inter } else { intra.max(inter) }
+}
+
+impl Pass {
+    /// Time in which an axis's exchanges run, on one link or on both at once.
+    fn busy(&self, plan: &Plan, axis: usize) -> f64 {
+        if axis == EP { expert_seconds(plan, self) } else { self.axis(axis) }
+    }
 }
 
 fn exposed_experts(plan: &Plan, pass: &Pass) -> f64 {

@@ -11,8 +11,11 @@ use crate::params::RankParams;
 use crate::plan::Plan;
 use crate::stage::StageWork;
 
-/// Parameters of one gradient bucket. Source: Megatron-Core `distributed_data_parallel_config.py`.
-const BUCKET_PARAMS: f64 = 40e6;
+/// Parameters of a gradient bucket, at least, and for each data-parallel rank: more ranks need
+/// larger calls, which the latency of their ring would spoil otherwise.
+///
+/// Source: Megatron-Core `distributed_data_parallel_config.py`: max(40M, 1M x ranks).
+const BUCKET_PARAMS: [f64; 2] = [40e6, 1e6];
 
 /// Gradient reduction, parameter gathering and the optimizer's step of the slowest stage.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,13 +54,15 @@ pub(super) struct OnceAStep {
 }
 
 impl OnceAStep {
-    pub(super) fn new(params: &RankParams, rows: &[DataRow]) -> Self {
+    pub(super) fn new(plan: &Plan, params: &RankParams, rows: &[DataRow]) -> Self {
         let mut passes = [[0.0_f64; 2]; 2];
         for row in rows.iter().filter(|row| row.once_a_step()) {
             let gather = usize::from(row.collective == Collective::AllGather);
             passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
         }
-        Self { passes, buckets: ((params.dense + params.expert) / BUCKET_PARAMS).max(1.0) }
+        let [least, each] = BUCKET_PARAMS;
+        let bucket = least.max(each * (plan.sizes.dp * plan.sizes.cp) as f64);
+        Self { passes, buckets: ((params.dense + params.expert) / bucket).max(1.0) }
     }
 
     /// What a stage with this work waits for once a step, and what hiding the rest costs its

@@ -113,7 +113,7 @@ impl Frame {
             let rows = data_rows(plan, &params);
             frame.data.add(plan, span, &params, &rows);
             let repeated_share = plan.repeated_share(span);
-            let once_a_step = OnceAStep::new(&params, &rows);
+            let once_a_step = OnceAStep::new(plan, &params, &rows);
             frame.each.push(OfSpan { repeated_share, params, memory, once_a_step });
         }
         frame
