@@ -126,6 +126,26 @@ test("comments, suggestions, decisions and the report of a session", async ({ vi
   await expect(numberBox(ann, ep)).toHaveValue("16");
 });
 
+test("the history's slider waits for the events and counts them meanwhile", async ({ visit }) => {
+  const ann = await named(visit, "Ann");
+  await begin(ann, "Slow history");
+  await numberBox(ann, "Pipeline parallel (PP)").fill("8");
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await ann.route(/\/log\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+
+  await tab(ann, "History");
+  const slider = panel(ann).getByRole("slider", { name: /^Now, after [2-9] events/ });
+  await expect(slider).toBeDisabled();
+  release();
+  await expect(slider).toBeEnabled();
+  await slider.fill("1");
+  await expect(ann.getByText(/You see the session as it was after event 1/)).toBeVisible();
+});
+
 test("a press on a stage's bar begins a comment, and a name in it is told", async ({ visit }) => {
   const ann = await named(visit, "Ann");
   await begin(ann, "By name");

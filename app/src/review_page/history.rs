@@ -93,7 +93,11 @@ pub(super) fn history(session: Session) -> Part {
         session.seq();
         get(session);
     });
-    let last = move || session.log.with(|log| log.last().map_or(0, |last| last.seq));
+    // Until the events are here, which the slider waits for, the last one that the page knows of.
+    let last = move || {
+        let loaded = session.log.with(|log| log.last().map(|last| last.seq));
+        loaded.unwrap_or_else(|| session.seq())
+    };
     let at = move || session.past.with(|past| past.as_ref().map(|room| room.seq));
     let go = move |seq: u64| match seq >= last() {
         true => back_to_now(session),
@@ -136,6 +140,7 @@ pub(super) fn history(session: Session) -> Part {
                 min="1"
                 max=text(move || last().max(1).to_string())
                 prop:value=text(position)
+                disabled=flag(move || session.log.with(Vec::is_empty))
                 aria-valuetext=text(words)
                 on:input=move |event| {
                     if let Ok(seq) = event_target_value(&event).parse() {
