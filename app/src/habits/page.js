@@ -127,10 +127,13 @@ export function say(text) {
   // What is behind an open dialog is neither seen nor heard.
   const place = document.querySelector("dialog:modal") ?? document.body;
   if (region.parentElement !== place) place.append(region);
-  // In the next frame: a region that has just been made isn't listened to yet.
-  requestAnimationFrame(() => (region.textContent = text));
-  clearTimeout(say.end);
-  say.end = setTimeout(() => (region.textContent = ""), 4000);
+  // In the next frame: a region that has just been made isn't listened to yet. Its moment begins
+  // when the text is there, however late a busy machine draws that frame.
+  requestAnimationFrame(() => {
+    region.textContent = text;
+    clearTimeout(say.end);
+    say.end = setTimeout(() => (region.textContent = ""), 4000);
+  });
 }
 
 /** Puts a text on the clipboard and says so. */
