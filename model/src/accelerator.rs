@@ -77,6 +77,9 @@ pub struct Accelerator {
     /// Time of a gather or scatter inside a node beyond its bytes: launch, synchronisation and the
     /// ramp to full bandwidth, in microseconds.
     pub collective_micros: f64,
+    /// Latency of a hop of a ring between neighbours in a node and of one over the network, in
+    /// microseconds; `None` where the library gathers by doubling instead.
+    pub ring_hop_micros: Option<[f64; 2]>,
     /// Share of its time that a hidden collective still costs: it occupies cores and memory.
     pub communication_core_share: f64,
     /// Where the row comes from.
@@ -121,6 +124,8 @@ const BASE: Accelerator = Accelerator {
     communication_core_share: 0.15,
     // nccl-tests on 8 H200: all-reduces, two such calls, take 0.1 ms longer than their bytes.
     collective_micros: 45.0,
+    // NCCL tuning.cc: hops of a ring under LL128, the protocol between NVLink machines.
+    ring_hop_micros: Some([1.9, 4.0]),
     source: NVIDIA,
 };
 
@@ -153,6 +158,8 @@ const A2: Accelerator = Accelerator {
     communication_core_share: 0.134,
     // 8 x 910B3: an all-gather of 3.1 MB takes 62 us on the device, of which 20 for its bytes.
     collective_micros: 45.0,
+    // HCCL chooses halving and doubling or a mesh where a ring's hops would count.
+    ring_hop_micros: None,
     source: MSMODELING,
     ..BASE
 };

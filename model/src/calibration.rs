@@ -45,6 +45,12 @@ pub struct Host {
     pub launches_per_expert: f64,
     /// Does it run attention by FlashAttention-2 instead of kernels written for the family?
     pub flash_attention_2: bool,
+    /// Does recomputation end where all is there that the backward needs? The last product of a
+    /// dense MLP is then left out.
+    ///
+    /// Source: `torch.utils.checkpoint`, `set_checkpoint_early_stop`, on by default in the
+    /// non-reentrant form; JAX drops unused results as well.
+    pub stops_early: bool,
     /// Memory traffic of its element-wise kernels over that of fused ones.
     pub element_passes: f64,
     /// Standard deviation of a rank's step time, relative.
@@ -89,6 +95,7 @@ pub const IDEAL: Host = Host {
     sync_micros: 0.0,
     launches_per_expert: 0.0,
     flash_attention_2: false,
+    stops_early: false,
     element_passes: 1.0,
     straggler_sigma: 0.0,
     fitted_on: "by definition",
@@ -117,15 +124,15 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.703,
+    gemm: 0.698,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.710,
     attention_backward: 0.660,
-    flash_attention_2: 0.572,
+    flash_attention_2: 0.579,
     vector_bandwidth: 0.850,
-    gather_bandwidth: 0.463,
+    gather_bandwidth: 0.850,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -134,15 +141,15 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.719,
-    fp8_gemm: 0.628,
+    gemm: 0.707,
+    fp8_gemm: 0.616,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.706,
     attention_backward: 0.578,
-    flash_attention_2: 0.331,
-    vector_bandwidth: 0.360,
-    gather_bandwidth: 0.503,
+    flash_attention_2: 0.335,
+    vector_bandwidth: 0.381,
+    gather_bandwidth: 0.518,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -152,14 +159,14 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.462,
-    fp8_gemm: 0.577,
-    block_fp8_gemm: 0.603,
-    fp4_gemm: 0.533,
+    gemm: 0.461,
+    fp8_gemm: 0.574,
+    block_fp8_gemm: 0.599,
+    fp4_gemm: 0.526,
     attention_forward: 0.700,
     attention_backward: 0.600,
     flash_attention_2: 0.200,
-    vector_bandwidth: 0.402,
+    vector_bandwidth: 0.408,
     gather_bandwidth: 0.850,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
@@ -169,9 +176,10 @@ pub const BLACKWELL: Kernels = Kernels {
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
     dispatch_micros: 41.4,
-    sync_micros: 306.3,
+    sync_micros: 319.4,
     launches_per_expert: 1.000,
     flash_attention_2: false,
+    stops_early: false,
     element_passes: 1.000,
     straggler_sigma: 0.0010,
     fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
@@ -187,6 +195,7 @@ pub const MINDSPEED: Host = Host {
     sync_micros: 2099.2,
     launches_per_expert: 0.500,
     flash_attention_2: false,
+    stops_early: false,
     element_passes: 1.000,
     straggler_sigma: 0.0010,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
@@ -200,37 +209,38 @@ pub const FSDP: Host = Host {
     sync_micros: 300.0,
     launches_per_expert: 0.500,
     flash_attention_2: true,
-    element_passes: 1.202,
-    straggler_sigma: 0.0010,
+    stops_early: true,
+    element_passes: 1.121,
+    straggler_sigma: 0.0114,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
 pub const CLOCKS: Clocks =
-    Clocks { h100_96gb: 0.959, gb200: 0.959, gb300: 1.200 };
+    Clocks { h100_96gb: 0.965, gb200: 0.962, gb300: 1.200 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: false,
-        median: 0.056, p90: 0.151, rows: 20, sources: 4 },
+        median: 0.055, p90: 0.151, rows: 20, sources: 4 },
     Band { family: "Ascend 910", experts: true,
         median: 0.259, p90: 0.260, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.061, p90: 0.186, rows: 202, sources: 7 },
+        median: 0.048, p90: 0.180, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.065, p90: 0.264, rows: 223, sources: 9 },
+        median: 0.058, p90: 0.239, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.105, p90: 0.202, rows: 117, sources: 6 },
+        median: 0.104, p90: 0.200, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.222, p90: 0.905, rows: 81, sources: 4 },
+        median: 0.237, p90: 0.905, rows: 81, sources: 4 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.276, p90: 0.603, rows: 72, sources: 5 },
+        median: 0.258, p90: 0.600, rows: 72, sources: 5 },
     Band { family: "", experts: false,
-        median: 0.075, p90: 0.309, rows: 526, sources: 19 },
+        median: 0.066, p90: 0.291, rows: 526, sources: 19 },
     Band { family: "", experts: true,
-        median: 0.139, p90: 0.492, rows: 192, sources: 9 },
+        median: 0.142, p90: 0.526, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

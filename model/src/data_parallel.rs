@@ -35,6 +35,16 @@ impl DataRow {
     }
 }
 
+impl Plan {
+    /// Parts in which a stage gathers its parameters and scatters its gradients for every
+    /// micro-batch: its layers, one by one, and what lies outside them.
+    pub(crate) fn sharded_units(&self) -> f64 {
+        let transformer = &self.design().transformer;
+        let layers = transformer.num_layers + transformer.mtp_num_layers;
+        layers as f64 / self.sizes.pp as f64 + 1.0
+    }
+}
+
 /// The data-parallel calls of a device with these parameters.
 ///
 /// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
@@ -42,7 +52,9 @@ impl DataRow {
 /// pass. With several optimizer instances each scatters and gathers among its own ranks, and the
 /// shards are all-reduced between instances.
 ///
-/// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`.
+/// What every micro-batch exchanges goes layer by layer ([`Plan::sharded_units`]).
+///
+/// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
 pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
     let gradient = plan.design().memory.gradient_dtype.bytes();
     let weight = plan.activation_bytes();
@@ -58,7 +70,9 @@ pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
             // A micro-batch goes in one direction, and meets the parameters of that one alone.
             let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
-            for (link, [bytes, seconds]) in links.into_iter().zip(plan.data_call(group, bytes)) {
+            let calls = if passes.is_some() { plan.sharded_units() } else { 1.0 };
+            let of_links = plan.data_calls(group, bytes, calls);
+            for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
                 if bytes > 0.0 {
                     rows.push(DataRow {
                         axis,

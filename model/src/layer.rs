@@ -27,6 +27,9 @@ pub(crate) struct Layer<T: Tally = Untallied> {
     pub(crate) output: Block<T>,
     /// The dense MLP, or the shared experts.
     pub(crate) mlp: Block<T>,
+    /// Of its forward, what recomputation does again: a dense MLP's last product is left out where
+    /// the framework stops early.
+    pub(crate) mlp_again: Cost<T>,
     /// Router with its softmax and top-k.
     pub(crate) router: Block<T>,
     /// Copies of tokens in expert order, before and behind the exchange.
@@ -58,6 +61,28 @@ impl Layer {
     /// The MLP or the MoE layer, without norms.
     pub(crate) fn moe(&self) -> Block {
         self.mlp + self.router + self.permute + self.experts + self.activation + self.unpermute
+    }
+
+    /// What recomputation of the whole layer does again.
+    pub(crate) fn again(&self) -> Cost {
+        self.norms.forward
+            + self.residuals.forward
+            + self.latents.forward
+            + self.query.forward
+            + self.key_value.forward
+            + self.core.forward
+            + self.output.forward
+            + self.moe_again()
+    }
+
+    /// Of that, the MLP or the MoE layer, without norms.
+    fn moe_again(&self) -> Cost {
+        self.mlp_again
+            + self.router.forward
+            + self.permute.forward
+            + self.experts.forward
+            + self.activation.forward
+            + self.unpermute.forward
     }
 
     /// What the backward computes again, without whole-layer recomputation.
@@ -103,8 +128,8 @@ impl Layer {
             RecomputeModule::MlaUpProj => self.query.forward + self.key_value.forward,
             RecomputeModule::MlaKv => self.key_value.forward,
             RecomputeModule::Layernorm => self.norms.forward,
-            RecomputeModule::Mlp if !is_moe => self.mlp.forward,
-            RecomputeModule::Moe if is_moe => self.moe().forward,
+            RecomputeModule::Mlp if !is_moe => self.mlp_again,
+            RecomputeModule::Moe if is_moe => self.moe_again(),
             RecomputeModule::MoePermute if is_moe => self.permute.forward,
             RecomputeModule::MoeAct if is_moe => self.activation.forward,
             RecomputeModule::SharedExperts if is_moe => self.mlp.forward,
@@ -148,7 +173,13 @@ impl<T: Tally> Work<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
         let device = Device::new(plan);
         let attention: Layer<T> = attention(plan, &device);
-        let dense = Layer { mlp: mlp(plan, &device, plan.shape.ffn), ..attention };
+        let mlp: Block<T> = mlp(plan, &device, plan.shape.ffn);
+        let mlp_again = if plan.host.stops_early {
+            first_product(plan, &device, plan.shape.ffn)
+        } else {
+            mlp.forward
+        };
+        let dense = Layer { mlp, mlp_again, ..attention };
         let moe = if plan.shape.moe_layers > 0 { experts(plan, &device, attention) } else { dense };
         Self {
             dense,
@@ -333,10 +364,12 @@ fn mlp<T: Tally>(plan: &Plan, device: &Device, width: u64) -> Block<T> {
 
 /// A MoE layer: attention as given, router, permutation, experts, shared experts.
 fn experts<T: Tally>(plan: &Plan, device: &Device, attention: Layer<T>) -> Layer<T> {
+    let mlp = mlp(plan, device, plan.shape.shared_ffn);
     let layer = Layer {
         router: router(plan, device, plan.tokens_per_rank()),
-        first_products: [Cost::ZERO, shared_first_product(plan, device)],
-        mlp: mlp(plan, device, plan.shape.shared_ffn),
+        first_products: [Cost::ZERO, first_product(plan, device, plan.shape.shared_ffn)],
+        mlp,
+        mlp_again: mlp.forward,
         ..attention
     };
     with_experts(plan, device, layer)
@@ -367,9 +400,9 @@ fn with_experts<T: Tally>(plan: &Plan, device: &Device, layer: Layer<T>) -> Laye
     }
 }
 
-/// The forward of the shared experts in front of their last product.
-fn shared_first_product<T: Tally>(plan: &Plan, device: &Device) -> Cost<T> {
-    let width = split(plan.shape.shared_ffn, plan.sizes.tp);
+/// The forward of an MLP or of shared experts of this width in front of the last product.
+fn first_product<T: Tally>(plan: &Plan, device: &Device, width: u64) -> Cost<T> {
+    let width = split(width, plan.sizes.tp);
     if width <= 0.0 {
         return Cost::ZERO;
     }

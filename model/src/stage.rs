@@ -131,7 +131,7 @@ impl StageWork {
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
             weight_grad += total.weight_grad.seconds() * count;
-            backward.recompute += total.forward * (count * repeated_share);
+            backward.recompute += layer.again() * (count * repeated_share);
             backward.recompute += *recomputed * count;
             forward.add_cover(layer, is_moe, count);
             backward.add_backward_cover(layer, is_moe, count);

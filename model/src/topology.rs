@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     pub(crate) all_to_all: Links,
     /// Set-up of a collective inside a domain.
     pub(crate) set_up: Seconds,
+    /// A ring's hop inside a domain and between domains; none where gathers double instead.
+    pub(crate) ring_hops: Option<[Seconds; 2]>,
     /// Per device to host memory.
     pub(crate) host: BytesPerSecond,
     /// Host memory for each device.
@@ -82,6 +84,7 @@ impl Machine {
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
             set_up: Seconds::micros(row.collective_micros),
+            ring_hops: row.ring_hop_micros.map(|hops| hops.map(Seconds::micros)),
             host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
             host_memory: Bytes::gib(host_memory / node as f64),
         }
@@ -138,6 +141,17 @@ impl Group {
     /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
     pub(crate) fn tree_latency(&self) -> Seconds {
         Seconds::new(DOUBLING_SECONDS * log2(self.domains.max(1)))
+    }
+
+    /// The same of a gather or scatter over a whole data-parallel group, inside domains and
+    /// between them: a ring passes every rank, so its hops inside are n - d and those between
+    /// d - 1.
+    ///
+    /// Source: NCCL `tuning.cc`, the latency of rings; trees are for all-reduces alone there.
+    pub(crate) fn ring_latency(&self, hops: Option<[Seconds; 2]>) -> [Seconds; 2] {
+        let Some([near, far]) = hops else { return [Seconds::ZERO, self.tree_latency()] };
+        let between = self.domains.max(1) - 1;
+        [near * (self.size - self.domains) as f64, far * between as f64]
     }
 }
 

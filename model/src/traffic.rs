@@ -75,15 +75,26 @@ struct Call {
 
 impl Plan {
     /// A call that sends these bytes inside the domain and between domains, at these rates.
-    fn call(&self, group: &Group, [intra, inter]: [f64; 2], rates: &Links) -> Call {
-        let (set_up, tree) = (self.machine.set_up, group.tree_latency());
+    fn call(&self, group: &Group, bytes: [f64; 2], rates: &Links) -> Call {
+        let set_up = self.machine.set_up;
+        self.delayed_call(group, bytes, rates, [set_up, set_up + group.tree_latency()])
+    }
+
+    /// The same with these latencies inside the domain and between domains.
+    fn delayed_call(
+        &self,
+        group: &Group,
+        [intra, inter]: [f64; 2],
+        rates: &Links,
+        [near, far]: [Seconds; 2],
+    ) -> Call {
         let time = |bytes: f64, rate: BytesPerSecond, latency: Seconds| {
             if bytes > 0.0 { bytes / rate.get() + latency.get() } else { 0.0 }
         };
         let close = self.machine.mesh(rates.intra, group.close);
         Call {
-            intra: [intra, time(intra, close, set_up)],
-            inter: [inter, time(inter, rates.inter, set_up + tree)],
+            intra: [intra, time(intra, close, near)],
+            inter: [inter, time(inter, rates.inter, far)],
         }
     }
 
@@ -92,9 +103,7 @@ impl Plan {
     ///
     /// Source: Thakur et al. 2005, ring and hierarchical forms.
     fn gather(&self, group: &Group, whole_bytes: f64) -> Call {
-        let (g, d) = (group.close as f64, group.domains as f64);
-        let bytes = [whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g)];
-        self.call(group, bytes, &self.machine.ring)
+        self.call(group, gathered_bytes(group, whole_bytes), &self.machine.ring)
     }
 
     /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
@@ -400,11 +409,21 @@ impl Plan {
         (link, bytes, bytes / rate.get() + SEND_SECONDS)
     }
 
-    /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group: intra, inter.
-    pub(crate) fn data_call(&self, group: &Group, whole_bytes: f64) -> [[f64; 2]; 2] {
-        let call = self.gather(group, whole_bytes);
+    /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group in so many calls
+    /// one after the other: intra, inter.
+    pub(crate) fn data_calls(&self, group: &Group, whole_bytes: f64, calls: f64) -> [[f64; 2]; 2] {
+        let bytes = gathered_bytes(group, whole_bytes);
+        let hops = group.ring_latency(self.machine.ring_hops);
+        let latencies = hops.map(|hops| (self.machine.set_up + hops) * calls);
+        let call = self.delayed_call(group, bytes, &self.machine.ring, latencies);
         [call.intra, call.inter]
     }
+}
+
+/// What a rank sends inside its domain and between domains so that all have S bytes.
+fn gathered_bytes(group: &Group, whole_bytes: f64) -> [f64; 2] {
+    let (g, d) = (group.close as f64, group.domains as f64);
+    [whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g)]
 }
 
 /// Dispatch and combine in both passes; recomputing the permutation dispatches again.

@@ -416,7 +416,8 @@ Routing routing {
 Kernel kernel {
     framework: Framework = Framework::Megatron,
         knob("Framework", Choice(Framework::NAMES),
-            "ideal has no overhead; the others share one launch cost until it is calibrated")
+            "Whose host costs and kernels count; ideal has no overhead, and fsdp's recomputation \
+             leaves the last product of a dense MLP out")
             .source(MSMODELING);
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")

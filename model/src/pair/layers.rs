@@ -215,7 +215,9 @@ impl<'a> Builder<'a> {
         let at = self.compute(name, pass, norms + residuals + router, at);
         let mlp = self.hop(("TP", TP), pass, scaled(hops.mlp_in), at);
         let name = if is_moe { "shared experts" } else { "MLP" };
-        let mlp = self.compute(name, pass, layer.mlp.forward * times, mlp);
+        let again = pass == Pass::Recompute;
+        let done = if again { layer.mlp_again } else { layer.mlp.forward };
+        let mlp = self.compute(name, pass, done * times, mlp);
         let mut joined = self.hop(("TP", TP), pass, scaled(hops.mlp_out), mlp);
         if is_moe {
             let sent = self.hop((DISPATCH, EP), pass, scaled(hops.dispatch), at);

@@ -122,6 +122,7 @@ fn replay(layer: &mut Layer, everything: bool) {
             pass.launches = 0.0;
         }
     }
+    layer.mlp_again.launches = 0.0;
     layer.norms.forward.launches = 1.0;
     layer.norms.input_grad.launches = 1.0;
 }

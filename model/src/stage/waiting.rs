@@ -133,7 +133,10 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     let sharding = if schedule.overlap_grad_reduce
         && (schedule.overlap_param_gather || !plan.shards(ShardingStrategy::OptimGradsParams))
     {
-        (pass.axis(DP) - compute).max(0.0)
+        // Nothing runs yet beside the first part that is gathered, nor any more beside the last
+        // one that is scattered.
+        let all = pass.axis(DP);
+        (all - compute).max(all / plan.sharded_units())
     } else {
         pass.axis(DP)
     };

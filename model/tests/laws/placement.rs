@@ -78,6 +78,66 @@ fn a_micro_batch_moves_the_parameters_of_its_own_direction() {
     }
 }
 
+/// The first layer that is gathered and the last one that is scattered have nothing beside them;
+/// the other calls are hidden as far as there is room. All take longer the more ranks a ring
+/// passes.
+#[test]
+fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
+    let waited = |devices: &str, interconnect: &str| {
+        let settings = [
+            ("num_devices", devices),
+            ("tp", "1"),
+            ("sequence_parallel", "false"),
+            ("gbs", devices),
+            ("data_parallel_sharding_strategy", "optim_grads_params"),
+            ("overlap_grad_reduce", "true"),
+            ("overlap_param_gather", "true"),
+            ("inter_node_gb_per_sec", interconnect),
+        ];
+        let estimate = of("llama-3-8b", &settings);
+        let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Dp);
+        let [all, exposed] =
+            rows.fold([0.0; 2], |sum, row| [sum[0] + row.time.get(), sum[1] + row.exposed.get()]);
+        (all, exposed)
+    };
+    let mut before = 0.0;
+    for devices in ["16", "64", "256", "1024"] {
+        let (all, exposed) = waited(devices, "1000");
+        assert!((exposed - all / 33.0).abs() <= 1e-9 * all, "{devices}: {exposed} of {all}");
+        assert!(exposed > before, "{devices}: {exposed} {before}");
+        before = exposed;
+    }
+    let (all, exposed) = waited("1024", "1");
+    assert!(exposed > all / 2.0 && exposed < all, "{exposed} of {all}");
+}
+
+/// PyTorch's recomputation ends once all is there that the backward needs; the output of a dense
+/// MLP's last product isn't.
+#[test]
+fn recomputation_that_stops_early_leaves_the_last_product_of_each_layer_out() {
+    let executed = |framework: &str| {
+        let settings = [
+            ("num_devices", "64"),
+            ("tp", "1"),
+            ("sequence_parallel", "false"),
+            ("gbs", "64"),
+            ("data_parallel_sharding_strategy", "optim_grads_params"),
+            ("recompute_granularity", "full"),
+            ("framework", framework),
+        ];
+        let mut design = Design::from_preset("llama-3-8b").unwrap();
+        for (knob, value) in settings {
+            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+        }
+        let metrics = estimate(&plan(&design)).metrics;
+        let peak = model::peak_flops(&design).unwrap().get();
+        metrics.hfu * peak * 64.0 * metrics.step_time.get() / 64.0
+    };
+    let [whole, early] = ["megatron", "fsdp"].map(executed);
+    let last_products = 2.0 * 14_336.0 * 4_096.0 * 8_192.0 * 32.0;
+    assert!((whole - early - last_products).abs() <= 1e-9 * whole, "{}", whole - early);
+}
+
 #[test]
 fn each_recomputed_layer_frees_as_much_as_the_one_before() {
     let held = |layers: u32| {

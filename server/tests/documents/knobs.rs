@@ -191,10 +191,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
             .collect(),
         Kind::PerStage(_) => [1, 2].map(Value::Integer).to_vec(),
         Kind::LayerFreq => [1, 2].map(Value::Integer).to_vec(),
-        Kind::Layout => model::layout_proposal(&Plan::new(design).unwrap())
-            .map(|proposal| Value::Text(proposal.layout))
-            .into_iter()
-            .collect(),
+        Kind::Layout => uneven_layouts(design).into_iter().map(Value::Text).collect(),
         // The first of them in front of all layers.
         Kind::PositionList(_) => match now {
             Value::List(mut places) if !places.is_empty() => {
@@ -208,6 +205,25 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
             nearest(legal_values(design, id), &now)
         }
     }
+}
+
+/// A layer of the first chunk moved to the second one, and one of the last chunk to the first one,
+/// where layers are spread evenly.
+fn uneven_layouts(design: &Design) -> Vec<String> {
+    let (parallel, transformer) = (&design.parallel, &design.transformer);
+    let chunks =
+        parallel.pipeline_model_parallel_size * parallel.virtual_pipeline_model_parallel_size;
+    let is_even = transformer.num_layers.is_multiple_of(chunks) && transformer.mtp_num_layers == 0;
+    if chunks < 3 || !is_even {
+        return vec![];
+    }
+    let (chunks, each) = (chunks as usize, (transformer.num_layers / chunks) as usize);
+    let moved = |from: usize, to: usize| {
+        let layers = |chunk| each + usize::from(chunk == to) - usize::from(chunk == from);
+        let parts: Vec<String> = (0..chunks).map(|chunk| "t".repeat(layers(chunk))).collect();
+        format!("E{}L", parts.join("|"))
+    };
+    vec![moved(0, 1), moved(chunks - 1, 0)]
 }
 
 /// Those next to the present one.

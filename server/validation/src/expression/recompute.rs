@@ -134,6 +134,12 @@ fn printed(text: &str) -> Printed {
     if has(&["core-attn equiv", "select recompute"]) {
         return Printed::Nothing;
     }
+    // NVIDIA's MaxText recipes keep what attention's projections give, and compute attention, gate
+    // and up-projection again: `save_dot_except_mlp` and `..._mlpwi` of dgxc-benchmarking v24.11,
+    // maxtext/configure.sh.
+    if has(&["maxtext"]) {
+        return Printed::Modules(vec!["core_attn", "mlp"]);
+    }
     if text.is_empty() || has(&["see script", "not in table", "not stated"]) {
         return Printed::Open;
     }
@@ -211,7 +217,7 @@ mod tests {
             ("activation checkpointing of 1/3 of the layers", Printed::Share(1, 3)),
             ("mlp and/or norm", Printed::Modules(vec!["layernorm"])),
             ("see script", Printed::Open),
-            ("MaxText remat policy not in table", Printed::Open),
+            ("MaxText remat policy not in table", Printed::Modules(vec!["core_attn", "mlp"])),
             ("select recompute [8 4 4 1 1 1 1 1]", Printed::Nothing),
         ] {
             assert_eq!(printed(text), wanted, "{text}");

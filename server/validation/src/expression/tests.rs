@@ -87,7 +87,7 @@ fn what_is_open_and_cannot_be_assumed_is_refused() {
 
 #[test]
 fn open_recomputation_is_the_least_that_fits() {
-    let Expressed { plan, assumed } = expressed("dgxc_bench-053");
+    let Expressed { plan, assumed } = expressed("bridge_perf-167");
     let layers = plan.design().memory.recompute_num_layers.clone().unwrap();
     let model::design::PerStage::Same(count) = layers else { panic!("{layers:?}") };
     assert!((1..80).contains(&count), "{count}");
