@@ -90,7 +90,8 @@ fn targets(targets: &[Target]) -> String {
             if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
         vec![
             Cell::text(&sentence(&target.asked)),
-            Cell::narrow(&words::limit(target)),
+            // A number and its sign stay in one line.
+            Cell::narrow(&words::limit(target).replace(" %", "\u{a0}%")),
             Cell::text(&words::reached(target)),
             Cell { class, ..Cell::text(verdict) },
         ]
@@ -301,7 +302,7 @@ mod tests {
         let sentence =
             "Half of 700 published runs are predicted within 7.1 %, nine of ten within 18.6 %.";
         assert!(above.contains(sentence), "{above}");
-        assert!(above.contains("at most 8.00 %") && above.contains("✓ Met"), "{above}");
+        assert!(above.contains("at most 8.00\u{a0}%") && above.contains("✓ Met"), "{above}");
     }
 
     #[test]

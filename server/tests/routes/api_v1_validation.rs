@@ -59,7 +59,8 @@ async fn the_page_reads_without_a_script() {
     assert!(page.contains(&app::trust::words::headline(&report.summary.all)), "no headline");
     assert!(page.contains("<title>How far to trust the numbers"), "no title");
     for target in &report.summary.targets {
-        assert!(page.contains(&app::trust::words::limit(target)), "{}", target.name);
+        let asked = app::trust::words::limit(target).replace(" %", "\u{a0}%");
+        assert!(page.contains(&asked), "{}", target.name);
     }
     for refusal in &report.summary.refusals {
         // The page begins it with a capital.
