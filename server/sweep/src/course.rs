@@ -28,8 +28,10 @@ const BEST: usize = 8;
 /// Designs of the front that a round starts from.
 const FRONT: usize = 16;
 
-/// Designs that are the best with a value of a knob that a round starts from.
-const OF_VALUES: usize = 32;
+/// Designs that are the best with a value of a knob that a round starts from. Of the paper's search
+/// by 3,000 designs, each of 24 seeds comes within 0.4 % of the best of all; with twice as many of
+/// these starts 3 of them stay 2 % below, as less is left for the best ones' neighbours.
+const OF_VALUES: usize = 16;
 
 /// Designs that a round starts from, at most.
 const MOST_STARTS: usize = 128;
