@@ -35,6 +35,8 @@ pub struct Accelerator {
     /// Clock that the power limit sustains in long matmuls, against the family's first part and
     /// relative to the peaks above: power grows like the cube of the clock.
     pub sustained_clock: f64,
+    /// Rate of 16-bit matmuls against the family's, beyond the clock.
+    pub wide_rate: f64,
     /// Exponentials a second, in units of 10^12: the softmax of flash attention needs one a score
     /// forward.
     pub tera_exponentials: f64,
@@ -74,8 +76,8 @@ pub struct Accelerator {
     pub intra_all_to_all_fraction: f64,
     /// Share of a NIC's bandwidth that all-to-alls reach.
     pub inter_all_to_all_fraction: f64,
-    /// Time of a gather or scatter inside a node beyond its bytes: launch, synchronisation and the
-    /// ramp to full bandwidth, in microseconds.
+    /// Time of a collective inside a node beyond its bytes and its hops: launch, synchronisation
+    /// and the ramp to full bandwidth, in microseconds.
     pub collective_micros: f64,
     /// Latency of a hop of a ring between neighbours in a node and of one over the network, in
     /// microseconds; `None` where the library gathers by doubling instead.
@@ -96,6 +98,7 @@ const BASE: Accelerator = Accelerator {
     fp4_tflops: None,
     vector_tflops: None,
     sustained_clock: 1.0,
+    wide_rate: 1.0,
     tera_exponentials: 4.0,
     num_cores: 1,
     hbm_gib: 0.0,
@@ -122,8 +125,9 @@ const BASE: Accelerator = Accelerator {
     inter_all_to_all_fraction: 0.74,
     // DeepSeek-V3, section 3.2: 20 of 132 streaming multiprocessors.
     communication_core_share: 0.15,
-    // nccl-tests on 8 H200: all-reduces, two such calls, take 0.1 ms longer than their bytes.
-    collective_micros: 45.0,
+    // nccl-tests on 8 H200: all-reduces, two such calls, take 0.1 ms longer than their bytes: 45 us
+    // with seven hops.
+    collective_micros: 32.0,
     // NCCL tuning.cc: hops of a ring under LL128, the protocol between NVLink machines.
     ring_hop_micros: Some([1.9, 4.0]),
     source: NVIDIA,
@@ -183,8 +187,9 @@ const A100: Accelerator = Accelerator {
     kernels: AMPERE,
     // NCCL: 232 of 300 GB/s.
     intra_node_fraction: 0.77,
-    // nccl-tests on 8 A100: all-reduces of 64 to 256 MB take 0.2 to 0.4 ms longer than their bytes.
-    collective_micros: 120.0,
+    // nccl-tests on 8 A100: all-reduces of 64 to 256 MB take 0.2 to 0.4 ms longer than their bytes:
+    // 120 us a call with seven hops.
+    collective_micros: 107.0,
     ..BASE
 };
 
@@ -208,6 +213,11 @@ const H100: Accelerator = Accelerator {
     best_fp8_gemm_fraction: 0.709,
     ..BASE
 };
+
+/// Of Blackwell Ultra, 10.7 x 10^12 a second where Blackwell has 5.
+///
+/// Source: NVIDIA, "Inside NVIDIA Blackwell Ultra".
+const ULTRA_EXPONENTIALS: f64 = B200.tera_exponentials * 10.7 / 5.0;
 
 const B200: Accelerator = Accelerator {
     // 16 lanes x 148 multiprocessors x 1.85 GHz; half of them run beside the tensor cores.
@@ -233,6 +243,9 @@ const B200: Accelerator = Accelerator {
     // all-to-all 0.597. NCCL's all-reduce reaches 682 GB/s without NVLS.
     intra_node_fraction: 0.674,
     intra_all_to_all_fraction: 0.597,
+    // The same: gathers take 23.1 + 9.2 (n - 1) us beyond their bytes, scatters 25.6 + 8.0 (n - 1).
+    collective_micros: 24.0,
+    ring_hop_micros: Some([8.6, 4.0]),
     ..BASE
 };
 
@@ -367,6 +380,7 @@ accelerators! {
         hbm_gib: 268.0, hbm_usable_gib: 265.0, inter_node_gb_per_sec: 100.0,
         // 1,100 W against B200's 1,000 W; the peak is 2,500 against 2,250.
         sustained_clock: 0.929,
+        tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };
     Gb200 = "gb200", Accelerator {
@@ -376,6 +390,7 @@ accelerators! {
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
         sustained_clock: CLOCKS.gb200,
+        wide_rate: CLOCKS.grace_wide,
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -388,6 +403,8 @@ accelerators! {
         hbm_gib: 279.0, hbm_usable_gib: 276.0, inter_node_gb_per_sec: 100.0,
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
         sustained_clock: CLOCKS.gb300,
+        wide_rate: CLOCKS.grace_wide,
+        tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };
 }

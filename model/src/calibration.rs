@@ -21,6 +21,12 @@ pub struct Kernels {
     pub attention_forward: f64,
     /// The same, backward.
     pub attention_backward: f64,
+    /// Exponentials a score that flash attention's backward waits for beside its products; the
+    /// forward waits for one.
+    ///
+    /// Source: by how much rates differ between head dimensions 64 and 128: 3 for FlashAttention-2
+    /// on A100, 1.9 for cuDNN on H100 (Shah et al. 2024, figure 6).
+    pub softmaxes_backward: f64,
     /// Share of these two that FlashAttention-2 reaches, which is written for Ampere.
     pub flash_attention_2: f64,
     /// Share of the memory bandwidth that element-wise kernels reach.
@@ -69,6 +75,11 @@ pub struct Clocks {
     pub gb200: f64,
     /// GB300 against B200.
     pub gb300: f64,
+    /// Beyond the clock, 16-bit products of GB200 and GB300 against B200's, whose rate is of one
+    /// node that reaches 0.63 to 0.65 of the peak in short products and 0.45 to 0.51 in long ones.
+    ///
+    /// Source: SimuMax, `configs/system/b200_bf16_ceperm.json`, for that node.
+    pub grace_wide: f64,
 }
 
 /// How far predictions are off on published runs that the constants were not fitted on: each
@@ -107,15 +118,16 @@ pub const IDEAL: Host = Host {
 #[rustfmt::skip]
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.728,
+    gemm: 0.732,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.480,
     attention_backward: 0.560,
+    softmaxes_backward: 3.0,
     flash_attention_2: 0.500,
-    vector_bandwidth: 0.457,
-    gather_bandwidth: 0.212,
+    vector_bandwidth: 0.426,
+    gather_bandwidth: 0.226,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
         mindspeed_rc3 (10)",
 };
@@ -124,13 +136,14 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.698,
+    gemm: 0.695,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.710,
     attention_backward: 0.660,
-    flash_attention_2: 0.579,
+    softmaxes_backward: 3.0,
+    flash_attention_2: 0.566,
     vector_bandwidth: 0.850,
     gather_bandwidth: 0.850,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
@@ -141,15 +154,16 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.707,
-    fp8_gemm: 0.616,
+    gemm: 0.706,
+    fp8_gemm: 0.627,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
-    attention_forward: 0.706,
-    attention_backward: 0.578,
-    flash_attention_2: 0.335,
-    vector_bandwidth: 0.381,
-    gather_bandwidth: 0.518,
+    attention_forward: 0.739,
+    attention_backward: 0.645,
+    softmaxes_backward: 1.9,
+    flash_attention_2: 0.300,
+    vector_bandwidth: 0.336,
+    gather_bandwidth: 0.476,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -159,15 +173,16 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.461,
-    fp8_gemm: 0.574,
-    block_fp8_gemm: 0.599,
-    fp4_gemm: 0.526,
+    gemm: 0.450,
+    fp8_gemm: 0.570,
+    block_fp8_gemm: 0.578,
+    fp4_gemm: 0.447,
     attention_forward: 0.700,
     attention_backward: 0.600,
+    softmaxes_backward: 3.0,
     flash_attention_2: 0.200,
-    vector_bandwidth: 0.408,
-    gather_bandwidth: 0.850,
+    vector_bandwidth: 0.476,
+    gather_bandwidth: 0.510,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
 };
@@ -175,8 +190,8 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 41.4,
-    sync_micros: 319.4,
+    dispatch_micros: 43.1,
+    sync_micros: 92.3,
     launches_per_expert: 1.000,
     flash_attention_2: false,
     stops_early: false,
@@ -192,7 +207,7 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 2099.2,
+    sync_micros: 2100.0,
     launches_per_expert: 0.500,
     flash_attention_2: false,
     stops_early: false,
@@ -210,37 +225,38 @@ pub const FSDP: Host = Host {
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,
-    element_passes: 1.121,
-    straggler_sigma: 0.0114,
+    element_passes: 1.045,
+    straggler_sigma: 0.0090,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks =
-    Clocks { h100_96gb: 0.965, gb200: 0.962, gb300: 1.200 };
+pub const CLOCKS: Clocks = Clocks {
+    h100_96gb: 0.955, gb200: 0.907, gb300: 1.200, grace_wide: 1.336,
+};
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: false,
-        median: 0.055, p90: 0.151, rows: 20, sources: 4 },
+        median: 0.052, p90: 0.144, rows: 20, sources: 4 },
     Band { family: "Ascend 910", experts: true,
-        median: 0.259, p90: 0.260, rows: 3, sources: 1 },
+        median: 0.212, p90: 0.272, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.048, p90: 0.180, rows: 202, sources: 7 },
+        median: 0.048, p90: 0.177, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
         median: 0.058, p90: 0.239, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.104, p90: 0.200, rows: 117, sources: 6 },
+        median: 0.083, p90: 0.183, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.237, p90: 0.905, rows: 81, sources: 4 },
+        median: 0.200, p90: 0.604, rows: 81, sources: 4 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.258, p90: 0.600, rows: 72, sources: 5 },
+        median: 0.237, p90: 0.625, rows: 72, sources: 5 },
     Band { family: "", experts: false,
-        median: 0.066, p90: 0.291, rows: 526, sources: 19 },
+        median: 0.060, p90: 0.250, rows: 526, sources: 19 },
     Band { family: "", experts: true,
-        median: 0.142, p90: 0.526, rows: 192, sources: 9 },
+        median: 0.101, p90: 0.452, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

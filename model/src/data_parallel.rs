@@ -71,7 +71,7 @@ pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
             let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
             let calls = if passes.is_some() { plan.sharded_units() } else { 1.0 };
-            let of_links = plan.data_calls(group, bytes, calls);
+            let of_links = plan.data_calls(group, collective, bytes, calls);
             for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
                 if bytes > 0.0 {
                     rows.push(DataRow {

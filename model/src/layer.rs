@@ -425,11 +425,14 @@ fn router<T: Tally>(plan: &Plan, device: &Device, own: f64) -> Block<T> {
 
 /// Copies in expert order on the sending and on the receiving side: each read and written.
 /// Unfused, an index and a gather kernel take each side, which passes over the rows twice.
+///
+/// Without an exchange there is one side.
 fn reorder<T: Tally>(plan: &Plan, device: &Device, rows: f64, share: f64) -> Block<T> {
     let bytes = rows * plan.shape.hidden as f64 * plan.activation_bytes() * 2.0 * share;
+    let sides = if plan.sizes.ep == 1 { 1.0 } else { 2.0 };
     let (passes, kernels) =
-        if plan.design().kernel.moe_permute_fusion { (1.0, 2.0) } else { (2.0, 6.0) };
-    let cost = device.gather(2.0 * bytes * passes, kernels);
+        if plan.design().kernel.moe_permute_fusion { (1.0, 1.0) } else { (2.0, 3.0) };
+    let cost = device.gather(sides * bytes * passes, sides * kernels);
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 

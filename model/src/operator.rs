@@ -92,6 +92,8 @@ pub(crate) struct Device {
     attention_backward: f64,
     /// Exponentials/s.
     exponentials: f64,
+    /// Exponentials a score that flash attention's backward waits for.
+    softmaxes_backward: f64,
     /// Bytes/s that matmuls draw from memory.
     stream: f64,
     /// Bytes/s that element-wise kernels reach.
@@ -102,8 +104,8 @@ pub(crate) struct Device {
     /// Depth at which a tile's loading and draining take as long as its product.
     half_depth: f64,
     operand_bytes: f64,
-    /// Traffic of making one narrow element; none in 16 bits.
-    quantised_bytes: Option<f64>,
+    /// Traffic of making one narrow element, and kernels; none in 16 bits.
+    quantised: Option<[f64; 2]>,
     /// Time between two kernels on the device.
     launch: f64,
     /// Are an expert's matrix products one kernel for all experts?
@@ -143,15 +145,17 @@ impl Device {
             (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
         } else {
             let kernels = &row.kernels;
+            // A part that sustains a higher clock still does no better than the best matmul.
+            let most = row.best_gemm_fraction / row.sustained_clock;
             let gemm = match plan.design().training.precision {
-                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
+                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => {
+                    (kernels.gemm * row.wide_rate).min(most)
+                }
                 Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
                 Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
                 Precision::Nvfp4 => kernels.fp4_gemm,
             };
             let library = if plan.host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
-            // A part that sustains a higher clock still does no better than the best matmul.
-            let most = row.best_gemm_fraction / row.sustained_clock;
             let attention = |fraction: f64| fraction.min(most) * library;
             (gemm, attention(kernels.attention_forward), attention(kernels.attention_backward))
         };
@@ -167,6 +171,7 @@ impl Device {
             attention_forward: attention_peak * attention_f,
             attention_backward: attention_peak * attention_b,
             exponentials: row.tera_exponentials * 1e12,
+            softmaxes_backward: row.kernels.softmaxes_backward,
             // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
             stream: hbm * 0.94,
             vector_bytes: hbm * vector_share,
@@ -174,11 +179,12 @@ impl Device {
             cores: f64::from(row.num_cores),
             half_depth: TILE_SECONDS * peak / f64::from(row.num_cores) / (2.0 * 128.0 * 256.0),
             operand_bytes: plan.design().training.precision.operand_bytes(),
-            quantised_bytes: match plan.design().training.precision {
+            quantised: match plan.design().training.precision {
                 Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
-                Precision::Fp8Delayed | Precision::Fp8Tensorwise => Some(1.0 + 1.0),
-                Precision::Fp8Blockwise | Precision::Mxfp8 => Some(2.0 + 2.0),
-                Precision::Nvfp4 => Some(2.0 + 4.0 + 1.125),
+                Precision::Fp8Delayed => Some([1.0 + 1.0, 1.0]),
+                Precision::Fp8Tensorwise => Some([1.0 + 1.0, 2.0]),
+                Precision::Fp8Blockwise | Precision::Mxfp8 => Some([2.0 + 2.0, 1.0]),
+                Precision::Nvfp4 => Some([2.0 + 4.0 + 1.125, 1.0]),
             },
             // msmodeling's static cost of a vector kernel.
             launch: if ideal { 0.0 } else { 2e-6 },
@@ -263,15 +269,20 @@ impl Device {
     /// Making narrower elements of 16-bit ones, both ways round: rows for this product, columns for
     /// the weight's gradient.
     ///
-    /// With one scale for a tensor the kernel in front writes them; scales of blocks take a kernel
-    /// that reads the tensor. 4-bit elements pass a Hadamard transform first.
+    /// With the scale of steps before (delayed) the kernel in front writes them. A scale of the
+    /// tensor itself takes a kernel for the largest size and one that converts; what they read is
+    /// taken to be in the cache still. Scales of blocks are found by the kernel that reads the
+    /// tensor and converts. 4-bit elements pass a Hadamard transform first.
     ///
-    /// Source: Transformer Engine, `recipe`.
+    /// Source: Transformer Engine, `recipe`. Megatron-Bridge's dense runs with a scale per tensor
+    /// are 4 to 6 % faster than those with scales of blocks: their reads can't be from memory.
     fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {
-        match self.quantised_bytes {
+        match self.quantised {
             None => Cost::ZERO,
             // The largest size of a block, and a multiplication.
-            Some(bytes) => self.elementwise(elements * bytes, 1.0).doing(2.0 * elements),
+            Some([bytes, kernels]) => {
+                self.elementwise(elements * bytes, kernels).doing(2.0 * elements)
+            }
         }
     }
 
@@ -291,11 +302,15 @@ impl Device {
     ///
     /// Forward 2 products of scores and values; backward 5, since scores are computed again
     /// (2.5 times the forward). The softmax takes one exponential a score forward; backward it is
-    /// computed again, and its gradient takes about twice as long. Cube and vector unit wait for
-    /// each other, so that short heads pay more for the softmax.
+    /// computed again, and its gradient waits too ([`Kernels::softmaxes_backward`]). Cube and
+    /// vector unit wait for each other, so that short heads pay more for the softmax.
     ///
     /// Source: FlashAttention-2 and -3, whose causal rates at head dimensions 64 and 128 differ by
-    /// 1.0 to 1.3 exponentials a score forward and 3 backward.
+    /// 1.0 to 1.3 exponentials forward. On Hopper the products' rates are those of cuDNN, which
+    /// Transformer Engine calls there: 539 and 516 TFLOPS at 16,384 tokens and heads of 128 (Shah
+    /// et al. 2024, figures 5 and 6; the backward without a mask).
+    ///
+    /// [`Kernels::softmaxes_backward`]: crate::calibration::Kernels::softmaxes_backward
     pub(crate) fn flash_attention<T: Tally>(
         &self,
         heads: f64,
@@ -320,7 +335,12 @@ impl Device {
         };
         Block {
             forward: pass(forward_flops, self.attention_forward, 1.0, products(1.0, 1.0)),
-            input_grad: pass(backward_flops, self.attention_backward, 3.0, products(2.5, 2.5)),
+            input_grad: pass(
+                backward_flops,
+                self.attention_backward,
+                self.softmaxes_backward,
+                products(2.5, 2.5),
+            ),
             weight_grad: Cost::ZERO,
         }
     }

@@ -12,6 +12,7 @@ use crate::operator::Cost;
 use crate::plan::Plan;
 use crate::schedule::{Placement, StageTimes};
 
+use parts::WholeLayer;
 pub(crate) use parts::{Parts, launched, relaunched, repeated_calls};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
@@ -124,15 +125,16 @@ impl StageWork {
             (&parts.work.moe, true, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
         ];
         let repeated_share = terms.repeated_share;
-        for ((layer, is_moe, count), (total, recomputed)) in kinds.into_iter().zip(&parts.layers) {
+        for ((layer, is_moe, count), whole) in kinds.into_iter().zip(&parts.layers) {
             if count <= 0.0 {
                 continue;
             }
+            let WholeLayer { total, recomputed, again } = *whole;
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
             weight_grad += total.weight_grad.seconds() * count;
-            backward.recompute += layer.again() * (count * repeated_share);
-            backward.recompute += *recomputed * count;
+            backward.recompute += again * (count * repeated_share);
+            backward.recompute += recomputed * count;
             forward.add_cover(layer, is_moe, count);
             backward.add_backward_cover(layer, is_moe, count);
         }

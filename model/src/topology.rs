@@ -143,9 +143,8 @@ impl Group {
         Seconds::new(DOUBLING_SECONDS * log2(self.domains.max(1)))
     }
 
-    /// The same of a gather or scatter over a whole data-parallel group, inside domains and
-    /// between them: a ring passes every rank, so its hops inside are n - d and those between
-    /// d - 1.
+    /// The same of a gather or scatter in a ring, inside domains and between them: it passes every
+    /// rank, so its hops inside are n - d and those between d - 1.
     ///
     /// Source: NCCL `tuning.cc`, the latency of rings; trees are for all-reduces alone there.
     pub(crate) fn ring_latency(&self, hops: Option<[Seconds; 2]>) -> [Seconds; 2] {

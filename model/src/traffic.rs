@@ -102,8 +102,13 @@ impl Plan {
     /// S (d - 1) / (d g), then inside, S (g - 1) / g; together S (n - 1) / n.
     ///
     /// Source: Thakur et al. 2005, ring and hierarchical forms.
+    ///
+    /// A ring passes every rank of a domain; between domains a tree is as fast for a layer's calls.
     fn gather(&self, group: &Group, whole_bytes: f64) -> Call {
-        self.call(group, gathered_bytes(group, whole_bytes), &self.machine.ring)
+        let machine = &self.machine;
+        let [hops, _] = group.ring_latency(machine.ring_hops);
+        let latencies = [machine.set_up + hops, machine.set_up + group.tree_latency()];
+        self.delayed_call(group, gathered_bytes(group, whole_bytes), &machine.ring, latencies)
     }
 
     /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
@@ -410,10 +415,20 @@ impl Plan {
     }
 
     /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group in so many calls
-    /// one after the other: intra, inter.
-    pub(crate) fn data_calls(&self, group: &Group, whole_bytes: f64, calls: f64) -> [[f64; 2]; 2] {
+    /// one after the other, or one of the two halves of an all-reduce: intra, inter.
+    pub(crate) fn data_calls(
+        &self,
+        group: &Group,
+        collective: Collective,
+        whole_bytes: f64,
+        calls: f64,
+    ) -> [[f64; 2]; 2] {
         let bytes = gathered_bytes(group, whole_bytes);
-        let hops = group.ring_latency(self.machine.ring_hops);
+        let hops = if collective == Collective::AllReduce {
+            [Seconds::ZERO, group.tree_latency()]
+        } else {
+            group.ring_latency(self.machine.ring_hops)
+        };
         let latencies = hops.map(|hops| (self.machine.set_up + hops) * calls);
         let call = self.delayed_call(group, bytes, &self.machine.ring, latencies);
         [call.intra, call.inter]

@@ -17,8 +17,8 @@ use super::{AXES, PerAxis, StageWork, Terms};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) work: Work,
-    /// A dense and a MoE layer as a whole, and what the backward computes again of it.
-    pub(crate) layers: [(Block, Cost); 2],
+    /// A dense and a MoE layer.
+    pub(crate) layers: [WholeLayer; 2],
     pub(crate) exchanges: Vec<Exchange>,
     /// Where a dense and a MoE layer's exchanges stand in it.
     pub(crate) hops: [LayerHops; 2],
@@ -27,6 +27,16 @@ pub(crate) struct Parts {
     /// What compute waits for when one dense layer's forward and backward run as a pair, and one
     /// MoE layer's. Zero where no pairs run.
     pub(crate) layer_pairs: [PerAxis; 2],
+}
+
+/// A layer as a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WholeLayer {
+    pub(crate) total: Block,
+    /// What the backward computes again of it, without whole-layer recomputation.
+    pub(crate) recomputed: Cost,
+    /// What whole-layer recomputation does again.
+    pub(crate) again: Cost,
 }
 
 impl Parts {
@@ -46,8 +56,11 @@ impl Parts {
     }
 
     fn made(plan: &Plan, work: Work, dense_pair: Option<PerAxis>) -> Self {
-        let layers = [(&work.dense, false), (&work.moe, true)]
-            .map(|(layer, is_moe)| (layer.total(), layer.recomputed(plan, is_moe)));
+        let layers = [(&work.dense, false), (&work.moe, true)].map(|(layer, is_moe)| WholeLayer {
+            total: layer.total(),
+            recomputed: layer.recomputed(plan, is_moe),
+            again: layer.again(),
+        });
         let exchanges = plan.exchanges();
         let hops = [false, true].map(|is_moe| LayerHops::new(plan, &exchanges, is_moe));
         let ends = EndHops::new(&exchanges);
@@ -137,13 +150,16 @@ pub(crate) fn repeated_calls(
     let moe_layers = stage.moe + if plan.shape.moe_layers > 0 { stage.mtp } else { 0.0 };
     let dense_layers = stage.dense + stage.mtp - (moe_layers - stage.moe);
     let memory = &plan.design().memory;
+    let calls = &exchange.calls;
+    // Where recomputation ends in front of a dense MLP's last product, it doesn't add that up.
+    let sums = exchange.axis == Axis::Tp && exchange.collective != Collective::AllGather;
+    let unneeded = if plan.host.stops_early && sums { calls.mlp } else { 0.0 };
     if memory.recompute_granularity == RecomputeGranularity::Full {
         let calls = exchange.layer_calls(true, 0) * moe_layers
-            + exchange.layer_calls(false, 0) * dense_layers;
+            + (exchange.layer_calls(false, 0) - unneeded) * dense_layers;
         return calls * repeated_share;
     }
     let has = |module| plan.recomputes(module);
-    let calls = &exchange.calls;
     let layers = moe_layers + dense_layers;
     let whole_moe = has(RecomputeModule::Moe);
     match exchange.axis {
@@ -165,7 +181,9 @@ pub(crate) fn repeated_calls(
             let up = has(RecomputeModule::MlaQkv)
                 || has(RecomputeModule::MlaUpProj)
                 || has(RecomputeModule::MlaKv);
-            calls.mlp * mlp + calls.shared * shared + if up { calls.latents * layers } else { 0.0 }
+            (calls.mlp - unneeded) * mlp
+                + calls.shared * shared
+                + if up { calls.latents * layers } else { 0.0 }
         }
         Axis::Ep | Axis::Cp | Axis::Pp | Axis::Dp | Axis::Edp | Axis::Host => 0.0,
     }

@@ -96,18 +96,16 @@ fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
         ];
         let estimate = of("llama-3-8b", &settings);
         let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Dp);
-        let [all, exposed] =
-            rows.fold([0.0; 2], |sum, row| [sum[0] + row.time.get(), sum[1] + row.exposed.get()]);
-        (all, exposed)
+        rows.fold([0.0; 2], |sum, row| [sum[0] + row.time.get(), sum[1] + row.exposed.get()])
     };
     let mut before = 0.0;
     for devices in ["16", "64", "256", "1024"] {
-        let (all, exposed) = waited(devices, "1000");
+        let [all, exposed] = waited(devices, "1000");
         assert!((exposed - all / 33.0).abs() <= 1e-9 * all, "{devices}: {exposed} of {all}");
         assert!(exposed > before, "{devices}: {exposed} {before}");
         before = exposed;
     }
-    let (all, exposed) = waited("1024", "1");
+    let [all, exposed] = waited("1024", "1");
     assert!(exposed > all / 2.0 && exposed < all, "{exposed} of {all}");
 }
 
@@ -115,27 +113,64 @@ fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
 /// MLP's last product isn't.
 #[test]
 fn recomputation_that_stops_early_leaves_the_last_product_of_each_layer_out() {
-    let executed = |framework: &str| {
+    let peak = model::peak_flops(&Design::from_preset("llama-3-8b").unwrap()).unwrap().get();
+    // One sequence a device, on one rank or spread over two.
+    for tp in ["1", "2"] {
+        let [whole, early] = ["megatron", "fsdp"].map(|framework| {
+            let settings = [
+                ("num_devices", "64"),
+                ("tp", tp),
+                ("sequence_parallel", if tp == "1" { "false" } else { "true" }),
+                ("gbs", "64"),
+                ("data_parallel_sharding_strategy", "optim_grads_params"),
+                ("recompute_granularity", "full"),
+                ("framework", framework),
+            ];
+            of("llama-3-8b", &settings)
+        });
+        let executed = |it: &Estimate| it.metrics.hfu * peak * it.metrics.step_time.get();
+        let last_products = 2.0 * 14_336.0 * 4_096.0 * 8_192.0 * 32.0;
+        let spared = executed(&whole) - executed(&early);
+        assert!((spared - last_products).abs() <= 1e-9 * executed(&whole), "{tp}: {spared}");
+        // Nor is that output scattered: half of 8,192 x 4,096 elements of two bytes, for each layer
+        // and each of the two sequences.
+        let scatters = if tp == "1" { 0.0 } else { 8_192.0 * 4_096.0 * 32.0 * 2.0 };
+        let unsent = sent(&whole, Axis::Tp, None) - sent(&early, Axis::Tp, None);
+        assert!((unsent - scatters).abs() <= 1e-9 * scatters, "{tp}: {unsent}");
+    }
+}
+
+/// Trees are for all-reduces: each doubling of the nodes adds the same. A gather passes every rank.
+#[test]
+fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() {
+    let latency = |devices: &str, strategy: &str| {
         let settings = [
-            ("num_devices", "64"),
+            ("num_devices", devices),
             ("tp", "1"),
             ("sequence_parallel", "false"),
-            ("gbs", "64"),
-            ("data_parallel_sharding_strategy", "optim_grads_params"),
-            ("recompute_granularity", "full"),
-            ("framework", framework),
+            ("gbs", "4096"),
+            ("data_parallel_sharding_strategy", strategy),
         ];
-        let mut design = Design::from_preset("llama-3-8b").unwrap();
-        for (knob, value) in settings {
-            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
-        }
-        let metrics = estimate(&plan(&design)).metrics;
-        let peak = model::peak_flops(&design).unwrap().get();
-        metrics.hfu * peak * 64.0 * metrics.step_time.get() / 64.0
+        let estimate = of("llama-3-8b", &settings);
+        let far = |row: &&model::estimate::Communication| {
+            row.axis == Axis::Dp && row.link == LinkLevel::InterNode
+        };
+        let row = estimate.communication.iter().find(far).unwrap();
+        // What is sent grows with (d - 1) / d; the rest is latency.
+        let domains = devices.parse::<f64>().unwrap() / 8.0;
+        [row.time.get(), (domains - 1.0) / domains]
     };
-    let [whole, early] = ["megatron", "fsdp"].map(executed);
-    let last_products = 2.0 * 14_336.0 * 4_096.0 * 8_192.0 * 32.0;
-    assert!((whole - early - last_products).abs() <= 1e-9 * whole, "{}", whole - early);
+    let per_doubling = |strategy| {
+        let [[t2, s2], [t4, s4], [t8, s8]] = ["16", "32", "64"].map(|n| latency(n, strategy));
+        // Two unknowns, a rate and a set-up, leave one equation: what a doubling adds.
+        let [first, second] = [(t4 - t2) / (s4 - s2), (t8 - t4) / (s8 - s4)];
+        second - first
+    };
+    let [tree, ring] = ["no_shard", "optim"].map(per_doubling);
+    // Slope changes by L (1 / 0.125 - 1 / 0.25) = 4 L for a tree of L a doubling, twice a call.
+    assert!((tree - 4.0 * 2.0 * 45e-6).abs() < 1e-9, "{tree}");
+    // A ring of d nodes has d - 1 hops of 4 us: 8 us more at first, then 16.
+    assert!((ring - (16e-6 / 0.125 - 8e-6 / 0.25)).abs() < 1e-9, "{ring}");
 }
 
 #[test]

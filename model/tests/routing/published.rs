@@ -44,6 +44,7 @@ fn natural_routing_costs_more_the_shorter_sequences_are() {
             ("vpp", "4"),
             ("method", "interleaved"),
             ("ep", "8"),
+            ("moe_token_dispatcher_type", "flex"),
             ("mbs", "1"),
             ("gbs", "256"),
             ("overlap_moe_expert_parallel_comm", "false"),

@@ -73,11 +73,22 @@ pub(crate) struct Facts {
     pub(crate) is_rack_scale: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
+    /// The row says that no token is dropped.
+    pub(crate) drops_nothing: bool,
     /// The row says that tokens went where the router sent them, not evenly by force.
     pub(crate) routes_naturally: bool,
 }
 
 impl Facts {
+    /// A recipe of September 2025 or before, when those that drop no tokens were DeepEP's with the
+    /// overlap of two micro-batches.
+    ///
+    /// Source: Megatron-Bridge, `scripts/performance/configs/deepseek/deepseek_v3_llm_pretrain.py`.
+    fn is_early_dropless_recipe(&self) -> bool {
+        let early = self.release.is_some_and(|found| found <= 2_509);
+        self.is_recipe && self.drops_nothing && early
+    }
+
     /// A rack-scale machine with a container of this release or a later one.
     fn is_rack_since(&self, release: u32) -> bool {
         self.is_rack_scale && self.release.is_some_and(|found| found >= release)
@@ -150,8 +161,11 @@ static TABLE: &[Entry] = &[
     entry(Item::PipelineOverlap, always, "true", "sends between stages overlapped"),
     // Megatron-Bridge's recipes for GB200 and GB300: HybridEP from 26.02 on, overlap from 26.06 on.
     entry(Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
+    entry(Item::Dispatcher, Facts::is_early_dropless_recipe, "flex", "DeepEP dispatcher"),
     entry(Item::Dispatcher, always, "alltoall", "all-to-all dispatcher"),
     entry(Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
+        "EP overlapped, with delayed weight gradients"),
+    entry(Item::ExpertOverlap, Facts::is_early_dropless_recipe, "true",
         "EP overlapped, with delayed weight gradients"),
     entry(Item::ExpertOverlap, always, "false", "EP not overlapped"),
     // Their performance recipes set `grad_reduce_in_fp32` to false.
@@ -185,6 +199,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        drops_nothing: run.notes.to_lowercase().contains("dropless"),
         routes_naturally: run.notes.to_lowercase().contains("natural routing"),
     }
 }
@@ -242,10 +257,31 @@ mod tests {
                     release: None,
                     is_rack_scale: false,
                     is_recipe: false,
+                    drops_nothing: false,
                     routes_naturally: false,
                 };
                 assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
             }
+        }
+    }
+
+    #[test]
+    fn early_recipes_that_drop_nothing_are_deep_ep_s_with_overlap() {
+        let run = |locator: &str, notes: &str| Run {
+            hardware: "DGX-B200".to_owned(),
+            source: "NVIDIA-NeMo/Megatron-Bridge".to_owned(),
+            locator: locator.to_owned(),
+            notes: notes.to_owned(),
+            ..Run::default()
+        };
+        for (locator, notes, dispatcher, overlap) in [
+            ("25.09 container", "MoE force-balanced; dropless", "flex", "true"),
+            ("25.09 container", "MoE force-balanced; tokendrop", "alltoall", "false"),
+            ("25.11 container", "MoE force-balanced; dropless", "alltoall", "false"),
+        ] {
+            let facts = facts(&run(locator, notes));
+            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
+            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
         }
     }
 

@@ -79,8 +79,10 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Sco
     let [h100_96gb, gb200, gb300] = constants.clocks;
     let _ = writeln!(
         text,
-        "/// Sustained clocks.\n#[rustfmt::skip]\npub const CLOCKS: Clocks =\n    Clocks {{ \
-         h100_96gb: {h100_96gb:.3}, gb200: {gb200:.3}, gb300: {gb300:.3} }};\n"
+        "/// Sustained clocks.\n#[rustfmt::skip]\npub const CLOCKS: Clocks = Clocks {{\n    \
+         h100_96gb: {h100_96gb:.3}, gb200: {gb200:.3}, gb300: {gb300:.3}, grace_wide: {:.3},\n\
+         }};\n",
+        constants.grace_wide
     );
     let _ = writeln!(
         text,
@@ -142,8 +144,8 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
          family: {:?},\n    gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    \
          fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
-         flash_attention_2: {:.3},\n    vector_bandwidth: {:.3},\n    \
-         gather_bandwidth: {:.3},\n    fitted_on: {source},\n}};\n",
+         softmaxes_backward: {:.1},\n    flash_attention_2: {:.3},\n    \
+         vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source},\n}};\n",
         set.family,
         set.gemm,
         set.fp8_gemm,
@@ -151,6 +153,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         set.fp4_gemm,
         set.attention_forward,
         set.attention_backward,
+        set.softmaxes_backward,
         set.flash_attention_2,
         set.vector_bandwidth,
         set.gather_bandwidth,
@@ -172,8 +175,7 @@ fn write_host(
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
          dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    \
          flash_attention_2: {},\n    stops_early: {},\n    element_passes: {:.3},\n    \
-         straggler_sigma: {:.4},\n    \
-         fitted_on: {source},\n}};\n",
+         straggler_sigma: {:.4},\n    fitted_on: {source},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
         host.launches_per_expert,
