@@ -91,7 +91,7 @@ fn targets(targets: &[Target]) -> String {
         vec![
             Cell::text(&sentence(&target.asked)),
             // A number and its sign stay in one line.
-            Cell::narrow(&words::limit(target).replace(" %", "\u{a0}%")),
+            Cell::narrow(&words::unbroken(&words::limit(target))),
             Cell::text(&words::reached(target)),
             Cell { class, ..Cell::text(verdict) },
         ]

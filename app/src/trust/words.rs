@@ -98,6 +98,12 @@ pub fn reached(target: &Target) -> String {
     goal_value(target, target.reached)
 }
 
+/// The same text with numbers and their percent signs on one line.
+#[must_use]
+pub fn unbroken(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
 /// What a target asks: `at most 8.00 %`.
 #[must_use]
 pub fn limit(target: &Target) -> String {

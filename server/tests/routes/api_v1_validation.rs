@@ -59,7 +59,7 @@ async fn the_page_reads_without_a_script() {
     assert!(page.contains(&app::trust::words::headline(&report.summary.all)), "no headline");
     assert!(page.contains("<title>How far to trust the numbers"), "no title");
     for target in &report.summary.targets {
-        let asked = app::trust::words::limit(target).replace(" %", "\u{a0}%");
+        let asked = app::trust::words::unbroken(&app::trust::words::limit(target));
         assert!(page.contains(&asked), "{}", target.name);
     }
     for refusal in &report.summary.refusals {
