@@ -82,6 +82,9 @@ pub struct Accelerator {
     /// Latency of a hop of a ring between neighbours in a node and of one over the network, in
     /// microseconds; `None` where the library gathers by doubling instead.
     pub ring_hop_micros: Option<[f64; 2]>,
+    /// Time of an all-to-all inside a node beyond its bytes, in microseconds: its ranks send to all
+    /// others at once.
+    pub all_to_all_micros: f64,
     /// Share of its time that a hidden collective still costs: it occupies cores and memory.
     pub communication_core_share: f64,
     /// Where the row comes from.
@@ -130,6 +133,8 @@ const BASE: Accelerator = Accelerator {
     collective_micros: 32.0,
     // NCCL tuning.cc: hops of a ring under LL128, the protocol between NVLink machines.
     ring_hop_micros: Some([1.9, 4.0]),
+    // As a gather over eight.
+    all_to_all_micros: 45.0,
     source: NVIDIA,
 };
 
@@ -164,6 +169,8 @@ const A2: Accelerator = Accelerator {
     collective_micros: 45.0,
     // HCCL chooses halving and doubling or a mesh where a ring's hops would count.
     ring_hop_micros: None,
+    // The same run: an all-to-all of 98 KB takes 62 us on the device.
+    all_to_all_micros: 62.0,
     source: MSMODELING,
     ..BASE
 };
@@ -190,6 +197,7 @@ const A100: Accelerator = Accelerator {
     // nccl-tests on 8 A100: all-reduces of 64 to 256 MB take 0.2 to 0.4 ms longer than their bytes:
     // 120 us a call with seven hops.
     collective_micros: 107.0,
+    all_to_all_micros: 120.0,
     ..BASE
 };
 
@@ -246,6 +254,8 @@ const B200: Accelerator = Accelerator {
     // The same: gathers take 23.1 + 9.2 (n - 1) us beyond their bytes, scatters 25.6 + 8.0 (n - 1).
     collective_micros: 24.0,
     ring_hop_micros: Some([8.6, 4.0]),
+    // The same: 58 us over two ranks, 41 over four, 51 over eight.
+    all_to_all_micros: 50.0,
     ..BASE
 };
 
@@ -391,6 +401,8 @@ accelerators! {
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
         sustained_clock: CLOCKS.gb200,
         wide_rate: CLOCKS.grace_wide,
+        // Domains of 72: B200's hops were measured over eight, the usual ones are for any number.
+        ring_hop_micros: BASE.ring_hop_micros,
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -404,6 +416,8 @@ accelerators! {
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
         sustained_clock: CLOCKS.gb300,
         wide_rate: CLOCKS.grace_wide,
+        // Domains of 72: B200's hops were measured over eight, the usual ones are for any number.
+        ring_hop_micros: BASE.ring_hop_micros,
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };

@@ -407,7 +407,7 @@ fn first_product<T: Tally>(plan: &Plan, device: &Device, width: u64) -> Cost<T> 
         return Cost::ZERO;
     }
     let (tokens, inputs) = (plan.tokens(), (plan.shape.mlp_matrices - 1) as f64);
-    device.linear(tokens, plan.shape.hidden as f64, inputs * width).forward
+    device.linear_forward(tokens, plan.shape.hidden as f64, inputs * width)
         + activation(plan, device, tokens, width).forward
 }
 

@@ -66,7 +66,8 @@ pub(crate) fn spans(stages: &[Stage], design: &Design) -> Vec<Span> {
         None | Some(PerStage::Same(_)) => true,
         Some(PerStage::Each(counts)) => counts.get(one) == counts.get(other),
     };
-    let mut spans: Vec<Span> = Vec::new();
+    // The first stage, the last one, and those between.
+    let mut spans: Vec<Span> = Vec::with_capacity(8);
     for (index, stage) in stages.iter().enumerate() {
         match spans.last_mut() {
             Some(last) if last.content == *stage && recomputes_alike(index - 1, index) => {

@@ -118,10 +118,9 @@ pub(crate) struct Device {
     launches_per_expert: f64,
 }
 
-/// Tiles of a matmul and what share of the core's rate each reaches: small tiles reload operands
-/// more often than the caches can deliver.
-const TILES: [(f64, f64, f64); 4] =
-    [(128.0, 256.0, 1.0), (256.0, 128.0, 1.0), (128.0, 128.0, 0.92), (64.0, 64.0, 0.6)];
+/// Share of the core's rate that tiles of a matmul reach, 128 x 256, 128 x 128 and 64 x 64: small
+/// ones reload operands more often than the caches can deliver.
+const TILE_RATES: [f64; 3] = [1.0, 0.92, 0.6];
 
 /// Share of the rate that tiles cut along the depth keep: partial sums meet in memory.
 ///
@@ -201,18 +200,25 @@ impl Device {
     ///
     /// `count` equal products share the waves.
     fn shape_efficiency(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
+        let tiles = |across: f64, along: f64| ceil(m / across) * ceil(n / along) * count;
+        let (long, wide) = (tiles(256.0, 128.0), tiles(128.0, 256.0));
+        let choices = [
+            (if long < wide { long } else { wide }, 128.0 * 256.0),
+            (tiles(128.0, 128.0), 128.0 * 128.0),
+            (tiles(64.0, 64.0), 64.0 * 64.0),
+        ];
         let mut best = 0.0_f64;
-        for (tile_m, tile_n, rate) in TILES {
-            let (across, along) = (ceil(m / tile_m), ceil(n / tile_n));
-            let tiles = across * along * count;
-            let waves = ceil(tiles / self.cores);
-            let filled = m * n * count / (tile_m * tile_n);
+        for ((tiles, area), rate) in choices.into_iter().zip(TILE_RATES) {
             // Whole waves, or tiles cut along the depth so that every core works to the end.
-            let used = filled / (waves * self.cores);
-            let streamed = filled / tiles.max(self.cores) * STREAM_RATE;
-            best = best.max(used.max(streamed) * rate);
+            let whole = ceil(tiles / self.cores) * self.cores;
+            let streamed = tiles.max(self.cores) * (1.0 / STREAM_RATE);
+            let taken = if whole < streamed { whole } else { streamed };
+            let share = rate / (area * taken);
+            if share > best {
+                best = share;
+            }
         }
-        best * (k / (k + self.half_depth))
+        best * (m * n * count) * (k / (k + self.half_depth))
     }
 
     /// `count` equal products of [m, k] and [k, n]: one kernel, at this share of the rate and with
@@ -244,6 +250,16 @@ impl Device {
         self.linears(m, k, n, 1.0, true)
     }
 
+    /// The forward of a linear layer alone.
+    pub(crate) fn linear_forward<T: Tally>(&self, m: f64, k: f64, n: f64) -> Cost<T> {
+        self.forward_product([m, k, n], 1.0, aligned(k) * aligned(n))
+    }
+
+    fn forward_product<T: Tally>(&self, shape: [f64; 3], count: f64, loading: f64) -> Cost<T> {
+        let [m, k, _] = shape;
+        self.product(shape, count, loading, 2.0) + self.quantise(m * k * count)
+    }
+
     /// `count` linear layers, m rows each. The widths k and n are contiguous in memory.
     ///
     /// dw is added into the accumulated gradients: by the matmul itself, which reads and writes
@@ -260,7 +276,7 @@ impl Device {
             product([k, m, n], 2.0) + add
         };
         Block {
-            forward: product([m, k, n], 2.0) + self.quantise(m * k * count),
+            forward: self.forward_product([m, k, n], count, loading),
             input_grad: product([m, n, k], 2.0) + self.quantise(m * n * count),
             weight_grad,
         }
@@ -404,7 +420,7 @@ const UNALIGNED_RATE: f64 = 0.15;
 /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
 fn aligned(length: f64) -> f64 {
     let fractals = ceil(length / 16.0) * 16.0;
-    let multiple = |of: f64| length - libm::floor(length / of) * of < 0.5;
+    let multiple = |of: f64| length - (length / of) as i64 as f64 * of < 0.5;
     let lines = if multiple(128.0) {
         1.0
     } else if multiple(64.0) {

@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     pub(crate) all_to_all: Links,
     /// Set-up of a collective inside a domain.
     pub(crate) set_up: Seconds,
+    /// Set-up of an all-to-all inside a domain.
+    pub(crate) all_to_all_set_up: Seconds,
     /// A ring's hop inside a domain and between domains; none where gathers double instead.
     pub(crate) ring_hops: Option<[Seconds; 2]>,
     /// Per device to host memory.
@@ -84,6 +86,7 @@ impl Machine {
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
             set_up: Seconds::micros(row.collective_micros),
+            all_to_all_set_up: Seconds::micros(row.all_to_all_micros),
             ring_hops: row.ring_hop_micros.map(|hops| hops.map(Seconds::micros)),
             host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
             host_memory: Bytes::gib(host_memory / node as f64),
@@ -135,12 +138,23 @@ impl Group {
     }
 
     /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside: a tree
-    /// adds a step per doubling, [`DOUBLING_SECONDS`] log2(domains).
+    /// adds [`DOUBLING_SECONDS`] for each of its levels, log2(domains) rounded up.
     ///
     /// Source: NCCL all-reduces on H100, which are two such calls: over 32, 256, 1,024 and 8,192
     /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
     pub(crate) fn tree_latency(&self) -> Seconds {
-        Seconds::new(DOUBLING_SECONDS * log2(self.domains.max(1)))
+        let levels = u64::BITS - (self.domains.max(1) - 1).leading_zeros();
+        Seconds::new(DOUBLING_SECONDS * f64::from(levels))
+    }
+
+    /// Latencies of a half of an all-reduce, inside domains and between them: a chain passes the
+    /// ranks of each domain, a tree joins the domains.
+    ///
+    /// Source: NCCL `tuning.cc`, the latency of trees. SimuMax measured 61 us for both halves over
+    /// eight B200, NCCL's own tests 90 us over eight H200 and 240 us over eight A100.
+    pub(crate) fn chain_latency(&self, hops: Option<[Seconds; 2]>) -> [Seconds; 2] {
+        let chain = if hops.is_some() { CHAIN_HOP_SECONDS * (self.close - 1) as f64 } else { 0.0 };
+        [Seconds::new(chain), self.tree_latency()]
     }
 
     /// The same of a gather or scatter in a ring, inside domains and between them: it passes every
@@ -154,11 +168,8 @@ impl Group {
     }
 }
 
-/// The same as `libm::log2`, in fewer instructions where it is whole.
-fn log2(count: u64) -> f64 {
-    let whole = count.is_power_of_two();
-    if whole { f64::from(count.trailing_zeros()) } else { libm::log2(count as f64) }
-}
+/// Latency of a hop between neighbours in a node, in NCCL's trees: LL128 over NVLink.
+const CHAIN_HOP_SECONDS: f64 = 1.9e-6;
 
 /// Further time of a collective for each doubling of the domains that take part.
 const DOUBLING_SECONDS: f64 = 45e-6;
@@ -215,18 +226,5 @@ impl Plan {
             RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.cp,
         };
         stride < self.machine.domain
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_whole_logarithm_is_that_of_libm() {
-        for power in 0..64 {
-            let count = 1_u64 << power;
-            assert_eq!(log2(count).to_bits(), libm::log2(count as f64).to_bits());
-        }
     }
 }

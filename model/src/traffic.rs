@@ -114,7 +114,14 @@ impl Plan {
     /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
     fn all_to_all(&self, group: &Group, bytes: f64) -> Call {
         let (g, n) = (group.close as f64, group.size as f64);
-        self.call(group, [bytes * (g - 1.0) / n, bytes * (n - g) / n], &self.machine.all_to_all)
+        self.exchange(group, [bytes * (g - 1.0) / n, bytes * (n - g) / n])
+    }
+
+    /// An all-to-all that sends these bytes inside the domain and between domains.
+    fn exchange(&self, group: &Group, bytes: [f64; 2]) -> Call {
+        let set_up = self.machine.all_to_all_set_up;
+        let latencies = [set_up, set_up + group.tree_latency()];
+        self.delayed_call(group, bytes, &self.machine.all_to_all, latencies)
     }
 
     /// Every exchange of the layers, without pipeline and data parallelism.
@@ -342,7 +349,7 @@ impl Plan {
         let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
         let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
         let inter = self.call(group, [0.0, between], &self.machine.ring);
-        let intra = self.awaited(self.call(group, [inside, 0.0], &self.machine.all_to_all));
+        let intra = self.awaited(self.exchange(group, [inside, 0.0]));
         push(list, Axis::Ep, Collective::AllGather, &inter, gathers);
         push(list, Axis::Ep, Collective::ReduceScatter, &inter, scatters);
         push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
@@ -425,7 +432,7 @@ impl Plan {
     ) -> [[f64; 2]; 2] {
         let bytes = gathered_bytes(group, whole_bytes);
         let hops = if collective == Collective::AllReduce {
-            [Seconds::ZERO, group.tree_latency()]
+            group.chain_latency(self.machine.ring_hops)
         } else {
             group.ring_latency(self.machine.ring_hops)
         };

@@ -107,7 +107,9 @@ pub(super) struct Compute {
 impl Frame {
     fn new(plan: &Plan) -> Self {
         let (bubble, stragglers) = (plan.bubble_ratio_closed_form(), straggler_share(plan));
-        let mut frame = Self { bubble, stragglers, ..Self::default() };
+        let each = Vec::with_capacity(plan.spans.len());
+        let data = DataParallel { rows: Vec::with_capacity(4), ..DataParallel::default() };
+        let mut frame = Self { each, data, bubble, stragglers };
         for (span, memory) in plan.spans.iter().zip(plan.fixed_memory()) {
             let params = plan.stage_params(&span.content);
             let rows = data_rows(plan, &params);

@@ -173,6 +173,49 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
     assert!((ring - (16e-6 / 0.125 - 8e-6 / 0.25)).abs() < 1e-9, "{ring}");
 }
 
+/// Time of a call of this axis inside the node when this knob is 2, 4 and 8.
+fn calls_in_a_node(preset: &str, axis: Axis, knob: &str, settings: &[(&str, &str)]) -> [f64; 3] {
+    let single = [("tp", "1"), ("sequence_parallel", "false"), ("pp", "1"), ("gbs", "64")];
+    ["2", "4", "8"].map(|ranks| {
+        let estimate = of(preset, &[&single, settings, &[(knob, ranks)]].concat());
+        let near = |row: &&model::estimate::Communication| {
+            row.axis == axis && row.link == LinkLevel::IntraNode
+        };
+        let row = estimate.communication.iter().find(near).unwrap();
+        row.time.get() * row.bytes_per_call.get() / row.bytes.get()
+    })
+}
+
+/// A chain passes the ranks of a node, one hop of 1.9 us each, in both halves of an all-reduce.
+#[test]
+fn an_all_reduce_in_a_node_takes_a_hop_more_for_each_rank() {
+    for accelerator in ["h100-sxm-80gb", "b200"] {
+        let settings =
+            [("accelerator", accelerator), ("data_parallel_sharding_strategy", "no_shard")];
+        let [two, four, eight] = calls_in_a_node("llama-3-8b", Axis::Dp, "num_devices", &settings);
+        // What is sent grows by a quarter, then by an eighth; hops by 2 a half, then by 4.
+        let hop = (2.0 * (eight - four) - (four - two)) / 12.0;
+        assert!((hop - 1.9e-6).abs() < 1e-9, "{accelerator}: {hop}");
+    }
+}
+
+/// Each rank of an all-to-all sends to all others at once.
+#[test]
+fn an_all_to_all_in_a_node_is_set_up_once_whatever_its_ranks() {
+    for (accelerator, micros) in [("h100-sxm-80gb", 45.0), ("b200", 50.0), ("a100-sxm-80gb", 120.0)]
+    {
+        let settings = [
+            ("accelerator", accelerator),
+            ("num_devices", "8"),
+            ("moe_token_dispatcher_type", "alltoall"),
+        ];
+        let [two, four, eight] = calls_in_a_node("qwen3-30b-a3b", Axis::Ep, "ep", &settings);
+        let whole = 4.0 * (four - two);
+        assert!((eight - four - whole / 8.0).abs() < 1e-9, "{accelerator}: {two} {four} {eight}");
+        assert!((two - whole / 2.0 - micros * 1e-6).abs() < 1e-9, "{accelerator}: {two} {whole}");
+    }
+}
+
 #[test]
 fn each_recomputed_layer_frees_as_much_as_the_one_before() {
     let held = |layers: u32| {

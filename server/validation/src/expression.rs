@@ -138,6 +138,10 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
         draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
     }
+    if draft.facts.family == Family::Mindspeed && draft.has_experts() {
+        draft.assume(KnobId::gmm_add, Item::GroupedAccumulation)?;
+        draft.assume(KnobId::moe_permute_fusion, Item::PermuteFusion)?;
+    }
     // Allocator readings hold neither the CUDA context nor communication buffers.
     let notes = draft.run.notes.to_lowercase();
     if notes.contains("max allocated") || notes.contains("peak allocated") {

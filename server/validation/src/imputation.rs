@@ -58,6 +58,10 @@ pub(crate) enum Item {
     GradientDtype,
     /// The loss as one kernel.
     LossFusion,
+    /// Weight gradients of experts added into the accumulated ones by the grouped product.
+    GroupedAccumulation,
+    /// Permutation of tokens as one kernel.
+    PermuteFusion,
     /// How tokens are spread over experts.
     ExpertLoad,
 }
@@ -176,6 +180,12 @@ static TABLE: &[Entry] = &[
     entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
     entry(Item::LossFusion, always, "false", "loss in several kernels"),
+    // MindSpeed-LLM's scripts of DeepSeek-V3 and Qwen3-30B-A3B (`examples/mcore`) have
+    // `--gemm-gradient-accumulation-fusion` and no `--moe-permute-fusion`.
+    entry(Item::GroupedAccumulation, always, "true",
+        "grouped products add into the gradients, as in MindSpeed's scripts"),
+    entry(Item::PermuteFusion, always, "false",
+        "permutation in several kernels, as in MindSpeed's scripts"),
     // Tables are of routing balanced by force unless they say otherwise.
     entry(Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
         "natural routing as generated loads of the default skew"),
