@@ -260,10 +260,11 @@ fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
                 <a href=trust::PATH>"How predictions compare with published runs"</a>
             </p>
             <p class="muted">
-                "The estimate takes the load of every expert as even. A follow-up report (press, \
-                 May and June 2025) reaches 41 % MFU on the same NPUs: balancing experts and data \
-                 gives +25.5 %, faster operators +15 %, less waiting for the host +4 to 5 %. The \
-                 final run still had these losses, and the estimate doesn't know them."
+                "A follow-up report (press, May and June 2025) reaches 41 % MFU on the same NPUs: \
+                 balancing experts and data gives +25.5 %, faster operators +15 %, less waiting \
+                 for the host +4 to 5 %. The estimate is nearer to that later state: it takes \
+                 sequences of the same work, kernels at published rates, and waiting for the host \
+                 as hidden where a forward and a backward run as a pair."
             </p>
         </section>
     }

@@ -90,7 +90,6 @@ fn targets(targets: &[Target]) -> String {
             if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
         vec![
             Cell::text(&sentence(&target.asked)),
-            // A number and its sign stay in one line.
             Cell::narrow(&words::unbroken(&words::limit(target))),
             Cell::text(&words::reached(target)),
             Cell { class, ..Cell::text(verdict) },

@@ -290,8 +290,9 @@ impl Iterator for Changes {
     }
 }
 
-/// Of the best designs of an objective the first of each value: a knob that does nothing, as what
-/// to recompute where nothing is recomputed, makes twins of every design.
+/// Of the best designs of an objective the first of each value. The others are its twins, alike
+/// but for a knob that does nothing, as what to recompute where nothing is recomputed, or differ in
+/// what this objective doesn't see.
 fn distinct((column, rows): (usize, &[Row])) -> Vec<&Row> {
     let mut rows: Vec<&Row> = rows.iter().collect();
     rows.dedup_by_key(|row| row.values[column].to_bits());
