@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::choice::ShardingStrategy;
 use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;
 use crate::topology::Group;
@@ -18,6 +19,8 @@ pub(crate) struct DataRow {
     pub(crate) passes: Option<[f64; 2]>,
     pub(crate) bytes_per_call: f64,
     pub(crate) seconds_per_call: f64,
+    /// Parts in which a call goes, one after the other.
+    pub(crate) parts: f64,
 }
 
 impl DataRow {
@@ -35,27 +38,27 @@ impl DataRow {
     }
 }
 
-impl Plan {
-    /// Parts in which a stage gathers its parameters and scatters its gradients for every
-    /// micro-batch: its layers, one by one, and what lies outside them.
-    pub(crate) fn sharded_units(&self) -> f64 {
-        let transformer = &self.design().transformer;
-        let layers = transformer.num_layers + transformer.mtp_num_layers;
-        layers as f64 / self.sizes.pp as f64 + 1.0
+/// Parts in which a stage or a chunk of this content gathers its parameters and scatters its
+/// gradients for every micro-batch: its layers one by one, input embedding and head.
+fn sharded_units(axis: Axis, content: &Stage, mtp_is_moe: bool) -> f64 {
+    let [dense, moe] = content.by_kind(mtp_is_moe);
+    if axis == Axis::Edp {
+        return moe;
     }
+    dense + moe + content.embedding + content.head.max(content.mtp_head)
 }
 
-/// The data-parallel calls of a device with these parameters.
+/// The data-parallel calls of a stage or a chunk of this content, whose devices hold `params`.
 ///
 /// Gradients are all-reduced without sharding, else reduce-scattered and parameters gathered, once
 /// a step; ZeRO-2 scatters gradients of every micro-batch, ZeRO-3 also gathers parameters in each
 /// pass. With several optimizer instances each scatters and gathers among its own ranks, and the
 /// shards are all-reduced between instances.
 ///
-/// What every micro-batch exchanges goes layer by layer ([`Plan::sharded_units`]).
+/// What every micro-batch exchanges goes layer by layer ([`sharded_units`]).
 ///
 /// Source: ZeRO, section 7; Megatron-Core `distrib_optimizer.py`; PyTorch FSDP.
-pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
+pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &RankParams) -> Vec<DataRow> {
     let gradient = plan.design().memory.gradient_dtype.bytes();
     let weight = plan.activation_bytes();
     let instances = plan.design().parallel.num_distributed_optimizer_instances;
@@ -66,11 +69,12 @@ pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
         if group.size == 1 || params <= 0.0 {
             continue;
         }
+        let units = sharded_units(axis, content, plan.shape.moe_layers > 0);
         let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
             // A micro-batch goes in one direction, and meets the parameters of that one alone.
             let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
-            let calls = if passes.is_some() { plan.sharded_units() } else { 1.0 };
+            let calls = if passes.is_some() { units } else { 1.0 };
             let of_links = plan.data_calls(group, collective, bytes, calls);
             for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
                 if bytes > 0.0 {
@@ -81,6 +85,7 @@ pub(crate) fn data_rows(plan: &Plan, params: &RankParams) -> Vec<DataRow> {
                         passes,
                         bytes_per_call: bytes * times,
                         seconds_per_call: seconds * times,
+                        parts: calls,
                     });
                 }
             }

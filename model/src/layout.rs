@@ -42,6 +42,12 @@ impl Stage {
         self.mtp_head += other.mtp_head * weight;
     }
 
+    /// Layers of both kinds, dense and MoE, those of MTP among the ones of their kind.
+    pub(crate) fn by_kind(&self, mtp_is_moe: bool) -> [f64; 2] {
+        let mtp = if mtp_is_moe { [0.0, self.mtp] } else { [self.mtp, 0.0] };
+        [self.dense + mtp[0], self.moe + mtp[1]]
+    }
+
     /// Transformer layers, MTP not counted.
     pub(crate) fn layers(&self) -> f64 {
         self.dense + self.moe

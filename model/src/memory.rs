@@ -9,6 +9,7 @@ use crate::activation::{Kept, Saved};
 use crate::choice::{Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
+use crate::params::RankParams;
 use crate::pipeline::Held;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
@@ -129,18 +130,26 @@ impl LayerMemory {
 }
 
 impl Plan {
-    /// What the stages of each span hold whatever becomes of activations.
-    pub(crate) fn fixed_memory(&self) -> Vec<FixedMemory> {
+    /// The parameters of a rank on the stages of each span, and what it holds whatever becomes of
+    /// activations.
+    pub(crate) fn fixed_memory(&self) -> impl Iterator<Item = (RankParams, FixedMemory)> {
         let placeholders = Placeholders::new(self);
-        self.spans.iter().map(|span| self.fixed_on(&span.content, &placeholders)).collect()
+        self.spans.iter().map(move |span| {
+            let params = self.stage_params(&span.content);
+            (params, self.fixed_on(&span.content, &params, &placeholders))
+        })
     }
 
-    /// Weights, gradients, optimizer and buffers of a stage.
+    /// Weights, gradients, optimizer and buffers of a stage with these parameters.
     ///
     /// They are shared out as the sharding strategy says, over DP x CP for what all ranks hold and
     /// over EDP for experts (ZeRO, section 5).
-    fn fixed_on(&self, stage: &Stage, placeholders: &Placeholders) -> FixedMemory {
-        let params = self.stage_params(stage);
+    fn fixed_on(
+        &self,
+        stage: &Stage,
+        params: &RankParams,
+        placeholders: &Placeholders,
+    ) -> FixedMemory {
         let sharded = |least: ShardingStrategy, bytes: f64| {
             if self.shards(least) {
                 (params.dense / self.dense_shards() + params.expert / self.expert_shards()) * bytes
@@ -167,8 +176,8 @@ impl Plan {
             buffers: placeholders.of(stage, self.shape.moe_layers > 0)
                 + self.workspaces(stage)
                 + self.boundary_tensors()
-                + self.gathered_weights(stage, &params),
-            whole_gradients: self.whole_gradients(stage, &params),
+                + self.gathered_weights(stage, params),
+            whole_gradients: self.whole_gradients(stage, params),
             head: self.head_works(stage),
         }
     }
@@ -214,7 +223,7 @@ impl Plan {
         each: &[PerMicroBatch],
         held: Option<&[Held]>,
     ) -> Vec<Occupancy> {
-        let fixed = self.fixed_memory();
+        let fixed: Vec<FixedMemory> = self.fixed_memory().map(|(_, fixed)| fixed).collect();
         let of = |(index, (fixed, own)): (usize, (&FixedMemory, &PerMicroBatch))| {
             let held = held.and_then(|held| held.get(index)).copied();
             self.occupancy(index, fixed, &own.kept, held)
@@ -274,11 +283,8 @@ impl Plan {
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
     /// take of each kind alike.
     fn split_layers(&self, index: usize, stage: &Stage) -> Split {
-        let mtp_moe = self.shape.moe_layers > 0;
-        let counts = [
-            (false, stage.dense + if mtp_moe { 0.0 } else { stage.mtp }),
-            (true, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
-        ];
+        let [dense, moe] = stage.by_kind(self.shape.moe_layers > 0);
+        let counts = [(false, dense), (true, moe)];
         let memory = &self.design().memory;
         let all: f64 = counts.iter().map(|(_, count)| count).sum();
         let full = memory.recompute_granularity == RecomputeGranularity::Full;

@@ -316,10 +316,12 @@ impl Device {
 
     /// Flash attention over `rows` queries per head that meet `keys` keys on average.
     ///
-    /// Forward 2 products of scores and values; backward 5, since scores are computed again
-    /// (2.5 times the forward). The softmax takes one exponential a score forward; backward it is
-    /// computed again, and its gradient waits too ([`Kernels::softmaxes_backward`]). Cube and
-    /// vector unit wait for each other, so that short heads pay more for the softmax.
+    /// Forward two products, of scores (as deep as queries are wide) and of values. Backward five:
+    /// three are as deep or as wide as queries, since scores are computed again, two as values;
+    /// where both are as wide, 2.5 times the forward. The softmax takes one exponential a score
+    /// forward; backward it is computed again, and its gradient waits too
+    /// ([`Kernels::softmaxes_backward`]). Cube and vector unit wait for each other, so that short
+    /// heads pay more for the softmax.
     ///
     /// Source: FlashAttention-2 and -3, whose causal rates at head dimensions 64 and 128 differ by
     /// 1.0 to 1.3 exponentials forward. On Hopper the products' rates are those of cuDNN, which
@@ -336,8 +338,7 @@ impl Device {
         v: f64,
     ) -> Block<T> {
         let scores = heads * rows * keys;
-        let forward_flops = 2.0 * scores * (qk + v);
-        let backward_flops = forward_flops * 2.5;
+        let flops = |qk_times: f64, v_times: f64| 2.0 * scores * (qk * qk_times + v * v_times);
         let pass = |flops: f64, rate: f64, softmaxes: f64, tally: T| Cost {
             tensor: flops / rate + scores * softmaxes / self.exponentials + self.launch,
             vector: 0.0,
@@ -350,12 +351,12 @@ impl Device {
                 + T::product([rows, keys, v], heads * v_times)
         };
         Block {
-            forward: pass(forward_flops, self.attention_forward, 1.0, products(1.0, 1.0)),
+            forward: pass(flops(1.0, 1.0), self.attention_forward, 1.0, products(1.0, 1.0)),
             input_grad: pass(
-                backward_flops,
+                flops(3.0, 2.0),
                 self.attention_backward,
                 self.softmaxes_backward,
-                products(2.5, 2.5),
+                products(3.0, 2.0),
             ),
             weight_grad: Cost::ZERO,
         }
@@ -408,10 +409,24 @@ impl Device {
     }
 }
 
-/// The next whole number of a count: the same as `libm::ceil` below 2^63, in fewer instructions.
+/// From here on every `f64` is whole, so that a count below it, added, is rounded to one.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// The nearest whole number of a count below 2^51.
+fn nearest(count: f64) -> f64 {
+    (count + WHOLE) - WHOLE
+}
+
+/// The next whole number of a count: the same as `libm::ceil` below 2^51, in fewer instructions.
 fn ceil(count: f64) -> f64 {
-    let whole = count as i64 as f64;
-    if whole < count { whole + 1.0 } else { whole }
+    let nearest = nearest(count);
+    if nearest < count { nearest + 1.0 } else { nearest }
+}
+
+/// The whole number below a count, as `ceil` has the next.
+fn floor(count: f64) -> f64 {
+    let nearest = nearest(count);
+    if nearest > count { nearest - 1.0 } else { nearest }
 }
 
 /// Share of the rate that edges leave which the cube can't load.
@@ -420,7 +435,7 @@ const UNALIGNED_RATE: f64 = 0.15;
 /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
 fn aligned(length: f64) -> f64 {
     let fractals = ceil(length / 16.0) * 16.0;
-    let multiple = |of: f64| length - (length / of) as i64 as f64 * of < 0.5;
+    let multiple = |of: f64| length - floor(length / of) * of < 0.5;
     let lines = if multiple(128.0) {
         1.0
     } else if multiple(64.0) {

@@ -232,8 +232,7 @@ struct Roofs {
 const PRODUCT: &str = "max(2 m k n / (peak x best product x tiles and alignment), bytes / memory \
                        stream) + launch, for each kernel";
 const FLASH: &str = "2 heads x rows x keys x (qk + v) / attention rate + scores x softmaxes / \
-                     exponentials per second + launch; backward 2.5 times the products, 3 \
-                     softmaxes";
+                     exponentials per second + launch; backward 3 qk + 2 v in place of qk + v";
 const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
 const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
 
@@ -242,7 +241,7 @@ type Kind = (&'static str, Block<Moved>, f64, [&'static str; 2]);
 
 fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
     let work: Work<Moved> = Work::new(plan);
-    let content = mean_stage(plan);
+    let content = plan.mean_stage();
     let mut list = Vec::new();
     for (name, block, count, formulas) in kinds(plan, &work, &content) {
         let calls = count * plan.sizes.micro_batches as f64;
@@ -300,9 +299,7 @@ fn operator(
 
 /// Every kind of kernel with its count on a stage.
 fn kinds(plan: &Plan, work: &Work<Moved>, stage: &Stage) -> Vec<Kind> {
-    let mtp_is_moe = plan.shape.moe_layers > 0;
-    let dense = stage.dense + if mtp_is_moe { 0.0 } else { stage.mtp };
-    let moe = stage.moe + if mtp_is_moe { stage.mtp } else { 0.0 };
+    let [dense, moe] = stage.by_kind(plan.shape.moe_layers > 0);
     let layers = dense + moe;
     let (common, experts): (&Layer<Moved>, &Layer<Moved>) = (&work.dense, &work.moe);
     let flash = plan.design().kernel.flash_attention;
@@ -334,15 +331,6 @@ fn kinds(plan: &Plan, work: &Work<Moved>, stage: &Stage) -> Vec<Kind> {
         ("Head and loss", work.head, stage.head + stage.mtp_head, plain),
     ]);
     kinds
-}
-
-/// What the mean stage holds.
-fn mean_stage(plan: &Plan) -> Stage {
-    let mut mean = Stage::default();
-    for stage in &plan.stages {
-        mean.add(*stage, 1.0 / plan.stages.len() as f64);
-    }
-    mean
 }
 
 impl Plan {

@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::schedule::{Placement, StageTimes};
 
 use parts::WholeLayer;
-pub(crate) use parts::{Parts, launched, relaunched, repeated_calls};
+pub(crate) use parts::{Parts, launched, relaunched};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -52,6 +52,8 @@ pub(crate) struct Pass {
     pub(crate) links: [[f64; 2]; AXES.len()],
     /// Of the context-parallel seconds, those of a ring.
     ring: f64,
+    /// Of the data-parallel seconds, those of the first of the parts in which they pass.
+    sharded_part: f64,
     /// Of the compute, core attention: it hides a ring.
     core: f64,
     /// Of the compute, shared experts: they hide a dispatch.
@@ -83,7 +85,7 @@ impl Pass {
 }
 
 /// A stage or a chunk with all its passes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageWork {
     pub(crate) forward: Pass,
     pub(crate) backward: Pass,
@@ -113,17 +115,14 @@ impl StageWork {
         work
     }
 
-    /// The work when nothing is copied to the host.
+    /// The work before anything is copied to the host; what its pairs wait for is still open, see
+    /// [`Self::waits_with_copies`].
     #[inline(never)]
     pub(crate) fn without_copies(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
-        let mut forward = Pass::default();
-        let mut backward = Pass::default();
-        let mut weight_grad = 0.0;
-        let mtp_moe = plan.shape.moe_layers > 0;
-        let kinds = [
-            (&parts.work.dense, false, stage.dense + if mtp_moe { 0.0 } else { stage.mtp }),
-            (&parts.work.moe, true, stage.moe + if mtp_moe { stage.mtp } else { 0.0 }),
-        ];
+        let mut work = Self::default();
+        let Self { forward, backward, weight_grad, .. } = &mut work;
+        let [dense_layers, moe_layers] = stage.by_kind(plan.shape.moe_layers > 0);
+        let kinds = [(&parts.work.dense, false, dense_layers), (&parts.work.moe, true, moe_layers)];
         let repeated_share = terms.repeated_share;
         for ((layer, is_moe, count), whole) in kinds.into_iter().zip(&parts.layers) {
             if count <= 0.0 {
@@ -132,7 +131,7 @@ impl StageWork {
             let WholeLayer { total, recomputed, again } = *whole;
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
-            weight_grad += total.weight_grad.seconds() * count;
+            *weight_grad += total.weight_grad.seconds() * count;
             backward.recompute += again * (count * repeated_share);
             backward.recompute += recomputed * count;
             forward.add_cover(layer, is_moe, count);
@@ -143,26 +142,21 @@ impl StageWork {
             + parts.work.head * (stage.head + stage.mtp_head);
         forward.cost += ends.forward;
         backward.cost += ends.input_grad + ends.weight_grad;
-        weight_grad += ends.weight_grad.seconds();
+        *weight_grad += ends.weight_grad.seconds();
         let dispatch = plan.dispatch_micros() * 1e-6;
-        for pass in [&mut forward, &mut backward] {
+        for pass in [&mut *forward, &mut *backward] {
             pass.host_wait = (pass.launches() * dispatch - pass.kernels()).max(0.0);
         }
-        let moe_layers = stage.moe + if mtp_moe { stage.mtp } else { 0.0 };
         forward.counts = plan.sync_seconds() * moe_layers;
         forward.host_wait += forward.counts;
-        add_links(plan, stage, parts, terms, &mut forward, &mut backward);
-        add_sharding(plan, stage, &mut forward, &mut backward);
-        let mut pair_exposed = [0.0; AXES.len()];
+        add_links(plan, stage, parts, terms, forward, backward);
+        add_sharding(plan, stage, forward, backward);
         for (pair, (_, _, count)) in parts.layer_pairs.iter().zip(kinds) {
-            for (own, of_layer) in pair_exposed.iter_mut().zip(pair) {
+            for (own, of_layer) in work.pair_exposed.iter_mut().zip(pair) {
                 *own += of_layer * count;
             }
         }
-        let alone = [alone(plan, &forward, false), alone(plan, &backward, true)];
-        let waits = Waits { alone, paired: Waiting::default() };
-        let mut work = Self { forward, backward, weight_grad, waits, pair_exposed };
-        work.waits = work.waits_with_copies(plan, 0.0);
+        work.waits.alone = [alone(plan, &work.forward, false), alone(plan, &work.backward, true)];
         work
     }
 
@@ -233,11 +227,14 @@ fn add_links(
     forward: &mut Pass,
     backward: &mut Pass,
 ) {
+    let mtp_is_moe = plan.shape.moe_layers > 0;
+    let layers = stage.by_kind(mtp_is_moe);
+    let repeated = layers.map(|layers| layers * terms.repeated_share);
     for exchange in &parts.exchanges {
         let Some(axis) = AXES.iter().position(|axis| *axis == exchange.axis) else { continue };
         let link = usize::from(exchange.link == LinkLevel::InterNode);
-        let [calls_f, calls_b] = exchange.calls_on(stage, plan.shape.moe_layers > 0);
-        let again = repeated_calls(plan, stage, exchange, terms.repeated_share);
+        let [calls_f, calls_b] = exchange.calls_on(stage, mtp_is_moe);
+        let again = exchange.repeats.on(layers, repeated);
         forward.links[axis][link] += calls_f * exchange.seconds;
         backward.links[axis][link] += (calls_b + again) * exchange.seconds;
         if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
@@ -258,11 +255,13 @@ fn add_sharding(plan: &Plan, stage: &Stage, forward: &mut Pass, backward: &mut P
     if !plan.shards(ShardingStrategy::OptimGrads) {
         return;
     }
-    for row in data_rows(plan, &plan.stage_params(stage)) {
-        let Some([calls_f, calls_b]) = row.passes else { continue };
+    for row in data_rows(plan, stage, &plan.stage_params(stage)) {
+        let Some(calls) = row.passes else { continue };
         let link = usize::from(row.link == LinkLevel::InterNode);
-        forward.links[DP][link] += calls_f * row.seconds_per_call;
-        backward.links[DP][link] += calls_b * row.seconds_per_call;
+        for (pass, calls) in [&mut *forward, &mut *backward].into_iter().zip(calls) {
+            pass.links[DP][link] += calls * row.seconds_per_call;
+            pass.sharded_part += calls * row.seconds_per_call / row.parts.max(1.0);
+        }
     }
 }
 

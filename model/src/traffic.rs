@@ -3,6 +3,8 @@
 //! Letters: T tokens of a TP group, T' tokens of a rank, S bytes that everyone ends up with,
 //! g ranks of a group in one domain, d domains, n = g d. Bytes are what one device sends.
 
+mod repeats;
+
 use alloc::vec::Vec;
 
 use crate::choice::{ContextParallelAlgo, Dispatcher, Precision};
@@ -11,6 +13,8 @@ use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::topology::{Group, Links, ulysses_ranks};
 use crate::units::{BytesPerSecond, Seconds};
+
+pub(crate) use repeats::Repeats;
 
 /// Set-up of a send between two ranks. Source: msmodeling's static cost of communication.
 const SEND_SECONDS: f64 = 10e-6;
@@ -44,6 +48,7 @@ pub(crate) struct Exchange {
     /// Time of a call.
     pub(crate) seconds: f64,
     pub(crate) calls: Calls,
+    pub(crate) repeats: Repeats,
 }
 
 impl Exchange {
@@ -131,6 +136,9 @@ impl Plan {
         self.context_exchanges(&mut list);
         self.expert_exchanges(&mut list);
         self.aux_loss_exchange(&mut list);
+        for exchange in &mut list {
+            exchange.repeats = self.repeats(exchange);
+        }
         list
     }
 
@@ -457,7 +465,8 @@ fn push(list: &mut Vec<Exchange>, axis: Axis, collective: Collective, call: &Cal
     let links = [(LinkLevel::IntraNode, call.intra), (LinkLevel::InterNode, call.inter)];
     for (link, [bytes, seconds]) in links {
         if bytes > 0.0 {
-            list.push(Exchange { axis, link, collective, bytes, seconds, calls });
+            let repeats = Repeats::default();
+            list.push(Exchange { axis, link, collective, bytes, seconds, calls, repeats });
         }
     }
 }

@@ -162,6 +162,28 @@ proptest! {
     }
 
     #[test]
+    fn chunks_exchange_their_parameters_no_longer_than_their_stage(
+        design in legal_design(),
+        strategy in prop::sample::select(vec!["optim_grads", "optim_grads_params"]),
+        depth in any::<prop::sample::Index>(),
+    ) {
+        let mut design = with(&design, "data_parallel_sharding_strategy", strategy);
+        design.schedule.method = model::choice::Method::Interleaved;
+        design.schedule.timing = model::choice::Timing::Simulated;
+        // Chunks with MTP each have tables of their own, which are counted once for a stage.
+        design.transformer.mtp_num_layers = 0;
+        let vpp = KnobId::find("vpp").unwrap();
+        let depths = legal_values(&design, vpp);
+        if !depths.is_empty() {
+            design.set(vpp, &depths[depth.index(depths.len())]).unwrap();
+        }
+        let Ok(plan) = Plan::new(&design) else { return Ok(()) };
+        for row in estimate(&plan).communication {
+            prop_assert!(row.exposed.get() <= row.time.get() * (1.0 + 1e-9), "{:?}", row);
+        }
+    }
+
+    #[test]
     fn explanations_sum_to_the_number_that_they_explain(design in legal_design()) {
         let plan = plan(&design);
         let estimate = estimate(&plan);
@@ -379,9 +401,19 @@ fn pp_12_names_its_rule_and_its_three_ways_out() {
 #[test]
 fn a_knob_that_is_not_offered_names_its_neutral_value() {
     let paper = Design::from_preset(Preset::DEFAULT_ID).unwrap();
-    let violations = Plan::new(&with(&paper, "host_binding", "true")).unwrap_err();
-    assert_eq!(violations[0].nearest.len(), 1);
-    assert_eq!(violations[0].nearest[0].value, Value::Flag(false));
+    let neutral = Design::neutral(paper.preset);
+    for id in KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_some()) {
+        let value = neutral.get(*id).to_string();
+        // All but choices are switches so far.
+        let names =
+            if let Kind::Choice(names) = id.knob().kind { names } else { &["true", "false"] };
+        let other = names.iter().find(|name| **name != value).expect("another value");
+        let violations = Plan::new(&with(&paper, id.knob().name, other)).unwrap_err();
+        let found = violations.iter().find(|it| it.rule == "design_uses_what_is_modelled");
+        let nearest = &found.unwrap_or_else(|| panic!("{} is offered", id.id())).nearest;
+        assert_eq!(nearest.len(), 1, "{}", id.id());
+        assert_eq!(nearest[0].value, neutral.get(*id), "{}", id.id());
+    }
 }
 
 /// Values to try a knob at.

@@ -209,6 +209,16 @@ impl Case {
         if self.design.parallel.sequence_parallel { self.tp() } else { 1.0 }
     }
 
+    /// Widths of a head's query and value.
+    pub(crate) fn head_widths(&self) -> (f64, f64) {
+        let t = &self.design.transformer;
+        if t.multi_latent_attention {
+            return ((t.qk_head_dim + t.qk_pos_emb_head_dim) as f64, t.v_head_dim as f64);
+        }
+        let width = t.kv_channels.unwrap_or(t.hidden_size / t.num_attention_heads) as f64;
+        (width, width)
+    }
+
     pub(crate) fn hidden(&self) -> f64 {
         self.design.transformer.hidden_size as f64
     }

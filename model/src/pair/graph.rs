@@ -9,6 +9,9 @@ use super::{Operator, Resource};
 /// Lanes that work at the same time: those of [`Resource`], host copies one for each direction.
 const LANES: usize = 5;
 
+/// Of these, the ones on which a graph without host copies works: the first.
+const WITHOUT_COPIES: usize = 3;
+
 /// Where an operator works: one of the [`LANES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
@@ -83,6 +86,8 @@ const NO_AXIS: u8 = u8::MAX;
 pub(super) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// Does anything in it go to or from the host?
+    copies: bool,
     /// What each node is, where somebody will look.
     operators: Option<Vec<Operator>>,
 }
@@ -99,26 +104,32 @@ pub(super) struct Run {
 }
 
 /// One operator on each lane, at most, and the moment when it ends; never, on an idle lane.
-struct Lanes {
-    ends: [f64; LANES],
-    nodes: [u32; LANES],
+struct Lanes<const N: usize> {
+    ends: [f64; N],
+    nodes: [u32; N],
     /// The most urgent operator that is ready for each lane, the first of a list.
-    ready: [u32; LANES],
+    ready: [u32; N],
 }
 
 impl Graph {
     /// A graph that remembers what its operators are, or their times alone.
     pub(super) fn new(remember: bool) -> Self {
         let (nodes, edges) = (Vec::with_capacity(96), Vec::with_capacity(128));
-        Self { nodes, edges, operators: remember.then(Vec::new) }
+        Self { nodes, edges, copies: false, operators: remember.then(Vec::new) }
     }
 
     /// Adds an operator behind `after`. One that takes no time adds nothing.
-    #[inline(never)]
+    #[inline]
     pub(super) fn add(&mut self, lane: Lane, operator: Operator, after: Tail) -> Tail {
         if operator.seconds <= 0.0 {
             return after;
         }
+        self.push(lane, operator, &after)
+    }
+
+    #[inline(never)]
+    fn push(&mut self, lane: Lane, operator: Operator, after: &Tail) -> Tail {
+        self.copies |= lane as usize >= WITHOUT_COPIES;
         let index = self.nodes.len() as u32;
         for from in &after.nodes[..after.count] {
             let from = &mut self.nodes[*from as usize];
@@ -154,15 +165,16 @@ impl Graph {
     /// time that can be reached; a faster operator may, rarely, make it a little longer.
     ///
     /// Source: Graham 1969, list scheduling.
+    pub(super) fn run(self) -> (Self, Run) {
+        if self.copies { self.run_on::<LANES>() } else { self.run_on::<WITHOUT_COPIES>() }
+    }
+
     #[inline(never)]
-    pub(super) fn run(mut self) -> (Self, Run) {
+    fn run_on<const N: usize>(mut self) -> (Self, Run) {
         let starts = if self.operators.is_some() { self.nodes.len() } else { 0 };
         let mut run = Run { starts: alloc::vec![0.0; starts], ..Run::default() };
-        let mut lanes = Lanes {
-            ends: [f64::INFINITY; LANES],
-            nodes: [NO_NODE; LANES],
-            ready: [NO_NODE; LANES],
-        };
+        let mut lanes =
+            Lanes::<N> { ends: [f64::INFINITY; N], nodes: [NO_NODE; N], ready: [NO_NODE; N] };
         self.prioritise();
         for node in 0..self.nodes.len() {
             if self.nodes[node].waits_for == 0 {
@@ -172,7 +184,7 @@ impl Graph {
         let mut now = 0.0_f64;
         loop {
             let mut next = f64::INFINITY;
-            for lane in 0..LANES {
+            for lane in 0..N {
                 let node = lanes.ready[lane];
                 if lanes.ends[lane] == f64::INFINITY && node != NO_NODE {
                     let Node { seconds, next_ready, .. } = self.nodes[node as usize];
@@ -193,7 +205,7 @@ impl Graph {
                 self.note_wait(&mut run, &lanes, next - now);
             }
             now = next;
-            for lane in 0..LANES {
+            for lane in 0..N {
                 if lanes.ends[lane] <= now {
                     lanes.ends[lane] = f64::INFINITY;
                     let ended = lanes.nodes[lane];
@@ -221,7 +233,7 @@ impl Graph {
     }
 
     /// What waited for this operator alone is ready.
-    fn release(&mut self, lanes: &mut Lanes, node: u32) {
+    fn release<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
         let mut edge = self.nodes[node as usize].first_edge;
         while let Some(Edge { to, next }) = self.edges.get(edge as usize).copied() {
             let waits_for = &mut self.nodes[to as usize].waits_for;
@@ -234,7 +246,7 @@ impl Graph {
     }
 
     /// Puts an operator into its lane's list, behind those that go first.
-    fn make_ready(&mut self, lanes: &mut Lanes, node: u32) {
+    fn make_ready<const N: usize>(&mut self, lanes: &mut Lanes<N>, node: u32) {
         let Node { priority, lane, .. } = self.nodes[node as usize];
         let (mut before, mut behind) = (NO_NODE, lanes.ready[lane as usize]);
         while let Some(other) = self.nodes.get(behind as usize) {
@@ -262,10 +274,10 @@ impl Graph {
     }
 
     /// Compute waits: for the exchanges that run, in equal parts.
-    fn note_wait(&self, run: &mut Run, lanes: &Lanes, seconds: f64) {
+    fn note_wait<const N: usize>(&self, run: &mut Run, lanes: &Lanes<N>, seconds: f64) {
         let works = |lane: &usize| lanes.ends[*lane] < f64::INFINITY;
-        let count = (0..LANES).filter(works).count() as f64;
-        for lane in (0..LANES).filter(works) {
+        let count = (0..N).filter(works).count() as f64;
+        for lane in (0..N).filter(works) {
             let axis = self.nodes[lanes.nodes[lane] as usize].axis;
             if axis != NO_AXIS {
                 run.exposed[usize::from(axis)] += seconds / count;

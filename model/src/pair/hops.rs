@@ -1,10 +1,6 @@
 //! One layer's exchanges by where they stand in it.
 
-use crate::choice::RecomputeGranularity;
 use crate::estimate::{Axis, Collective, LinkLevel};
-use crate::layout::Stage;
-use crate::plan::Plan;
-use crate::stage::repeated_calls;
 use crate::traffic::Exchange;
 
 /// Seconds of an exchange inside the domain and between domains.
@@ -42,14 +38,8 @@ pub(crate) struct LayerHops {
 
 impl LayerHops {
     /// The exchanges of a dense or a MoE layer.
-    pub(crate) fn new(plan: &Plan, exchanges: &[Exchange], is_moe: bool) -> Self {
+    pub(crate) fn new(exchanges: &[Exchange], is_moe: bool) -> Self {
         let mut hops = Self::default();
-        let layer = if is_moe {
-            Stage { moe: 1.0, ..Stage::default() }
-        } else {
-            Stage { dense: 1.0, ..Stage::default() }
-        };
-        let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
         for exchange in exchanges {
             match exchange.axis {
                 Axis::Tp => hops.add_tensor(exchange, is_moe),
@@ -62,10 +52,7 @@ impl LayerHops {
                 Axis::Ep | Axis::Pp | Axis::Dp | Axis::Edp | Axis::Host => {}
             }
             // Whole layers go through their forward's hops again, which the builder does itself.
-            if full {
-                continue;
-            }
-            let again = repeated_calls(plan, &layer, exchange, 0.0);
+            let again = exchange.repeats.chosen[usize::from(is_moe)];
             let mlp = match exchange.axis {
                 Axis::Ep => again,
                 Axis::Tp => again - exchange.calls.latents * latents_again(exchange, again),

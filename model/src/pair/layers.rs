@@ -261,8 +261,8 @@ impl<'a> Builder<'a> {
     fn backward(&mut self, kind: Kind<'_>, share: f64, after: Tail, fetched: Tail) -> Tail {
         let Kind { layer, hops, is_moe } = kind;
         let full = self.plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
-        let again = if full { share } else { 0.0 };
-        let after = self.forward(kind, Pass::Recompute, again, after.and(&fetched));
+        let after = after.and(&fetched);
+        let after = if full { self.forward(kind, Pass::Recompute, share, after) } else { after };
         let back = &hops.passes[1];
         let [ahead, recomputed] = [after, self.again_mlp(kind, after)];
         let pass = Pass::InputGrad;

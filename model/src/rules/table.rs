@@ -80,10 +80,14 @@ fn overlaps_pairs(d: &Design) -> bool {
     d.schedule.overlap_moe_expert_parallel_comm || Form::of(d.schedule.method).runs_pairs
 }
 
-/// The first knob that isn't offered and not at its neutral value.
+/// The knobs that aren't offered yet.
+const NOT_OFFERED: [KnobId; 3] =
+    [KnobId::moe_flex_dispatcher_backend, KnobId::host_binding, KnobId::data_loader_offload];
+
+/// The first of them that isn't at its neutral value.
 fn not_offered(d: &Design) -> Option<String> {
     let neutral = Design::neutral(d.preset);
-    KnobId::ALL.iter().find_map(|id| {
+    NOT_OFFERED.iter().find_map(|id| {
         let reason = id.knob().not_offered?;
         let value = neutral.get(*id);
         (d.get(*id) != value).then(|| format!("{} can only be {value} so far: {reason}", id.id()))

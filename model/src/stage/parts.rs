@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::choice::{CudaGraph, RecomputeGranularity, RecomputeModule};
-use crate::estimate::{Axis, Collective};
+use crate::choice::{CudaGraph, RecomputeGranularity};
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
 use crate::operator::{Block, Cost};
@@ -62,7 +61,7 @@ impl Parts {
             again: layer.again(),
         });
         let exchanges = plan.exchanges();
-        let hops = [false, true].map(|is_moe| LayerHops::new(plan, &exchanges, is_moe));
+        let hops = [false, true].map(|is_moe| LayerHops::new(&exchanges, is_moe));
         let ends = EndHops::new(&exchanges);
         let mut parts =
             Self { work, layers, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
@@ -138,53 +137,4 @@ fn replay(layer: &mut Layer, everything: bool) {
     layer.mlp_again.launches = 0.0;
     layer.norms.forward.launches = 1.0;
     layer.norms.input_grad.launches = 1.0;
-}
-
-/// Calls that a stage's recomputation makes again.
-pub(crate) fn repeated_calls(
-    plan: &Plan,
-    stage: &Stage,
-    exchange: &Exchange,
-    repeated_share: f64,
-) -> f64 {
-    let moe_layers = stage.moe + if plan.shape.moe_layers > 0 { stage.mtp } else { 0.0 };
-    let dense_layers = stage.dense + stage.mtp - (moe_layers - stage.moe);
-    let memory = &plan.design().memory;
-    let calls = &exchange.calls;
-    // Where recomputation ends in front of a dense MLP's last product, it doesn't add that up.
-    let sums = exchange.axis == Axis::Tp && exchange.collective != Collective::AllGather;
-    let unneeded = if plan.host.stops_early && sums { calls.mlp } else { 0.0 };
-    if memory.recompute_granularity == RecomputeGranularity::Full {
-        let calls = exchange.layer_calls(true, 0) * moe_layers
-            + (exchange.layer_calls(false, 0) - unneeded) * dense_layers;
-        return calls * repeated_share;
-    }
-    let has = |module| plan.recomputes(module);
-    let layers = moe_layers + dense_layers;
-    let whole_moe = has(RecomputeModule::Moe);
-    match exchange.axis {
-        Axis::Ep if whole_moe => calls.moe[0] * moe_layers,
-        Axis::Ep if has(RecomputeModule::MoePermute) => calls.dispatch * moe_layers,
-        Axis::Cp if has(RecomputeModule::CoreAttn) => calls.dense[0] * layers,
-        Axis::Tp => {
-            let mlp = if has(RecomputeModule::Mlp) { dense_layers } else { 0.0 };
-            // A zero-memory level doesn't run the shared experts' last product, which is scattered.
-            let gathers = exchange.collective == Collective::AllGather;
-            let shared = if whole_moe
-                || has(RecomputeModule::SharedExperts)
-                || (gathers && plan.recomputes_first_products())
-            {
-                moe_layers
-            } else {
-                0.0
-            };
-            let up = has(RecomputeModule::MlaQkv)
-                || has(RecomputeModule::MlaUpProj)
-                || has(RecomputeModule::MlaKv);
-            (calls.mlp - unneeded) * mlp
-                + calls.shared * shared
-                + if up { calls.latents * layers } else { 0.0 }
-        }
-        Axis::Ep | Axis::Cp | Axis::Pp | Axis::Dp | Axis::Edp | Axis::Host => 0.0,
-    }
 }

@@ -135,8 +135,7 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     {
         // Nothing runs yet beside the first part that is gathered, nor any more beside the last
         // one that is scattered.
-        let all = pass.axis(DP);
-        (all - compute).max(all / plan.sharded_units())
+        (pass.axis(DP) - compute).max(pass.sharded_part)
     } else {
         pass.axis(DP)
     };

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::estimate::{Axis, Collective, Communication, LinkLevel};
 use crate::plan::Plan;
-use crate::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP, repeated_calls};
+use crate::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 use crate::units::{Bytes, Seconds};
 
 use super::spans::{Frame, Spans};
@@ -21,14 +21,15 @@ impl Traffic {
     pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame) -> Self {
         let m = plan.sizes.micro_batches as f64;
         let mut rows: Vec<Communication> = Vec::with_capacity(parts.exchanges.len() + 1);
+        let mtp_is_moe = plan.shape.moe_layers > 0;
+        let mean = plan.mean_stage();
+        let repeated = frame.mean_repeated(plan, mtp_is_moe);
+        let layers = mean.by_kind(mtp_is_moe);
         for exchange in &parts.exchanges {
-            let mean = frame.mean(plan, |_, content, of_span| {
-                let [forward, backward] = exchange.calls_on(content, plan.shape.moe_layers > 0);
-                let share = of_span.repeated_share;
-                forward + backward + repeated_calls(plan, content, exchange, share)
-            });
+            let [forward, backward] = exchange.calls_on(&mean, mtp_is_moe);
+            let calls = forward + backward + exchange.repeats.on(layers, repeated);
             let row = (exchange.axis, exchange.link, exchange.collective);
-            add_row(&mut rows, row, m * mean, exchange.bytes, exchange.seconds);
+            add_row(&mut rows, row, m * calls, exchange.bytes, exchange.seconds);
         }
         if plan.sizes.pp > 1 {
             let (link, bytes, seconds) = plan.boundary();

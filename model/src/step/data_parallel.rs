@@ -23,13 +23,19 @@ pub(super) struct DataParallel {
     /// Bytes of the mean stage, time of the slowest one: the step waits for that.
     pub(super) rows: Vec<DataRow>,
     pub(super) optimizer: f64,
+    /// Bytes of memory a second that an optimizer's kernels move.
+    memory_rate: f64,
 }
 
 impl DataParallel {
-    /// Adds the stages of a span, which have these calls.
-    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &RankParams, rows: &[DataRow]) {
+    pub(super) fn new(plan: &Plan) -> Self {
         let memory_rate = Device::new(plan).vector_bytes;
-        let update = optimizer_seconds(plan, params.dense, params.expert, memory_rate);
+        Self { rows: Vec::with_capacity(4), optimizer: 0.0, memory_rate }
+    }
+
+    /// Adds the stages of a span: what a device of theirs holds and the calls that it makes.
+    pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &RankParams, rows: &[DataRow]) {
+        let update = optimizer_seconds(plan, params, self.memory_rate);
         self.optimizer = self.optimizer.max(update);
         for row in rows {
             let known = self.rows.iter().position(|known| known.is_like(row));
@@ -38,8 +44,7 @@ impl DataParallel {
                 self.rows.push(DataRow { bytes_per_call: 0.0, ..*row });
             }
             let known = &mut self.rows[place];
-            let bytes_per_call = row.bytes_per_call / plan.stages.len() as f64;
-            (0..span.count).for_each(|_| known.bytes_per_call += bytes_per_call);
+            known.bytes_per_call += row.bytes_per_call * plan.share_of(span);
             known.seconds_per_call = known.seconds_per_call.max(row.seconds_per_call);
         }
     }
@@ -103,7 +108,8 @@ impl OnceAStep {
 /// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
 /// of width h. Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; Jordan et al.
 /// 2024.
-fn optimizer_seconds(plan: &Plan, dense: f64, expert: f64, memory_rate: f64) -> f64 {
+fn optimizer_seconds(plan: &Plan, params: &RankParams, memory_rate: f64) -> f64 {
+    let RankParams { dense, expert } = *params;
     let params = if plan.shards(ShardingStrategy::Optim) {
         dense / plan.dense_shards() + expert / plan.expert_shards()
     } else {

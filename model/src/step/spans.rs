@@ -108,11 +108,9 @@ impl Frame {
     fn new(plan: &Plan) -> Self {
         let (bubble, stragglers) = (plan.bubble_ratio_closed_form(), straggler_share(plan));
         let each = Vec::with_capacity(plan.spans.len());
-        let data = DataParallel { rows: Vec::with_capacity(4), ..DataParallel::default() };
-        let mut frame = Self { each, data, bubble, stragglers };
-        for (span, memory) in plan.spans.iter().zip(plan.fixed_memory()) {
-            let params = plan.stage_params(&span.content);
-            let rows = data_rows(plan, &params);
+        let mut frame = Self { each, data: DataParallel::new(plan), bubble, stragglers };
+        for (span, (params, memory)) in plan.spans.iter().zip(plan.fixed_memory()) {
+            let rows = data_rows(plan, &span.content, &params);
             frame.data.add(plan, span, &params, &rows);
             let repeated_share = plan.repeated_share(span);
             let once_a_step = OnceAStep::new(plan, &params, &rows);
@@ -121,14 +119,16 @@ impl Frame {
         frame
     }
 
-    /// Mean over all stages of what those of a span have.
-    pub(super) fn mean(&self, plan: &Plan, of: impl Fn(usize, &Stage, &OfSpan) -> f64) -> f64 {
-        let mut sum = 0.0;
-        for (index, (span, own)) in plan.spans.iter().zip(&self.each).enumerate() {
-            let of_stage = of(index, &span.content, own);
-            (0..span.count).for_each(|_| sum += of_stage);
+    /// Of the mean stage's layers of both kinds, those that full recomputation takes.
+    pub(super) fn mean_repeated(&self, plan: &Plan, mtp_is_moe: bool) -> [f64; 2] {
+        let mut repeated = [0.0; 2];
+        for (span, own) in plan.spans.iter().zip(&self.each) {
+            let share = own.repeated_share * plan.share_of(span);
+            for (sum, layers) in repeated.iter_mut().zip(span.content.by_kind(mtp_is_moe)) {
+                *sum += layers * share;
+            }
         }
-        sum / plan.stages.len() as f64
+        repeated
     }
 }
 
@@ -154,7 +154,7 @@ impl Spans {
             let of_stage = own.once_a_step.exposed(plan, work);
             once_a_step = core::array::from_fn(|part| once_a_step[part].max(of_stage[part]));
         }
-        let compute = Compute::new(plan, &frame, &works);
+        let compute = Compute::new(plan, &works);
         let traffic = Traffic::new(plan, &parts, &frame);
         let (saves, counts) = (layers.saves, layers.counts);
         Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
@@ -167,23 +167,35 @@ impl Spans {
 }
 
 impl Compute {
-    fn new(plan: &Plan, frame: &Frame, works: &[StageWork]) -> Self {
-        let mean = |of: &dyn Fn(&StageWork) -> f64| {
-            frame.mean(plan, |index, _, _| works.get(index).map_or(0.0, of))
-        };
-        Self {
-            tensor: mean(&|work| work.forward.cost.tensor + work.backward.cost.tensor),
-            vector: mean(&|work| work.forward.cost.vector + work.backward.cost.vector),
-            recompute: mean(&|work| work.backward.recompute.seconds()),
-            flops: mean(&|work| {
-                let (forward, backward) = (&work.forward, &work.backward);
-                forward.cost.flops + backward.cost.flops + backward.recompute.flops
-            }),
+    fn new(plan: &Plan, works: &[StageWork]) -> Self {
+        let mut mean = Self::default();
+        for (span, StageWork { forward, backward, .. }) in plan.spans.iter().zip(works) {
+            let weight = plan.share_of(span);
+            let again = &backward.recompute;
+            mean.tensor += (forward.cost.tensor + backward.cost.tensor) * weight;
+            mean.vector += (forward.cost.vector + backward.cost.vector) * weight;
+            mean.recompute += again.seconds() * weight;
+            mean.flops += (forward.cost.flops + backward.cost.flops + again.flops) * weight;
         }
+        mean
     }
 }
 
 impl Plan {
+    /// What the mean stage holds.
+    pub(crate) fn mean_stage(&self) -> Stage {
+        let mut mean = Stage::default();
+        for span in &self.spans {
+            mean.add(span.content, self.share_of(span));
+        }
+        mean
+    }
+
+    /// Share of the stages that a span has.
+    pub(super) fn share_of(&self, span: &Span) -> f64 {
+        span.count as f64 / self.stages.len() as f64
+    }
+
     /// Share of the layers of a stage that full recomputation takes.
     fn repeated_share(&self, span: &Span) -> f64 {
         let full = self.design().memory.recompute_granularity == RecomputeGranularity::Full;

@@ -78,9 +78,9 @@ fn a_micro_batch_moves_the_parameters_of_its_own_direction() {
     }
 }
 
-/// The first layer that is gathered and the last one that is scattered have nothing beside them;
-/// the other calls are hidden as far as there is room. All take longer the more ranks a ring
-/// passes.
+/// Of 32 layers, embedding and head, the first part that is gathered and the last one that is
+/// scattered have nothing beside them; the other calls are hidden as far as there is room. All take
+/// longer the more ranks a ring passes.
 #[test]
 fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
     let waited = |devices: &str, interconnect: &str| {
@@ -101,7 +101,7 @@ fn under_zero_3_a_layer_s_calls_are_waited_for_longer_among_more_ranks() {
     let mut before = 0.0;
     for devices in ["16", "64", "256", "1024"] {
         let [all, exposed] = waited(devices, "1000");
-        assert!((exposed - all / 33.0).abs() <= 1e-9 * all, "{devices}: {exposed} of {all}");
+        assert!((exposed - all / 34.0).abs() <= 1e-9 * all, "{devices}: {exposed} of {all}");
         assert!(exposed > before, "{devices}: {exposed} {before}");
         before = exposed;
     }

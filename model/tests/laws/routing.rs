@@ -170,9 +170,11 @@ fn copies_of_busy_experts_cost_memory() {
 
 #[test]
 fn an_auxiliary_loss_costs_its_exchange() {
-    let even = of(&paper(&[]));
+    // A list scheduler may find a better order with it.
+    let fixed = ("timing", "closed_form");
+    let even = of(&paper(&[fixed]));
     for loss in ["sequence", "micro_batch", "ep_group", "dp_group"] {
-        let design = paper(&[("aux_loss", loss)]);
+        let design = paper(&[fixed, ("aux_loss", loss)]);
         let found = of(&design);
         assert!(found.metrics.step_time > even.metrics.step_time, "{loss}");
         assert!(plan(&design).aux_loss_scope().tokens >= 8_192.0, "{loss}");
