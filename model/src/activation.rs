@@ -22,14 +22,14 @@ pub(crate) struct Saved {
     pub(crate) normed: f64,
     /// MLA's latents and their normed copies: T' (r_q + r_kv + r) and T' (r_q + r_kv).
     pub(crate) latents: f64,
-    /// Queries: T a d_qk / t.
+    /// Queries: T a d_qk / t, padded as the attention kernel reads them.
     pub(crate) query: f64,
-    /// Keys and values: T g (d_qk + d_v) / t.
+    /// Keys and values: T g (d_qk + d_v) / t, padded likewise.
     pub(crate) key_value: f64,
     /// Log-sum of exponentials, four bytes a row; without flash attention the score matrix.
     pub(crate) scores: f64,
-    /// Attention's output: T a d_v / t; with Ulysses twice, as the kernel wrote it and as the
-    /// output projection reads it behind the exchange.
+    /// Attention's output as the output projection reads it, T a d_v / t; with Ulysses and with
+    /// padding also as the kernel wrote it, which in its backward reads it again.
     pub(crate) attention_output: f64,
     /// Router probabilities (four bytes) and routing map (one): T' E.
     pub(crate) probs: f64,
@@ -134,21 +134,20 @@ impl Plan {
             // Softmax output and its masked copy, as Korthikanti's 5 a s^2 b without dropout.
             tokens * heads * shape.seq as f64 * 2.0 * element
         };
-        let outputs = match self.design().parallel.context_parallel_algo {
-            ContextParallelAlgo::A2a | ContextParallelAlgo::Hybrid if sizes.cp > 1 => 2.0,
-            ContextParallelAlgo::A2a
-            | ContextParallelAlgo::Hybrid
-            | ContextParallelAlgo::P2p
-            | ContextParallelAlgo::Allgather => 1.0,
+        let [qk_dim, v_dim] = shape.kernel_dims;
+        let exchanged = match self.design().parallel.context_parallel_algo {
+            ContextParallelAlgo::A2a | ContextParallelAlgo::Hybrid => sizes.cp > 1,
+            ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => false,
         };
+        let written = if exchanged || v_dim > shape.v_dim { v_dim } else { 0 };
         Saved {
             norm_inputs: norms * hidden,
             normed: 2.0 * hidden / element * self.linear_input_bytes(),
             latents,
-            query: tokens * heads * shape.qk_dim as f64 * element,
-            key_value: tokens * groups * (shape.qk_dim + shape.v_dim) as f64 * element,
+            query: tokens * heads * qk_dim as f64 * element,
+            key_value: tokens * groups * (qk_dim + v_dim) as f64 * element,
             scores,
-            attention_output: outputs * tokens * heads * shape.v_dim as f64 * element,
+            attention_output: tokens * heads * (shape.v_dim + written) as f64 * element,
             ..Saved::default()
         }
     }

@@ -229,6 +229,7 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
     let h = shape.hidden as f64;
     let (heads, groups) = (split(shape.heads, sizes.tp), split(shape.groups, sizes.tp));
     let (qk, v) = (shape.qk_dim as f64, shape.v_dim as f64);
+    let [kernel_qk, kernel_v] = shape.kernel_dims.map(|width| width as f64);
     let (latents, query, key_value) = match shape.mla {
         Some(mla) => mla_projections(plan, device, &mla),
         None => {
@@ -246,11 +247,14 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
         norms: norm(plan, device, own, h) * 2.0,
         residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
         latents,
-        query: query + rotary(plan, device, heads),
+        query: query + rotary(plan, device, heads) + padding(plan, device, heads, [qk, kernel_qk]),
         key_value: key_value
             + rotary(plan, device, groups)
-            + head_norms(plan, device, heads + groups),
-        core: core_attention(plan, device, [heads, groups], qk, v),
+            + head_norms(plan, device, heads + groups)
+            + padding(plan, device, groups, [qk, kernel_qk])
+            + padding(plan, device, groups, [v, kernel_v]),
+        core: core_attention(plan, device, [heads, groups])
+            + kept_part(plan, device, heads, [v, kernel_v]),
         output,
         ..Layer::default()
     }
@@ -301,15 +305,42 @@ fn head_norms<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     norm(plan, device, plan.tokens(), heads * plan.shape.qk_dim as f64)
 }
 
+/// Zeros behind heads of this width, up to the width at which the kernel takes them: they are read
+/// and written wider; backward the gradient's part is copied.
+///
+/// Source: MindSpeed-LLM `multi_latent_attention.py`: `F.pad` of query, key and value.
+fn padding<T: Tally>(plan: &Plan, device: &Device, heads: f64, widths: [f64; 2]) -> Block<T> {
+    let column = plan.tokens() * heads * plan.activation_bytes();
+    let [width, padded] = widths;
+    if padded <= width {
+        return Block::default();
+    }
+    Block {
+        forward: device.elementwise(column * (width + padded), 1.0),
+        input_grad: device.elementwise(column * 2.0 * width, 1.0),
+        weight_grad: Cost::ZERO,
+    }
+}
+
+/// The part of the kernel's output that heads of this width keep: a copy; backward zeros, and the
+/// gradient copied in front of them.
+fn kept_part<T: Tally>(plan: &Plan, device: &Device, heads: f64, widths: [f64; 2]) -> Block<T> {
+    let column = plan.tokens() * heads * plan.activation_bytes();
+    let [width, padded] = widths;
+    if padded <= width {
+        return Block::default();
+    }
+    Block {
+        forward: device.elementwise(column * 2.0 * width, 1.0),
+        input_grad: device.elementwise(column * (padded + 2.0 * width), 2.0),
+        weight_grad: Cost::ZERO,
+    }
+}
+
 /// Core attention of a rank's heads; Ulysses trades heads for sequence, which costs the same.
-fn core_attention<T: Tally>(
-    plan: &Plan,
-    device: &Device,
-    [heads, groups]: [f64; 2],
-    qk: f64,
-    v: f64,
-) -> Block<T> {
+fn core_attention<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64; 2]) -> Block<T> {
     let rows = plan.tokens();
+    let [qk, v] = plan.shape.kernel_dims.map(|width| width as f64);
     let kernel = &plan.design().kernel;
     if !kernel.flash_attention {
         return device.plain_attention(heads, rows, plan.shape.seq as f64, qk, v);

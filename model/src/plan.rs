@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
-use crate::design::{Design, KnobId, KnobSet, PerStage};
+use crate::design::{Design, Kernel, KnobId, KnobSet, PerStage};
 use crate::layout::{self, Span, Stage};
 use crate::params::LayerParams;
 use crate::routing::Effect;
@@ -42,6 +42,8 @@ pub(crate) struct Shape {
     pub(crate) qk_dim: u64,
     /// Width of a head's value.
     pub(crate) v_dim: u64,
+    /// Widths of query or key and of value as the attention kernel reads them.
+    pub(crate) kernel_dims: [u64; 2],
     /// MLA's latents, where the model has them.
     pub(crate) mla: Option<Mla>,
     /// Inner width of a dense MLP.
@@ -382,6 +384,8 @@ impl Shape {
             rope_dim: t.qk_pos_emb_head_dim,
         });
         let head_dim = t.kv_channels.unwrap_or(t.hidden_size / t.num_attention_heads);
+        let qk_dim = mla.map_or(head_dim, |mla| mla.nope_dim + mla.rope_dim);
+        let v_dim = if mla.is_some() { t.v_head_dim } else { head_dim };
         let moe_layers = layout::moe_layers(design);
         let has_experts = moe_layers > 0;
         let experts = t.num_moe_experts.unwrap_or(0);
@@ -392,8 +396,9 @@ impl Shape {
                 Some(_) => t.num_attention_heads,
                 None => t.num_query_groups.unwrap_or(t.num_attention_heads),
             },
-            qk_dim: mla.map_or(head_dim, |mla| mla.nope_dim + mla.rope_dim),
-            v_dim: if mla.is_some() { t.v_head_dim } else { head_dim },
+            qk_dim,
+            v_dim,
+            kernel_dims: kernel_dims(&design.kernel, [qk_dim, v_dim]),
             mla,
             ffn: t.ffn_hidden_size,
             mlp_matrices: if t.gated_linear_unit { 3 } else { 2 },
@@ -411,6 +416,20 @@ impl Shape {
             mtp_layers: t.mtp_num_layers,
         }
     }
+}
+
+/// Widths of query or key and of value as the attention kernel reads them: as they are, or both
+/// padded to the next multiple of [`Kernel::padded_base_length`].
+///
+/// Source: MindSpeed-LLM `multi_latent_attention.py`: `fa_padding_length`, where flash attention
+/// runs without `--mla-fa-without-pad` and keys aren't as wide as values. Its shape order BNSD pads
+/// the values to the keys' width, which a base length of that width does too.
+fn kernel_dims(kernel: &Kernel, [qk, v]: [u64; 2]) -> [u64; 2] {
+    if qk == v || kernel.mla_fa_without_pad || !kernel.flash_attention {
+        return [qk, v];
+    }
+    let padded = qk.max(v).next_multiple_of(kernel.padded_base_length);
+    [padded, padded]
 }
 
 impl Sizes {

@@ -29,6 +29,9 @@ sources! {
         "https://github.com/NVIDIA/Megatron-LM";
     /// MindSpeed's feature documents.
     MINDSPEED = "MindSpeed, docs/features", "https://gitee.com/ascend/MindSpeed";
+    /// MindSpeed-LLM: its arguments and its multi-latent attention.
+    MINDSPEED_LLM = "MindSpeed-LLM, multi_latent_attention.py",
+        "https://gitee.com/ascend/MindSpeed-LLM";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

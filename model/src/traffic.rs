@@ -222,7 +222,7 @@ impl Plan {
         }
         let (shape, tp) = (&self.shape, self.sizes.tp as f64);
         let element = self.tokens() * self.activation_bytes() / tp;
-        let (qk, v) = (shape.qk_dim as f64, shape.v_dim as f64);
+        let [qk, v] = shape.kernel_dims.map(|width| width as f64);
         let key_value = element * shape.groups as f64 * (qk + v);
         let query_output = element * shape.heads as f64 * (qk + v);
         let group = self.cp_group();

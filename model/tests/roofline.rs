@@ -8,10 +8,11 @@ use model::{Plan, estimate, roofline};
 
 /// Every preset, as it is and with changes that reach other kernels.
 fn plans() -> impl Iterator<Item = Plan> {
-    const CHANGES: [&[(&str, &str)]; 6] = [
+    const CHANGES: [&[(&str, &str)]; 7] = [
         &[],
         &[("moe_grouped_gemm", "false"), ("fused_rms_norm", "false")],
         &[("flash_attention", "false")],
+        &[("mla_fa_without_pad", "false")],
         &[("precision", "fp8_blockwise")],
         &[("balance", "skewed"), ("timing", "closed_form")],
         &[("gmm_add", "false"), ("moe_permute_fusion", "false"), ("timing", "closed_form")],

@@ -86,10 +86,12 @@ impl Tensor {
             Self::NormInputs => "2 T' h, 4 T' h with sandwich norm",
             Self::Normed => "2 T' h",
             Self::Latents => "T' (r_q + r_kv + r), and T' (r_q + r_kv) normed",
-            Self::Query => "T a d_qk / t",
-            Self::KeyValue => "T g (d_qk + d_v) / t",
+            Self::Query => "T a d_qk / t; d padded as the kernel reads it",
+            Self::KeyValue => "T g (d_qk + d_v) / t; d padded as the kernel reads it",
             Self::Scores => "4 bytes x T a / t; T a s / t twice without flash attention",
-            Self::AttentionOutput => "T a d_v / t, twice with Ulysses",
+            Self::AttentionOutput => {
+                "T a d_v / t; with Ulysses or padding also as the kernel wrote it"
+            }
             Self::Probs => "5 bytes x T' E",
             Self::Permuted => "R h",
             Self::ActivationInput => "T ffn / t, twice with a gate; R for experts",

@@ -422,6 +422,16 @@ Kernel kernel {
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")
             .source(FLASH_ATTENTION);
+    mla_fa_without_pad: bool = true,
+        knob("Attention without padding", Flag,
+            "Flash attention takes MLA's values narrower than its keys; otherwise all are padded \
+             to one width")
+            .source(MINDSPEED_LLM);
+    padded_base_length: u64 = 128,
+        knob("Padding multiple", Integer(1, 8_192),
+            "The width that MLA's queries, keys and values are padded to is a multiple of this; \
+             with the keys' own width values alone are padded")
+            .unit("elements").source(MINDSPEED_LLM);
     fused_rms_norm: bool = true,
         knob("Fused RMSNorm", Flag, "A norm is one kernel that reads its input once")
             .source(PANGU_ULTRA_MOE);

@@ -67,6 +67,7 @@ pub(super) const KNOBS: &[Tried] = &[
     legal(KnobId::reuse_fp32_param),
     legal(KnobId::cross_entropy_loss_fusion),
     legal(KnobId::flash_attention),
+    legal(KnobId::mla_fa_without_pad),
     legal(KnobId::micro_batch_size),
     all(KnobId::tensor_model_parallel_size, |plan, _| tensor_parallel(plan.design())),
     legal(KnobId::sequence_parallel),

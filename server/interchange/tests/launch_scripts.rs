@@ -252,6 +252,34 @@ fn what_megatron_assumes_is_assumed_and_said() {
 }
 
 #[test]
+fn heads_are_padded_as_mindspeed_s_arguments_say() {
+    let (design, _) = clean(Format::Mindspeed, DEEPSEEK_A2);
+    has(&design, &[(KnobId::mla_fa_without_pad, "true"), (KnobId::padded_base_length, "128")]);
+    let switch = "--mla-fa-without-pad";
+    for (given, length) in [
+        ("", "128"),
+        ("--padded-base-length 64", "64"),
+        // Values alone are padded, to the keys' 128 + 64.
+        ("--shape-order BNSD", "192"),
+        ("--shape-order BNSD --padded-base-length 64", "192"),
+        ("--shape-order SBH --padded-base-length 64", "64"),
+    ] {
+        let (design, import) = clean(Format::Mindspeed, &DEEPSEEK_A2.replace(switch, given));
+        has(&design, &[(KnobId::mla_fa_without_pad, "false")]);
+        has(&design, &[(KnobId::padded_base_length, length)]);
+        let knob = Some(KnobId::mla_fa_without_pad);
+        assert!(import.assumed.iter().any(|assumed| assumed.knob == knob), "{given}");
+    }
+    // Megatron-LM has no such kernel, and models without MLA no such heads.
+    let (design, _) = clean(Format::Megatron, &DEEPSEEK_A2.replace(switch, ""));
+    has(&design, &[(KnobId::mla_fa_without_pad, "true")]);
+    let (design, import) =
+        clean(Format::Mindspeed, &QWEN.replace("--bf16", "--bf16 --padded-base-length 64"));
+    has(&design, &[(KnobId::mla_fa_without_pad, "true"), (KnobId::padded_base_length, "128")]);
+    assert!(import.ignored.iter().any(|ignored| ignored.key == "--padded-base-length"));
+}
+
+#[test]
 fn uneven_stages_become_a_layout() {
     for (more, layout) in [
         (

@@ -314,6 +314,11 @@ fn kernels(mindspeed: bool, d: &Design) -> Group {
     let k = &d.kernel;
     if mindspeed {
         group.on("use-flash-attn", k.flash_attention);
+        if d.transformer.multi_latent_attention {
+            group.on("mla-fa-without-pad", k.mla_fa_without_pad);
+            let is_usual = k.padded_base_length == 128;
+            group.some("padded-base-length", (!is_usual).then_some(k.padded_base_length));
+        }
         group.on("use-fused-rmsnorm", k.fused_rms_norm);
         group.on("gemm-gradient-accumulation-fusion", k.gmm_add);
         if d.routing.planner == model::choice::Planner::Ema {

@@ -146,14 +146,13 @@ pub(super) static FLAGS: &[(Arity, &str, &[&str])] = &[
     ]),
     (Switch, FUSED, &[
         "use-fused-rotary-pos-emb", "use-fused-swiglu", "use-fused-mlp", "mla-mm-split",
-        "mla-fa-without-pad", "mla-fa-divide-qk", "coc-fused-kernel", "use-fusion-attn-v2",
+        "mla-fa-divide-qk", "coc-fused-kernel", "use-fusion-attn-v2",
         "use-fused-ring-attention-update", "enable-token-rearrange-opt", "te-rng-tracker",
         "moe-permutation-async-comm", "apply-rope-fusion", "mla-down-proj-fusion",
         "bias-gelu-fusion", "use-triton-gmm", "moe-use-legacy-grouped-gemm", "gelu-tanh",
     ]),
     (One, FUSED, &[
-        "padded-base-length", "cross-entropy-fusion-impl", "sparse-mode", "pre-tockens",
-        "next-tockens", "shape-order",
+        "cross-entropy-fusion-impl", "sparse-mode", "pre-tockens", "next-tockens",
     ]),
     (Switch, HOST, &[
         "manual-gc", "no-manual-gc-eval", "jit-compile", "use-deter-comp", "deterministic-mode",

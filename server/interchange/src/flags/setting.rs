@@ -163,6 +163,7 @@ pub(super) static FLAGS: &[Flag] = &[
         ("flash", "true"), ("fused", "true"), ("auto", "true"), ("unfused", "false"),
         ("local", "false"),
     ]),
+    switch("mla-fa-without-pad"), one("padded-base-length"), one("shape-order"),
     on("use-fused-rmsnorm", fused_rms_norm), on("moe-grouped-gemm", moe_grouped_gemm),
     on("gemm-gradient-accumulation-fusion", gmm_add),
     on("moe-permute-fusion", moe_permute_fusion),

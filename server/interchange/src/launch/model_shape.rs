@@ -3,7 +3,8 @@
 use model::choice::PositionEmbedding;
 use model::design::KnobId;
 
-use super::{Parts, cut};
+use super::{Parts, cut, dashed};
+use crate::Format;
 use crate::draft::Draft;
 
 /// Multiple that Megatron pads a vocabulary to, times TP.
@@ -11,6 +12,7 @@ const VOCABULARY_MULTIPLE: u64 = 128;
 
 pub(super) fn read(parts: &Parts, draft: &mut Draft) {
     attention(parts, draft);
+    padding(parts, draft);
     width(parts, draft);
     vocabulary(parts, draft);
     if draft.design.transformer.num_moe_experts.is_some() {
@@ -74,6 +76,44 @@ fn attention(parts: &Parts, draft: &mut Draft) {
         } else {
             draft.set(KnobId::window_size, tokens, "--window-size", line);
         }
+    }
+}
+
+/// How wide MLA's heads are to the attention kernel.
+///
+/// Source: MindSpeed-LLM `multi_latent_attention.py`: without `--mla-fa-without-pad` values are
+/// padded to the keys' width in the shape order BNSD, and all to a multiple of
+/// `--padded-base-length` in any other.
+fn padding(parts: &Parts, draft: &mut Draft) {
+    let (switch, base, order) = ("mla-fa-without-pad", "padded-base-length", "shape-order");
+    let given = [switch, base, order].into_iter().filter(|name| parts.has(name));
+    let transformer = &draft.design.transformer;
+    if !transformer.multi_latent_attention {
+        let reason = "only multi-latent attention has heads to pad";
+        return given.for_each(|name| draft.ignore(&dashed(name), parts.line(name), reason));
+    }
+    let keys = transformer.qk_head_dim + transformer.qk_pos_emb_head_dim;
+    let widths_differ = keys != transformer.v_head_dim;
+    if parts.has(switch) {
+        draft.set(KnobId::mla_fa_without_pad, "true", &dashed(switch), parts.line(switch));
+    } else if draft.format == Format::Mindspeed {
+        draft.default(KnobId::mla_fa_without_pad, "false");
+    }
+    let pads = !draft.design.kernel.mla_fa_without_pad;
+    if pads && parts.text(order) == Some("BNSD") {
+        let keys = keys.to_string();
+        draft.set(KnobId::padded_base_length, &keys, &dashed(order), parts.line(order));
+        if parts.has(base) {
+            let reason = "in the shape order BNSD values are padded to the keys' width";
+            draft.ignore(&dashed(base), parts.line(base), reason);
+        }
+    } else if let Some(length) = parts.number(base, draft) {
+        let (length, key) = (length.to_string(), dashed(base));
+        draft.set(KnobId::padded_base_length, &length, &key, parts.line(base));
+    }
+    if pads && widths_differ && draft.design.kernel.flash_attention {
+        let detail = "no --mla-fa-without-pad: MindSpeed-LLM pads the heads of attention";
+        draft.assume(Some(KnobId::mla_fa_without_pad), detail);
     }
 }
 
