@@ -230,6 +230,9 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
     let (heads, groups) = (split(shape.heads, sizes.tp), split(shape.groups, sizes.tp));
     let (qk, v) = (shape.qk_dim as f64, shape.v_dim as f64);
     let [kernel_qk, kernel_v] = shape.kernel_dims.map(|width| width as f64);
+    // Only MLA pads, where there are as many keys and values as queries.
+    let [pad_key, _] = padding(plan, device, heads, [qk, kernel_qk]);
+    let [pad_value, kept] = padding(plan, device, heads, [v, kernel_v]);
     let (latents, query, key_value) = match shape.mla {
         Some(mla) => mla_projections(plan, device, &mla),
         None => {
@@ -247,14 +250,13 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
         norms: norm(plan, device, own, h) * 2.0,
         residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
         latents,
-        query: query + rotary(plan, device, heads) + padding(plan, device, heads, [qk, kernel_qk]),
+        query: query + rotary(plan, device, heads) + pad_key,
         key_value: key_value
             + rotary(plan, device, groups)
             + head_norms(plan, device, heads + groups)
-            + padding(plan, device, groups, [qk, kernel_qk])
-            + padding(plan, device, groups, [v, kernel_v]),
-        core: core_attention(plan, device, [heads, groups])
-            + kept_part(plan, device, heads, [v, kernel_v]),
+            + pad_key
+            + pad_value,
+        core: core_attention(plan, device, [heads, groups]) + kept,
         output,
         ..Layer::default()
     }
@@ -305,36 +307,27 @@ fn head_norms<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     norm(plan, device, plan.tokens(), heads * plan.shape.qk_dim as f64)
 }
 
-/// Zeros behind heads of this width, up to the width at which the kernel takes them: they are read
-/// and written wider; backward the gradient's part is copied.
+/// Zeros behind heads of this width, up to the width at which the kernel takes them, and the part
+/// of its output in front of them.
 ///
-/// Source: MindSpeed-LLM `multi_latent_attention.py`: `F.pad` of query, key and value.
-fn padding<T: Tally>(plan: &Plan, device: &Device, heads: f64, widths: [f64; 2]) -> Block<T> {
-    let column = plan.tokens() * heads * plan.activation_bytes();
+/// Zeros are added by reading the heads and writing them wider; backward the gradient's part is
+/// copied. The output's part is a copy, too, and its gradient is copied into zeros.
+///
+/// Source: MindSpeed-LLM `multi_latent_attention.py`: `F.pad` of query, key and value, and the
+/// slice behind attention.
+fn padding<T: Tally>(plan: &Plan, device: &Device, heads: f64, widths: [f64; 2]) -> [Block<T>; 2] {
     let [width, padded] = widths;
     if padded <= width {
-        return Block::default();
+        return [Block::default(); 2];
     }
-    Block {
-        forward: device.elementwise(column * (width + padded), 1.0),
-        input_grad: device.elementwise(column * 2.0 * width, 1.0),
-        weight_grad: Cost::ZERO,
-    }
-}
-
-/// The part of the kernel's output that heads of this width keep: a copy; backward zeros, and the
-/// gradient copied in front of them.
-fn kept_part<T: Tally>(plan: &Plan, device: &Device, heads: f64, widths: [f64; 2]) -> Block<T> {
     let column = plan.tokens() * heads * plan.activation_bytes();
-    let [width, padded] = widths;
-    if padded <= width {
-        return Block::default();
-    }
-    Block {
-        forward: device.elementwise(column * 2.0 * width, 1.0),
-        input_grad: device.elementwise(column * (padded + 2.0 * width), 2.0),
-        weight_grad: Cost::ZERO,
-    }
+    let part = device.elementwise(column * 2.0 * width, 1.0);
+    let wider = device.elementwise(column * (width + padded), 1.0);
+    let zeros = device.elementwise(column * padded, 1.0);
+    [
+        Block { forward: wider, input_grad: part, weight_grad: Cost::ZERO },
+        Block { forward: part, input_grad: zeros + part, weight_grad: Cost::ZERO },
+    ]
 }
 
 /// Core attention of a rank's heads; Ulysses trades heads for sequence, which costs the same.
