@@ -206,11 +206,10 @@ fn memory_knobs_trade_memory_for_time_or_links() {
 fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "flash_attention", "false", '>', ACTIVATIONS);
     check(PAPER, &[], "flash_attention", "false", '>', STEP);
-    check(PAPER, &[], "mla_fa_without_pad", "false", '>', ACTIVATIONS);
-    check(PAPER, &[], "mla_fa_without_pad", "false", '>', STEP);
-    let padded = [("mla_fa_without_pad", "false")];
-    check(PAPER, &padded, "padded_base_length", "192", '<', ACTIVATIONS);
-    check(PAPER, &padded, "padded_base_length", "192", '<', STEP);
+    check(PAPER, &[], "mla_fa_without_pad", "true", '<', ACTIVATIONS);
+    check(PAPER, &[], "mla_fa_without_pad", "true", '<', STEP);
+    check(PAPER, &[], "padded_base_length", "128", '>', ACTIVATIONS);
+    check(PAPER, &[], "padded_base_length", "128", '>', STEP);
     check(PAPER, &[], "fused_rms_norm", "false", '>', VECTOR);
     check(PAPER, &[], "gmm_add", "false", '>', VECTOR);
     check(PAPER, &[], "moe_permute_fusion", "false", '>', VECTOR);

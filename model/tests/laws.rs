@@ -515,7 +515,7 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&paper, &[("host_gb_per_sec", "0.5")]));
     let nothing = [("recompute_granularity", "none"), ("recompute_modules", "none")];
     grounds.push(of(&paper, &nothing));
-    grounds.push(of(&paper, &[("mla_fa_without_pad", "false")]));
+    grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
     grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
     grounds.push(of(

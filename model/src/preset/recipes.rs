@@ -4,6 +4,10 @@ use super::models::{DEEPSEEK_V3_MODEL, PANGU_PRO_MOE_72B, PANGU_ULTRA_MOE_718B};
 use super::{Preset, PresetKind};
 use crate::source::{DEEPSEEK_V3, MINDSPEED, PANGU_PRO_MOE, PANGU_ULTRA_MOE};
 
+// Both runs of Pangu Ultra MoE are of before May 2025. Attention's kernel took values as wide as
+// queries and keys alone then: they were padded to 192 (Huawei's article on Pangu's RECT-FA kernel
+// of June 2025 calls that usual; MindSpeed-LLM asks for CANN 8.2 to go without).
+
 #[rustfmt::skip]
 static PANGU_ULTRA_MOE_6K: Preset = Preset {
     id: "pangu-ultra-moe-6k",
@@ -25,7 +29,8 @@ static PANGU_ULTRA_MOE_6K: Preset = Preset {
         ("swap_modules", "probs,activations"), ("cross_entropy_loss_fusion", "true"),
         ("gmm_add", "true"), ("framework", "mindspeed"), ("balance", "skewed"),
         ("aux_loss", "ep_group"), ("planner", "sliding_window"),
-        ("planner_trigger", "on_increase"),
+        ("planner_trigger", "on_increase"), ("mla_fa_without_pad", "false"),
+        ("padded_base_length", "192"),
     ],
     source: PANGU_ULTRA_MOE,
     refused: None,
@@ -46,7 +51,8 @@ static PANGU_ULTRA_MOE_4K_BASELINE: Preset = Preset {
         ("moe_hierarchical_alltoallv", "false"), ("seq_length", "8192"), ("micro_batch_size", "1"),
         ("global_batch_size", "4096"), ("attention_flops", "full"),
         ("recompute_granularity", "full"), ("framework", "mindspeed"), ("balance", "skewed"),
-        ("aux_loss", "ep_group"),
+        ("aux_loss", "ep_group"), ("mla_fa_without_pad", "false"),
+        ("padded_base_length", "192"),
     ],
     source: PANGU_ULTRA_MOE,
     refused: None,

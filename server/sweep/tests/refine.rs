@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn the_papers_search_is_answered_by_a_ten_thousandth_of_it() {
     // The best of all 37 million designs, by `moescape sweep pangu-strategy`.
-    const EXHAUSTIVE: f64 = 0.476_337_316;
+    const EXHAUSTIVE: f64 = 0.459_390_754;
     let mut refined = Vec::new();
     for seed in 0..3 {
         let space = sampled(strategy(), "refine", 3_000, seed);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{run, succeeds};
 
 /// Nothing is freed, and every expert gets the same.
-const PLAIN: [&str; 12] = [
+const PLAIN: [&str; 14] = [
     "--set",
     "recompute_granularity=none",
     "--set",
@@ -18,6 +18,8 @@ const PLAIN: [&str; 12] = [
     "planner=none",
     "--set",
     "aux_loss=none",
+    "--set",
+    "mla_fa_without_pad=true",
 ];
 
 fn json(arguments: &[&str]) -> Value {
