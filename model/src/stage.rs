@@ -145,7 +145,10 @@ impl StageWork {
         *weight_grad += ends.weight_grad.seconds();
         let dispatch = plan.dispatch_micros() * 1e-6;
         for pass in [&mut *forward, &mut *backward] {
-            pass.host_wait = (pass.launches() * dispatch - pass.kernels()).max(0.0);
+            let launching = pass.launches() * dispatch;
+            // A host that waits for each kernel launches none ahead.
+            let ahead = if plan.design().kernel.launch_blocking { 0.0 } else { pass.kernels() };
+            pass.host_wait = (launching - ahead).max(0.0);
         }
         forward.counts = plan.sync_seconds() * moe_layers;
         forward.host_wait += forward.counts;
@@ -243,10 +246,11 @@ fn add_links(
         }
     }
     if plan.sizes.pp > 1 {
-        let (level, _, seconds) = plan.boundary();
-        let link = usize::from(level == LinkLevel::InterNode);
-        forward.links[PP][link] += terms.sends[0] * seconds;
-        backward.links[PP][link] += terms.sends[1] * seconds;
+        for leg in plan.boundary().legs() {
+            let link = usize::from(leg.link == LinkLevel::InterNode);
+            forward.links[PP][link] += terms.sends[0] * leg.seconds;
+            backward.links[PP][link] += terms.sends[1] * leg.seconds;
+        }
     }
 }
 

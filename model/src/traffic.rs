@@ -78,6 +78,31 @@ struct Call {
     inter: [f64; 2],
 }
 
+/// The way of a tensor from one stage to the next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Boundary([Leg; 3]);
+
+/// A part of the way, over one link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leg {
+    pub(crate) link: LinkLevel,
+    pub(crate) collective: Collective,
+    pub(crate) bytes: f64,
+    pub(crate) seconds: f64,
+}
+
+impl Boundary {
+    /// Legs over which something goes, one after the other.
+    pub(crate) fn legs(&self) -> impl Iterator<Item = &Leg> {
+        self.0.iter().filter(|leg| leg.bytes > 0.0)
+    }
+
+    /// The whole way.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.legs().map(|leg| leg.seconds).sum()
+    }
+}
+
 impl Plan {
     /// A call that sends these bytes inside the domain and between domains, at these rates.
     fn call(&self, group: &Group, bytes: [f64; 2], rates: &Links) -> Call {
@@ -418,15 +443,41 @@ impl Plan {
         }
     }
 
-    /// What one stage sends to the next for one chunk of a micro-batch: T' h.
-    pub(crate) fn boundary(&self) -> (LinkLevel, f64, f64) {
-        let bytes = self.tokens_per_rank() * self.row_bytes();
+    /// What one stage sends to the next for one chunk of a micro-batch, T' h, and how it gets
+    /// there: a send, and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
+    ///
+    /// Source: Narayanan et al. 2021, section 4.1; Megatron-LM 2021 to 2023,
+    /// `p2p_communication.py:_communicate`. Megatron-Core sends the whole.
+    pub(crate) fn boundary(&self) -> Boundary {
+        let whole_bytes = self.tokens_per_rank() * self.row_bytes();
+        let share = if self.scatters_sends() { self.sizes.tp as f64 } else { 1.0 };
         let (link, rate) = if self.pp_is_close() {
             (LinkLevel::IntraNode, self.machine.mesh(self.machine.ring.intra, 2))
         } else {
             (LinkLevel::InterNode, self.machine.ring.inter)
         };
-        (link, bytes, bytes / rate.get() + SEND_SECONDS)
+        let bytes = whole_bytes / share;
+        let send = Leg {
+            link,
+            collective: Collective::P2p,
+            bytes,
+            seconds: bytes / rate.get() + SEND_SECONDS,
+        };
+        let gather =
+            if share > 1.0 { self.gather(&self.tp_group(), whole_bytes) } else { Call::default() };
+        let collective = Collective::AllGather;
+        let leg = |link, [bytes, seconds]: [f64; 2]| Leg { link, collective, bytes, seconds };
+        Boundary([
+            send,
+            leg(LinkLevel::IntraNode, gather.intra),
+            leg(LinkLevel::InterNode, gather.inter),
+        ])
+    }
+
+    /// Does each TP rank send its share between stages? With SP it has no more than that.
+    pub(crate) fn scatters_sends(&self) -> bool {
+        let schedule = &self.design().schedule;
+        schedule.scatter_gather_tensors_in_pipeline && self.sizes.tp > 1 && self.sizes.sp == 1
     }
 
     /// Reduce-scatter or all-gather of `whole_bytes` over a data-parallel group in so many calls

@@ -203,6 +203,17 @@ fn memory_knobs_trade_memory_for_time_or_links() {
 }
 
 #[test]
+fn scattered_sends_take_less_of_the_network_where_every_tp_rank_has_the_whole() {
+    let whole = [("tp", "8"), ("pp", "8"), ("num_devices", "64"), ("sequence_parallel", "false")];
+    check(DENSE, &whole, "scatter_gather_tensors_in_pipeline", "true", '<', STEP);
+    let split = [("tp", "8"), ("pp", "8"), ("num_devices", "64"), ("sequence_parallel", "true")];
+    let scattered = [split.as_slice(), &[("scatter_gather_tensors_in_pipeline", "true")]].concat();
+    let (plain, scattered) = (of(&design(DENSE, &split)), of(&design(DENSE, &scattered)));
+    assert_eq!(plain.metrics, scattered.metrics);
+    assert!(scattered.warnings.iter().any(|warning| warning.contains("without SP")));
+}
+
+#[test]
 fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "flash_attention", "false", '>', ACTIVATIONS);
     check(PAPER, &[], "flash_attention", "false", '>', STEP);
@@ -219,6 +230,25 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "straggler_sigma", "0.02", '>', STEP);
     let slow_host = [("dispatch_microseconds", "2000")];
     check(PAPER, &slow_host, "cuda_graph_impl", "local", '<', HOST_WAIT);
+}
+
+#[test]
+fn blocking_launches_add_their_host_time_to_the_kernels() {
+    let off = [("overlap_grad_reduce", "false"), ("overlap_param_gather", "false")];
+    let micros = [off.as_slice(), &[("dispatch_microseconds", "40")]].concat();
+    let blocking = [micros.as_slice(), &[("launch_blocking", "true")]].concat();
+    let waited = |settings: &[(&str, &str)]| HOST_WAIT(&of(&design(DENSE, settings)));
+    assert!(waited(&micros) < 0.01 * waited(&blocking));
+    // Each launch is waited for, so that twice the time for one is twice the wait.
+    let slower = [blocking.as_slice(), &[("dispatch_microseconds", "80")]].concat();
+    let ratio = waited(&slower) / waited(&blocking);
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    // Nothing runs beside a kernel.
+    let beside = design(DENSE, &[("launch_blocking", "true"), ("overlap_grad_reduce", "true")]);
+    let violations = Plan::new(&beside).unwrap_err();
+    assert_eq!(violations.len(), 1, "{violations:?}");
+    assert_eq!(violations[0].rule, "blocking_launches_overlap_nothing");
+    assert!(violations[0].nearest.iter().any(|way| way.knob == KnobId::launch_blocking));
 }
 
 #[test]

@@ -457,6 +457,7 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&llama, &[("pp", "1"), ("vpp", "1"), ("method", "1f1b")]));
     grounds.push(of(&llama, &[("cp", "4"), ("num_devices", "256"), ("gbs", "512")]));
     grounds.push(of(&llama, &full));
+    grounds.push(of(&llama, &[("sequence_parallel", "false")]));
     grounds.push(of(
         &qwen,
         &[

@@ -282,6 +282,10 @@ Schedule schedule {
             "Weight gradients apart from the backward, so that they hide its communication");
     overlap_p2p_comm: bool = false,
         knob("Overlap P2P", Flag, "Sends between stages run beside compute");
+    scatter_gather_tensors_in_pipeline: bool = false,
+        knob("Scatter and gather P2P", Flag,
+            "Without SP, each TP rank sends its share between stages and the next stage gathers it")
+            .source(NARAYANAN_2021);
     overlap_grad_reduce: bool = false,
         knob("Overlap gradient reduce", Flag, "Gradients are reduced during the backward");
     overlap_param_gather: bool = false,
@@ -457,6 +461,11 @@ Kernel kernel {
     dispatch_microseconds: Option<f64> = None,
         knob("Host dispatch", OptionalReal(0.0, 10_000.0),
             "Host time to launch one kernel; none is the framework's").unit("µs");
+    launch_blocking: bool = false,
+        knob("Blocking launches", Flag,
+            "The host waits for each kernel to end, as with CUDA_LAUNCH_BLOCKING=1 or \
+                ASCEND_LAUNCH_BLOCKING=1")
+            .source(BIGSCIENCE);
     straggler_sigma: Option<f64> = None,
         knob("Straggler spread", OptionalReal(0.0, 1.0),
             "Standard deviation of a rank's step time, relative; none is the framework's")

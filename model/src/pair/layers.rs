@@ -1,7 +1,7 @@
 //! A chunk's operators in the order in which a pass runs them.
 
 use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
-use crate::estimate::LinkLevel;
+use crate::estimate::{Collective, LinkLevel};
 use crate::layer::Layer;
 use crate::operator::{Block, Cost};
 use crate::plan::Plan;
@@ -129,14 +129,20 @@ impl<'a> Builder<'a> {
         if self.plan.sizes.pp == 1 || *self.hiding != Hiding::Everything {
             return;
         }
-        let (link, _, seconds) = self.plan.boundary();
-        let lane = if link == LinkLevel::InterNode { Lane::InterNode } else { Lane::IntraNode };
-        let turns = self.plan.turns_back();
+        let boundary = self.plan.boundary();
+        let share =
+            if self.plan.turns_back() { self.plan.boundaries_per_stage() / 2.0 } else { 1.0 };
         for pass in [Pass::Forward, Pass::InputGrad] {
-            let seconds =
-                if turns { seconds * self.plan.boundaries_per_stage() / 2.0 } else { seconds };
-            let send = Operator { name: "send", pass, axis: Some(PP), seconds };
-            self.graph.add(lane, send, Tail::default());
+            let mut after = Tail::default();
+            for leg in boundary.legs() {
+                let is_far = leg.link == LinkLevel::InterNode;
+                let lane = if is_far { Lane::InterNode } else { Lane::IntraNode };
+                let is_send = leg.collective == Collective::P2p;
+                let name = if is_send { "send" } else { "gather what arrived" };
+                let seconds = share * leg.seconds;
+                let operator = Operator { name, pass, axis: Some(PP), seconds };
+                after = self.graph.add(lane, operator, after);
+            }
         }
     }
 

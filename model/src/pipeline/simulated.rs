@@ -241,7 +241,7 @@ impl Chunks {
         }
         // Sends that are waited for are part of their tasks.
         if plan.sizes.pp > 1 && plan.overlaps_sends() {
-            times.p2p = plan.boundary().2;
+            times.p2p = plan.boundary().seconds();
         }
         schedule.simulate(&times)
     }

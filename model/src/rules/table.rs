@@ -14,8 +14,8 @@ use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
-    DEEPSEEK_V3, DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE,
-    ULYSSES, ZERO_BUBBLE,
+    BIGSCIENCE, DEEPSEEK_V3, DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021,
+    PANGU_PRO_MOE, ULYSSES, ZERO_BUBBLE,
 };
 
 macro_rules! rules {
@@ -450,6 +450,22 @@ rules! {
     tp_overlap_needs_sequence_parallelism [tp_comm_overlap, sequence_parallel] MEGATRON,
         |d| (d.schedule.tp_comm_overlap && !d.parallel.sequence_parallel)
             .then(|| String::from("overlapping TP needs sequence parallelism"));
+    blocking_launches_overlap_nothing
+        [launch_blocking, overlap_p2p_comm, overlap_grad_reduce, overlap_param_gather,
+         tp_comm_overlap, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap,
+         moe_alltoall_overlap_comm, method] BIGSCIENCE,
+        |d| {
+            let schedule = &d.schedule;
+            let overlaps = schedule.overlap_p2p_comm
+                || schedule.overlap_grad_reduce
+                || schedule.overlap_param_gather
+                || schedule.tp_comm_overlap
+                || schedule.moe_shared_expert_overlap
+                || schedule.moe_alltoall_overlap_comm
+                || overlaps_pairs(d);
+            (d.kernel.launch_blocking && overlaps).then(|| String::from(
+                "where the host waits for each kernel, nothing runs beside another"))
+        };
     padding_needs_a_capacity
         [moe_pad_expert_input_to_capacity, moe_expert_capacity_factor] MEGATRON,
         |d| (d.training.moe_pad_expert_input_to_capacity

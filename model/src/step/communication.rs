@@ -32,9 +32,11 @@ impl Traffic {
             add_row(&mut rows, row, m * calls, exchange.bytes, exchange.seconds);
         }
         if plan.sizes.pp > 1 {
-            let (link, bytes, seconds) = plan.boundary();
             let calls = 2.0 * m * plan.boundaries_per_stage();
-            add_row(&mut rows, (Axis::Pp, link, Collective::P2p), calls, bytes, seconds);
+            for leg in plan.boundary().legs() {
+                let row = (Axis::Pp, leg.link, leg.collective);
+                add_row(&mut rows, row, calls, leg.bytes, leg.seconds);
+            }
         }
         let mut data = Vec::with_capacity(frame.data.rows.len());
         for row in &frame.data.rows {

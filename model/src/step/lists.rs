@@ -94,6 +94,11 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
+    if plan.design().schedule.scatter_gather_tensors_in_pipeline
+        && !(plan.scatters_sends() && plan.sizes.pp > 1)
+    {
+        warnings.push(String::from("sends are scattered only with PP and TP, and without SP"));
+    }
     warnings.extend(crate::uneven::warning(plan));
     if plan.design().schedule.moe_hierarchical_alltoallv && plan.ep_group().domains == 1 {
         warnings.push(String::from(

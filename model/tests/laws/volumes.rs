@@ -114,6 +114,30 @@ proptest! {
         }
     }
 
+    /// A TP-th of the whole goes to the next stage, whose TP ranks bring the rest to each other.
+    #[test]
+    fn scattered_sends_deliver_the_whole(design in legal_design()) {
+        let mut whole = design;
+        whole.schedule.scatter_gather_tensors_in_pipeline = false;
+        let mut scattered = whole.clone();
+        scattered.schedule.scatter_gather_tensors_in_pipeline = true;
+        let moved = |design: &Design| -> f64 {
+            let found = rows(design);
+            found.iter().filter(|row| row.axis == Axis::Pp).map(|row| row.bytes.get()).sum()
+        };
+        // One TP-th is sent and (t - 1) / t are gathered, or the whole is sent.
+        prop_assert!(near(moved(&whole), moved(&scattered)));
+        let calls = |design: &Design| {
+            let mut found = rows(design);
+            found.retain(|row| row.axis == Axis::Pp && row.collective == Collective::P2p);
+            found.iter().map(|row| row.bytes_per_call.get()).sum::<f64>()
+        };
+        let scatters = scattered.parallel.tensor_model_parallel_size > 1
+            && !scattered.parallel.sequence_parallel;
+        let ranks = if scatters { scattered.parallel.tensor_model_parallel_size } else { 1 };
+        prop_assert!(near(calls(&whole), calls(&scattered) * ranks as f64));
+    }
+
     /// However tokens travel, each expert computes on the same ones.
     #[test]
     fn every_dispatcher_delivers_the_same_tokens(design in legal_design()) {

@@ -10,6 +10,8 @@ mod reader;
 
 use std::collections::BTreeMap;
 
+use model::design::KnobId;
+
 use crate::arguments::{Argument, of_words};
 use crate::draft::Draft;
 use crate::flags;
@@ -93,8 +95,21 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
     for (name, value) in &script.defaults {
         draft.assume(None, format!("${name} is not set in the script: its default {value}"));
     }
+    environment(&script, draft);
     report_bare_variables(&words, draft);
     of_words(&words)
+}
+
+/// Variables that change how a run runs without being an argument.
+const BLOCKING: [&str; 2] = ["CUDA_LAUNCH_BLOCKING", "ASCEND_LAUNCH_BLOCKING"];
+
+fn environment(script: &Script, draft: &mut Draft) {
+    for name in BLOCKING {
+        let value = script.variables.get(name).and_then(|elements| elements.first());
+        if let Some(&[('1', line)]) = value.map(Vec::as_slice) {
+            draft.set(KnobId::launch_blocking, "true", name, line);
+        }
+    }
 }
 
 /// Words that are a variable's name because nothing set it: what they hold isn't read.

@@ -252,6 +252,36 @@ fn what_megatron_assumes_is_assumed_and_said() {
 }
 
 #[test]
+fn sends_are_whole_with_and_without_megatron_s_switch() {
+    let knob = KnobId::scatter_gather_tensors_in_pipeline;
+    for (more, sets) in [("", false), ("--no-scatter-gather-tensors-in-pipeline", true)] {
+        let found = small(more);
+        assert_eq!(found.set.iter().any(|set| set.knob == knob), sets, "{more}");
+        has(&found.design.unwrap(), &[(knob, "false")]);
+    }
+}
+
+#[test]
+fn a_script_s_environment_says_whether_launches_block() {
+    for (line, blocks) in [
+        ("export CUDA_LAUNCH_BLOCKING=1", "true"),
+        ("export ASCEND_LAUNCH_BLOCKING=1", "true"),
+        ("export ASCEND_LAUNCH_BLOCKING=0", "false"),
+        ("export CUDA_DEVICE_MAX_CONNECTIONS=1", "false"),
+    ] {
+        let script = format!("{line}\npython pretrain_gpt.py {SMALL}");
+        let (design, found) = clean(Format::Megatron, &script);
+        has(&design, &[(KnobId::launch_blocking, blocks)]);
+        let told = found.set.iter().find(|set| set.knob == KnobId::launch_blocking);
+        assert_eq!(told.map(|set| set.line), (blocks == "true").then_some(1), "{line}");
+    }
+    let script = format!("{}\n{SMALL} --overlap-grad-reduce", "export CUDA_LAUNCH_BLOCKING=1");
+    let found = import(Format::Megatron, &script, None);
+    assert_eq!(found.violations.len(), 1, "{:?}", found.violations);
+    assert!(found.violations[0].message.contains("waits for each kernel"));
+}
+
+#[test]
 fn heads_are_padded_as_mindspeed_s_arguments_say() {
     let (design, _) = clean(Format::Mindspeed, DEEPSEEK_A2);
     has(&design, &[(KnobId::mla_fa_without_pad, "true"), (KnobId::padded_base_length, "128")]);

@@ -26,6 +26,7 @@ const STARTS: &[(&str, &[(&str, &str)])] = &[
     ("qwen3-8b", &[]),
     ("qwen3-30b-a3b", &[("moe_expert_capacity_factor", "1"), ("balance", "skewed")]),
     ("llama-3-70b", &[("recompute_granularity", "full"), ("recompute_num_layers", "4")]),
+    ("llama-3-70b", &[("sequence_parallel", "false")]),
     ("mixtral-8x7b", &[("data_parallel_sharding_strategy", "optim_grads_params")]),
 ];
 

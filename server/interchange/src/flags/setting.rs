@@ -117,6 +117,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("microbatch-group-size-per-virtual-pipeline-stage", microbatch_group_size_per_vp_stage),
     on("delay-wgrad-compute", delay_wgrad_compute), on("dualpipev-dw-detach", delay_wgrad_compute),
     switch("overlap-p2p-communication"), switch("no-overlap-p2p-communication"),
+    switch("no-scatter-gather-tensors-in-pipeline"),
     on("overlap-grad-reduce", overlap_grad_reduce),
     on("overlap-param-gather", overlap_param_gather),
     on("tp-comm-overlap", tp_comm_overlap), on("use-ascend-mc2", tp_comm_overlap),

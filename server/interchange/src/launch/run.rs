@@ -101,6 +101,12 @@ fn overlap(parts: &Parts, draft: &mut Draft) {
     } else if interleaved {
         draft.default(KnobId::overlap_p2p_comm, "true");
     }
+    // Megatron-Core sends the whole in either case; Megatron-LM did so until 2023 when asked to.
+    if parts.has("no-scatter-gather-tensors-in-pipeline") {
+        let flag = "no-scatter-gather-tensors-in-pipeline";
+        let knob = KnobId::scatter_gather_tensors_in_pipeline;
+        draft.set(knob, "false", "--no-scatter-gather-tensors-in-pipeline", parts.line(flag));
+    }
 }
 
 fn precision(parts: &Parts, draft: &mut Draft) {
