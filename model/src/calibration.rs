@@ -136,16 +136,16 @@ pub const ASCEND: Kernels = Kernels {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.695,
+    gemm: 0.692,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.710,
     attention_backward: 0.660,
     softmaxes_backward: 3.0,
-    flash_attention_2: 0.564,
+    flash_attention_2: 0.568,
     vector_bandwidth: 0.850,
-    gather_bandwidth: 0.821,
+    gather_bandwidth: 0.850,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -154,16 +154,16 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.710,
-    fp8_gemm: 0.634,
+    gemm: 0.709,
+    fp8_gemm: 0.632,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     attention_forward: 0.739,
     attention_backward: 0.645,
     softmaxes_backward: 1.9,
-    flash_attention_2: 0.301,
-    vector_bandwidth: 0.322,
-    gather_bandwidth: 0.489,
+    flash_attention_2: 0.300,
+    vector_bandwidth: 0.327,
+    gather_bandwidth: 0.486,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -173,15 +173,15 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.449,
-    fp8_gemm: 0.563,
-    block_fp8_gemm: 0.570,
-    fp4_gemm: 0.434,
+    gemm: 0.450,
+    fp8_gemm: 0.565,
+    block_fp8_gemm: 0.572,
+    fp4_gemm: 0.437,
     attention_forward: 0.700,
     attention_backward: 0.600,
     softmaxes_backward: 3.0,
     flash_attention_2: 0.200,
-    vector_bandwidth: 0.497,
+    vector_bandwidth: 0.490,
     gather_bandwidth: 0.510,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
@@ -190,8 +190,8 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 42.8,
-    sync_micros: 89.5,
+    dispatch_micros: 43.0,
+    sync_micros: 109.1,
     launches_per_expert: 1.000,
     flash_attention_2: false,
     stops_early: false,
@@ -225,15 +225,15 @@ pub const FSDP: Host = Host {
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,
-    element_passes: 1.023,
-    straggler_sigma: 0.0088,
+    element_passes: 1.026,
+    straggler_sigma: 0.0090,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
 pub const CLOCKS: Clocks = Clocks {
-    h100_96gb: 0.952, gb200: 0.907, gb300: 1.200, grace_wide: 1.341,
+    h100_96gb: 0.953, gb200: 0.906, gb300: 1.200, grace_wide: 1.335,
 };
 
 /// Errors of the step time by family and kind of model, all families together last.
@@ -244,22 +244,22 @@ pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: true,
         median: 0.121, p90: 0.252, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.048, p90: 0.175, rows: 202, sources: 7 },
+        median: 0.045, p90: 0.153, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.057, p90: 0.240, rows: 223, sources: 9 },
+        median: 0.058, p90: 0.239, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.085, p90: 0.185, rows: 117, sources: 6 },
+        median: 0.087, p90: 0.188, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.212, p90: 0.578, rows: 81, sources: 4 },
+        median: 0.213, p90: 0.574, rows: 81, sources: 4 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.224, p90: 0.573, rows: 72, sources: 5 },
+        median: 0.221, p90: 0.562, rows: 72, sources: 5 },
     Band { family: "", experts: false,
-        median: 0.058, p90: 0.266, rows: 526, sources: 19 },
+        median: 0.058, p90: 0.257, rows: 526, sources: 19 },
     Band { family: "", experts: true,
-        median: 0.102, p90: 0.401, rows: 192, sources: 9 },
+        median: 0.101, p90: 0.411, rows: 192, sources: 9 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.
 #[rustfmt::skip]
 pub const MEMORY_BAND: Band =
-    Band { family: "", experts: true, median: 0.034, p90: 0.330, rows: 137, sources: 0 };
+    Band { family: "", experts: true, median: 0.034, p90: 0.331, rows: 137, sources: 0 };

@@ -7,6 +7,7 @@
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
+use crate::calibration::ASCEND;
 use crate::choice::{Framework, Precision};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
@@ -101,6 +102,8 @@ pub(crate) struct Device {
     /// Bytes/s that copies of rows by an index reach.
     gather_bytes: f64,
     cores: f64,
+    /// Share of the rate that is left where rows don't start at 16 bytes.
+    unaligned: f64,
     /// Depth at which a tile's loading and draining take as long as its product.
     half_depth: f64,
     operand_bytes: f64,
@@ -134,6 +137,20 @@ const STREAM_RATE: f64 = 0.75;
 /// About 2,000 cycles. It is the same on all parts, so that a faster core needs deeper products:
 /// 128 deep on H100 in 16 bits, 50 on A100, 260 on B200 and 250 on Ascend 910B.
 const TILE_SECONDS: f64 = 1.12e-6;
+
+/// Share of the rate that a product keeps whose rows don't start at 16 bytes, so that tensor cores
+/// can't load them: that of CUDA cores, whose peak the data sheets have, a sixteenth on A100.
+///
+/// BLOOM's heads of 108 make a step 30 to 42 % longer. On Ascend, which copies rows into fractals,
+/// none is published.
+fn unaligned_rate(row: &Accelerator, peak: f64) -> f64 {
+    let has_cuda_cores = row.kernels.family != ASCEND.family;
+    let vector = row.vector_tflops.filter(|_| has_cuda_cores);
+    vector.map_or(UNALIGNED_RATE, |tflops| tflops * 1e12 / peak)
+}
+
+/// The same where no figure is known.
+const UNALIGNED_RATE: f64 = 0.15;
 
 impl Device {
     pub(crate) fn new(plan: &Plan) -> Self {
@@ -176,6 +193,7 @@ impl Device {
             vector_bytes: hbm * vector_share,
             gather_bytes: hbm * gather_share,
             cores: f64::from(row.num_cores),
+            unaligned: unaligned_rate(row, peak),
             half_depth: TILE_SECONDS * peak / f64::from(row.num_cores) / (2.0 * 128.0 * 256.0),
             operand_bytes: plan.design().training.precision.operand_bytes(),
             quantised: match plan.design().training.precision {
@@ -221,6 +239,24 @@ impl Device {
         best * (m * n * count) * (k / (k + self.half_depth))
     }
 
+    /// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
+    fn aligned(&self, length: f64) -> f64 {
+        let fractals = ceil(length / 16.0) * 16.0;
+        let multiple = |of: f64| length - floor(length / of) * of < 0.5;
+        let lines = if multiple(128.0) {
+            1.0
+        } else if multiple(64.0) {
+            0.97
+        } else if multiple(16.0) {
+            0.9
+        } else if multiple(8.0) {
+            0.8
+        } else {
+            self.unaligned
+        };
+        length / fractals * lines
+    }
+
     /// `count` equal products of [m, k] and [k, n]: one kernel, at this share of the rate and with
     /// an output that costs this many bytes an element.
     fn product<T: Tally>(
@@ -252,7 +288,7 @@ impl Device {
 
     /// The forward of a linear layer alone.
     pub(crate) fn linear_forward<T: Tally>(&self, m: f64, k: f64, n: f64) -> Cost<T> {
-        self.forward_product([m, k, n], 1.0, aligned(k) * aligned(n))
+        self.forward_product([m, k, n], 1.0, self.aligned(k) * self.aligned(n))
     }
 
     fn forward_product<T: Tally>(&self, shape: [f64; 3], count: f64, loading: f64) -> Cost<T> {
@@ -265,7 +301,7 @@ impl Device {
     /// dw is added into the accumulated gradients: by the matmul itself, which reads and writes
     /// them, or by a kernel of its own, which reads the product as well.
     fn linears<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64, fused: bool) -> Block<T> {
-        let loading = aligned(k) * aligned(n);
+        let loading = self.aligned(k) * self.aligned(n);
         let product = |shape, output_bytes| self.product(shape, count, loading, output_bytes);
         let accumulate = 2.0 * self.gradient_bytes;
         let weight_grad = if fused {
@@ -375,7 +411,7 @@ impl Device {
         v: f64,
     ) -> Block<T> {
         let scores = heads * rows * keys;
-        let product = |shape, width| self.product(shape, heads, aligned(width), 2.0);
+        let product = |shape, width| self.product(shape, heads, self.aligned(width), 2.0);
         let products: Cost<T> = product([rows, qk, keys], qk) + product([rows, keys, v], v);
         // One operation a score and pass.
         let passes = |count: f64| self.elementwise(scores * 2.0 * count, 3.0).doing(scores * count);
@@ -427,27 +463,4 @@ fn ceil(count: f64) -> f64 {
 fn floor(count: f64) -> f64 {
     let nearest = nearest(count);
     if nearest > count { nearest - 1.0 } else { nearest }
-}
-
-/// Share of the rate that edges leave which the cube can't load.
-const UNALIGNED_RATE: f64 = 0.15;
-
-/// Share of the rate that an edge of this length leaves: fractals of 16, lines of 128 elements.
-fn aligned(length: f64) -> f64 {
-    let fractals = ceil(length / 16.0) * 16.0;
-    let multiple = |of: f64| length - floor(length / of) * of < 0.5;
-    let lines = if multiple(128.0) {
-        1.0
-    } else if multiple(64.0) {
-        0.97
-    } else if multiple(16.0) {
-        0.9
-    } else if multiple(8.0) {
-        0.8
-    } else {
-        // Rows that don't start at 16 bytes can't be loaded for the cube: BLOOM's heads of 108
-        // make a step 40 % longer.
-        UNALIGNED_RATE
-    };
-    length / fractals * lines
 }

@@ -19,7 +19,7 @@ use crate::design::Design;
 /// law. If whole sequences were the unit in place of tokens, they would be off by 0.05, 0.04 and
 /// 0.03, which a long sequence packed of many documents explains. So these three runs chose between
 /// the two laws, but the constant isn't fitted on them.
-pub(super) const CORRELATED_TOKENS: f64 = 57_000.0;
+pub(super) const CORRELATED_TOKENS: f64 = 45_000.0;
 
 /// The tokens of one exchange between the ranks of an expert-parallel group, and whom they load.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -158,7 +158,7 @@ fn set_width(
     set(design, KnobId::hidden_size, hidden)?;
     set(design, KnobId::mtp_num_layers, words.mtp)?;
     let heads = words.heads.unwrap_or_else(|| {
-        let heads = plausible_heads(hidden, run.tensor_parallel.unwrap_or(1));
+        let heads = plausible_heads(run, hidden);
         assumed.push(format!("{heads} attention heads, which aren't printed"));
         heads
     });
@@ -190,8 +190,13 @@ fn set_width(
     }
 }
 
-/// The greatest number of heads of at least 128 that divides the hidden size and suits TP.
-fn plausible_heads(hidden: u64, tp: u64) -> u64 {
+/// The greatest number of heads of at least 128 that divides the hidden size and suits TP; 64 in
+/// BigScience's benchmarks, which says so of all tables without the number.
+fn plausible_heads(run: &Run, hidden: u64) -> u64 {
+    if run.source.contains("bigscience") && hidden.is_multiple_of(64) {
+        return 64;
+    }
+    let tp = run.tensor_parallel.unwrap_or(1);
     let most = (hidden / 128).max(1);
     let fits = |heads: &u64| hidden.is_multiple_of(*heads) && heads.is_multiple_of(tp.max(8));
     (1..=most).rev().find(fits).unwrap_or(most)

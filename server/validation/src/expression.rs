@@ -134,6 +134,12 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.run.locator.to_lowercase().ends_with("_cef") {
         draft.set(KnobId::cross_entropy_loss_fusion, true)?;
     }
+    if draft.says(&["fused loss"]) {
+        draft.set(KnobId::cross_entropy_loss_fusion, true)?;
+    }
+    if draft.facts.blocks_launches {
+        draft.assume(KnobId::launch_blocking, Item::LaunchBlocking)?;
+    }
     if draft.facts.is_recipe && draft.facts.family == Family::Megatron {
         draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
         draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;

@@ -48,12 +48,16 @@ pub(crate) enum Item {
     TensorParallelOverlap,
     /// Sends between stages beside compute, with VPP.
     PipelineOverlap,
+    /// A TP-th of what passes between stages from each TP rank, without SP.
+    PipelineScatter,
     /// How tokens reach their experts.
     Dispatcher,
     /// The experts' exchange beside another micro-batch's compute.
     ExpertOverlap,
     /// Fused attention.
     FlashAttention,
+    /// A host that waits for each kernel.
+    LaunchBlocking,
     /// Number format of accumulated and reduced gradients.
     GradientDtype,
     /// The loss as one kernel.
@@ -77,6 +81,8 @@ pub(crate) struct Facts {
     pub(crate) is_rack_scale: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
+    /// It ran only with launches that block.
+    pub(crate) blocks_launches: bool,
     /// The row says that no token is dropped.
     pub(crate) drops_nothing: bool,
     /// The row says that tokens went where the router sent them, not evenly by force.
@@ -163,6 +169,10 @@ static TABLE: &[Entry] = &[
     entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
     entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
     entry(Item::PipelineOverlap, always, "true", "sends between stages overlapped"),
+    // Megatron-LM's default of 2021 to 2023, DeepSpeed's `PartitionedTensor`; Megatron-Core has it
+    // no more.
+    entry(Item::PipelineScatter, early, "true", "each TP rank sends its share between stages"),
+    entry(Item::PipelineScatter, always, "false", "each TP rank sends all between stages"),
     // Megatron-Bridge's recipes for GB200 and GB300: HybridEP from 26.02 on, overlap from 26.06 on.
     entry(Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
     entry(Item::Dispatcher, Facts::is_early_dropless_recipe, "flex", "DeepEP dispatcher"),
@@ -190,6 +200,9 @@ static TABLE: &[Entry] = &[
     entry(Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
         "natural routing as generated loads of the default skew"),
     entry(Item::ExpertLoad, always, "uniform", "every expert gets the same"),
+    entry(Item::LaunchBlocking, |facts| facts.blocks_launches, "true",
+        "CUDA_LAUNCH_BLOCKING=1: without it this cluster hung"),
+    entry(Item::LaunchBlocking, always, "false", "launches run ahead"),
     entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
     entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
@@ -209,6 +222,10 @@ pub(crate) fn facts(run: &Run) -> Facts {
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
+        // always hung unless launches blocked.
+        blocks_launches: source.contains("bigscience")
+            && run.num_devices.is_some_and(|devices| devices >= 320),
         drops_nothing: run.notes.to_lowercase().contains("dropless"),
         routes_naturally: run.notes.to_lowercase().contains("natural routing"),
     }
@@ -267,6 +284,7 @@ mod tests {
                     release: None,
                     is_rack_scale: false,
                     is_recipe: false,
+                    blocks_launches: false,
                     drops_nothing: false,
                     routes_naturally: false,
                 };
@@ -292,6 +310,19 @@ mod tests {
             let facts = facts(&run(locator, notes));
             assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
             assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
+        }
+    }
+
+    #[test]
+    fn bloom_s_large_runs_block_launches() {
+        for (source, devices, blocks) in [
+            ("bigscience-workshop/bigscience", 384, "true"),
+            ("bigscience-workshop/bigscience", 80, "false"),
+            ("NVIDIA/Megatron-LM", 384, "false"),
+        ] {
+            let run =
+                Run { source: source.to_owned(), num_devices: Some(devices), ..Run::default() };
+            assert_eq!(of(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
         }
     }
 

@@ -135,7 +135,7 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
         parallel.data_parallel_sharding_strategy,
         model::choice::ShardingStrategy::NoShard
     );
-    let sequence_parallel = parallel.sequence_parallel;
+    let (tp, sequence_parallel) = (parallel.tensor_model_parallel_size, parallel.sequence_parallel);
     let none = draft.says(&["no comm overlap"]);
     let data = if none || draft.says(&["dp all-reduce not overlapped", "no dp overlap"]) {
         false
@@ -155,6 +155,13 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
             draft.assumption(Item::TensorParallelOverlap) == "true"
         };
         draft.set(KnobId::tp_comm_overlap, tensor)?;
+    }
+    if pp > 1 && tp > 1 && !sequence_parallel {
+        if draft.says(&["scatter-gather"]) {
+            draft.set(KnobId::scatter_gather_tensors_in_pipeline, true)?;
+        } else {
+            draft.assume(KnobId::scatter_gather_tensors_in_pipeline, Item::PipelineScatter)?;
+        }
     }
     if pp > 1 && vpp > 1 && !none {
         draft.assume(KnobId::overlap_p2p_comm, Item::PipelineOverlap)?;
