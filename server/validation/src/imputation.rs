@@ -1,7 +1,7 @@
 //! What is assumed where a row leaves something open: one table, by family of framework.
 //!
-//! A row of the table is never about one run, model or source; it looks at what runs themselves
-//! say ([`Facts`]). What it answers stands in the run's `assumed`.
+//! A row of the table is never about one run or model; it looks at what runs themselves say, or
+//! their source says of all of them ([`Facts`]). What it answers stands in the run's `assumed`.
 
 use crate::hardware;
 use crate::runs::Run;
