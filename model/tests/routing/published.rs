@@ -136,35 +136,42 @@ fn a_longer_interval_or_window_removes_less() {
 #[test]
 fn a_planner_pays_for_its_moves() {
     let paper = with(&Design::from_preset("pangu-ultra-moe-6k").unwrap(), &[("planner", "none")]);
-    // Where micro-batches vary most, a planner gains less than one order of a pair's operators over
-    // another (list scheduling, Graham 1969): there the law is of passes that run alone.
     let alone = [("method", "interleaved"), ("delay_wgrad_compute", "false")];
     for skew in ["0.1", "0.21", "0.43"] {
         for loss in ["ep_group", "dp_group", "none"] {
-            let passes = if loss == "ep_group" { &[][..] } else { &alone };
-            let none = with(&with(&paper, passes), &[("skew", skew), ("aux_loss", loss)]);
-            let before = estimate(&Plan::new(&none).unwrap()).metrics;
-            for trigger in ["threshold", "on_increase"] {
-                let planned =
-                    with(&none, &[("planner", "sliding_window"), ("planner_trigger", trigger)]);
-                let plan = Plan::new(&planned).unwrap();
-                let (effect, after) = (plan.effect(), estimate(&plan));
-                let moves = after.step.part(StepPart::Migration).get();
-                let gain = after.metrics.mfu / before.mfu - 1.0;
-                println!(
-                    "skew {skew}, loss {loss}, {trigger}: imbalance {:.3} to {:.3}, removed {:.2} \
-                     of steps and {:.2} of micro-batches, MFU {:+.1} %, moves {:.1} ms",
-                    before.imbalance_ratio,
-                    after.metrics.imbalance_ratio,
-                    effect.steps.removed(),
-                    effect.removed(),
-                    100.0 * gain,
-                    1e3 * moves
-                );
-                assert!(gain > -0.001, "{skew} {trigger}: {gain}");
+            for (form, passes) in [("pairs", &[][..]), ("alone", &alone)] {
+                // Where micro-batches vary most, a planner gains less than one order of a pair's
+                // operators over another (list scheduling, Graham 1969); 0.6 % was seen.
+                let slack = if form == "pairs" && loss != "ep_group" { 0.01 } else { 0.001 };
+                let none = with(&with(&paper, passes), &[("skew", skew), ("aux_loss", loss)]);
+                for trigger in ["threshold", "on_increase"] {
+                    let (gain, did) = gain_of_planner(&none, trigger);
+                    println!("skew {skew}, loss {loss}, {form}, {trigger}: {did}");
+                    assert!(gain > -slack, "{skew} {loss} {form} {trigger}: {gain}");
+                }
             }
         }
     }
+}
+
+/// MFU with a planner over that without one, less 1, and what else it did.
+fn gain_of_planner(none: &Design, trigger: &str) -> (f64, String) {
+    let before = estimate(&Plan::new(none).unwrap()).metrics;
+    let planned = [("planner", "sliding_window"), ("planner_trigger", trigger)];
+    let plan = Plan::new(&with(none, &planned)).unwrap();
+    let (effect, after) = (plan.effect(), estimate(&plan));
+    let gain = after.metrics.mfu / before.mfu - 1.0;
+    let did = format!(
+        "imbalance {:.3} to {:.3}, removed {:.2} of steps and {:.2} of \
+         micro-batches, MFU {:+.1} %, moves {:.1} ms",
+        before.imbalance_ratio,
+        after.metrics.imbalance_ratio,
+        effect.steps.removed(),
+        effect.removed(),
+        100.0 * gain,
+        1e3 * after.step.part(StepPart::Migration).get()
+    );
+    (gain, did)
 }
 
 /// Published are 6 % dropped at 20B and 8 % at 718B under drop-and-pad, at an unpublished capacity
