@@ -7,8 +7,8 @@
 // The types of views nest as deep as the page does.
 #![recursion_limit = "256"]
 
-#[cfg(all(feature = "browser", feature = "ssr"))]
-compile_error!("`browser` and `ssr` are the two sides of one page: build with one of them");
+#[cfg(all(feature = "hydrate", feature = "ssr"))]
+compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
 pub mod advice;
 pub mod asked;
@@ -52,8 +52,6 @@ pub mod trust;
 pub mod widgets;
 
 #[cfg(feature = "hydrate")]
-pub mod entries;
-#[cfg(feature = "browser")]
 pub mod hydration;
 
 #[cfg(feature = "ssr")]

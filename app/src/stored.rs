@@ -30,7 +30,7 @@ pub fn place() -> impl IntoView {
 
 /// The banner as the page is opened; in the browser it is there already.
 fn banner() -> String {
-    if cfg!(feature = "browser") {
+    if cfg!(feature = "hydrate") {
         return String::new();
     }
     use_context::<Stored>().map(|stored| stored.banner).unwrap_or_default()

@@ -8,6 +8,7 @@ mod export;
 mod import;
 mod input;
 mod knobs;
+mod licences;
 mod merge;
 mod output;
 mod predict;
@@ -58,6 +59,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Serve the explorer and its API
     Serve(serve::Arguments),
+    /// Print the licences of the software that this binary is made of
+    Licences(licences::Arguments),
     /// Copy what a server keeps, also while it runs
     Backup(backup::Backup),
     /// Put such a copy back
@@ -113,6 +116,7 @@ pub fn main() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Validate(arguments) => validate::run(&arguments),
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Licences(arguments) => licences::run(&arguments),
         Command::Backup(arguments) => backup::backup(arguments),
         Command::Restore(arguments) => backup::restore(arguments),
     };

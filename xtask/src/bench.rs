@@ -1,13 +1,11 @@
 //! `cargo xtask bench`: how fast the model is on one core, a sweep on all of them, the server
 //! beside a sweep, review sessions, and the page from event to layout.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::command;
 use crate::site::{self, Quality};
-use crate::tool::{self, Tool};
+use crate::tool::{self, Install, Tool};
 use crate::workspace::Workspace;
 
 /// What to measure.
@@ -55,11 +53,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 fn page(workspace: &Workspace) -> Result<()> {
-    tool::require(&[Tool::WasmTarget, Tool::CCompiler, Tool::Node, Tool::Npm, Tool::Chromium])?;
-    tool::install_node_packages(workspace)?;
-    site::build(workspace, Quality::Release)?;
+    let tools = [Tool::WasmTarget, Tool::Node, Tool::Npm, Tool::Chromium];
+    tool::require(&tools, Install::Toolchain)?;
+    let node = tool::node(workspace, Install::Toolchain)?;
+    node.install_packages(workspace)?;
+    site::build(workspace, Quality::Release(&node))?;
     workspace.build_binary()?;
-    let mut playwright = Command::new(workspace.end2end().join("node_modules/.bin/playwright"));
+    let mut playwright = node.command(workspace.end2end().join("node_modules/.bin/playwright"))?;
     playwright.current_dir(workspace.end2end()).args(["test", "--config", "bench.config.ts"]);
     command::run(playwright.env("MOESCAPE_BINARY", workspace.binary()))
 }

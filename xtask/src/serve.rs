@@ -5,8 +5,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::site::{self, Quality};
-use crate::tool::{self, Tool};
-use crate::workspace::Workspace;
+use crate::tool::{self, Install, Tool};
+use crate::workspace::{Embed, Workspace};
 
 /// Where to serve and from what.
 #[derive(clap::Args)]
@@ -22,13 +22,15 @@ pub(crate) struct Arguments {
     rest: Vec<String>,
 }
 
-/// Builds the site without the optimiser, then the binary, and runs it.
+/// Builds a draft of the site, then a server that reads it, and runs that one. Both are made to be
+/// started soon: without link-time optimisation and without wasm-opt, optimised where the time goes.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    tool::require(&[Tool::WasmTarget, Tool::CCompiler])?;
+    tool::require(&[Tool::WasmTarget], Install::Toolchain)?;
     site::build(workspace, Quality::Draft)?;
-    workspace.build_binary()?;
-    let mut serve = Command::new(workspace.binary());
+    workspace.build_draft(Embed::Nothing)?;
+    let mut serve = Command::new(workspace.draft());
     serve.arg("serve").args(["--listen", &arguments.listen]);
+    serve.arg("--site").arg(workspace.site());
     serve.arg("--data").arg(workspace.root.join(&arguments.data)).args(&arguments.rest);
     become_program(serve)
 }

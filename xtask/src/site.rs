@@ -5,6 +5,7 @@
 
 mod files;
 mod language;
+mod licences;
 mod style;
 mod wasm;
 
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
+use crate::tool::Node;
 use crate::workspace::{Workspace, shown};
 
 use wasm::Module;
@@ -39,21 +41,24 @@ const HABITS: [&str; 10] = [
     "habits",
 ];
 
+/// The file of the site that has the licences of all that it and the server are made of.
+const LICENCES: &str = "licences.txt";
+
 /// How much effort goes into size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quality {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Quality<'a> {
     /// For working: no optimiser, so no node, and quick compression.
     Draft,
-    /// For shipping.
-    Release,
+    /// For shipping; the optimiser runs on node.
+    Release(&'a Node),
 }
 
-impl Quality {
+impl Quality<'_> {
     /// Brotli's level.
     fn brotli(self) -> u32 {
         match self {
             Self::Draft => 5,
-            Self::Release => 11,
+            Self::Release(_) => 11,
         }
     }
 }
@@ -150,8 +155,8 @@ impl Site {
 }
 
 /// Builds the site; when nothing changed since the last time, only cargo is asked.
-pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
-    let modules = wasm::compile(workspace)?;
+pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site> {
+    let modules = wasm::compile(workspace, quality)?;
     let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
     let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
     let (share, import) = (script("share.js")?, script("import.js")?);
@@ -164,7 +169,11 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
     }
     let service_worker = script("habits/service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
-    let public = files::read_tree(&workspace.root.join("public"))?;
+    let mut public = files::read_tree(&workspace.root.join("public"))?;
+    public.push(files::File {
+        path: LICENCES.into(),
+        bytes: licences::text(workspace)?.into_bytes(),
+    });
     let directory = workspace.site();
 
     let mut written = vec![worker.as_str(), &share, &import, &save, &service_worker, &style];
@@ -181,8 +190,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
     let mut parts = Vec::new();
     for (module, compiled) in &modules {
         let bound = wasm::bind(workspace, *module, compiled)?;
-        if quality == Quality::Release {
-            wasm::optimize(workspace, &bound)?;
+        if let Quality::Release(node) = quality {
+            wasm::optimize(workspace, node, &bound)?;
         }
         parts.push(bound);
     }
@@ -204,7 +213,7 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality) -> Result<Site> {
 /// Changes when anything changes that the site is made of, this program included.
 fn stamp(
     workspace: &Workspace,
-    quality: Quality,
+    quality: Quality<'_>,
     modules: &[(Module, PathBuf)],
     texts: &[&str],
     public: &[files::File],
@@ -212,10 +221,10 @@ fn stamp(
     let program = fs::metadata(std::env::current_exe()?)?;
     let tools = match quality {
         Quality::Draft => Vec::new(),
-        Quality::Release => fs::read(workspace.end2end().join("package-lock.json"))?,
+        Quality::Release(_) => fs::read(workspace.end2end().join("package-lock.json"))?,
     };
     let mut parts = vec![
-        format!("{quality:?} {} {:?}", program.len(), program.modified()?),
+        format!("{} {} {:?}", quality.brotli(), program.len(), program.modified()?),
         files::hash(&tools),
     ];
     parts.extend(texts.iter().map(|text| files::hash(text.as_bytes())));

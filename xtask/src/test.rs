@@ -10,15 +10,18 @@ use anyhow::Result;
 use crate::command;
 use crate::site::{self, Quality, Site};
 use crate::steps::Steps;
-use crate::tool::{self, Tool};
-use crate::workspace::Workspace;
+use crate::tool::{self, Install, Node, Tool};
+use crate::workspace::{Embed, Workspace};
 
-/// What to leave out.
+/// What to leave out, and what may be installed.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Leave out what needs a program that isn't there
     #[arg(long, value_enum)]
     skip: Vec<Part>,
+    /// Fail where a program is missing, and say how to install it
+    #[arg(long)]
+    no_install: bool,
 }
 
 /// A part of the tests that needs a program beyond Rust and C.
@@ -34,29 +37,34 @@ enum Part {
 
 /// Runs every step, in the order in which a mistake shows soonest.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let node = !arguments.skip.contains(&Part::Node);
-    let browser = node && !arguments.skip.contains(&Part::Browser);
+    let wants_node = !arguments.skip.contains(&Part::Node);
+    let browser = wants_node && !arguments.skip.contains(&Part::Browser);
     let nats = !arguments.skip.contains(&Part::Nats);
-    let mut steps = Steps::default();
-    steps.run("tools", || tool::require(&needed(node, browser, nats)));
+    let install = if arguments.no_install { Install::Nothing } else { Install::System };
+    let mut steps = Steps::new(workspace);
+    let node = steps.run("tools", || {
+        tool::require(&needed(wants_node, browser, nats), install)?;
+        wants_node.then(|| tool::node(workspace, install)).transpose()
+    });
     sources(workspace, nats, &mut steps);
+    steps.run("licences, bans, advisories", || deny(workspace, install));
     if !nats {
         steps.leave_out("sweeps by workers, also after a kill of NATS or a worker (--skip nats)");
     }
-    if node {
-        release(workspace, browser, &mut steps);
-    } else {
+    if let Some(Some(node)) = node {
+        shipped(workspace, &node, browser, &mut steps);
+    } else if !wants_node {
         steps.leave_out("the optimised site, its size budget and the parity test (--skip node)");
     }
     if !browser {
-        let flag = if node { "browser" } else { "node" };
+        let flag = if wants_node { "browser" } else { "node" };
         steps.leave_out(format!("the browser tests (--skip {flag})"));
     }
     steps.finish()
 }
 
 fn needed(node: bool, browser: bool, nats: bool) -> Vec<Tool> {
-    let mut tools = vec![Tool::WasmTarget, Tool::NoStdTarget, Tool::CCompiler];
+    let mut tools = vec![Tool::WasmTarget, Tool::NoStdTarget, Tool::Rustfmt, Tool::Clippy];
     if nats {
         tools.push(Tool::NatsServer);
     }
@@ -69,7 +77,7 @@ fn needed(node: bool, browser: bool, nats: bool) -> Vec<Tool> {
     tools
 }
 
-/// The steps on sources: they need Rust, C and, unless it is left out, NATS.
+/// The steps on sources: they need Rust and, unless it is left out, NATS.
 fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
     let cargo = |line: &str| workspace.cargo(line.split_whitespace());
     let run = |line: &str| command::run(&mut cargo(line));
@@ -86,12 +94,12 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
         run("clippy --workspace --features validation/runs --all-targets -- --deny warnings")
     });
     steps.run("lints, browser", || {
-        run("clippy --package app --lib --target wasm32-unknown-unknown \
-             --no-default-features --features hydrate -- --deny warnings")?;
         let modules = site::module_packages().join(" ");
-        run(&format!("clippy {modules} --target wasm32-unknown-unknown -- --deny warnings"))?;
-        // What the page needs of it: the report's types, without the runs.
-        run("clippy --package validation --lib --target wasm32-unknown-unknown -- --deny warnings")
+        // `validation` as the page needs it: the report's types, without the runs.
+        run(&format!(
+            "clippy --package app --package validation {modules} --lib --features app/hydrate \
+             --target wasm32-unknown-unknown -- --deny warnings"
+        ))
     });
     steps.run("documentation", || {
         let mut doc =
@@ -107,39 +115,51 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
     });
 }
 
-/// The steps on what is shipped.
-fn release(workspace: &Workspace, browser: bool, steps: &mut Steps) {
-    let mut site = None;
-    steps.run("node packages", || tool::install_node_packages(workspace));
-    steps.run("release site", || {
-        site = Some(site::build(workspace, Quality::Release)?);
-        Ok(())
-    });
+/// Checks what the packages in use are allowed to be; without their database, which machines that
+/// reach only registries don't have, advisories are said to be left out.
+fn deny(workspace: &Workspace, install: Install) -> Result<()> {
+    let deny = |arguments: &[&str]| {
+        let mut deny = tool::cargo_deny(workspace, install)?;
+        deny.current_dir(&workspace.root).args(arguments);
+        Ok::<_, anyhow::Error>(deny)
+    };
+    command::run(&mut deny(&["check", "licenses", "bans", "sources"])?)?;
+    if deny(&["fetch", "db"])?.status()?.success() {
+        return command::run(&mut deny(&["check", "--disable-fetch", "advisories"])?);
+    }
+    println!("left out: advisories, as their database can't be had here");
+    Ok(())
+}
+
+/// The steps on the site as it is shipped, in front of the server that the tests were of.
+fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps) {
+    steps.run("node packages", || node.install_packages(workspace));
+    let site = steps.run("release site", || site::build(workspace, Quality::Release(node)));
     // Without a site a step failed, so the rest doesn't run.
     let Some(site) = site else { return };
     steps.run("size budget", || site.check_budget());
-    steps.run("release binary", || workspace.build_binary());
-    steps.run("native and WASM agree", || parity(workspace, &site));
+    steps.run("native and WASM agree", || parity(workspace, node, &site));
     if browser {
-        steps.run("browser tests", || browser_tests(workspace));
+        steps.run("server with its site", || workspace.build_draft(Embed::Site));
+        steps.run("browser tests", || browser_tests(workspace, node));
     }
 }
 
 /// Compares every bit of 200 estimates between this machine and the shipped module.
-fn parity(workspace: &Workspace, site: &Site) -> Result<()> {
+fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
     let cases = workspace.target.join("parity.json");
     // As `cargo test` builds them, so that nothing is compiled twice.
     let build = "build --workspace --features validation/runs --examples";
     command::run(&mut workspace.cargo(build.split(' ')))?;
     let mut native = Command::new(workspace.target.join("debug/examples/parity_cases"));
     std::fs::write(&cases, command::output(&mut native)?)?;
-    let mut node = Command::new("node");
-    node.arg(workspace.end2end().join("parity.mjs"));
-    command::run(node.args([site.package(), site.js(), site.wasm(), cases]))
+    let mut compare = node.command("node")?;
+    compare.arg(workspace.end2end().join("parity.mjs"));
+    command::run(compare.args([site.package(), site.js(), site.wasm(), cases]))
 }
 
-fn browser_tests(workspace: &Workspace) -> Result<()> {
-    let mut playwright = Command::new(workspace.end2end().join("node_modules/.bin/playwright"));
+fn browser_tests(workspace: &Workspace, node: &Node) -> Result<()> {
+    let mut playwright = node.command(workspace.end2end().join("node_modules/.bin/playwright"))?;
     playwright.current_dir(workspace.end2end()).arg("test");
-    command::run(playwright.env("MOESCAPE_BINARY", workspace.binary()))
+    command::run(playwright.env("MOESCAPE_BINARY", workspace.draft()))
 }

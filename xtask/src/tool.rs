@@ -1,23 +1,35 @@
-//! The programs that a task needs beyond rustup, each with the command that installs it.
+//! The programs that a task needs beyond rustup and a linker, and how each comes to be there.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::command;
 use crate::workspace::Workspace;
 
-/// A program or target that may be missing.
+/// The oldest node that the browser tests run on.
+const MIN_NODE_MAJOR: u32 = 20;
+
+/// The node that npm brings where the system's is older: the oldest line still maintained.
+const NODE_FROM_NPM: u32 = 22;
+
+/// What checks licences, bans and advisories, in the version that `deny.toml` is written for.
+const CARGO_DENY: &str = "cargo-deny@0.20.2";
+
+/// A program, target or component that may be missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tool {
     /// The target of the explorer.
     WasmTarget,
     /// The target that has no std.
     NoStdTarget,
-    /// For SQLite.
-    CCompiler,
-    /// For wasm-opt, the parity test and the browser tests.
+    /// For the check of formatting.
+    Rustfmt,
+    /// For the lints.
+    Clippy,
+    /// For wasm-opt, the parity test and the browser tests; any age, as npm brings a newer one.
     Node,
     /// Installs what node runs.
     Npm,
@@ -27,28 +39,38 @@ pub(crate) enum Tool {
     NatsServer,
 }
 
+/// Where a tool comes from.
+enum Origin {
+    /// `rustup target add` or `rustup component add`, into the user's own toolchain.
+    Rustup([&'static str; 3]),
+    /// A package of Debian and its kin.
+    Apt(&'static str),
+}
+
 impl Tool {
     fn name(self) -> &'static str {
         match self {
             Self::WasmTarget => "the target wasm32-unknown-unknown",
             Self::NoStdTarget => "the target wasm32v1-none",
-            Self::CCompiler => "a C compiler",
-            Self::Node => "node 20 or newer",
+            Self::Rustfmt => "rustfmt",
+            Self::Clippy => "clippy",
+            Self::Node => "node",
             Self::Npm => "npm",
             Self::Chromium => "Chromium",
             Self::NatsServer => "nats-server",
         }
     }
 
-    fn install(self) -> &'static str {
+    fn origin(self) -> Origin {
         match self {
-            Self::WasmTarget => "rustup target add wasm32-unknown-unknown",
-            Self::NoStdTarget => "rustup target add wasm32v1-none",
-            Self::CCompiler => "sudo apt-get install gcc libc6-dev",
-            Self::Node => "sudo apt-get install nodejs",
-            Self::Npm => "sudo apt-get install npm",
-            Self::Chromium => "sudo apt-get install chromium",
-            Self::NatsServer => "sudo apt-get install nats-server",
+            Self::WasmTarget => Origin::Rustup(["target", "add", "wasm32-unknown-unknown"]),
+            Self::NoStdTarget => Origin::Rustup(["target", "add", "wasm32v1-none"]),
+            Self::Rustfmt => Origin::Rustup(["component", "add", "rustfmt"]),
+            Self::Clippy => Origin::Rustup(["component", "add", "clippy"]),
+            Self::Node => Origin::Apt("nodejs"),
+            Self::Npm => Origin::Apt("npm"),
+            Self::Chromium => Origin::Apt("chromium"),
+            Self::NatsServer => Origin::Apt("nats-server"),
         }
     }
 
@@ -56,41 +78,113 @@ impl Tool {
         match self {
             Self::WasmTarget => has_target("wasm32-unknown-unknown"),
             Self::NoStdTarget => has_target("wasm32v1-none"),
-            Self::CCompiler => {
-                ["cc", "gcc", "clang"].iter().any(|name| command::succeeds(name, &["--version"]))
-            }
-            Self::Node => {
-                let newer = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
-                command::succeeds("node", &["--eval", newer])
-            }
+            Self::Rustfmt => command::succeeds("cargo", &["fmt", "--version"]),
+            Self::Clippy => command::succeeds("cargo", &["clippy", "--version"]),
+            Self::Node => command::succeeds("node", &["--version"]),
             Self::Npm => command::succeeds("npm", &["--version"]),
             Self::Chromium => chromium().is_some(),
             Self::NatsServer => command::succeeds("nats-server", &["--version"]),
         }
     }
+
+    /// The command that installs it, as typed in a shell.
+    fn install_line(self) -> String {
+        match self.origin() {
+            Origin::Rustup(arguments) => format!("rustup {}", arguments.join(" ")),
+            Origin::Apt(package) => format!("sudo apt-get install {package}"),
+        }
+    }
 }
 
-/// Fails with every missing tool and how to get it.
-pub(crate) fn require(tools: &[Tool]) -> Result<()> {
-    let missing: Vec<String> = tools
-        .iter()
-        .filter(|tool| !tool.is_there())
-        .map(|tool| format!("  {} is missing; install it with: {}", tool.name(), tool.install()))
-        .collect();
-    if !missing.is_empty() {
-        bail!("this task needs more than is installed\n{}", missing.join("\n"));
+/// What a task may do about tools that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Install {
+    /// Nothing: it fails and says what to type.
+    Nothing,
+    /// Targets and components of the toolchain; no other program.
+    Toolchain,
+    /// Packages of the system as well, as root or through a sudo that asks nothing.
+    System,
+}
+
+/// Sees to it that the tools are there; fails with every one that is still missing and how to get it.
+pub(crate) fn require(tools: &[Tool], install: Install) -> Result<()> {
+    let missing = || tools.iter().copied().filter(|tool| !tool.is_there()).collect::<Vec<_>>();
+    let absent = missing();
+    if absent.is_empty() {
+        return Ok(());
     }
+    if install != Install::Nothing {
+        add_to_toolchain(&absent);
+    }
+    if install == Install::System {
+        add_to_system(&absent);
+    }
+    let absent = missing();
+    let lines: Vec<String> = absent
+        .iter()
+        .map(|tool| {
+            format!("  {} is missing; install it with: {}", tool.name(), tool.install_line())
+        })
+        .collect();
+    ensure!(lines.is_empty(), "this task needs more than is installed\n{}", lines.join("\n"));
     Ok(())
+}
+
+/// Adds targets and components; `RUSTUP_AUTO_INSTALL=0` is about whole toolchains, and stays so.
+fn add_to_toolchain(absent: &[Tool]) {
+    for tool in absent {
+        if let Origin::Rustup(arguments) = tool.origin() {
+            println!("installing {}: {}", tool.name(), tool.install_line());
+            // Whoever isn't there after it is named, with the command to type.
+            if let Err(error) = command::run(Command::new("rustup").args(arguments)) {
+                eprintln!("{error:#}");
+            }
+        }
+    }
+}
+
+/// Installs Debian's packages, after saying so.
+fn add_to_system(absent: &[Tool]) {
+    let packages: Vec<&str> = absent
+        .iter()
+        .filter_map(|tool| match tool.origin() {
+            Origin::Apt(package) => Some(package),
+            Origin::Rustup(_) => None,
+        })
+        .collect();
+    if packages.is_empty() || !command::succeeds("apt-get", &["--version"]) {
+        return;
+    }
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
+    if !is_root && !command::succeeds("sudo", &["--non-interactive", "true"]) {
+        return;
+    }
+    println!("installing {} with apt-get (--no-install refuses)", packages.join(", "));
+    let apt = |arguments: &[&str]| {
+        let mut line = vec!["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet=2"];
+        line.extend(arguments);
+        if !is_root {
+            line.splice(0..0, ["sudo", "--non-interactive"]);
+        }
+        let mut apt = Command::new(line[0]);
+        command::run(apt.args(&line[1..]))
+    };
+    let mut install = vec!["install", "--yes", "--no-install-recommends"];
+    install.extend(packages);
+    if let Err(error) = apt(&["update"]).and_then(|()| apt(&install)) {
+        eprintln!("{error:#}");
+    }
 }
 
 /// The browser: `CHROMIUM` if set, else the first known name on the PATH.
 pub(crate) fn chromium() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("CHROMIUM") {
+    if let Some(path) = env::var_os("CHROMIUM") {
         return Some(path.into());
     }
-    let path = std::env::var_os("PATH")?;
+    let path = env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-    std::env::split_paths(&path)
+    env::split_paths(&path)
         .flat_map(|directory| names.map(|name| directory.join(name)))
         .find(|candidate| candidate.is_file())
 }
@@ -105,19 +199,97 @@ fn has_target(target: &str) -> bool {
     })
 }
 
-/// Installs the locked npm packages unless they are there already.
-pub(crate) fn install_node_packages(workspace: &Workspace) -> Result<()> {
-    let directory = workspace.end2end();
-    let lock = std::fs::read(directory.join("package-lock.json"))?;
-    let installed = directory.join("node_modules/installed-package-lock.json");
-    if std::fs::read(&installed).is_ok_and(|bytes| bytes == lock) {
-        return Ok(());
+/// `cargo deny`: the user's own, else one in cargo's target directory, where nobody else sees it.
+/// Unoptimised, as it is compiled for longer than it runs.
+pub(crate) fn cargo_deny(workspace: &Workspace, install: Install) -> Result<Command> {
+    if command::succeeds("cargo-deny", &["--version"]) {
+        return Ok(Command::new("cargo-deny"));
     }
-    let mut npm = Command::new("npm");
-    npm.current_dir(&directory)
-        .args(["ci", "--no-audit", "--no-fund"])
-        .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-    command::run(&mut npm)?;
-    std::fs::write(installed, lock)?;
-    Ok(())
+    let root = workspace.target.join("tools");
+    let program = root.join("bin").join(format!("cargo-deny{}", env::consts::EXE_SUFFIX));
+    if !program.is_file() {
+        let line = ["install", "--locked", "--debug", CARGO_DENY];
+        ensure!(
+            install != Install::Nothing,
+            "cargo-deny is missing; install it with: cargo {}",
+            line.join(" ")
+        );
+        println!("installing {CARGO_DENY} with cargo (--no-install refuses)");
+        command::run(workspace.cargo(line).arg("--root").arg(&root))?;
+    }
+    Ok(Command::new(program))
+}
+
+/// Node on the PATH of the programs run by this task: the system's where it is new enough, else one
+/// that npm brings into cargo's target directory, where nobody else sees it. Debian 12 has node 18.
+pub(crate) fn node(workspace: &Workspace, install: Install) -> Result<Node> {
+    let script =
+        format!("process.exit(parseInt(process.versions.node) < {MIN_NODE_MAJOR} ? 1 : 0)");
+    if command::succeeds("node", &["--eval", &script]) {
+        return Ok(Node { directory: None });
+    }
+    let system = match env::consts::OS {
+        "macos" => "darwin",
+        "windows" => "win",
+        other => other,
+    };
+    let machine = match env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let package = format!("node-{system}-{machine}");
+    let prefix = workspace.target.join("node");
+    let directory = prefix.join("node_modules").join(&package).join("bin");
+    if !directory.is_dir() {
+        if install == Install::Nothing {
+            bail!(
+                "node is older than {MIN_NODE_MAJOR}; without --no-install, npm brings a newer one"
+            );
+        }
+        println!(
+            "node is older than {MIN_NODE_MAJOR}: installing {package}@{NODE_FROM_NPM} with npm"
+        );
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix);
+        command::run(npm.arg(format!("{package}@{NODE_FROM_NPM}")))?;
+    }
+    Ok(Node { directory: Some(directory) })
+}
+
+/// The node that is new enough.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Where it is, unless it is the one on the PATH.
+    directory: Option<PathBuf>,
+}
+
+impl Node {
+    /// A command that finds this node first: node itself, or what runs on it.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Result<Command> {
+        let mut command = Command::new(program);
+        if let Some(directory) = &self.directory {
+            let path = env::var_os("PATH").unwrap_or_default();
+            let all = std::iter::once(directory.clone()).chain(env::split_paths(&path));
+            command.env("PATH", env::join_paths(all)?);
+        }
+        Ok(command)
+    }
+
+    /// Installs the locked npm packages unless they are there already.
+    pub(crate) fn install_packages(&self, workspace: &Workspace) -> Result<()> {
+        let directory = workspace.end2end();
+        let lock = std::fs::read(directory.join("package-lock.json"))?;
+        let installed = directory.join("node_modules/installed-package-lock.json");
+        if std::fs::read(&installed).is_ok_and(|bytes| bytes == lock) {
+            return Ok(());
+        }
+        let mut npm = self.command("npm")?;
+        npm.current_dir(&directory)
+            .args(["ci", "--no-audit", "--no-fund"])
+            .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
+        command::run(&mut npm)?;
+        std::fs::write(installed, lock)?;
+        Ok(())
+    }
 }

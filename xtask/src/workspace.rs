@@ -51,26 +51,47 @@ impl Workspace {
         self.root.join("end2end")
     }
 
-    /// The release binary.
+    /// The binary to ship.
     pub(crate) fn binary(&self) -> PathBuf {
-        let name = format!("moescape{}", env::consts::EXE_SUFFIX);
-        self.target.join("release").join(name)
+        self.program("release")
     }
 
-    /// Builds the release binary with the site inside.
-    pub(crate) fn build_binary(&self) -> Result<()> {
-        let mut build = self.cargo([
-            "build",
-            "--package",
-            "server",
-            "--bin",
-            "moescape",
-            "--release",
-            "--features",
-            "embed-site",
-        ]);
-        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))
+    /// The binary to work with, compiled as the tests are.
+    pub(crate) fn draft(&self) -> PathBuf {
+        self.program("debug")
     }
+
+    fn program(&self, profile: &str) -> PathBuf {
+        self.target.join(profile).join(format!("moescape{}", env::consts::EXE_SUFFIX))
+    }
+
+    /// Builds the binary to ship, with the site inside.
+    pub(crate) fn build_binary(&self) -> Result<()> {
+        self.build_server(Embed::Site, &["--release"])
+    }
+
+    /// Builds the binary to work with.
+    pub(crate) fn build_draft(&self, embed: Embed) -> Result<()> {
+        self.build_server(embed, &[])
+    }
+
+    fn build_server(&self, embed: Embed, more: &[&str]) -> Result<()> {
+        let mut build = self.cargo(["build", "--package", "server", "--bin", "moescape"]);
+        build.args(more);
+        if embed == Embed::Site {
+            build.args(["--features", "embed-site"]).env("MOESCAPE_SITE_DIR", self.site());
+        }
+        command::run(&mut build)
+    }
+}
+
+/// Whether a binary has the site inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Embed {
+    /// It has.
+    Site,
+    /// It reads one from a directory.
+    Nothing,
 }
 
 /// The cargo that runs this task.

@@ -114,7 +114,7 @@ fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
 
 /// Focuses the term again that has the focus, once the terms are made anew.
 fn keep_focus() {
-    if !cfg!(feature = "browser") {
+    if !cfg!(feature = "hydrate") {
         return;
     }
     let path = || document().active_element()?.get_attribute("data-term");

@@ -55,7 +55,7 @@ impl Studies {
 
     /// The study as the page is opened; in the browser it is there already.
     fn first(self, study: Study) -> String {
-        if cfg!(feature = "browser") {
+        if cfg!(feature = "hydrate") {
             return String::new();
         }
         self.explorer.with_numbers_untracked(|numbers| answer::first(study, numbers))

@@ -58,7 +58,7 @@ pub(crate) struct Texts<'a> {
 /// Writes the whole site beside the old one and then takes its place.
 pub(crate) fn assemble(
     workspace: &Workspace,
-    quality: Quality,
+    quality: Quality<'_>,
     modules: &[Parts],
     texts: Texts<'_>,
     public: &[File],
@@ -135,12 +135,12 @@ fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> S
 }
 
 /// The directory of files that browsers may keep forever.
-struct Package {
+struct Package<'a> {
     directory: PathBuf,
-    quality: Quality,
+    quality: Quality<'a>,
 }
 
-impl Package {
+impl Package<'_> {
     /// Writes a file under a name that changes with its bytes, and its compressed sibling.
     fn add(&self, stem: &str, extension: &str, bytes: &[u8]) -> Result<String> {
         let name = format!("{stem}.{}.{extension}", &hash(bytes)[..16]);
@@ -151,7 +151,7 @@ impl Package {
     }
 }
 
-impl Package {
+impl Package<'_> {
     /// Writes scripts that import each other by name; gives their addresses in the same order. One
     /// may import only those in front of it.
     fn add_linked(&self, scripts: &[(&'static str, String)]) -> Result<Vec<String>> {
@@ -185,7 +185,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
     })
 }
 
-fn compress(path: &Path, bytes: &[u8], quality: Quality) -> Result<()> {
+fn compress(path: &Path, bytes: &[u8], quality: Quality<'_>) -> Result<()> {
     let params = BrotliEncoderParams {
         quality: quality.brotli().cast_signed(),
         lgwin: 24,

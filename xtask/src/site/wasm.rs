@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use wasm_bindgen_cli_support::Bindgen;
 
+use super::Quality;
 use crate::command;
+use crate::tool::Node;
 use crate::workspace::Workspace;
 
 /// What rustc's output may use; wasm-opt must know each, and may not add others.
@@ -59,7 +60,7 @@ impl Module {
     /// The package that it is compiled from, and the stem of what cargo writes.
     fn package(self) -> (&'static str, &'static str) {
         match self {
-            Self::Explorer => ("app", "app"),
+            Self::Explorer => ("module-explorer", "module_explorer"),
             Self::Studies => ("module-studies", "module_studies"),
             Self::Pages => ("module-pages", "module_pages"),
             Self::Sweeps => ("module-sweeps", "module_sweeps"),
@@ -68,24 +69,36 @@ impl Module {
     }
 }
 
-/// The packages of all modules but the explorer's, as arguments for cargo.
+/// The packages of all modules, as arguments for cargo.
 pub(crate) fn module_packages() -> Vec<&'static str> {
-    let others = Module::ALL.into_iter().filter(|module| *module != Module::Explorer);
-    others.flat_map(|module| ["--package", module.package().0]).collect()
+    Module::ALL.iter().flat_map(|module| ["--package", module.package().0]).collect()
 }
 
-/// Compiles all modules for the browser, each to a file of its own.
-///
-/// Two runs of cargo: the explorer's module is `app` itself. The others share one compilation of
-/// it, and are linked beside each other, which is what takes the time.
-pub(crate) fn compile(workspace: &Workspace) -> Result<Vec<(Module, PathBuf)>> {
-    let target = ["--target", "wasm32-unknown-unknown", "--profile", "wasm-release"];
-    let explorer = ["build", "--package", "app", "--lib", "--no-default-features"];
-    let mut explorer = workspace.cargo(explorer.into_iter().chain(["--features", "hydrate"]));
-    command::run(explorer.args(target))?;
-    let mut others = workspace.cargo(["build"]);
-    command::run(others.args(module_packages()).args(target))?;
-    let directory = workspace.target.join("wasm32-unknown-unknown/wasm-release");
+/// What a draft changes of the profile `dev`: views run in the browser at every move of a knob, so
+/// that the page is as quick as the optimised one within a factor of two.
+const DRAFT: [&str; 2] =
+    ["profile.dev.package.app.opt-level=1", "profile.dev.package.model.opt-level=3"];
+
+/// Compiles all modules for the browser, each to a file of its own. They share one compilation of
+/// `app`, and a draft shares the macros of its dependencies with the server's build.
+pub(crate) fn compile(
+    workspace: &Workspace,
+    quality: Quality<'_>,
+) -> Result<Vec<(Module, PathBuf)>> {
+    let mut build = workspace.cargo(["build", "--target", "wasm32-unknown-unknown"]);
+    build.args(module_packages());
+    let profile = match quality {
+        Quality::Draft => {
+            build.args(DRAFT.iter().flat_map(|setting| ["--config", setting]));
+            "debug"
+        }
+        Quality::Release(_) => {
+            build.args(["--profile", "wasm-release"]);
+            "wasm-release"
+        }
+    };
+    command::run(&mut build)?;
+    let directory = workspace.target.join("wasm32-unknown-unknown").join(profile);
     let file = |module: Module| directory.join(module.package().1).with_extension("wasm");
     Ok(Module::ALL.into_iter().map(|module| (module, file(module))).collect())
 }
@@ -132,10 +145,10 @@ const PASSES: &[&str] = &[
 ];
 
 /// Makes a module smaller in place. Never with `--fast-math`: numbers must not change.
-pub(crate) fn optimize(workspace: &Workspace, parts: &Parts) -> Result<()> {
+pub(crate) fn optimize(workspace: &Workspace, node: &Node, parts: &Parts) -> Result<()> {
     let program = workspace.end2end().join("node_modules/.bin/wasm-opt");
     let optimized = parts.wasm.with_extension("optimized");
-    let mut wasm_opt = Command::new(program);
+    let mut wasm_opt = node.command(program)?;
     wasm_opt.args(PASSES).args(WASM_FEATURES).arg(&parts.wasm).arg("--output").arg(&optimized);
     command::run(&mut wasm_opt)?;
     fs::rename(optimized, &parts.wasm)?;

@@ -1,20 +1,20 @@
-//! What the page's loader and the parity test call in the explorer's module.
+//! What the page's loader, the parity test and scripts call in the explorer's module.
+
+#![cfg(target_family = "wasm")]
 
 use wasm_bindgen::prelude::wasm_bindgen;
-
-use crate::{asked, hydration, parity};
 
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    hydration::explorer();
+    app::hydration::explorer();
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {
-    parity::estimate_numbers(query)
+    app::parity::estimate_numbers(query)
 }
 
 /// What the explorer knows of the design in a link, for scripts beside it: the legal values of a
@@ -23,5 +23,5 @@ pub fn estimate_bits(query: &str) -> Vec<f64> {
 #[wasm_bindgen]
 #[must_use]
 pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {
-    asked::answer(question, query, id)
+    app::asked::answer(question, query, id)
 }
