@@ -18,14 +18,6 @@ test("goes from the baseline to the final run, and each step opens", async ({ pa
   await expect(card(page, "MFU")).toContainText(mfu);
 });
 
-test("the ladder reads without JavaScript", async ({ visit }) => {
-  const page = await visit({ javaScriptEnabled: false });
-  await page.goto("/ladder");
-  await expect(page.getByText("237.6 tokens/s").first()).toBeVisible();
-  await expect(page.getByRole("img").first()).toBeVisible();
-  await page.close();
-});
-
 for (const { name, options } of looks()) {
   test(`nothing to mend for axe on the ladder: ${name}`, async ({ visit }) => {
     const page = await visit(options);

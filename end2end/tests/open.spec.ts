@@ -40,9 +40,3 @@ test("draws its charts, each with its table", async ({ page }) => {
     expect(await table.getByRole("row").count()).toBeGreaterThan(1);
   }
 });
-
-test("shows a helpful page for an address that doesn't exist", async ({ request }) => {
-  const response = await request.get("/no-such-page", { headers: { accept: "text/html" } });
-  expect(response.status()).toBe(404);
-  expect(await response.text()).toContain('href="/"');
-});

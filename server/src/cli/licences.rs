@@ -18,16 +18,18 @@ pub(super) struct Arguments {
 
 /// Prints the list of packages and the texts of their licences.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let site = match &arguments.site {
-        Some(directory) => Site::from_directory(directory),
-        None => Site::embedded(),
-    };
-    let site = site.map_err(|error| Failure::user(error.to_string()))?;
+    if let Some(directory) = &arguments.site {
+        let path = directory.join(FILE);
+        let text = std::fs::read(&path)
+            .map_err(|error| Failure::user(format!("can't read {}: {error}", path.display())))?;
+        return output::bytes(&text);
+    }
+    let site = Site::embedded().map_err(|error| Failure::Internal(error.to_string()))?;
     let file = site.file(FILE).ok_or_else(|| {
         Failure::user(
             "this binary has no site inside, and so no list of licences; give the directory of \
              one by --site, such as target/site",
         )
     })?;
-    output::result(&String::from_utf8_lossy(&file.plain))
+    output::bytes(&file.plain)
 }

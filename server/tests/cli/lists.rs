@@ -1,10 +1,10 @@
-//! `moescape presets` and `moescape knobs`.
+//! `moescape presets`, `moescape knobs` and `moescape licences`.
 
 use model::design::KnobId;
 use model::preset::Preset;
 use serde_json::Value;
 
-use crate::succeeds;
+use crate::{refused, succeeds};
 
 #[test]
 fn every_preset_is_listed_and_every_open_one_predicts() {
@@ -36,4 +36,16 @@ fn help_and_version_are_results() {
     assert!(succeeds(&["--help"]).contains("predict"));
     assert!(succeeds(&["predict", "--help"]).contains("--explain <METRIC[@PART]>"));
     assert!(succeeds(&["--version"]).starts_with("moescape "));
+}
+
+#[test]
+fn licences_are_those_of_the_site_and_a_binary_without_one_says_so() {
+    let site = tempfile::tempdir().unwrap();
+    let directory = site.path().to_str().unwrap();
+    assert!(refused(&["licences", "--site", directory]).contains("licences.txt"));
+    std::fs::write(site.path().join("licences.txt"), "axum 0.8.9: MIT\n").unwrap();
+    assert_eq!(succeeds(&["licences", "--site", directory]), "axum 0.8.9: MIT\n");
+    if !cfg!(feature = "embed-site") {
+        assert!(refused(&["licences"]).contains("--site"));
+    }
 }

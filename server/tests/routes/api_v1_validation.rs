@@ -88,6 +88,34 @@ async fn a_filter_in_the_address_is_applied_and_is_never_markup() {
 }
 
 #[tokio::test]
+async fn sweeps_are_named_in_words_the_worst_first() {
+    let answer = TestApp::new().get("/trust").await;
+    let table = |caption: &str| {
+        let (_, rest) = answer.text().split_once(caption).unwrap();
+        rest.split_once("</table>").unwrap().0.to_owned()
+    };
+    let tables = table("Sweeps, worst first") + &table("Sweeps, the rest");
+    let last_cells =
+        tables.split("</tr>").filter_map(|row| row.rsplit_once("<td")?.1.split_once('>'));
+    let correlations: Vec<f64> = last_cells
+        .map(|(_, cell)| cell.split('<').next().unwrap().replace('−', "-").parse().unwrap())
+        .collect();
+    assert!(correlations.len() > 10, "{correlations:?}");
+    assert!(correlations.is_sorted(), "{correlations:?}");
+    for id in ["step_time_seconds", "tokens_per_second", "-sxm-", "–"] {
+        assert!(!tables.contains(id), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_run_says_why_in_its_row() {
+    let answer = TestApp::new().get("/trust?show=refused").await;
+    let rows = answer.text().matches("run-id\">").count();
+    assert!(rows > 5, "{rows}");
+    assert_eq!(answer.text().matches("Refused: ").count(), rows);
+}
+
+#[tokio::test]
 async fn every_design_of_a_run_opens() {
     let report: Value = TestApp::new().get("/api/v1/validation").await.json();
     for row in report["rows"].as_array().unwrap() {

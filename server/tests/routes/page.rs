@@ -53,11 +53,15 @@ async fn a_link_that_does_not_decode_gets_a_page_that_names_its_errors() {
         ("tp=%zz", "hexadecimal"),
         ("tp=%ff", "UTF-8"),
         ("v=2", "v=1"),
+        ("parallel.sequence_parallel=8", "sequence_parallel"),
+        ("training.micro_batch_size=-1&parallel.nope=1", "parallel.nope"),
     ] {
         let answer = app.get(&format!("/?{query}")).await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
         assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
         assert!(answer.text().contains(expected), "{query}: no {expected}");
+        assert!(answer.text().contains("href=\"/\""), "{query}: no way on");
+        assert!(!answer.text().contains("panicked"), "{query}");
     }
 }
 
