@@ -1,6 +1,6 @@
 // Makes the pictures of the README and the guide, `docs/images`, in Chromium from a server of its
-// own: node end2end/screenshots.mjs [NAME...]. MOESCAPE_BINARY names another binary than the
-// release one.
+// own: node end2end/screenshots.mjs [NAME...], after `cargo xtask test` or `serve`. MOESCAPE_BINARY
+// and MOESCAPE_SITE name others than theirs.
 //
 // Each picture has a palette of 256 colours: they are looked at on the web and kept in the
 // repository, so that they should be small.
@@ -95,10 +95,12 @@ async function sweep(url) {
 
 /** Starts a server on a free port. */
 async function serve() {
-  const binary =
-    process.env.MOESCAPE_BINARY ?? join(import.meta.dirname, "../target/release/moescape");
+  const target = join(import.meta.dirname, "../target");
+  const binary = process.env.MOESCAPE_BINARY ?? join(target, "debug/moescape");
+  const site = process.env.MOESCAPE_SITE ?? join(target, "site");
   const data = mkdtempSync(join(tmpdir(), "moescape-"));
-  const server = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], {
+  const options = ["--listen", "127.0.0.1:0", "--data", data, "--site", site];
+  const server = spawn(binary, ["serve", ...options], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const url = await new Promise((resolve, reject) => {

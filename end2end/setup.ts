@@ -38,15 +38,16 @@ export const browser = {
   },
 };
 
-const binary =
-  process.env.MOESCAPE_BINARY ?? join(import.meta.dirname, "../target/release/moescape");
+const target = join(import.meta.dirname, "../target");
+const binary = process.env.MOESCAPE_BINARY ?? join(target, "debug/moescape");
+const site = process.env.MOESCAPE_SITE ?? join(target, "site");
 
 // Every process of a run reads this file; the first one makes the directory for all of them.
 const data = (process.env.MOESCAPE_DATA ??= mkdtempSync(join(tmpdir(), "moescape-")));
 
 /** The server, with data that nobody needs afterwards; its address goes to `MOESCAPE_URL`. */
 export const server = {
-  command: `"${binary}" serve --listen 127.0.0.1:0 --data "${data}"`,
+  command: `"${binary}" serve --listen 127.0.0.1:0 --data "${data}" --site "${site}"`,
   wait: { stdout: /listening on (?<moescape_url>http:\/\/\S+)/ },
   timeout: 30_000,
   // One log line per request would bury the tests' own lines; DEBUG=pw:webserver shows them.

@@ -61,5 +61,6 @@ fn page(workspace: &Workspace) -> Result<()> {
     workspace.build_binary()?;
     let mut playwright = node.command(workspace.end2end().join("node_modules/.bin/playwright"))?;
     playwright.current_dir(workspace.end2end()).args(["test", "--config", "bench.config.ts"]);
-    command::run(playwright.env("MOESCAPE_BINARY", workspace.binary()))
+    playwright.env("MOESCAPE_BINARY", workspace.binary()).env("MOESCAPE_SITE", workspace.site());
+    command::run(&mut playwright)
 }

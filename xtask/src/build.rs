@@ -1,8 +1,11 @@
 //! `cargo xtask build`: the binary to ship, with the optimised site inside; `cargo xtask site`: the
 //! site alone, quickly, for a server that reads it from its directory.
 
+use std::process::Command;
+
 use anyhow::{Result, ensure};
 
+use crate::command;
 use crate::site::{self, Quality};
 use crate::tool::{self, Install, Tool};
 use crate::workspace::{Workspace, shown};
@@ -18,6 +21,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let site = site::build(workspace, Quality::Release(&node))?;
     site.check_budget()?;
     workspace.build_binary()?;
+    // It has the site inside: this prints a file of it.
+    command::output(Command::new(workspace.binary()).arg("licences"))?;
     let bytes = std::fs::metadata(workspace.binary())?.len();
     println!("built {}, {:.1} MB", shown(&workspace.binary()), bytes as f64 / 1e6);
     ensure!(bytes <= MAX_BINARY_BYTES, "the binary may weigh {MAX_BINARY_BYTES} bytes at most");

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::site::{self, Quality};
 use crate::tool::{self, Install, Tool};
-use crate::workspace::{Embed, Workspace};
+use crate::workspace::Workspace;
 
 /// Where to serve and from what.
 #[derive(clap::Args)]
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     tool::require(&[Tool::WasmTarget], Install::Toolchain)?;
     site::build(workspace, Quality::Draft)?;
-    workspace.build_draft(Embed::Nothing)?;
+    workspace.build_draft()?;
     let mut serve = Command::new(workspace.draft());
     serve.arg("serve").args(["--listen", &arguments.listen]);
     serve.arg("--site").arg(workspace.site());

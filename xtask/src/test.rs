@@ -11,7 +11,7 @@ use crate::command;
 use crate::site::{self, Quality, Site};
 use crate::steps::Steps;
 use crate::tool::{self, Install, Node, Tool};
-use crate::workspace::{Embed, Workspace};
+use crate::workspace::Workspace;
 
 /// What to leave out, and what may be installed.
 #[derive(clap::Args)]
@@ -131,7 +131,8 @@ fn deny(workspace: &Workspace, install: Install) -> Result<()> {
     Ok(())
 }
 
-/// The steps on the site as it is shipped, in front of the server that the tests were of.
+/// The steps on the site as it is shipped, in front of the server that the tests were of: its
+/// dependencies aren't compiled once more for a binary that differs in speed alone.
 fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps) {
     steps.run("node packages", || node.install_packages(workspace));
     let site = steps.run("release site", || site::build(workspace, Quality::Release(node)));
@@ -140,7 +141,6 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     steps.run("size budget", || site.check_budget());
     steps.run("native and WASM agree", || parity(workspace, node, &site));
     if browser {
-        steps.run("server with its site", || workspace.build_draft(Embed::Site));
         steps.run("browser tests", || browser_tests(workspace, node));
     }
 }
@@ -161,5 +161,6 @@ fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
 fn browser_tests(workspace: &Workspace, node: &Node) -> Result<()> {
     let mut playwright = node.command(workspace.end2end().join("node_modules/.bin/playwright"))?;
     playwright.current_dir(workspace.end2end()).arg("test");
-    command::run(playwright.env("MOESCAPE_BINARY", workspace.draft()))
+    playwright.env("MOESCAPE_BINARY", workspace.draft()).env("MOESCAPE_SITE", workspace.site());
+    command::run(&mut playwright)
 }

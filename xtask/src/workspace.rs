@@ -67,32 +67,19 @@ impl Workspace {
 
     /// Builds the binary to ship, with the site inside.
     pub(crate) fn build_binary(&self) -> Result<()> {
-        self.build_server(Embed::Site, &["--release"])
+        let mut build = self.cargo(SERVER);
+        build.args(["--release", "--features", "embed-site"]);
+        command::run(build.env("MOESCAPE_SITE_DIR", self.site()))
     }
 
-    /// Builds the binary to work with.
-    pub(crate) fn build_draft(&self, embed: Embed) -> Result<()> {
-        self.build_server(embed, &[])
-    }
-
-    fn build_server(&self, embed: Embed, more: &[&str]) -> Result<()> {
-        let mut build = self.cargo(["build", "--package", "server", "--bin", "moescape"]);
-        build.args(more);
-        if embed == Embed::Site {
-            build.args(["--features", "embed-site"]).env("MOESCAPE_SITE_DIR", self.site());
-        }
-        command::run(&mut build)
+    /// Builds the binary to work with, which reads the site from its directory.
+    pub(crate) fn build_draft(&self) -> Result<()> {
+        command::run(&mut self.cargo(SERVER))
     }
 }
 
-/// Whether a binary has the site inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Embed {
-    /// It has.
-    Site,
-    /// It reads one from a directory.
-    Nothing,
-}
+/// How cargo builds the program.
+const SERVER: [&str; 5] = ["build", "--package", "server", "--bin", "moescape"];
 
 /// The cargo that runs this task.
 fn cargo() -> Command {
