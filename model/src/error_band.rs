@@ -30,6 +30,7 @@ pub fn error_band(plan: &Plan, metric: MetricId) -> Option<&'static Band> {
         | MetricId::flops_per_token
         | MetricId::memory_limit_bytes
         | MetricId::fits
+        | MetricId::fit_probability
         | MetricId::bubble_ratio
         | MetricId::bubble_ratio_closed_form
         | MetricId::comm_volume_bytes

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::choice::Timing;
+use crate::memory_state::MemoryState;
 use crate::metric::{MetricId, MetricValue};
 pub use crate::pipeline::Phase;
 use crate::schedule::Task;
@@ -48,6 +49,7 @@ pub struct Metrics {
     pub memory_peak: Bytes,
     pub memory_limit: Bytes,
     pub fits: bool,
+    pub fit_probability: f64,
     pub bubble_ratio: f64,
     pub bubble_ratio_closed_form: f64,
     pub comm_volume: Bytes,
@@ -58,6 +60,12 @@ pub struct Metrics {
 }
 
 impl Metrics {
+    /// Whether the design fits its memory, as far as the error of the prediction lets one say.
+    #[must_use]
+    pub fn memory_state(&self) -> MemoryState {
+        MemoryState::of(self.fit_probability)
+    }
+
     /// The value of a metric in its registered unit.
     #[must_use]
     pub fn get(&self, id: MetricId) -> MetricValue {
@@ -80,6 +88,7 @@ impl Metrics {
             MetricId::flops_per_token => self.flops_per_token.get(),
             MetricId::memory_peak_bytes => self.memory_peak.get(),
             MetricId::memory_limit_bytes => self.memory_limit.get(),
+            MetricId::fit_probability => self.fit_probability,
             MetricId::bubble_ratio => self.bubble_ratio,
             MetricId::bubble_ratio_closed_form => self.bubble_ratio_closed_form,
             MetricId::comm_volume_bytes => self.comm_volume.get(),

@@ -247,6 +247,7 @@ fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>
         }
         MetricId::memory_limit_bytes => (How::Product, memory::limit_terms(plan)),
         MetricId::fits => (How::Min, memory::fit_terms(plan, estimate)),
+        MetricId::fit_probability => (How::Given, memory::probability_terms(plan, estimate)),
         MetricId::bubble_ratio => (How::Complement, time::bubble_terms(estimate)),
         MetricId::bubble_ratio_closed_form => (How::Given, time::schedule_counts(plan)),
         MetricId::comm_volume_bytes | MetricId::comm_exposed_seconds => {

@@ -52,6 +52,7 @@ mod traffic;
 
 mod activation;
 mod memory;
+pub mod memory_state;
 
 pub mod pair;
 mod pipeline;
@@ -85,6 +86,7 @@ pub use layout::{
 };
 pub use ledger::ledger;
 pub use memory::{Content, Filling, contents};
+pub use memory_state::MemoryState;
 pub use plan::{Plan, peak as peak_flops};
 pub use roofline::roofline;
 pub use rules::legal_values;

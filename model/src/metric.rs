@@ -140,6 +140,11 @@ metrics! {
     fits: "Fits", "", HIGHER,
         "Peak memory is within the limit, and swapped tensors within the host's memory",
         "peak memory <= memory limit and swapped bytes <= host memory per device", DERIVED;
+    fit_probability: "Likely to fit", "", HIGHER,
+        "Probability that the true peak memory is within the limit, by how far the published peaks \
+         were off",
+        "share of published peaks with measured / predicted <= memory limit / peak memory, each \
+         source counted once", DERIVED;
     bubble_ratio: "Bubble", "", LOWER,
         "Device time with no task resident, over all device time between the first forward and the \
          last backward; exposed communication inside a task is busy",

@@ -16,6 +16,7 @@ use crate::activation::Kept;
 use crate::choice::Timing;
 use crate::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
 use crate::memory::Occupancy;
+use crate::memory_state;
 use crate::pipeline::Pipeline;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
@@ -130,7 +131,19 @@ impl Step {
     pub(crate) fn fullest(&self, plan: &Plan) -> Fullest {
         let [memory_peak, host_peak] = self.peaks();
         let fits = metrics::fits(plan, memory_peak, host_peak);
-        Fullest { time: self.time.total(), memory_peak, fits }
+        let fit_probability = self.fit_probability(plan, [memory_peak, host_peak]);
+        Fullest { time: self.time.total(), memory_peak, fits, fit_probability }
+    }
+
+    /// How likely a plan with these peaks of device and host memory fits.
+    fn fit_probability(&self, plan: &Plan, peaks: [Bytes; 2]) -> f64 {
+        memory_state::fit_probability(plan.room(peaks), self.shortfall(plan))
+    }
+
+    /// By how much the peak may be higher than the formula of the plan's schedule says; nothing
+    /// where the schedule was simulated.
+    fn shortfall(&self, plan: &Plan) -> f64 {
+        if self.pipeline.phases.is_some() { 0.0 } else { plan.closed_form_shortfall() }
     }
 
     /// Memory of the fullest stage, on the device and on the host.

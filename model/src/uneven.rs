@@ -159,6 +159,7 @@ pub(crate) struct Fullest {
     pub(crate) time: Seconds,
     pub(crate) memory_peak: Bytes,
     pub(crate) fits: bool,
+    pub(crate) fit_probability: f64,
 }
 
 /// Makes the step and the metrics of the mean rank those of uneven loads: with what the fullest
@@ -178,14 +179,15 @@ pub(crate) fn wait_for(fullest: &Fullest, plan: &Plan, step: &mut StepTime, metr
     metrics.model_tflops_per_device *= share;
     metrics.memory_peak = metrics.memory_peak.max(fullest.memory_peak);
     metrics.fits = metrics.fits && fullest.fits;
+    metrics.fit_probability = metrics.fit_probability.min(fullest.fit_probability);
     metrics.imbalance_ratio = plan.effect.imbalance;
 }
 
 /// The estimate of uneven loads: `own` of the fullest rank, `even` of the mean one.
 pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
     let mut all = even;
-    let Metrics { memory_peak, fits, .. } = own.metrics;
-    let fullest = Fullest { time: own.step.total(), memory_peak, fits };
+    let Metrics { memory_peak, fits, fit_probability, .. } = own.metrics;
+    let fullest = Fullest { time: own.step.total(), memory_peak, fits, fit_probability };
     wait_for(&fullest, plan, &mut all.step, &mut all.metrics);
     for (stage, fullest) in all.stages.iter_mut().zip(own.stages) {
         // Longer tasks may come to be simulated in an order that holds a little less.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::activation::Fate;
 use crate::estimate::{Estimate, StageEstimate};
 use crate::memory::{Content, Filling, contents};
+use crate::memory_state::MemoryState;
 use crate::plan::Plan;
 use crate::schedule::Task;
 use crate::units::Bytes;
@@ -37,8 +38,10 @@ impl Place {
 /// Whether a design fits its memory, and what to do about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// Does every stage fit, on the device and in host memory?
+    /// Does every stage fit, on the device and in host memory, by its predicted peak?
     pub fits: bool,
+    /// How likely it fits by its true peak.
+    pub fit_probability: f64,
     /// The memory that is fullest for its size.
     pub place: Place,
     /// The stage where it is fullest.
@@ -62,6 +65,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Whether it fits, as far as the error of the prediction lets one say.
+    #[must_use]
+    pub fn state(&self) -> MemoryState {
+        MemoryState::of(self.fit_probability)
+    }
+
     /// Bytes above the limit; zero when it fits.
     #[must_use]
     pub fn over(&self) -> Bytes {
@@ -99,6 +108,7 @@ pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
     };
     Verdict {
         fits: estimate.metrics.fits,
+        fit_probability: estimate.metrics.fit_probability,
         place,
         stage: stage.stage,
         peak,

@@ -12,6 +12,8 @@ use proptest::prelude::*;
 
 #[path = "laws/constants.rs"]
 mod constants;
+#[path = "laws/fitting.rs"]
+mod fitting;
 #[path = "laws/memory.rs"]
 mod memory;
 #[path = "laws/placement.rs"]

@@ -17,12 +17,18 @@ pub(crate) struct Arguments {
     /// Print the table instead of writing it
     #[arg(long)]
     dry_run: bool,
+    /// Leave the fit out: only the errors of the peak memory
+    #[arg(long)]
+    memory: bool,
 }
 
 /// Runs the fit, then says what it wrote and what that asks for.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let line = "run --release --package validation --features runs --bin calibrate --";
     let mut fit = workspace.cargo(line.split(' '));
+    if arguments.memory {
+        fit.arg("--memory");
+    }
     if arguments.dry_run {
         return command::run(fit.arg("--dry-run"));
     }

@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Breakdown, How};
+use crate::choice::Timing;
 use crate::estimate::{Estimate, StageEstimate, StageMemory};
 use crate::plan::Plan;
 use crate::source::{DERIVED, KORTHIKANTI_2022, ZERO};
@@ -81,4 +82,32 @@ pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
         below("on the device", metrics.memory_peak.get(), metrics.memory_limit.get()),
         below("on the host", host, plan.machine.host_memory.get()),
     ]
+}
+
+/// What the probability of fitting is read off: how much larger the limit is than the peak, in the
+/// memory that is fuller for its size, and by how much the schedule's formula may be short.
+pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
+    let metrics = &estimate.metrics;
+    let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
+    let on_device = [metrics.memory_limit, metrics.memory_peak];
+    let on_host = [plan.machine.host_memory, host];
+    let is_host = on_host[0] / on_host[1] < on_device[0] / on_device[1];
+    let (names, sizes) = if is_host {
+        (["host memory per device", "swapped bytes"], on_host)
+    } else {
+        (["memory limit", "peak memory"], on_device)
+    };
+    let [limit, peak] =
+        [0, 1].map(|index| Breakdown::given(names[index], sizes[index].get(), "bytes"));
+    let room = Breakdown::made("limit over peak", "", How::Quotient, vec![limit, peak])
+        .by("limit / peak, of the memory that is fuller for its size", DERIVED);
+    let mut terms = vec![room];
+    if estimate.timing == Timing::ClosedForm && plan.closed_form_shortfall() > 0.0 {
+        let most = libm::exp(plan.closed_form_shortfall());
+        terms.push(
+            Breakdown::given("simulated peak over this one, at most", most, "")
+                .by("the most that it was for the presets under this schedule", DERIVED),
+        );
+    }
+    terms
 }

@@ -40,6 +40,7 @@ pub(super) fn metrics(
         memory_peak,
         memory_limit: plan.memory_limit(),
         fits: fits(plan, memory_peak, host_peak),
+        fit_probability: step.fit_probability(plan, [memory_peak, host_peak]),
         bubble_ratio: step.pipeline.bubble_ratio(),
         bubble_ratio_closed_form: spans.frame.bubble,
         comm_volume: communication.iter().map(|row| row.bytes).sum(),

@@ -23,8 +23,10 @@ pub struct Change {
     pub value: Value,
     /// Knobs that have to move with it, with their new values.
     pub with: Vec<(KnobId, Value)>,
-    /// Does the design fit then?
+    /// Does the design fit then, by its predicted peak?
     pub fits: bool,
+    /// How likely it fits then.
+    pub fit_probability: f64,
     /// MFU then.
     pub mfu: f64,
     /// Peak device memory then.
@@ -131,6 +133,7 @@ fn timed(plan: &Plan, id: KnobId, design: &Design) -> Option<(f64, Change)> {
         value: design.get(id),
         with: KnobId::ALL.iter().filter(moved).map(|id| (*id, design.get(*id))).collect(),
         fits: estimate.metrics.fits,
+        fit_probability: estimate.metrics.fit_probability,
         mfu: estimate.metrics.mfu,
         memory_peak: estimate.metrics.memory_peak,
     };

@@ -213,6 +213,12 @@ pub(crate) fn of(item: Item, facts: &Facts) -> (&'static str, &'static str) {
     entry.map_or(("", "nothing"), |entry| (entry.value, entry.words))
 }
 
+/// Is an answer for this item among what a row assumes?
+pub(crate) fn is_among(item: Item, assumed: &[String]) -> bool {
+    let answers = TABLE.iter().filter(|entry| entry.item == item);
+    answers.map(|entry| entry.words).any(|words| assumed.iter().any(|known| known == words))
+}
+
 /// What the table looks at, of a run.
 pub(crate) fn facts(run: &Run) -> Facts {
     let hardware = run.hardware.to_lowercase();

@@ -18,6 +18,8 @@ mod expression;
 mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
+#[cfg(feature = "runs")]
+pub mod peaks;
 pub mod report;
 #[cfg(feature = "runs")]
 pub mod runs;

@@ -2,7 +2,7 @@
 
 mod groups;
 mod pairs;
-mod statistics;
+pub(crate) mod statistics;
 mod targets;
 
 use std::collections::BTreeMap;

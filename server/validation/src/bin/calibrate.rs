@@ -1,5 +1,8 @@
 //! `cargo xtask calibrate`: fits the model's constants to the published runs and writes them, with
 //! what they were fitted on and the errors of runs that were kept out, into the model.
+//!
+//! `--memory` leaves the fit out and writes the errors of the peak memory anew, which no fitted
+//! constant has a part in. `--dry-run` prints instead of writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,11 +13,12 @@ use std::process::ExitCode;
 
 use model::calibration::{Band, Host, Kernels};
 use validation::calibrate::{self, Case, Constants};
-use validation::report::Score;
-use validation::{runs, validate};
+use validation::{peaks, runs, validate};
 
 /// What the table starts with; above it stand types, by hand.
 const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. ----";
+/// What its last part starts with: the errors of the peak memory.
+const MEMORY_MARK: &str = "/// Errors of the peak memory";
 /// The width of a line of source.
 const COLUMNS: usize = 100;
 /// Rounds of the fit.
@@ -33,7 +37,21 @@ fn main() -> ExitCode {
 fn run() -> io::Result<()> {
     let path: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "../../model/src/calibration.rs"].iter().collect();
-    let keep = std::env::args().any(|argument| argument == "--dry-run");
+    let has = |option: &str| std::env::args().any(|argument| argument == option);
+    let (mark, table) =
+        if has("--memory") { (MEMORY_MARK, memory()) } else { (MARK, fitted() + &memory()) };
+    if has("--dry-run") {
+        return io::stdout().write_all(table.as_bytes());
+    }
+    let text = fs::read_to_string(&path)?;
+    let Some((above, _)) = text.split_once(mark) else {
+        return Err(io::Error::other(format!("{} has lost its mark", path.display())));
+    };
+    fs::write(&path, format!("{above}{table}"))
+}
+
+/// The table of constants and of the errors of the step time.
+fn fitted() -> String {
     let mut cases = calibrate::cases(runs::published());
     // How a simulation differs from its closed form depends on the constants, a little: those of
     // the start give the first ones, and these the last. What the model holds now has no say.
@@ -44,20 +62,24 @@ fn run() -> io::Result<()> {
         constants = calibrate::fit(&all, &Constants::start(), ROUNDS);
     }
     let held_out = calibrate::held_out(&cases, &Constants::start());
-    let bands = calibrate::bands(&held_out);
-    let memory = validate(runs::published()).summary.memory.unwrap_or_default();
-    let table = table(&constants, &cases, &bands, &memory);
-    if keep {
-        return io::stdout().write_all(table.as_bytes());
-    }
-    let text = fs::read_to_string(&path)?;
-    let Some((above, _)) = text.split_once(MARK) else {
-        return Err(io::Error::other(format!("{} has lost its mark", path.display())));
-    };
-    fs::write(&path, format!("{above}{MARK}\n\n{table}"))
+    let table = table(&constants, &cases, &calibrate::bands(&held_out));
+    format!("{MARK}\n\n{table}")
 }
 
-fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Score) -> String {
+/// The errors of the peak memory: their band, and their quantiles with signs.
+fn memory() -> String {
+    let validation = validate(runs::published());
+    let band = validation.summary.memory.unwrap_or_default();
+    let quantiles = peaks::table(&peaks::peaks(&validation.rows));
+    format!(
+        "{MEMORY_MARK}, all runs with a published peak together.\n#[rustfmt::skip]\npub const \
+         MEMORY_BAND: Band =\n    Band {{ family: \"\", experts: true, median: {:.3}, p90: {:.3}, \
+         rows: {}, sources: 0 }};\n\n{quantiles}",
+        band.median, band.p90, band.rows
+    )
+}
+
+fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band]) -> String {
     let mut text = String::new();
     let families = [
         ("ASCEND", "Ascend 910B and 910C."),
@@ -97,13 +119,7 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band], memory: &Sco
             band.family, band.experts, band.median, band.p90, band.rows, band.sources
         );
     }
-    let _ = writeln!(
-        text,
-        "];\n\n/// Errors of the peak memory, all runs with a published peak together.\n\
-         #[rustfmt::skip]\npub const MEMORY_BAND: Band =\n    Band {{ family: \"\", experts: true, \
-         median: {:.3}, p90: {:.3}, rows: {}, sources: 0 }};",
-        memory.median, memory.p90, memory.rows
-    );
+    text.push_str("];\n\n");
     text
 }
 

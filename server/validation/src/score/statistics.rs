@@ -28,6 +28,27 @@ pub(super) fn percentile(values: &[f64], share: f64) -> f64 {
     low + (high - low) * (position - below)
 }
 
+/// A percentile of values with weights, between the middles of two values' weights in proportion;
+/// zero of nothing.
+pub(crate) fn weighted_percentile(values: &[(f64, f64)], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let all: f64 = sorted.iter().map(|(_, weight)| weight).sum();
+    let mut before: Option<(f64, f64)> = None;
+    let mut reached = 0.0;
+    for (value, weight) in sorted {
+        let middle = (reached + weight / 2.0) / all;
+        reached += weight;
+        if share <= middle {
+            return before.map_or(value, |(lower, at)| {
+                lower + (value - lower) * (share - at) / (middle - at)
+            });
+        }
+        before = Some((value, middle));
+    }
+    before.map_or(0.0, |(value, _)| value)
+}
+
 /// The mean; zero of nothing.
 pub(super) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
@@ -74,6 +95,17 @@ mod tests {
         close(percentile(&values, 0.9), 3.7);
         close(percentile(&values, 1.0), 4.0);
         close(percentile(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn weighted_percentiles_lie_between_the_middles_of_two_weights() {
+        let values = [(2.0, 1.0), (1.0, 1.0), (3.0, 2.0)];
+        close(weighted_percentile(&values, 0.0), 1.0);
+        close(weighted_percentile(&values, 0.125), 1.0);
+        close(weighted_percentile(&values, 0.25), 1.5);
+        close(weighted_percentile(&values, 0.75), 3.0);
+        close(weighted_percentile(&values, 1.0), 3.0);
+        close(weighted_percentile(&[], 0.5), 0.0);
     }
 
     #[test]
