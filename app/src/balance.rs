@@ -6,6 +6,7 @@ use model::knob::Value;
 use model::{Plan, Proposal, estimate, layout_overflow, layout_proposals};
 
 use crate::format;
+use crate::memory_state;
 
 /// A layout with less than this to win isn't worth a change, as a share of the mean stage or step.
 const LEAST_GAIN: f64 = 5e-4;
@@ -80,7 +81,7 @@ impl Other {
     #[must_use]
     pub fn effect(&self) -> String {
         let (before, after) = (self.before.step_time, self.after.step_time);
-        let fits = if self.after.fits { "fits" } else { "does not fit" };
+        let fits = memory_state::word(self.after.memory_state());
         format!(
             "step {} → {} ({}), {}, {fits}",
             format::duration(before),

@@ -16,7 +16,7 @@ use model::metric::MetricId;
 use crate::compare::tray::{Tray, press_key};
 use crate::explorer::{Explorer, Shown};
 use crate::format::{self, MemoryUnit};
-use crate::panels::cards::memory_verdict;
+use crate::memory_state;
 use crate::panels::knobs::SEARCH_ID;
 use crate::stored;
 
@@ -119,7 +119,7 @@ fn headline(explorer: Explorer) -> String {
             "MFU {}, step {}, {}",
             format::percent(metrics.mfu, 1),
             format::duration(metrics.step_time),
-            memory_verdict(metrics.memory_peak, metrics.memory_limit),
+            memory_state::short(metrics),
         )
     })
 }

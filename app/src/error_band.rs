@@ -36,7 +36,7 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
         | MetricId::flops_per_token
         | MetricId::memory_limit_bytes
         | MetricId::bubble_ratio_closed_form => Expected::Exact,
-        MetricId::fits => Expected::AsPeakMemory,
+        MetricId::fits | MetricId::fit_probability => Expected::AsPeakMemory,
         MetricId::mfu
         | MetricId::hfu
         | MetricId::tokens_per_second
@@ -77,7 +77,7 @@ impl Expected {
                 format::percent(band.p90, 1),
             ),
             Self::AsPeakMemory => {
-                "A verdict on the peak memory: it is as sure as that number.".to_owned()
+                "Follows from the peak memory and how far that may be off.".to_owned()
             }
             Self::Unknown => "No published run has been compared with predictions like this one \
                               yet, so its error isn't known."

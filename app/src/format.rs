@@ -76,6 +76,19 @@ pub fn percent(ratio: f64, places: usize) -> Quantity {
     Quantity::new(decimals(ratio * 100.0, places), "%")
 }
 
+/// A probability in whole per cent, rounded down and never certain: `57 %`, `> 99 %`.
+#[must_use]
+pub fn likelihood(probability: f64) -> Quantity {
+    // Rounded down, so that 90 % and 10 % stand for the state that begins there.
+    let whole = (probability * 100.0 + 1e-9).floor();
+    let number = match whole {
+        0.0 => "< 1".to_owned(),
+        99.0.. => "> 99".to_owned(),
+        _ => decimals(whole, 0),
+    };
+    Quantity::new(number, "%")
+}
+
 /// How much of the visitor's unit of memory that is.
 #[must_use]
 pub fn memory_number(bytes: Bytes) -> f64 {
@@ -153,6 +166,7 @@ pub fn metric(id: MetricId, value: MetricValue) -> Quantity {
         | MetricId::bubble_ratio_closed_form
         | MetricId::token_drop_ratio => percent(number, 2),
         MetricId::tokens_per_second | MetricId::tokens_per_second_per_device => token_rate(number),
+        MetricId::fit_probability => likelihood(number),
         MetricId::imbalance_ratio => Quantity::new(decimals(number, 2), "×"),
         MetricId::comm_volume_bytes => traffic(Bytes::new(number)),
         MetricId::fits

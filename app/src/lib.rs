@@ -27,6 +27,7 @@ pub mod html;
 pub mod ladder;
 #[cfg(feature = "ssr")]
 pub mod language;
+pub mod memory_state;
 pub mod memory_view;
 pub mod numbers;
 pub mod objective;

@@ -42,6 +42,24 @@ fn text(html: &str) -> String {
     text
 }
 
+/// Usable memory, and what the page says of the recipe's 58.3 GiB then.
+#[test]
+fn the_card_of_memory_says_which_of_three_states_it_is() {
+    for (gib, state, words) in [
+        ("80", "fits", "Fits: 21.7 GiB free on stage 0, 92 % likely to fit"),
+        ("60.3", "fits tight", "Tight: 58.3 of 60.3 GiB on stage 0, 57 % likely to fit"),
+        ("50", "fits tight", "Tight: predicted over the limit by 8.3 GiB on stage 0, "),
+        ("40", "fits over", "Does not fit: 18.3 GiB over the limit on stage 0, "),
+    ] {
+        let html = document(&format!("cluster.hbm_usable_gib={gib}"));
+        let said = format!("<p class=\"{state}\" data-metric=\"fit_probability\">");
+        assert!(html.contains(&said), "{gib} GiB: no {said}");
+        assert!(text(&html).contains(words), "{gib} GiB: {words} is not on the page");
+        let over = text(&html).contains("+8.3 GiB") || text(&html).contains("+18.3 GiB");
+        assert_eq!(over, words.contains("over"), "{gib} GiB");
+    }
+}
+
 #[track_caller]
 fn check_numbers(query: &str) {
     let plan = Plan::new(&link::decode(query).unwrap()).unwrap();

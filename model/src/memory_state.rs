@@ -6,7 +6,8 @@
 //! probability that the design fits, and [`MemoryState`] puts that into one of three words.
 
 use crate::calibration::{MEMORY_QUANTILES, MemoryQuantile};
-use crate::choice::Method;
+use crate::choice::{Method, Timing};
+use crate::estimate::Estimate;
 use crate::plan::Plan;
 use crate::units::Bytes;
 
@@ -120,6 +121,37 @@ fn share_below(error: f64) -> f64 {
     1.0 - tail(1.0 - last.share, slope(last_but_one, last), error - last.log_ratio)
 }
 
+/// The device memory that the true peak stays below with [`MIN_TIGHT_PROBABILITY`] and with
+/// [`MIN_FITS_PROBABILITY`]: with a limit below the first a design doesn't fit, with one above the
+/// second it does.
+#[must_use]
+pub fn likely_peaks(plan: &Plan, estimate: &Estimate) -> [Bytes; 2] {
+    let shortfall = match estimate.timing {
+        Timing::Simulated => 0.0,
+        Timing::ClosedForm => plan.closed_form_shortfall(),
+    };
+    let peak = estimate.metrics.memory_peak;
+    [MIN_TIGHT_PROBABILITY, MIN_FITS_PROBABILITY]
+        .map(|share| peak * libm::exp(error_of(share) + shortfall))
+}
+
+/// The ln(measured / predicted) that this share of the published peaks is at most off by; of a
+/// share beyond the table its outermost one.
+fn error_of(share: f64) -> f64 {
+    let [first, .., last] = &MEMORY_QUANTILES;
+    let mut below = first;
+    for above in &MEMORY_QUANTILES {
+        if share <= above.share {
+            if above.share <= below.share {
+                return above.log_ratio;
+            }
+            return below.log_ratio + (share - below.share) / slope(below, above);
+        }
+        below = above;
+    }
+    last.log_ratio
+}
+
 /// What is left of a share at this distance from where its slope was that.
 fn tail(share: f64, slope: f64, distance: f64) -> f64 {
     const LEAST: f64 = 1e-6;
@@ -166,6 +198,15 @@ mod tests {
             let found = fit_probability(room, 0.0);
             assert!(found > 0.0 && found < 1.0, "{room}: {found}");
         }
+    }
+
+    #[test]
+    fn the_error_of_a_share_has_that_share_below_it() {
+        for step in 5..=95 {
+            let share = f64::from(step) / 100.0;
+            assert!((share_below(error_of(share)) - share).abs() < 1e-9, "{share}");
+        }
+        assert!(error_of(0.0) <= error_of(1.0));
     }
 
     #[test]

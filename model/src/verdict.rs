@@ -98,10 +98,7 @@ impl Verdict {
 #[must_use]
 pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
     let (place, stage) = fullest(plan, estimate);
-    let [peak, limit] = match place {
-        Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
-        Place::Host => [stage.host_memory, plan.machine.host_memory],
-    };
+    let Tightest { peak, limit, .. } = held(plan, estimate, place, &stage);
     let contents = match place {
         Place::Device => contents(plan, &stage),
         Place::Host => on_host(plan, &stage),
@@ -119,6 +116,34 @@ pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
         mfu: estimate.metrics.mfu,
         changes: change::changes(plan, estimate),
     }
+}
+
+/// The memory with the least room for its size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tightest {
+    /// Which memory.
+    pub place: Place,
+    /// The stage where it is fullest.
+    pub stage: u32,
+    /// What that stage needs of it at its fullest moment.
+    pub peak: Bytes,
+    /// What there is.
+    pub limit: Bytes,
+}
+
+/// The memory that is fullest for its size, and its stage.
+#[must_use]
+pub fn tightest(plan: &Plan, estimate: &Estimate) -> Tightest {
+    let (place, stage) = fullest(plan, estimate);
+    held(plan, estimate, place, &stage)
+}
+
+fn held(plan: &Plan, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
+    let [peak, limit] = match place {
+        Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
+        Place::Host => [stage.host_memory, plan.machine.host_memory],
+    };
+    Tightest { place, stage: stage.stage, peak, limit }
 }
 
 /// The memory and the stage that is fullest for its size; of equally full stages the first.

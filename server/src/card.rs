@@ -7,12 +7,13 @@ mod picture;
 pub(crate) use picture::{draw, prepare};
 
 use app::format;
+use app::memory_state;
 use app::numbers::Numbers;
-use app::panels::cards::{headlines, verdict};
+use app::panels::cards::headlines;
 use model::design::Design;
 use model::estimate::StageMemory;
 use model::metric::MetricId;
-use model::{MODEL_VERSION, Plan};
+use model::{MODEL_VERSION, MemoryState, Plan};
 
 /// The metrics on a card, in their order.
 const SHOWN: [MetricId; 4] = [
@@ -46,9 +47,9 @@ pub(crate) enum Body {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Face {
     pub(crate) figures: Vec<Figure>,
-    /// Does it fit, and by how much.
+    /// How sure it is that it fits, in a sentence.
     pub(crate) verdict: String,
-    pub(crate) fits: bool,
+    pub(crate) state: MemoryState,
     /// For each stage the parts of its memory in GiB, from the foot up.
     pub(crate) stages: Vec<[f64; StageMemory::LABELS.len()]>,
     pub(crate) limit_gib: f64,
@@ -100,8 +101,8 @@ fn face(numbers: &Numbers) -> Face {
     let stages = numbers.estimate.stages.iter();
     Face {
         figures: figures.collect(),
-        verdict: verdict(numbers),
-        fits: metrics.fits,
+        verdict: memory_state::sentence(numbers),
+        state: metrics.memory_state(),
         stages: stages.map(|stage| stage.memory.parts().map(|part| part.to_gib())).collect(),
         limit_gib: metrics.memory_limit.to_gib(),
         limit: format::memory(metrics.memory_limit).to_string(),
@@ -121,7 +122,7 @@ mod tests {
             let Body::Numbers(face) = card.body else { panic!("{query} runs") };
             assert_eq!(face.figures.len(), SHOWN.len());
             assert!(face.stages.len() > 1 && face.limit_gib > 1.0, "{query}");
-            assert_eq!(face.fits, face.verdict.starts_with("Fits"), "{query}");
+            assert!(face.verdict.starts_with(face.state.label()), "{query}");
         }
     }
 

@@ -90,7 +90,9 @@ pub fn verdict(verdict: &Verdict) -> Tree {
         Tree::map([("content", content.into()), ("bytes", number(part.bytes.get()))])
     });
     Tree::map([
+        ("state", verdict.state().name().into()),
         ("fits", Tree::Flag(verdict.fits)),
+        ("fit_probability", number(verdict.fit_probability)),
         ("place", verdict.place.name().into()),
         ("stage", Tree::Unsigned(verdict.stage.into())),
         ("peak_bytes", number(verdict.peak.get())),
@@ -114,6 +116,7 @@ fn change(change: &Change) -> Tree {
         ("value", Tree::from(&change.value)),
         ("with", Tree::List(along.collect())),
         ("fits", Tree::Flag(change.fits)),
+        ("fit_probability", number(change.fit_probability)),
         ("mfu", number(change.mfu)),
         ("memory_peak_bytes", number(change.memory_peak.get())),
     ])

@@ -268,6 +268,7 @@ impl Hindrance {
             | MetricId::flops_per_token
             | MetricId::memory_limit_bytes
             | MetricId::fits
+            | MetricId::fit_probability
             | MetricId::bubble_ratio
             | MetricId::bubble_ratio_closed_form
             | MetricId::overlap_ratio

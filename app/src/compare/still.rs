@@ -12,6 +12,7 @@ use super::{CSV_PATH, figures, start, table};
 use crate::charts::sentence;
 use crate::format;
 use crate::html::{element, escape_into, escaped};
+use crate::memory_state;
 use crate::recorded;
 
 /// The whole content.
@@ -134,7 +135,7 @@ fn headline(html: &mut String, columns: &[Column], baseline: usize, place: usize
         // Writing to a string can't fail.
         let _ = write!(text, " ({} against {})", format::relative(rate, then), base.letter);
     }
-    text.push_str(if metrics.fits { "; fits." } else { "; does not fit." });
+    let _ = write!(text, "; {}.", memory_state::word(metrics.memory_state()));
     if let Some((base, then)) = base.and_then(|base| Some((base, base.design()?))) {
         let count = differing(numbers.plan.design(), then) as u64;
         let knobs = format::counted(count, "knob", "knobs");

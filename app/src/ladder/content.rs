@@ -11,6 +11,7 @@ use crate::charts;
 use crate::error_band::{Expected, expected};
 use crate::format::{self, PerUnit};
 use crate::html::save_buttons;
+use crate::memory_state;
 use crate::panels::explanation::source;
 use crate::trust;
 
@@ -212,22 +213,15 @@ fn change(steps: &[Step], index: usize) -> impl IntoView + use<> {
     }
 }
 
-/// The peak, and by how much it is over where it is.
+/// The peak, and how sure it is that it fits.
 fn memory(predicted: &Predicted) -> impl IntoView + use<> {
     let metrics = &predicted.metrics;
-    let peak = format::memory(metrics.memory_peak);
-    let verdict = if metrics.fits {
-        "fits".to_owned()
-    } else if metrics.memory_peak.get() > metrics.memory_limit.get() {
-        format!("{} over", format::memory(metrics.memory_peak - metrics.memory_limit))
-    } else {
-        "host memory too small".to_owned()
-    };
+    let state = metrics.memory_state();
     view! {
         <td>
-            {peak.to_string()}
+            {format::memory(metrics.memory_peak).to_string()}
             " "
-            <span class=if metrics.fits { "fits" } else { "fits over" }>{verdict}</span>
+            <span class=memory_state::said_class(state)>{memory_state::word(state)}</span>
         </td>
     }
 }

@@ -2,14 +2,16 @@
 
 use leptos::either::Either;
 use leptos::prelude::*;
+use model::MemoryState;
 use model::choice::Timing;
+use model::memory_state::likely_peaks;
 use model::metric::{Better, MetricId, MetricValue};
 use model::units::Bytes;
 
-use crate::bottleneck::fullest_stage;
 use crate::error_band::{Expected, expected};
 use crate::explorer::{Explorer, Topic};
 use crate::format::{self, Quantity};
+use crate::memory_state;
 use crate::numbers::Numbers;
 
 /// A headline card.
@@ -108,15 +110,6 @@ pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
         line: (card.line)(numbers),
     };
     CARDS.iter().map(headline).collect()
-}
-
-/// The verdict on a design's memory, with the stage that is fullest.
-#[must_use]
-pub fn verdict(numbers: &Numbers) -> String {
-    let metrics = &numbers.estimate.metrics;
-    let verdict = memory_verdict(metrics.memory_peak, metrics.memory_limit);
-    let stage = fullest_stage(&numbers.estimate).map_or(0, |stage| stage.stage);
-    format!("{verdict} on stage {stage}")
 }
 
 /// The six headline cards.
@@ -233,47 +226,80 @@ fn number(numbers: &Numbers, metric: MetricId) -> f64 {
     }
 }
 
-/// `Fits, 3.5 GiB free` or `Does not fit, 4.1 GiB over`.
-#[must_use]
-pub fn memory_verdict(peak: Bytes, limit: Bytes) -> String {
-    if peak.get() <= limit.get() {
-        format!("Fits, {} free", format::memory(limit - peak))
-    } else {
-        format!("Does not fit, {} over", format::memory(peak - limit))
-    }
-}
-
+/// How sure it is that the design fits, in a sentence with its colour and its sign; opens the
+/// explanation of the probability.
 fn fits(explorer: Explorer) -> impl IntoView {
-    let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
-    let text = move || explorer.with_numbers(verdict);
+    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
+    let text = Signal::derive(move || explorer.with_numbers(memory_state::sentence));
     view! {
-        <p class="fits" class:over=move || !fits.get() data-metric="fits">{text}</p>
+        <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
+            {explain_button(explorer, MetricId::fit_probability, "fits-text", text)}
+        </p>
     }
 }
 
-/// A bar of the limit: how much of it the peak takes.
+/// Per mille of the limit that the bar shows beyond it.
+const BEYOND: f64 = 250.0;
+
+/// The bar of memory, in per mille of the limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Meter {
+    /// The predicted peak.
+    peak: f64,
+    /// Where the true peak lies with eight chances in ten.
+    likely: [f64; 2],
+    /// Bytes over the limit.
+    over: Bytes,
+    state: MemoryState,
+}
+
+impl Meter {
+    fn of(numbers: &Numbers) -> Self {
+        let metrics = &numbers.estimate.metrics;
+        // Whole per mille, so that a step that can't be seen draws nothing.
+        let share = |bytes: Bytes| {
+            (bytes / metrics.memory_limit * 1_000.0).clamp(0.0, 1_000.0 + BEYOND).round()
+        };
+        Self {
+            peak: share(metrics.memory_peak),
+            likely: likely_peaks(&numbers.plan, &numbers.estimate).map(share),
+            over: metrics.memory_peak.beyond(metrics.memory_limit),
+            state: metrics.memory_state(),
+        }
+    }
+}
+
+/// A bar that is full at the limit, with what is over it beyond, and the error as a shadow.
 fn memory_meter(explorer: Explorer) -> impl IntoView {
-    let share = Memo::new(move |_| {
-        explorer.with_numbers(|numbers| {
-            let metrics = &numbers.estimate.metrics;
-            // Drawn in whole per mille of one and a half times the limit.
-            ((metrics.memory_peak / metrics.memory_limit) / 1.5 * 1_000.0)
-                .clamp(0.0, 1_000.0)
-                .round()
-        })
-    });
-    let is_over = move || share.get() > 667.0;
+    let meter = Memo::new(move |_| explorer.with_numbers(Meter::of));
+    let over = move || {
+        let over = meter.with(|meter| meter.over);
+        if over > Bytes::ZERO { format!("+{}", format::memory(over)) } else { String::new() }
+    };
+    let within = move || meter.with(|meter| meter.peak.min(1_000.0)).to_string();
+    let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
+    let from = move || meter.with(|meter| meter.likely[0]).to_string();
+    let width = move || meter.with(|meter| meter.likely[1] - meter.likely[0]).to_string();
+    let class = move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state)));
     view! {
-        <svg class="meter" viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">
-            <rect class="meter-track" width="1000" height="10"></rect>
-            <rect
-                class="meter-fill"
-                class:over=is_over
-                width=move || share.get().to_string()
-                height="10"
-            ></rect>
-            <rect class="meter-limit" x="665" width="4" height="10"></rect>
-        </svg>
+        <div
+            class=class
+            title="Full at the limit; the shadow is where the true peak lies, 8 chances in 10"
+        >
+            <span class="meter-over">{over}</span>
+            <svg
+                class="meter"
+                viewBox=format!("0 0 {} 14", 1_000.0 + BEYOND)
+                preserveAspectRatio="none"
+                aria-hidden="true"
+            >
+                <rect class="meter-track" y="2" width="1000" height="10"></rect>
+                <rect class="meter-fill" y="2" width=within height="10"></rect>
+                <rect class="meter-beyond" x="1000" y="2" width=beyond height="10"></rect>
+                <rect class="meter-error" x=from y="4" width=width height="6"></rect>
+                <rect class="meter-limit" x="994" width="12" height="14"></rect>
+            </svg>
+        </div>
     }
 }
 
@@ -356,13 +382,38 @@ static DERIVED: [Derived; 3] = [
 
 #[cfg(test)]
 mod tests {
+    use model::design::Design;
+
     use super::*;
 
+    fn meter(gib: f64) -> Meter {
+        let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
+        design.cluster.hbm_usable_gib = Some(gib);
+        Meter::of(&Numbers::of(&design).unwrap())
+    }
+
     #[test]
-    fn the_verdict_on_memory_says_how_much_is_left_or_over() {
-        let limit = Bytes::gib(60.3);
-        assert_eq!(memory_verdict(Bytes::gib(56.8), limit), "Fits, 3.5 GiB free");
-        assert_eq!(memory_verdict(Bytes::gib(64.4), limit), "Does not fit, 4.1 GiB over");
-        assert_eq!(memory_verdict(limit, limit), "Fits, 0.0 GiB free");
+    fn the_bar_is_full_at_the_limit_and_shows_what_is_beyond() {
+        let peak = meter(60.0).peak * 0.06;
+        let full = meter(peak);
+        assert!((full.peak - 1_000.0).abs() <= 1.0, "{full:?}");
+        let half = meter(peak * 2.0);
+        assert!((half.peak - 500.0).abs() <= 1.0 && half.over == Bytes::ZERO, "{half:?}");
+        let over = meter(peak / 1.1);
+        assert!((over.peak - 1_100.0).abs() <= 1.0 && over.over > Bytes::ZERO, "{over:?}");
+        assert_eq!(meter(peak / 3.0).peak.to_bits(), 1_250.0_f64.to_bits());
+    }
+
+    /// The shadow lies before the limit, across it or behind it, as the state says.
+    #[test]
+    fn the_shadow_crosses_the_limit_where_it_is_tight() {
+        for gib in 30..120 {
+            let Meter { likely: [low, high], state, .. } = meter(f64::from(gib));
+            match state {
+                MemoryState::Fits => assert!(high <= 1_000.0, "{gib}: {high}"),
+                MemoryState::Tight => assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}"),
+                MemoryState::DoesNotFit => assert!(low >= 1_000.0, "{gib}: {low}"),
+            }
+        }
     }
 }

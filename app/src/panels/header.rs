@@ -11,6 +11,7 @@ use crate::compare::tray::Tray;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::ladder;
+use crate::memory_state;
 use crate::schedule_page;
 use crate::sweep_page;
 use crate::trust;
@@ -288,10 +289,10 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
         explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
-                "MFU {} · {} of {}",
+                "MFU {} · {}, {}",
                 format::percent(metrics.mfu, 1),
-                format::memory(metrics.memory_peak).number,
-                format::memory(metrics.memory_limit),
+                memory_state::of_limit(metrics.memory_peak, metrics.memory_limit),
+                memory_state::word(metrics.memory_state()),
             )
         })
     };
@@ -299,11 +300,14 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
         0 => "Edit knobs".to_owned(),
         count => format!("Edit knobs ({} changed)", format::whole(count as u64)),
     };
-    let fits = Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.metrics.fits));
+    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
     let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
-            <p class="bottom-headline" class:over=move || !fits.get() aria-hidden="true">
+            <p
+                class=move || format!("bottom-headline {}", memory_state::class(state.get()))
+                aria-hidden="true"
+            >
                 {headline}
             </p>
             <button

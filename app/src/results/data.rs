@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use model::MemoryState;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Value;
@@ -10,6 +11,7 @@ use model::metric::{MetricId, MetricValue};
 
 use super::view::{End, Range};
 use crate::format;
+use crate::memory_state;
 
 /// A sweep as its page shows it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -345,7 +347,11 @@ pub fn shown(id: MetricId, number: f64) -> String {
     if id == MetricId::fits {
         return if number > 0.5 { "yes" } else { "no" }.to_owned();
     }
-    format::metric(id, MetricValue::Number(number)).to_string()
+    let text = format::metric(id, MetricValue::Number(number)).to_string();
+    if id == MetricId::fit_probability {
+        return format!("{text}, {}", memory_state::word(MemoryState::of(number)));
+    }
+    text
 }
 
 /// Reads a result as the API has it; what it lacks is left empty.

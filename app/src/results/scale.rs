@@ -15,6 +15,7 @@ pub fn unit(id: MetricId) -> (f64, &'static str) {
         | MetricId::bubble_ratio
         | MetricId::bubble_ratio_closed_form
         | MetricId::overlap_ratio
+        | MetricId::fit_probability
         | MetricId::token_drop_ratio => (0.01, "%"),
         MetricId::memory_peak_bytes | MetricId::memory_limit_bytes => {
             let unit = format::MemoryUnit::chosen();

@@ -1,6 +1,7 @@
 //! What the views of a sweep make of its result: columns, scales, selections.
 
 use model::file::json;
+use model::metric::MetricId;
 
 use super::data::{self, Data, Dim};
 use super::scale::Scale;
@@ -264,4 +265,12 @@ fn axes_have_round_numbers_and_places_that_come_back() {
     }
     let alone = Scale::new(memory, (5.0, 5.0), true);
     assert!(alone.place(5.0).is_finite());
+}
+
+#[test]
+fn a_row_says_its_state_beside_how_likely_it_fits() {
+    let shown = |number| data::shown(MetricId::fit_probability, number);
+    assert_eq!(shown(0.93), "93 %, fits");
+    assert_eq!(shown(0.57), "57 %, tight");
+    assert_eq!(shown(0.02), "2 %, does not fit");
 }

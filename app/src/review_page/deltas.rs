@@ -7,17 +7,19 @@ use leptos::prelude::*;
 use model::design::KnobId;
 use model::link;
 use model::metric::MetricValue;
-use model::{Plan, estimate};
+use model::{MemoryState, Plan, estimate};
 
 use super::words::HEADLINE;
 use crate::format;
+use crate::memory_state;
 use crate::widgets::part::{IntoPart, Part};
 
 /// Links whose numbers are kept, at most.
 const MOST: usize = 64;
 
-/// The headline numbers of a design and whether it fits; none while it breaks a rule.
-type Figures = Option<([f64; HEADLINE.len()], bool)>;
+/// The headline numbers of a design and how sure it is that it
+/// fits; none while it breaks a rule.
+type Figures = Option<([f64; HEADLINE.len()], MemoryState, String)>;
 
 thread_local! {
     /// Candidates don't move: their numbers are asked for at every edit of the working design.
@@ -25,7 +27,7 @@ thread_local! {
 }
 
 fn figures(link: &str) -> Figures {
-    if let Some(known) = KNOWN.with(|known| known.borrow().get(link).copied()) {
+    if let Some(known) = KNOWN.with(|known| known.borrow().get(link).cloned()) {
         return known;
     }
     let figures = Plan::new(&link::salvage(link).0).ok().map(|plan| {
@@ -34,14 +36,14 @@ fn figures(link: &str) -> Figures {
             MetricValue::Number(number) => number,
             MetricValue::Flag(flag) => f64::from(u8::from(flag)),
         };
-        (HEADLINE.map(number), metrics.fits)
+        (HEADLINE.map(number), metrics.memory_state(), memory_state::short(&metrics))
     });
     KNOWN.with(|known| {
         let mut known = known.borrow_mut();
         if known.len() >= MOST {
             known.clear();
         }
-        known.insert(link.to_owned(), figures);
+        known.insert(link.to_owned(), figures.clone());
     });
     figures
 }
@@ -49,11 +51,11 @@ fn figures(link: &str) -> Figures {
 /// A row for each headline number of a design: its name, what it is, and how far that is from
 /// another design's.
 fn rows(link: &str, beside: Option<&str>) -> Option<Vec<[String; 3]>> {
-    let (numbers, _) = figures(link)?;
+    let (numbers, ..) = figures(link)?;
     let others = beside.and_then(figures);
     let row = |(index, id): (usize, &model::metric::MetricId)| {
         let now = numbers[index];
-        let change = others.map_or_else(String::new, |(others, _)| {
+        let change = others.as_ref().map_or_else(String::new, |(others, ..)| {
             let then = others[index];
             if now.total_cmp(&then).is_eq() {
                 "the same".to_owned()
@@ -75,14 +77,15 @@ pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
         return view! { <p class="muted">"This design breaks a rule; it has no numbers."</p> }
             .part();
     };
-    let fits = figures(link).is_some_and(|(_, fits)| fits);
+    let judged = figures(link).map(|(_, state, words)| {
+        view! { <p class=memory_state::said_class(state)>{words}</p> }
+    });
     let rows: Vec<_> = rows
         .into_iter()
         .map(|[name, value, change]| {
             view! { <tr><th scope="row">{name}</th><td>{value}</td><td>{change}</td></tr> }
         })
         .collect();
-    let over = (!fits).then(|| view! { <p class="over">"Does not fit in memory"</p> });
     view! {
         <table class="deltas">
             <thead class="visually-hidden">
@@ -94,7 +97,7 @@ pub(super) fn table(link: &str, beside: Option<&str>) -> Part {
             </thead>
             <tbody>{rows}</tbody>
         </table>
-        {over}
+        {judged}
     }
     .part()
 }

@@ -7,11 +7,12 @@ use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::knob::{Kind, Value};
 use model::violation::Violation;
-use model::{Plan, estimate, legal_values};
+use model::{MemoryState, Plan, estimate, legal_values};
 
 use super::options::{self, Options, select};
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, escaped};
+use crate::memory_state;
 use crate::numbers::Numbers;
 use crate::objective::Objective;
 use crate::sensitivity::{rounded, usual};
@@ -80,8 +81,8 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
         "<section class=\"card map\" id=\"map\" aria-labelledby=\"map-title\">\
          <h2 id=\"map-title\">{TITLE}</h2>\
          <p class=\"muted\">Every cell is this design with those values and all else as it is, \
-         and opens it. A number that is struck through does not fit in memory; a hatched cell \
-         breaks the rule of its letter. The best that fits is framed twice.</p>"
+         and opens it. A number that is struck through does not fit in memory, one in italics is \
+         tight; a hatched cell breaks the rule of its letter. The best that fits is framed twice.</p>"
     );
     map.choices(&mut html);
     map.table(&mut html);
@@ -301,12 +302,19 @@ impl Map {
         let number = self.objective.of(metrics);
         let _ = write!(html, "<td class=\"map-{}", scale.color(number));
         let is_best = metrics.fits && scale.best == Some(number);
-        for (is, mark) in [(is_now, " now"), (!metrics.fits, " over"), (is_best, " best")] {
+        let state = metrics.memory_state();
+        let is = |other: MemoryState| state == other;
+        for (is, mark) in [
+            (is_now, " now"),
+            (is_best, " best"),
+            (is(MemoryState::Tight), " tight"),
+            (is(MemoryState::DoesNotFit), " over"),
+        ] {
             html.push_str(if is { mark } else { "" });
         }
         html.push_str("\">");
         design_link(html, design, &self.said(design));
-        let fits = if metrics.fits { "fits" } else { "does not fit" };
+        let fits = memory_state::word(state);
         let memory = escaped(&format::memory(metrics.memory_peak).to_string());
         let text = escaped(&self.objective.text(number));
         let _ = write!(html, " title=\"{memory}, {fits}\">{text}</a></td>");

@@ -8,6 +8,7 @@ use model::estimate::Metrics;
 use super::Width;
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, escaped};
+use crate::memory_state;
 use crate::numbers::Numbers;
 use crate::schedules::{Comparison, Outcome, Refusal, Row, compare};
 
@@ -30,7 +31,7 @@ static COLUMNS: [Column; 5] = [
         title: "Peak memory",
         text: |metrics| {
             let peak = format::memory(metrics.memory_peak);
-            if metrics.fits { format!("{peak}, fits") } else { format!("{peak}, does not fit") }
+            format!("{peak}, {}", memory_state::word(metrics.memory_state()))
         },
         length: |metrics| metrics.memory_peak.get(),
     },
@@ -151,8 +152,12 @@ fn numbers(
             MEMORY if comparison.leanest == Some(row.method) => "least",
             _ => "",
         };
-        let over = if index == MEMORY && !metrics.fits { " class=\"over\"" } else { "" };
-        let _ = write!(html, "<td role=\"cell\" data-label=\"{}\"{over}><span>", column.title);
+        let state = if index == MEMORY { memory_state::class(metrics.memory_state()) } else { "" };
+        let _ = write!(
+            html,
+            "<td role=\"cell\" data-label=\"{}\" class=\"{state}\"><span>",
+            column.title
+        );
         if !mark.is_empty() {
             let _ = write!(html, "<span class=\"own-mark\">{mark}</span> ");
         }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::options::{self, Options, select};
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, escaped};
+use crate::memory_state;
 use crate::numbers::Numbers;
 use crate::objective::Objective;
 use crate::sensitivity::{Group, Lever, Step, levers};
@@ -159,7 +160,7 @@ fn side(html: &mut String, row: &Row<'_>, step: Option<&Step>, objective: Object
         let value = objective.of(&step.metrics);
         let label = format!("{} {}", short_label(row.lever.knob), spelled(&step.value));
         design_link(html, &step.design, &label);
-        let fits = if step.metrics.fits { "" } else { ", does not fit" };
+        let fits = memory_state::aside(step.metrics.memory_state());
         let class = match objective.compare(value, now) {
             Ordering::Greater => "better",
             Ordering::Less => "worse",

@@ -10,6 +10,7 @@ use model::solve::{Solution, Target, Tried, Wish};
 use super::options::{Options, select};
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, escaped};
+use crate::memory_state;
 use crate::numbers::Numbers;
 
 /// The heading.
@@ -106,7 +107,7 @@ fn asked(numbers: &Numbers, options: Options<'_>) -> Asked {
 /// What a value gives, in a few words.
 fn gives(tried: &Tried) -> String {
     let metrics = &tried.metrics;
-    let fits = if metrics.fits { "" } else { ", does not fit" };
+    let fits = memory_state::aside(metrics.memory_state());
     format!(
         "MFU {}, step {}, {}{fits}",
         format::percent(metrics.mfu, 1),

@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 
-use model::Plan;
 use model::accelerator::AcceleratorId;
 use model::estimate::Estimate;
 use model::metric::MetricId;
 use model::violation::Nearest;
+use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
 use crate::bottleneck::bottleneck;
 use crate::error_band::expected;
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, element, escaped};
+use crate::memory_state;
 use crate::numbers::Numbers;
 use crate::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
 
@@ -33,7 +34,7 @@ static COLUMNS: [Cell; 8] = [
     ("Peak memory", |_, it| {
         let peak = format::memory(it.metrics.memory_peak);
         let limit = format::memory(it.metrics.memory_limit);
-        let fits = if it.metrics.fits { "fits" } else { "does not fit" };
+        let fits = memory_state::word(it.metrics.memory_state());
         format!("{peak} of {limit}, {fits}")
     }),
     ("Bubble", |_, it| format::percent(it.metrics.bubble_ratio, 1).to_string()),
@@ -117,9 +118,13 @@ fn cells(html: &mut String, row: &Row, (plan, estimate): &(Plan, Estimate), shar
     let devices = format::whole(row.design.cluster.num_devices);
     let _ = write!(html, "<td role=\"cell\" data-label=\"Devices\"><span>{devices}</span></td>");
     for (index, (title, text)) in COLUMNS.iter().enumerate() {
-        let over = if index == MEMORY && !estimate.metrics.fits { " class=\"over\"" } else { "" };
+        let state = memory_state::class(estimate.metrics.memory_state());
+        let state = if index == MEMORY { state } else { "" };
         let words = escaped(&text(plan, estimate));
-        let _ = write!(html, "<td role=\"cell\" data-label=\"{title}\"{over}><span>{words}</span>");
+        let _ = write!(
+            html,
+            "<td role=\"cell\" data-label=\"{title}\" class=\"{state}\"><span>{words}</span>"
+        );
         if index == 0 {
             let width = (share.clamp(0.0, 1.0) * 100.0).round();
             let _ = write!(
@@ -206,8 +211,10 @@ fn place(html: &mut String, column: &Column, index: usize, variant: &Variant) {
     let mfu = format::percent(metrics.mfu, 1);
     let _ = write!(html, "<td{best}>");
     design_link(html, design, &format!("{} on {}", words(variant), title(column.accelerator)));
-    let said = place.map_or_else(|| "over".to_owned(), |place| place.to_string());
-    let fits = if place.is_some() { "" } else { ", does not fit" };
+    let is_tight = metrics.memory_state() == MemoryState::Tight;
+    let unplaced = if is_tight { "tight" } else { "over" };
+    let said = place.map_or_else(|| unplaced.to_owned(), |place| place.to_string());
+    let fits = memory_state::aside(metrics.memory_state());
     let _ = write!(html, " title=\"MFU {mfu}{fits}\">{said}</a></td>");
 }
 

@@ -3,7 +3,7 @@
 
 use model::MemoryState;
 use model::choice::{Method, Timing};
-use model::memory_state::{MIN_FITS_PROBABILITY, MIN_TIGHT_PROBABILITY};
+use model::memory_state::{MIN_FITS_PROBABILITY, MIN_TIGHT_PROBABILITY, likely_peaks};
 
 use super::*;
 
@@ -49,6 +49,23 @@ proptest! {
             MemoryState::Fits => prop_assert!(metrics.fits),
             MemoryState::Tight => {}
             MemoryState::DoesNotFit => prop_assert!(!metrics.fits),
+        }
+    }
+}
+
+#[test]
+fn limits_at_the_likely_peaks_are_where_the_state_changes() {
+    for timing in [Timing::Simulated, Timing::ClosedForm] {
+        let mut design = Preset::find("pangu-ultra-moe-6k").unwrap().design();
+        design.schedule.timing = timing;
+        let plan = plan(&design);
+        let bounds = likely_peaks(&plan, &estimate(&plan));
+        for (bound, threshold) in
+            bounds.into_iter().zip([MIN_TIGHT_PROBABILITY, MIN_FITS_PROBABILITY])
+        {
+            let mut at = design.clone();
+            at.cluster.hbm_usable_gib = Some(bound.to_gib());
+            assert!((likelihood(&at) - threshold).abs() < 1e-9, "{timing:?} {threshold}");
         }
     }
 }

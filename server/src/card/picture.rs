@@ -4,6 +4,7 @@
 //! cut down to the letters that a card can have; `server/fonts/README.md` says how.
 
 use app::provenance::Provenance;
+use model::MemoryState;
 use plotters::backend::BitMapBackend;
 use plotters::drawing::IntoDrawingArea;
 use plotters::element::{PathElement, Rectangle};
@@ -28,6 +29,7 @@ const TEXT: RGBColor = RGBColor(0xf2, 0xf5, 0xf9);
 const QUIET: RGBColor = RGBColor(0xa9, 0xb4, 0xc1);
 const ACCENT: RGBColor = RGBColor(0x7d, 0xb4, 0xff);
 const GOOD: RGBColor = RGBColor(0x6f, 0xd3, 0x9b);
+const WARN: RGBColor = RGBColor(0xf2, 0xc1, 0x4e);
 const BAD: RGBColor = RGBColor(0xff, 0x9a, 0x91);
 
 /// The parts of a bar from its foot up, in the dark page's colours.
@@ -156,8 +158,12 @@ impl Brush<'_, '_> {
             self.figure(figure, (EDGES.0 + 316 * column, 200 + 158 * row))?;
         }
         self.bars(face)?;
-        let color = if face.fits { GOOD } else { BAD };
-        self.text(&face.verdict, (EDGES.0, 514), bold(30, color))
+        let color = match face.state {
+            MemoryState::Fits => GOOD,
+            MemoryState::Tight => WARN,
+            MemoryState::DoesNotFit => BAD,
+        };
+        self.text_within(&face.verdict, (EDGES.0, 514), EDGES.1 - EDGES.0, bold(30, color))
     }
 
     fn figure(&mut self, figure: &Figure, (left, top): (i32, i32)) -> Result<(), DrawError> {

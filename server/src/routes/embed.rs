@@ -8,8 +8,9 @@
 use std::fmt::Write as _;
 
 use app::html::{element, escape_into, escaped};
+use app::memory_state;
 use app::numbers::Numbers;
-use app::panels::cards::{headlines, verdict};
+use app::panels::cards::headlines;
 use app::panels::timeline;
 use app::study::options::Options;
 use app::study::{Study, Width, answer};
@@ -186,8 +187,8 @@ fn headline(numbers: &Numbers) -> String {
         html.push_str("</div>");
     }
     html.push_str("</dl>");
-    let over = if numbers.estimate.metrics.fits { "" } else { " over" };
-    element(&mut html, "p", &format!("class=\"fits{over}\""), &verdict(numbers));
+    let class = memory_state::said_class(numbers.estimate.metrics.memory_state());
+    element(&mut html, "p", &format!("class=\"{class}\""), &memory_state::sentence(numbers));
     html
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use app::format::{self, PerUnit};
 use app::html::{element, escape_into, escaped};
+use app::memory_state;
 use app::numbers::Numbers;
-use app::panels::cards::verdict;
 use app::panels::header::{PRESETS_PATH, TOUR_PATH};
 use app::trust::words;
 use axum::extract::{RawQuery, State};
@@ -92,7 +92,7 @@ fn body(asked: &str) -> String {
          <form class=\"gallery-search\" role=\"search\" action=\"{PRESETS_PATH}\">\
          <label for=\"gallery-q\">Find a preset</label>\
          <input type=\"search\" id=\"gallery-q\" name=\"q\" data-gallery=\"\" autocomplete=\"off\" \
-         maxlength=\"80\" placeholder=\"Such as deepseek, 910b or fits\" value=\"{}\">\
+         maxlength=\"80\" placeholder=\"Such as deepseek, 910b or tight\" value=\"{}\">\
          <button class=\"button\">Find</button>\
          <p id=\"gallery-count\" role=\"status\">{}</p></form>",
         escaped(asked),
@@ -184,7 +184,10 @@ fn facts(design: &Design) -> Vec<(&'static str, String)> {
         ("Predicted MFU", value(MetricId::mfu)),
         ("Throughput", rate),
         ("Step time", value(MetricId::step_time_seconds)),
-        ("Memory", format!("{}. {}", value(MetricId::memory_peak_bytes), verdict(&numbers))),
+        (
+            "Memory",
+            format!("{}. {}", value(MetricId::memory_peak_bytes), memory_state::sentence(&numbers)),
+        ),
     ]
 }
 

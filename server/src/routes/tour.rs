@@ -12,10 +12,10 @@ use app::ladder::numbers::{Step, steps};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use model::link;
 use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
 use model::preset::ladder::END;
+use model::{MemoryState, link};
 
 use super::page::off_thread;
 use super::query;
@@ -120,7 +120,11 @@ fn list(html: &mut String, steps: &[Step], index: usize) {
 fn headline(steps: &[Step], index: usize) -> String {
     let metrics = &steps[index].predicted.metrics;
     let mfu = format::percent(metrics.mfu, 1);
-    let fits = if metrics.fits { "It fits." } else { "It does not fit in memory." };
+    let fits = match metrics.memory_state() {
+        MemoryState::Fits => "It fits.",
+        MemoryState::Tight => "Memory is tight.",
+        MemoryState::DoesNotFit => "It does not fit in memory.",
+    };
     match index.checked_sub(1).map(|before| &steps[before].predicted.metrics) {
         None => format!("The model predicts {mfu} MFU. {fits}"),
         Some(before) => format!(

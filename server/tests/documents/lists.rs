@@ -55,7 +55,7 @@ fn error(expected: Expected) -> String {
         Expected::Band(_) => {
             "that of [the step time](trust.md#the-bands) for the design's family".to_owned()
         }
-        Expected::AsPeakMemory => "as sure as the peak memory".to_owned(),
+        Expected::AsPeakMemory => "that of the peak memory, which it follows from".to_owned(),
         Expected::Exact => "none: an exact count or formula".to_owned(),
         Expected::Derived | Expected::Unknown => {
             "not validated by itself: hardly any published run states it".to_owned()

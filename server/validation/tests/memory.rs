@@ -124,5 +124,6 @@ fn hardly_anything_that_ran_is_said_not_to_fit() {
     let count = |state| ran.iter().filter(|row| of(row) == state).count();
     let counts = MemoryState::ALL.map(count);
     println!("{} ran: {counts:?} fit, are tight, don't fit", ran.len());
-    assert!(counts[2] as f64 <= 0.02 * ran.len() as f64, "{counts:?}");
+    let share = |state: usize| counts[state] as f64 / ran.len() as f64;
+    assert!(share(0) >= 0.75 && share(2) <= 0.01, "{counts:?}");
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use app::format;
+use app::memory_state;
 use model::design::KnobId;
 use model::file::{Tree, json};
 use model::metric::MetricId;
@@ -73,7 +74,7 @@ pub(super) fn text(plan: &Plan, question: Question) -> String {
         ),
         (None, None) => format!("{name} has no legal value\n"),
     };
-    let head = ["value", "reached", "fits", "MFU", "step", "peak memory"].map(String::from);
+    let head = ["value", "reached", "memory", "MFU", "step", "peak memory"].map(String::from);
     let mut rows = vec![head.to_vec()];
     rows.extend(solution.tried.iter().map(row));
     let columns =
@@ -87,7 +88,7 @@ fn row(tried: &Tried) -> Vec<String> {
     vec![
         tried.value.to_string(),
         yes(tried.reached),
-        yes(tried.metrics.fits),
+        memory_state::word(tried.metrics.memory_state()).to_owned(),
         format::percent(tried.metrics.mfu, 2).to_string(),
         format::duration(tried.metrics.step_time).to_string(),
         format::memory(tried.metrics.memory_peak).to_string(),
@@ -102,6 +103,7 @@ pub(super) fn data(plan: &Plan, question: Question) -> String {
             ("value", Tree::Text(tried.value.to_string())),
             ("reached", Tree::Flag(tried.reached)),
             ("fits", Tree::Flag(tried.metrics.fits)),
+            ("fit_probability", number(tried.metrics.fit_probability)),
             ("mfu", number(tried.metrics.mfu)),
             ("step_time_seconds", number(tried.metrics.step_time.get())),
             ("memory_peak_bytes", number(tried.metrics.memory_peak.get())),

@@ -3,6 +3,7 @@
 use app::balance::balance;
 use app::error_band::{Expected, expected};
 use app::format;
+use app::memory_state;
 use app::panels::conventions;
 use model::choice::Timing;
 use model::design::{Design, KnobId};
@@ -45,6 +46,7 @@ fn head(plan: &Plan, estimate: &Estimate) -> String {
     let sizes = sizes.map(|(name, size)| format!("{} {name}", format::whole(size)));
     text.push_str(&format!("  {}\n", sizes.join(", ")));
     text.push_str(&format!("  timing {}\n", timing(estimate)));
+    text.push_str(&format!("  {}\n", memory_state::sentence_of(plan, estimate)));
     text.push_str(&format!("  link /?{}\n  model {MODEL_VERSION}\n", link::encode(design)));
     text
 }

@@ -1,14 +1,19 @@
 //! Why a design doesn't fit, and which change of a single knob helps.
 
 use app::format;
+use model::MemoryState;
 use model::schedule::{Task, TaskKind};
 use model::verdict::{Change, Place, Verdict};
 
 use crate::cli::output::{Align, table};
 
-/// The verdict on a design that doesn't fit, for people.
+/// The verdict on a design whose predicted peak is over the limit, for people.
 pub(super) fn text(verdict: &Verdict) -> String {
-    let mut text = format!("What doesn't fit\n{}", cause(verdict));
+    let head = match verdict.state() {
+        MemoryState::Fits | MemoryState::Tight => "What is over the limit",
+        MemoryState::DoesNotFit => "What doesn't fit",
+    };
+    let mut text = format!("{head}\n{}", cause(verdict));
     let [fitting, others] = [true, false].map(|fits| -> Vec<&Change> {
         verdict.changes.iter().filter(|change| change.fits == fits).collect()
     });

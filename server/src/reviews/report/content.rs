@@ -19,13 +19,14 @@ use super::{Block, Cell, Section};
 use crate::calendar;
 
 /// The numbers that are compared.
-const METRICS: [MetricId; 6] = [
+const METRICS: [MetricId; 7] = [
     MetricId::step_time_seconds,
     MetricId::mfu,
     MetricId::tokens_per_second,
     MetricId::memory_peak_bytes,
     MetricId::bubble_ratio,
     MetricId::fits,
+    MetricId::fit_probability,
 ];
 
 /// Width of charts, in pixels.

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use app::format::counted;
 use app::html::{design_link, element, escape_into, escaped, table};
+use app::memory_state;
 use app::numbers::Numbers;
-use app::panels::cards::{headlines, verdict};
+use app::panels::cards::headlines;
 use interchange::Import;
 use model::design::Design;
 use model::link;
@@ -81,8 +82,8 @@ fn headline(html: &mut String, numbers: &Numbers) {
         html.push_str("</div>");
     }
     html.push_str("</dl>");
-    let over = if numbers.estimate.metrics.fits { "" } else { " over" };
-    element(html, "p", &format!("class=\"fits{over}\""), &verdict(numbers));
+    let class = memory_state::said_class(numbers.estimate.metrics.memory_state());
+    element(html, "p", &format!("class=\"{class}\""), &memory_state::sentence(numbers));
 }
 
 /// Broken rules, each with the values that mend it, as links to the mended design.
