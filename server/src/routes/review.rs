@@ -95,6 +95,10 @@ pub(super) fn unknown() -> Problem {
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 pub(super) fn broken(trouble: Trouble) -> Problem {
     tracing::error!(%trouble, "a review session can't be used");
+    unusable()
+}
+
+fn unusable() -> Problem {
     let detail = "the session can't be read or written now; the server's log says why";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(5)
 }
@@ -291,7 +295,8 @@ pub(super) async fn act(
         }
         Outcome::Refused(why) => Err(refused(why)),
         Outcome::Ended => Err(unknown()),
-        Outcome::Broken => Err(broken(Trouble::Ending)),
+        // The keeper has said why in the log.
+        Outcome::Broken => Err(unusable()),
     }
 }
 

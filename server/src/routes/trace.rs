@@ -150,7 +150,8 @@ fn not_kept(error: &StoreError) -> Problem {
         }
         StoreError::Disk(error) => {
             tracing::error!(%error, "a trace can't be read or written");
-            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the store of traces doesn't work")
+            let detail = "the server can't use its store of traces now; its log says why";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
         }
     }
 }
