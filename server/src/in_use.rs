@@ -7,6 +7,8 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
+use crate::files;
+
 /// The file in the data directory.
 pub(crate) const FILE: &str = "moescape.lock";
 
@@ -39,8 +41,8 @@ fn hold(
     directory: &Path,
     lock: impl Fn(&File) -> Result<(), TryLockError>,
 ) -> Result<Hold, HoldError> {
-    let mut options = File::options();
-    let file = options.create(true).truncate(false).read(true).write(true);
+    let mut options = files::private();
+    let file = options.create(true).truncate(false).read(true);
     let file = file.open(directory.join(FILE)).map_err(HoldError::Disk)?;
     match lock(&file) {
         Ok(()) => Ok(Hold { _lock: file }),

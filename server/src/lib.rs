@@ -13,6 +13,7 @@ mod client;
 mod designs;
 mod embed_from;
 mod exports;
+mod files;
 pub mod guide;
 mod imported;
 mod in_use;

@@ -4,7 +4,7 @@ mod parquet;
 mod store;
 mod thrift;
 
-pub(crate) use store::{Store, StoreError, unpacked};
+pub(crate) use store::{Store, StoreError, is_stored, unpacked};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Where a server keeps traces: a file for each, named by its hash.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +9,8 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use model::routing::{Trace, packed};
+
+use crate::files;
 
 /// Hexadecimal digits of a hash.
 const HASH_DIGITS: usize = 32;
@@ -67,7 +69,7 @@ impl Store {
         encoder.write_all(&bytes)?;
         let stored = encoder.finish()?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        fs::create_dir_all(&self.directory)?;
+        files::create_directories(&self.directory)?;
         let before = match *used {
             Some(used) => used,
             None => size_of(&self.directory)?,
@@ -105,6 +107,11 @@ impl Store {
     }
 }
 
+/// Is that the name of a stored file?
+pub(crate) fn is_stored(name: &str) -> bool {
+    name.strip_suffix(EXTENSION).and_then(|name| name.strip_suffix('.')).is_some_and(is_hash)
+}
+
 /// Only digits of a hash become a file's name.
 fn is_hash(hash: &str) -> bool {
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -121,10 +128,12 @@ pub(crate) fn unpacked(stored: &[u8], most: u64) -> io::Result<Vec<u8>> {
 /// Writes a file whole or not at all.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = path.with_extension("part");
-    let mut file = File::create(&part)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(part, path)
+    let written = files::write(&part, bytes).and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        // On a full disk what was begun takes what room is left.
+        let _ = fs::remove_file(&part);
+    }
+    written
 }
 
 /// Bytes of the files in a directory.
