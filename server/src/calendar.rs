@@ -18,6 +18,12 @@ pub(crate) fn day(secs: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
+/// A moment in seconds since 1970, in UTC, as RFC 3339 writes it: `2026-01-31T12:00:00Z`.
+pub(crate) fn moment(secs: u64) -> String {
+    let (hour, minute, second) = (secs / 3_600 % 24, secs / 60 % 60, secs % 60);
+    format!("{}T{hour:02}:{minute:02}:{second:02}Z", day(secs))
+}
+
 /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar.
 ///
 /// Source: Howard Hinnant, "chrono-compatible low-level date algorithms", `civil_from_days`.
@@ -37,6 +43,12 @@ const fn date(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moments_are_days_and_times() {
+        assert_eq!(moment(0), "1970-01-01T00:00:00Z");
+        assert_eq!(moment(1_767_225_599), "2025-12-31T23:59:59Z");
+    }
 
     #[test]
     fn days_become_dates() {

@@ -134,7 +134,8 @@ pub(crate) fn tighten(paths: impl IntoIterator<Item = PathBuf>) -> io::Result<Ve
     Ok(wide)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -60,6 +60,8 @@ pub struct AppState {
     embed_from: Arc<EmbedFrom>,
     /// The file that it keeps things in.
     store: Arc<store::Lazy>,
+    /// Whether that can be written.
+    readiness: store::Readiness,
     /// How much clients store.
     quota: Arc<designs::Quota>,
     /// Uploaded traces of expert loads.
@@ -81,7 +83,7 @@ impl AppState {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let store = Arc::new(store::Lazy::new(&data));
         let reviews = reviews::Reviews::new(Arc::clone(&store), None);
-        let (embed_from, quota, sweeps) = Default::default();
+        let (embed_from, readiness, quota, sweeps) = Default::default();
         let (closing, _) = watch::channel(false);
         Self {
             site: Arc::new(site),
@@ -89,6 +91,7 @@ impl AppState {
             public_url: None,
             embed_from,
             store,
+            readiness,
             quota,
             traces,
             sweeps,

@@ -8,6 +8,8 @@ mod backup;
 mod client;
 #[path = "reviews/converge.rs"]
 mod converge;
+#[path = "reviews/disk.rs"]
+mod disk;
 #[path = "reviews/doors.rs"]
 mod doors;
 #[path = "reviews/report.rs"]

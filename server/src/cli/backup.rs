@@ -33,25 +33,38 @@ pub(super) struct Restore {
 /// Makes a copy.
 pub(super) fn backup(arguments: Backup) -> Result<(), Failure> {
     let data = serve::data(arguments.data)?;
-    backup::backup(&data, &arguments.to).map_err(explain)?;
-    output::result(&format!("copied {} to {}\n", data.display(), arguments.to.display()))
+    let made = backup::backup(&data, &arguments.to).map_err(explain)?;
+    let (from, to, held) = (data.display(), arguments.to.display(), made.counts.words());
+    output::result(&format!("copied {from} to {to}: {held}\n"))
 }
 
 /// Puts a copy back.
 pub(super) fn restore(arguments: Restore) -> Result<(), Failure> {
     let data = serve::data(arguments.data)?;
-    backup::restore(&arguments.from, &data, arguments.replace).map_err(|error| match error {
-        BackupError::Asked(detail) if detail.ends_with("something already") => {
+    let done = backup::restore(&arguments.from, &data, arguments.replace);
+    let done = done.map_err(|error| match error {
+        BackupError::Occupied(detail) => {
             Failure::user(format!("{detail}; --replace puts the copy in its place"))
         }
         error @ (BackupError::Asked(_) | BackupError::Broken(_)) => explain(error),
     })?;
-    output::result(&format!("restored {} to {}\n", arguments.from.display(), data.display()))
+    let (from, to, held) = (arguments.from.display(), data.display(), done.counts.words());
+    let made = match &done.made_at {
+        Some(made_at) => format!(", of {made_at}"),
+        None => {
+            output::message(
+                "this copy has no manifest: its database is whole and Moescape's, but nothing says \
+                 whether other files of it are missing",
+            );
+            String::new()
+        }
+    };
+    output::result(&format!("restored {from}{made} to {to}: {held}\n"))
 }
 
 fn explain(error: BackupError) -> Failure {
     match error {
-        BackupError::Asked(detail) => Failure::user(detail),
+        BackupError::Asked(detail) | BackupError::Occupied(detail) => Failure::user(detail),
         BackupError::Broken(detail) => Failure::Internal(detail),
     }
 }

@@ -10,7 +10,7 @@ use super::{Failure, output};
 use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, ListenError};
 use crate::nats::Address;
-use crate::{AppState, EmbedFrom, PublicUrl, Site, router};
+use crate::{AppState, EmbedFrom, PublicUrl, Site, backup, files, router, store, traces};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]
@@ -51,9 +51,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
     let data = data(arguments.data)?;
-    std::fs::create_dir_all(&data)
+    files::create_directories(&data)
         .map_err(|error| Failure::user(format!("can't create {}: {error}", data.display())))?;
-    let _hold = hold(&data)?;
+    let hold = hold(&data)?;
+    look(&data, hold.as_ref())?;
     let site = match &arguments.site {
         Some(directory) => Site::from_directory(directory),
         None => Site::embedded(),
@@ -97,6 +98,54 @@ fn hold(data: &Path) -> Result<Option<Hold>, Failure> {
             // Some network disks have no locks; a server that can't write says so later.
             tracing::warn!(%error, "a restore won't see that a server uses {}", data.display());
             Ok(None)
+        }
+    }
+}
+
+/// Looks at what the directory holds, before the first request does.
+fn look(data: &Path, hold: Option<&Hold>) -> Result<(), Failure> {
+    tighten(data);
+    // Nobody restores while a server holds the directory.
+    match hold.map(|_| backup::clean(data)) {
+        Some(Ok(true)) => tracing::warn!(
+            "removed what a restore left in {} that was cut off; nothing of it was in use",
+            data.display()
+        ),
+        Some(Err(error)) => {
+            tracing::warn!(%error, "what a restore left in {} stays", data.display());
+        }
+        Some(Ok(false)) | None => {}
+    }
+    store::check(data).map_err(|unfit| {
+        Failure::Internal(format!(
+            "{unfit}; the server doesn't start on it. Put a copy back by `moescape restore --from \
+             COPY --data {} --replace`, or move this file away, and those beside it that begin \
+             with its name, to begin anew",
+            data.display()
+        ))
+    })
+}
+
+/// Takes from other users what they may do with what the directory holds.
+fn tighten(data: &Path) {
+    let traces = data.join(traces::DIRECTORY);
+    let stored = std::fs::read_dir(&traces).into_iter().flatten().flatten();
+    let stored = stored.map(|entry| entry.path());
+    let ours = store::parts(data).chain([data.join(in_use::FILE), traces.clone()]).chain(stored);
+    match files::tighten(ours) {
+        Ok(wide) => {
+            if let Some(first) = wide.first() {
+                tracing::warn!(
+                    "other users of this machine could use {} in {}, such as {}; now only the \
+                     owner can",
+                    app::format::counted(wide.len() as u64, "file", "files"),
+                    data.display(),
+                    first.display()
+                );
+            }
+        }
+        Err(error) => {
+            tracing::warn!(%error, "other users may be able to read what {} holds", data.display());
         }
     }
 }

@@ -11,14 +11,10 @@ pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// The server can do its work: its data directory is there and can be written.
+/// The server can do its work: its store was written and read back, now or within a second.
 pub(super) async fn ready(State(state): State<AppState>) -> Result<&'static str, Problem> {
-    let metadata = std::fs::metadata(state.data.as_path());
-    match metadata {
-        Ok(metadata) if metadata.is_dir() && !metadata.permissions().readonly() => Ok("ready\n"),
-        Ok(_) | Err(_) => {
-            let detail = "the data directory can't be written";
-            Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail))
-        }
-    }
+    let found = state.readiness.ask(&state.store).await;
+    found.map(|()| "ready\n").map_err(|cause| {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.sentence()).with_retry(1)
+    })
 }

@@ -1,0 +1,165 @@
+//! What is looked at before a server starts: a file that is damaged or another program's would
+//! give wrong answers, or none, for as long as nobody reads the log.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::tables::{self, Tables};
+use super::{BUSY, FILE, JOURNAL, LOG, MEMORY};
+
+/// How long the pages of a file are looked at, at most; SQLite checks some hundred MB a second.
+const MAX_CHECK_SECONDS: u64 = 10;
+
+/// What every file of SQLite begins with.
+///
+/// Source: sqlite.org/fileformat.html, 1.3.1.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// What keeps a file from being a store: the file, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub(crate) file: PathBuf,
+    /// Goes on behind the file's name.
+    pub(crate) why: String,
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.file.display(), self.why)
+    }
+}
+
+/// Is the file in a data directory, where there is one, whole and ours? It isn't changed, but for
+/// what SQLite does after a crash. That it can't be written now is no damage: only the log says so.
+pub(crate) fn check(directory: &Path) -> Result<(), Unfit> {
+    let file = directory.join(FILE);
+    let unfit = |why: String| Unfit { file: file.clone(), why };
+    if !glance(&file)? {
+        return Ok(());
+    }
+    match inside(&file) {
+        Ok(Inside::Whole) => Ok(()),
+        Ok(Inside::Unfit(why)) => Err(unfit(why)),
+        Ok(Inside::Unfinished) => {
+            tracing::warn!(
+                "{} is large: its pages were looked at for {MAX_CHECK_SECONDS} s, not to the end",
+                file.display()
+            );
+            Ok(())
+        }
+        Err(error) => match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Err(unfit(format!("is damaged: {error}")))
+            }
+            _ => {
+                tracing::error!(%error, "{} can't be used now", file.display());
+                Ok(())
+            }
+        },
+    }
+}
+
+/// Looks at a file without opening it as a database: true if there is something in it.
+///
+/// Never while this process has it open: closing any file takes back all locks that a process has
+/// on it (POSIX), those of SQLite with them.
+pub(crate) fn glance(file: &Path) -> Result<bool, Unfit> {
+    let unfit = |why: String| Unfit { file: file.to_owned(), why };
+    let unreadable = |error: io::Error| unfit(format!("can't be read: {error}"));
+    let length = match fs::metadata(file) {
+        Ok(metadata) if metadata.is_file() => metadata.len(),
+        Ok(_) => return Err(unfit("isn't a file".to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(unreadable(error)),
+    };
+    if length == 0 {
+        // SQLite would throw away what only this log still holds.
+        return match beside(file, &[LOG]) {
+            Some(log) => Err(unfit(format!("is empty or gone, while {log} holds changes of it"))),
+            None => Ok(false),
+        };
+    }
+    let mut start = Vec::with_capacity(MAGIC.len());
+    let read = File::open(file).and_then(|file| file.take(16).read_to_end(&mut start));
+    read.map_err(unreadable)?;
+    // What a crash left half written is put back by SQLite, from this journal.
+    if start == MAGIC || beside(file, &[JOURNAL]).is_some() {
+        return Ok(true);
+    }
+    Err(unfit("isn't a database of SQLite, or its beginning was overwritten".to_owned()))
+}
+
+/// A file with one of these endings beside a database, with something in it: SQLite takes it for a
+/// part of the database.
+pub(crate) fn beside(file: &Path, endings: &[&str]) -> Option<String> {
+    let name = file.file_name()?.to_string_lossy();
+    let mut names = endings.iter().map(|ending| format!("{name}{ending}"));
+    names.find(|name| fs::metadata(file.with_file_name(name)).is_ok_and(|found| found.len() > 0))
+}
+
+enum Inside {
+    Whole,
+    Unfinished,
+    Unfit(String),
+}
+
+fn inside(file: &Path) -> rusqlite::Result<Inside> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    let tables = tables::of(&connection)?;
+    if let Some(complaint) = tables.complaint() {
+        return Ok(Inside::Unfit(complaint));
+    }
+    if tables == Tables::None {
+        let why = "holds no tables: the log with its changes is lost, or it was never used";
+        return Ok(Inside::Unfit(why.to_owned()));
+    }
+    let found = in_time(&connection, || {
+        // The pages and how they hang together; not that each index has every row.
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+    });
+    match found {
+        Ok(found) if found == "ok" => Ok(Inside::Whole),
+        Ok(found) => Ok(Inside::Unfit(format!("is damaged: {}", one_line(&found)))),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            Ok(Inside::Unfinished)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What SQLite found, in one line.
+pub(crate) fn one_line(found: &str) -> String {
+    let found = found.trim_start_matches("*** in database main ***");
+    found.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Does something on a connection, which is interrupted after [`MAX_CHECK_SECONDS`].
+fn in_time<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
+    let interrupt = connection.get_interrupt_handle();
+    let (done, waits) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let most = Duration::from_secs(MAX_CHECK_SECONDS);
+            if waits.recv_timeout(most) == Err(mpsc::RecvTimeoutError::Timeout) {
+                interrupt.interrupt();
+            }
+        });
+        let found = work();
+        drop(done);
+        found
+    })
+}
+
+/// The files that belong to the store's, for whoever sees to all of them.
+pub(crate) fn parts(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    ["", LOG, MEMORY, JOURNAL]
+        .into_iter()
+        .map(move |ending| directory.join(format!("{FILE}{ending}")))
+}
