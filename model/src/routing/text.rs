@@ -72,20 +72,33 @@ impl fmt::Display for TextError {
     }
 }
 
-/// Errors while a file is read: at most [`MOST_ERRORS`], the rest are only counted.
+/// Errors while a file is read: at most [`MOST_ERRORS`]. One more ends reading.
 #[derive(Default)]
 struct Errors {
     list: Vec<TextError>,
     more: usize,
+    /// The file wasn't read to its end.
+    stopped: bool,
 }
 
 impl Errors {
     fn push(&mut self, error: TextError) {
-        if self.list.len() < MOST_ERRORS {
+        if !self.is_full() {
             self.list.push(error);
         } else {
             self.more += 1;
         }
+    }
+
+    /// Are there as many as are listed?
+    fn is_full(&self) -> bool {
+        self.list.len() >= MOST_ERRORS
+    }
+
+    /// Is it known that there are more than are listed? Then nothing more need be read.
+    fn stop_reading(&mut self) -> bool {
+        self.stopped |= self.more > 0;
+        self.stopped
     }
 
     fn are_none(&self) -> bool {
@@ -96,8 +109,11 @@ impl Errors {
         if self.more > 0
             && let Some(last) = self.list.last_mut()
         {
-            let count = self.more + 1;
-            *last = TextError::whole(alloc::format!("and {count} more errors"));
+            *last = TextError::whole(if self.stopped {
+                String::from("and more errors; the rest isn't read")
+            } else {
+                alloc::format!("and {} more errors", self.more + 1)
+            });
         }
         self.list
     }

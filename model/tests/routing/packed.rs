@@ -51,8 +51,8 @@ fn bytes_that_are_cut_or_too_many_or_announce_too_much_are_refused() {
 fn rows_in_any_order_make_a_trace_or_name_what_is_wrong() {
     let row = |step, expert, tokens| Row { step, layer: 7, expert, tokens };
     let of = |rows: &[Row]| {
-        let pass = |take: &mut dyn FnMut(Row)| -> Result<(), ()> {
-            rows.iter().for_each(|row| take(*row));
+        let pass = |take: &mut dyn FnMut(Row) -> bool| -> Result<(), ()> {
+            rows.iter().all(|row| take(*row));
             Ok(())
         };
         from_rows(pass).unwrap()
@@ -76,4 +76,25 @@ proptest! {
         let _ = read(&bytes);
         let _ = read(&[b"moescape-trace-1", &bytes[..]].concat());
     }
+}
+
+#[test]
+fn rows_that_make_no_trace_are_not_all_read() {
+    let row = |step, expert| Row { step, layer: 0, expert, tokens: 1 };
+    let read = |rows: &dyn Fn(u32) -> Row| {
+        let mut read = 0_u32;
+        let outcome = from_rows::<()>(|take| {
+            let needed = (0..1 << 20).take_while(|number| take(rows(*number)));
+            read += needed.count() as u32;
+            Ok(())
+        });
+        (outcome.unwrap().unwrap_err(), read)
+    };
+    // All the same; more layers than there may be; in the second pass one twice, again and again.
+    let (errors, count) = read(&|_| row(0, 0));
+    assert!(errors[0].message.contains("twice") && count < 1 << 17, "{count}: {errors:?}");
+    let (errors, count) = read(&|number| Row { layer: number, ..row(0, 0) });
+    assert!(errors[0].message.contains("too much") && count < 1 << 17, "{count}: {errors:?}");
+    let (errors, count) = read(&|number| row(number % 1_024, number / 2 % 1_024));
+    assert!(errors.len() == 20 && count < (1 << 20) + 10_000, "{count}: {errors:?}");
 }

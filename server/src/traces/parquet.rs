@@ -188,32 +188,34 @@ fn check_chunk(bytes: &[u8], chunk: &ColumnChunkMetaData, all: &mut i64) -> Resu
     Ok(())
 }
 
-/// Gives every row of the file.
+/// Gives every row of the file, until there are enough errors or `take` needs no more.
 fn rows(
     file: &SerializedFileReader<Bytes>,
     columns: &[Column; 4],
-    take: &mut dyn FnMut(Row),
+    take: &mut dyn FnMut(Row) -> bool,
 ) -> Result<(), Vec<TextError>> {
     let mut errors = Vec::new();
     let mut before = 0;
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(|error| whole(error.to_string()))?;
-        before += group_rows(group.as_ref(), columns, before, &mut errors, take).map_err(whole)?;
-        if errors.len() >= MOST_ERRORS {
-            break;
+        let read = group_rows(group.as_ref(), columns, before, &mut errors, take);
+        match read.map_err(whole)? {
+            Some(rows) if errors.len() < MOST_ERRORS => before += rows,
+            Some(_) | None => break,
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Gives the rows of a group, behind so many others; returns how many there are.
+/// Gives the rows of a group, behind so many others; returns how many there are, or nothing when
+/// no more are needed.
 fn group_rows(
     group: &dyn RowGroupReader,
     columns: &[Column; 4],
     before: u64,
     errors: &mut Vec<TextError>,
-    take: &mut dyn FnMut(Row),
-) -> Result<u64, String> {
+    take: &mut dyn FnMut(Row) -> bool,
+) -> Result<Option<u64>, String> {
     let announced = u64::try_from(group.metadata().num_rows()).unwrap_or(0);
     let mut readers = Vec::with_capacity(columns.len());
     for (name, column) in COLUMNS.iter().zip(columns) {
@@ -237,11 +239,14 @@ fn group_rows(
         }
         let [step, layer, expert, tokens] = [0, 1, 2, 3].map(|at: usize| &readers[at].values);
         for at in 0..count {
-            take(Row { step: step[at], layer: layer[at], expert: expert[at], tokens: tokens[at] });
+            let (step, layer) = (step[at], layer[at]);
+            if !take(Row { step, layer, expert: expert[at], tokens: tokens[at] }) {
+                return Ok(None);
+            }
         }
         read += count as u64;
     }
-    Ok(read)
+    Ok(Some(read))
 }
 
 /// A column of a group while it is read.

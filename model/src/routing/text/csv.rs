@@ -75,7 +75,7 @@ fn lines(
             if reports || error.column == 0 {
                 errors.push(error);
             }
-            if ends {
+            if ends || errors.stop_reading() {
                 return;
             }
         }

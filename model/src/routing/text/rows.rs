@@ -20,17 +20,26 @@ pub struct Row {
     pub tokens: u32,
 }
 
-/// The trace of a table's rows, which may come in any order: `pass` gives its argument every row,
-/// and is called twice.
+/// The trace of a table's rows, which may come in any order: `pass` gives its argument every row
+/// until that says by `false` that it needs no more, and is called twice.
+///
+/// A table that can't be a trace isn't read to its end.
 ///
 /// # Errors
 /// The outer error is that of `pass`. The inner ones name rows, counted from 1, that are there
 /// twice, and what is missing, up to [`super::MOST_ERRORS`]; or say that the trace is too large.
 pub fn from_rows<E>(
-    mut pass: impl FnMut(&mut dyn FnMut(Row)) -> Result<(), E>,
+    mut pass: impl FnMut(&mut dyn FnMut(Row) -> bool) -> Result<(), E>,
 ) -> Result<Result<Trace, Vec<TextError>>, E> {
-    let mut sizes = Sizes::default();
-    pass(&mut |row| sizes.see(&row))?;
+    let (mut sizes, mut fault) = (Sizes::default(), None);
+    pass(&mut |row| {
+        sizes.see(&row);
+        fault = sizes.fault();
+        fault.is_none()
+    })?;
+    if let Some(fault) = fault {
+        return Ok(Err(vec![fault]));
+    }
     let mut counts = match sizes.counts() {
         Ok(counts) => counts,
         Err(error) => return Ok(Err(vec![error])),
@@ -41,12 +50,16 @@ pub fn from_rows<E>(
         if let Err(words) = counts.fill(&row) {
             errors.push(TextError::whole(format!("row {number}: {words}")));
         }
+        !errors.stop_reading()
     })?;
     Ok(match counts.trace(&mut errors) {
         Some(trace) => Ok(trace),
         None => Err(errors.into_list()),
     })
 }
+
+/// Rows after which a table is first looked at as a whole.
+const FIRST_LOOK: u64 = 1 << 16;
 
 /// The different values of a column, in order.
 #[derive(Default)]
@@ -84,6 +97,7 @@ pub(super) struct Sizes {
     steps: Values,
     layers: Values,
     experts: u64,
+    rows: u64,
 }
 
 impl Sizes {
@@ -91,6 +105,30 @@ impl Sizes {
         self.steps.add(row.step);
         self.layers.add(row.layer);
         self.experts = self.experts.max(u64::from(row.expert) + 1);
+        self.rows += 1;
+    }
+
+    /// What is wrong with the rows so far, whatever follows; looked for whenever there are twice as
+    /// many, as it takes sorting.
+    fn fault(&mut self) -> Option<TextError> {
+        if self.rows < FIRST_LOOK || !self.rows.is_power_of_two() {
+            return None;
+        }
+        self.steps.sort();
+        self.layers.sort();
+        let size = [self.steps.list.len() as u64, self.layers.list.len() as u64, self.experts];
+        match Trace::counts(size) {
+            Ok(counts) if self.rows <= counts as u64 => None,
+            Ok(_) => {
+                let rows = self.rows;
+                let message = format!(
+                    "the first {rows} rows are of fewer steps, layers and experts: some are there \
+                     twice"
+                );
+                Some(TextError::whole(message))
+            }
+            Err(fault) => Some(fault.into()),
+        }
     }
 
     /// Room for as many counts as the rows seen ask for.
@@ -139,6 +177,10 @@ impl Counts {
         let missing =
             (0..self.tokens.len()).filter(|at| self.filled[at / 64] >> (at % 64) & 1 == 0);
         for at in missing {
+            if errors.is_full() {
+                errors.more += 1;
+                continue;
+            }
             let (row, expert) = (at / self.experts, at % self.experts);
             let step = self.sizes.steps.list.get(row / layers).copied().unwrap_or(0);
             let layer = self.sizes.layers.list.get(row % layers).copied().unwrap_or(0);

@@ -153,6 +153,15 @@ fn rows_that_are_missing_or_there_twice_are_named() {
 }
 
 #[test]
+fn a_file_that_is_no_trace_is_not_read_to_its_end() {
+    let many = vec![[0, 0, 0, 1]; 200_000];
+    let found = said(&file(WIDE, plain(), &[wide(&many)]));
+    let expected = "the first 65536 rows are of fewer steps, layers and experts: some are there \
+                    twice";
+    assert_eq!(found, [expected]);
+}
+
+#[test]
 fn a_small_file_that_unpacks_to_much_is_refused_before_it_does() {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
