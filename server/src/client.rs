@@ -27,22 +27,25 @@ pub(crate) fn is_near(extensions: &Extensions) -> bool {
 /// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that. It
 /// puts the one that it heard last; what stands before is the asker's own text.
 pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> String {
-    let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
-    let forwarded = forwarded.and_then(|value| value.to_str().ok());
-    let last = forwarded.and_then(|list| list.rsplit(',').next()).map(str::trim);
-    let last = last.filter(|name| !name.is_empty() && name.len() <= 64);
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    match (last, peer) {
-        (Some(last), _) if is_near(extensions) => {
-            last.parse().map_or_else(|_| last.to_owned(), network)
-        }
+    match (forwarded(headers), peer) {
+        (Some(behind), _) if is_near(extensions) => behind,
         (_, Some(peer)) => network(peer),
         (_, None) => "local".to_owned(),
     }
 }
 
+/// For whom a proxy says that it asks.
+pub(crate) fn forwarded(headers: &HeaderMap) -> Option<String> {
+    let forwarded = headers.get_all("x-forwarded-for").iter().next_back();
+    let forwarded = forwarded.and_then(|value| value.to_str().ok());
+    let last = forwarded.and_then(|list| list.rsplit(',').next()).map(str::trim);
+    let last = last.filter(|name| !name.is_empty() && name.len() <= 64)?;
+    Some(last.parse().map_or_else(|_| last.to_owned(), network))
+}
+
 /// What one visitor has: an address of IPv4, the first half of one of IPv6.
-fn network(address: IpAddr) -> String {
+pub(crate) fn network(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),
         IpAddr::V6(address) => {

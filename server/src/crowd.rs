@@ -1,57 +1,76 @@
-//! How many sockets each address has: one visitor must not take everyone's.
+//! What each address has of something that all share: one visitor must not take everyone's.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sockets of an address, at most, unless the server was told otherwise: a company's network may
-/// be one address to it.
-const MOST: u32 = 256;
-
-/// The sockets of all addresses.
+/// The places of all addresses.
 #[derive(Debug)]
-pub(super) struct Crowd {
-    most: AtomicU32,
-    there: Mutex<HashMap<String, u32>>,
+pub(crate) struct Crowd {
+    /// Places of an address, at most.
+    most: AtomicU64,
+    there: Mutex<HashMap<String, u64>>,
 }
 
-impl Default for Crowd {
-    fn default() -> Self {
-        Self { most: AtomicU32::new(MOST), there: Mutex::default() }
-    }
-}
-
-/// A socket's place among those of its address, until it is dropped.
+/// Places among those of an address, until they are dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     crowd: Arc<Crowd>,
     address: String,
+    count: u64,
 }
 
 impl Crowd {
-    pub(super) fn allow(&self, most: u32) {
+    /// Nobody, each of whom may have so many places.
+    pub(crate) fn new(most: u64) -> Arc<Self> {
+        Arc::new(Self { most: AtomicU64::new(most), there: Mutex::default() })
+    }
+
+    /// Lets each address have so many from now on.
+    pub(crate) fn allow(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
     }
 
-    /// One more place for that address, if it may have one more.
-    pub(super) fn place(crowd: &Arc<Self>, address: &str) -> Option<Place> {
-        let mut there = crowd.there.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = there.get(address).copied().unwrap_or_default();
-        if count >= crowd.most.load(Ordering::Relaxed) {
-            return None;
+    /// So many places more for that address, if it may have them.
+    pub(crate) fn places(crowd: &Arc<Self>, address: &str, count: u64) -> Option<Place> {
+        crowd.add(address, count).then(|| Place {
+            crowd: Arc::clone(crowd),
+            address: address.to_owned(),
+            count,
+        })
+    }
+
+    fn add(&self, address: &str, count: u64) -> bool {
+        let mut there = self.there.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = there.get(address).copied().unwrap_or_default();
+        let after = before.saturating_add(count);
+        let fits = after <= self.most.load(Ordering::Relaxed);
+        if fits && after > 0 {
+            there.insert(address.to_owned(), after);
         }
-        there.insert(address.to_owned(), count + 1);
-        Some(Place { crowd: Arc::clone(crowd), address: address.to_owned() })
+        fits
+    }
+}
+
+impl Place {
+    /// So many more, if the address may have them.
+    pub(crate) fn grow(&mut self, count: u64) -> bool {
+        let fits = self.crowd.add(&self.address, count);
+        if fits {
+            self.count += count;
+        }
+        fits
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut there = self.crowd.there.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = there.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                there.remove(&self.address);
+        if let Entry::Occupied(mut places) = there.entry(std::mem::take(&mut self.address)) {
+            *places.get_mut() -= self.count;
+            if *places.get() == 0 {
+                places.remove();
             }
         }
     }
@@ -63,15 +82,18 @@ mod tests {
 
     #[test]
     fn each_address_has_so_many_places_and_gets_them_back() {
-        let crowd = Arc::new(Crowd::default());
+        let crowd = Crowd::new(0);
         crowd.allow(2);
-        let place = |address| Crowd::place(&crowd, address);
+        let place = |address| Crowd::places(&crowd, address, 1);
         let (one, two) = (place("a"), place("a"));
         assert!(one.is_some() && two.is_some() && place("a").is_none());
         assert!(place("b").is_some(), "others have places of their own");
         drop(one);
         assert!(place("a").is_some());
         drop(two);
+        let mut more = Crowd::places(&crowd, "c", 0).unwrap();
+        assert!(more.grow(2) && !more.grow(1));
+        drop(more);
         let left = crowd.there.lock().unwrap_or_else(PoisonError::into_inner).len();
         assert_eq!(left, 0, "whoever left takes no memory");
     }

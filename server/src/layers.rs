@@ -11,6 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 use tower_http::request_id::{
     MakeRequestUuid, PropagateRequestIdLayer, RequestId, SetRequestIdLayer,
 };
@@ -19,8 +20,9 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::{DefaultOnRequest, DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
+use crate::hosts::Refused;
 use crate::problem::Problem;
-use crate::{AppState, choices, language, origin, routes};
+use crate::{AppState, choices, language, logged, origin, receiving, routes, sending};
 
 /// Bytes of a request's body, at most.
 pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
@@ -48,15 +50,19 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 /// Puts the layers around the routes; those named last meet a request first.
 pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
+    let encoded = DefaultPredicate::new().and(sending::may_be_encoded);
     let routes = routes
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
+        .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
+        .layer(middleware::from_fn_with_state(state.clone(), receiving::counted))
         .layer(middleware::from_fn(explain_to_programs))
         .layer(middleware::from_fn(keep_no_answers))
         .layer(middleware::from_fn(choices::in_their_unit))
         .layer(middleware::from_fn(language::spoken))
         .layer(origin::layer(state.public_url.as_deref()))
-        .layer(CompressionLayer::new())
+        .layer(middleware::from_fn_with_state(state.clone(), sending::counted))
+        .layer(CompressionLayer::new().compress_when(encoded))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
         .layer(middleware::map_response(explain_timeout))
         .layer(CatchPanicLayer::custom(panicked));
@@ -73,9 +79,10 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
                 .on_response(DefaultOnResponse::new().level(Level::INFO)),
         )
         .layer(SetRequestIdLayer::x_request_id(MakeRequestUuid))
+        .layer(middleware::map_request(logged::bounded_id))
 }
 
-/// What a log line says of its request; the query isn't in it, as it may be long and private.
+/// What a log line says of its request.
 fn span(request: &Request<Body>) -> tracing::Span {
     let id = request.extensions().get::<RequestId>();
     let id = id.and_then(|id| id.header_value().to_str().ok()).unwrap_or_default();
@@ -83,8 +90,17 @@ fn span(request: &Request<Body>) -> tracing::Span {
         "request",
         id,
         method = %request.method(),
-        path = request.uri().path(),
+        path = %logged::path(request),
     )
+}
+
+/// Answers those who ask for this server.
+async fn refuse_hosts(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    match state.hosts.check(&request) {
+        Ok(()) => next.run(request).await,
+        Err(Refused::Malformed(why)) => Problem::new(StatusCode::BAD_REQUEST, why).into_response(),
+        Err(Refused::Unknown(host)) => routes::not_found::misdirected(&state, &request, &host),
+    }
 }
 
 async fn refuse_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {

@@ -5,31 +5,37 @@
 //! what can be set and measured. No formula lives here.
 
 mod backup;
+mod budget;
 mod calendar;
 mod card;
 mod choices;
 pub mod cli;
 mod client;
+mod crowd;
 mod designs;
 mod embed_from;
 mod exports;
 mod files;
 pub mod guide;
+mod hosts;
 mod imported;
 mod in_use;
 mod language;
 mod layers;
 mod listen;
+mod logged;
 mod nats;
 pub mod openapi;
 mod origin;
 mod owner;
 mod problem;
 mod public_url;
+mod receiving;
 pub mod registry;
 pub mod report;
 mod reviews;
 pub mod routes;
+mod sending;
 mod site;
 mod store;
 mod sweeps;
@@ -37,6 +43,7 @@ mod traces;
 mod validated;
 
 pub use embed_from::EmbedFrom;
+pub use hosts::Host;
 pub use public_url::PublicUrl;
 pub use routes::router;
 pub use site::{Site, SiteError};
@@ -47,6 +54,10 @@ use std::sync::Arc;
 use axum::http::HeaderName;
 use tokio::sync::watch;
 
+/// Large files that are made at once, and those that one address may wait for.
+const MAX_MAKERS: usize = 2;
+const MAX_MAKERS_PER_ADDRESS: u64 = 8;
+
 /// What every request can reach.
 #[derive(Clone, Debug)]
 pub struct AppState {
@@ -56,6 +67,8 @@ pub struct AppState {
     data: Arc<PathBuf>,
     /// Where it is on the web, if it was told.
     public_url: Option<Arc<PublicUrl>>,
+    /// By which names it is asked.
+    hosts: Arc<hosts::Hosts>,
     /// Who may show its panels.
     embed_from: Arc<EmbedFrom>,
     /// The file that it keeps things in.
@@ -72,6 +85,11 @@ pub struct AppState {
     reviews: Arc<reviews::Reviews>,
     /// The header in which a proxy says who its user is, where one is believed.
     user_header: Option<HeaderName>,
+    /// Room for what is being sent to the server, and by it.
+    inbox: Arc<budget::Budget>,
+    outbox: Arc<budget::Budget>,
+    /// Large files that are made.
+    makers: Arc<budget::Turns>,
     /// True once the server was told to end: answers without an end of their own end then.
     closing: watch::Sender<bool>,
 }
@@ -83,12 +101,13 @@ impl AppState {
         let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
         let store = Arc::new(store::Lazy::new(&data));
         let reviews = reviews::Reviews::new(Arc::clone(&store), None);
-        let (embed_from, readiness, quota, sweeps) = Default::default();
+        let (hosts, embed_from, readiness, quota, sweeps) = Default::default();
         let (closing, _) = watch::channel(false);
         Self {
             site: Arc::new(site),
             data: Arc::new(data),
             public_url: None,
+            hosts,
             embed_from,
             store,
             readiness,
@@ -97,6 +116,9 @@ impl AppState {
             sweeps,
             reviews,
             user_header: None,
+            inbox: receiving::inbox(),
+            outbox: sending::outbox(),
+            makers: Arc::new(budget::Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
             closing,
         }
     }
@@ -104,7 +126,22 @@ impl AppState {
     /// The same at this address on the web.
     #[must_use]
     pub fn at(mut self, url: PublicUrl) -> Self {
+        Arc::make_mut(&mut self.hosts).add_origin(&url);
         self.public_url = Some(Arc::new(url));
+        self
+    }
+
+    /// The same under these names too.
+    #[must_use]
+    pub fn named(mut self, hosts: impl IntoIterator<Item = Host>) -> Self {
+        Arc::make_mut(&mut self.hosts).add(hosts);
+        self
+    }
+
+    /// The same that listens there: `ADDRESS:PORT`.
+    #[must_use]
+    pub(crate) fn listening(mut self, listen: &str) -> Self {
+        Arc::make_mut(&mut self.hosts).add_listening(listen);
         self
     }
 

@@ -1,18 +1,36 @@
 //! The server on a socket: binds, says where, serves, and ends cleanly.
 
+mod door;
+mod patient;
+
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Router;
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::ConnectInfo;
-use axum::{Extension, Router};
+use axum::http::{Request, Response};
+use axum::response::IntoResponse;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+
+use crate::client;
+use crate::crowd::Place;
+use crate::hosts::Local;
+use door::{Door, Guest, Often};
+pub(crate) use door::{Limits, MAX_CONNECTIONS};
+use patient::{MAX_STALL, Patient};
 
 /// How long open requests may take once the server was told to end.
 const GRACE: Duration = Duration::from_secs(10);
@@ -20,6 +38,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long a client may take to send the headers of a request, or to begin with the next one.
 /// Those who send a letter now and then would hold a connection for ever.
 const HEADERS: Duration = Duration::from_secs(20);
+
+/// Bytes that a connection holds of a request's headers, and of an answer before it waits.
+const MAX_BUFFER_BYTES: usize = 64 << 10;
+
+/// Bytes that the system holds of an answer before any of them is on its way.
+#[cfg(any(target_os = "android", target_os = "linux"))]
+const MAX_UNSENT_BYTES: u32 = 128 << 10;
 
 /// Pause after a connection that couldn't be accepted.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -38,6 +63,7 @@ pub(crate) enum ListenError {
 pub(crate) fn serve(
     listen: &str,
     router: Router,
+    limits: Limits,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     bound: impl FnOnce(SocketAddr),
@@ -47,36 +73,52 @@ pub(crate) fn serve(
         let listener = TcpListener::bind(listen).await.map_err(ListenError::Bind)?;
         let stop = Stop::listen().map_err(ListenError::Serve)?;
         bound(listener.local_addr().map_err(ListenError::Bind)?);
-        run(listener, router, closing, last, stop).await.map_err(ListenError::Serve)
+        run(listener, router, limits, closing, last, stop).await.map_err(ListenError::Serve)
     })
 }
 
 async fn run(
     listener: TcpListener,
     router: Router,
+    limits: Limits,
     closing: &watch::Sender<bool>,
     last: impl Future<Output = ()>,
     mut stop: Stop,
 ) -> io::Result<()> {
     // Each connection holds a receiver, so that the sender knows when none is left.
     let (open, one) = watch::channel(());
+    let limits = limits.within(door::descriptors(limits.connections));
+    tracing::info!(limits.connections, limits.per_address, "connections are limited");
+    let door = Door::new(limits);
+    let (mut full, mut failed) = (Often::default(), Often::default());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.wait() => break,
         };
         match accepted {
-            Ok((stream, peer)) => {
-                let (router, ended) = (router.clone(), closing.subscribe());
-                let one = one.clone();
-                tokio::spawn(async move {
-                    answer(stream, peer, router, ended).await;
-                    drop(one);
-                });
-            }
+            Ok((stream, peer)) => match door.enter(peer) {
+                Ok(guest) => {
+                    let (router, ended) = (router.clone(), closing.subscribe());
+                    let one = one.clone();
+                    tokio::spawn(async move {
+                        answer(stream, guest, router, ended).await;
+                        drop(one);
+                    });
+                }
+                Err(short) => {
+                    door::turn_away(stream);
+                    if let Some(times) = full.again() {
+                        let network = client::network(peer.ip());
+                        tracing::warn!(?short, network, times, "connections are turned away");
+                    }
+                }
+            },
             Err(error) => {
                 // The client is gone already, or there are no descriptors left: others go on.
-                tracing::warn!(%error, "a connection can't be accepted");
+                if let Some(times) = failed.again() {
+                    tracing::warn!(%error, times, "a connection can't be accepted");
+                }
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -93,20 +135,42 @@ async fn run(
     Ok(())
 }
 
-/// Answers the requests of a connection.
+/// Waits for what comes over a connection.
 async fn answer(
     stream: TcpStream,
-    peer: SocketAddr,
+    guest: Arc<Guest>,
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
+    // The client is gone already.
+    let Ok(local) = stream.local_addr() else { return };
     // Small messages of a session's socket don't wait for more.
     let _ = stream.set_nodelay(true);
-    // Sweeps are shared out fairly between addresses.
-    let service = TowerToHyperService::new(router.layer(Extension(ConnectInfo(peer))));
+    bound_unsent(&stream);
+    // Until something comes a connection costs its socket and little more.
+    let begun = tokio::select! {
+        begun = tokio::time::timeout(HEADERS, stream.readable()) => matches!(begun, Ok(Ok(()))),
+        _ = ended.wait_for(|ended| *ended) => false,
+    };
+    if begun {
+        Box::pin(talk(stream, local, guest, router, ended)).await;
+    }
+}
+
+/// Answers the requests of a connection on which one begins.
+async fn talk(
+    stream: TcpStream,
+    local: SocketAddr,
+    guest: Arc<Guest>,
+    router: Router,
+    mut ended: watch::Receiver<bool>,
+) {
+    let stream = TokioIo::new(Patient::new(stream, Arc::clone(&guest), MAX_STALL));
+    let service = TowerToHyperService::new(router);
+    let service = service_fn(move |request| met(&guest, local, &service, request));
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-    let connection = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(MAX_BUFFER_BYTES);
+    let connection = builder.serve_connection(stream, service).with_upgrades();
     let mut connection = pin!(connection);
     let told = async move { drop(ended.wait_for(|ended| *ended).await) };
     let outcome = tokio::select! {
@@ -121,6 +185,66 @@ async fn answer(
     }
 }
 
+/// Lets the system take as much of an answer as is on its way, and little more: what a slow reader
+/// makes wait is bounded here, and a reader that goes on is seen to.
+fn bound_unsent(stream: &TcpStream) {
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT_BYTES);
+    #[cfg(not(any(target_os = "android", target_os = "linux")))]
+    let _ = stream;
+}
+
+/// The body of an answer to whoever has a place for its time.
+struct Placed {
+    body: Body,
+    _place: Place,
+}
+
+impl HttpBody for Placed {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.get_mut().body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
+
+/// Answers a request that knows over which connection it came: sweeps, for one, are shared out
+/// fairly between addresses. The router is the same for all of them.
+fn met(
+    guest: &Guest,
+    local: SocketAddr,
+    service: &TowerToHyperService<Router>,
+    mut request: Request<Incoming>,
+) -> Answer {
+    let place = match guest.stand_for(request.headers()) {
+        Ok(place) => place,
+        Err(problem) => return Box::pin(async { Ok(problem.into_response()) }),
+    };
+    request.extensions_mut().insert(ConnectInfo(guest.peer));
+    request.extensions_mut().insert(Local(local));
+    let answer = service.call(request);
+    Box::pin(async move {
+        let response = answer.await?;
+        Ok(match place {
+            None => response,
+            Some(place) => response.map(|body| Body::new(Placed { body, _place: place })),
+        })
+    })
+}
 /// The signals that end the server: SIGINT (Ctrl-C) and SIGTERM.
 #[cfg(unix)]
 struct Stop {

@@ -64,7 +64,7 @@ pub(crate) fn of_request(
 }
 
 /// A host with nothing but its name or number and its port.
-fn is_plain(host: &str) -> bool {
+pub(crate) fn is_plain(host: &str) -> bool {
     let is_known =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'[' | b']');
     !host.is_empty() && host.len() <= LONGEST_HOST && host.bytes().all(is_known)

@@ -5,7 +5,6 @@
 //! has the last word: an event is told only once it is written down, and it is written behind the
 //! last one or not at all, so that several servers can use one store.
 
-mod crowd;
 mod foreign;
 mod keeper;
 mod ledger;
@@ -30,9 +29,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use review::{Change, Event, Person, Refusal, Role, Room, Seq};
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::crowd::{Crowd, Place};
 use crate::nats::{Address, Notice, Notices};
 use crate::store::{self, Store, StoreError};
-use crowd::{Crowd, Place};
 use keeper::{Keeper, Message};
 use rate::Buckets;
 use secret::NoRandomness;
@@ -40,6 +39,11 @@ use settle::Asked;
 
 /// Sockets of a server, at most.
 const MOST_SOCKETS: usize = 2_000;
+
+/// Sockets of an address, at most, unless the server was told otherwise: a company's network may
+/// be one address to it.
+pub(crate) const SOCKETS_PER_ADDRESS: u32 = 256;
+
 /// Readers of whole sessions at once.
 const READERS: usize = 2;
 
@@ -130,7 +134,7 @@ impl Reviews {
             rooms: Mutex::default(),
             sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
             readers: Arc::new(Semaphore::new(READERS)),
-            crowd: Arc::default(),
+            crowd: Crowd::new(u64::from(SOCKETS_PER_ADDRESS)),
             connection: AtomicU64::new(connection),
             notices: Notices::new(nats),
             beginnings: Buckets::new(BEGINNINGS.0, BEGINNINGS.1),
@@ -343,12 +347,12 @@ impl Reviews {
 
     /// How many sockets one address may have.
     pub(crate) fn allow_sockets(&self, most: u32) {
-        self.crowd.allow(most);
+        self.crowd.allow(most.into());
     }
 
     /// Room for one more socket of an address, for as long as it is held.
     pub(crate) fn place(&self, address: &str) -> Option<Place> {
-        Crowd::place(&self.crowd, address)
+        Crowd::places(&self.crowd, address, 1)
     }
 
     /// The texts of these events, by their numbers.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use app::{ModuleFiles, SiteFiles};
+use axum::body::Bytes;
 use model::file::json;
 
 /// The file that names the hashed ones.
@@ -25,9 +26,9 @@ pub struct Site {
 #[derive(Debug)]
 pub(crate) struct File {
     /// The bytes as they are.
-    pub(crate) plain: Cow<'static, [u8]>,
+    pub(crate) plain: Bytes,
     /// The same, compressed with brotli.
-    pub(crate) brotli: Option<Cow<'static, [u8]>>,
+    pub(crate) brotli: Option<Bytes>,
     /// What they are.
     pub(crate) content_type: String,
 }
@@ -113,7 +114,7 @@ impl Site {
         let files: BTreeMap<String, File> = raw
             .into_iter()
             .map(|(path, plain)| {
-                let brotli = compressed.remove(&path);
+                let (plain, brotli) = (shared(plain), compressed.remove(&path).map(shared));
                 let content_type = content_type(&path);
                 (path, File { plain, brotli, content_type })
             })
@@ -130,6 +131,14 @@ impl Site {
     /// The addresses of the hashed files; none without a site.
     pub(crate) fn names(&self) -> Option<&SiteFiles> {
         self.names.as_ref()
+    }
+}
+
+/// Bytes that every answer has in common.
+fn shared(bytes: Cow<'static, [u8]>) -> Bytes {
+    match bytes {
+        Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+        Cow::Owned(bytes) => bytes.into(),
     }
 }
 

@@ -4,31 +4,30 @@ mod parquet;
 mod store;
 mod thrift;
 
-pub(crate) use store::{Store, StoreError, is_stored, unpacked};
+pub(crate) use store::{Store, StoreError, is_stored};
 
 use std::path::Path;
-use std::sync::Arc;
 
 use axum::body::Bytes;
 use model::routing::Trace;
 use model::routing::text::{self, TextError};
-use tokio::sync::Semaphore;
+
+use crate::budget::Turns;
 
 /// Room for traces, in MiB, unless a flag says otherwise.
 pub(crate) const MOST_MIB: u64 = 1_024;
 /// The directory of traces below that of data.
 pub(crate) const DIRECTORY: &str = "traces";
-/// Uploads that are received at once.
-const UPLOADS: usize = 8;
 /// Traces that are read at once: each may take some hundred MiB while it is.
-const READERS: usize = 2;
+const MAX_READERS: usize = 2;
+/// Traces of one address that are read or wait for that.
+const MAX_READERS_PER_ADDRESS: u64 = 2;
 
-/// The traces of a server, and who may read how many at once.
+/// The traces of a server, and whose turn it is to have one read.
 #[derive(Debug)]
 pub(crate) struct Traces {
     pub(crate) store: Store,
-    pub(crate) uploads: Arc<Semaphore>,
-    pub(crate) readers: Arc<Semaphore>,
+    pub(crate) readers: Turns,
 }
 
 impl Traces {
@@ -36,8 +35,7 @@ impl Traces {
     pub(crate) fn new(data: &Path, mib: u64) -> Self {
         Self {
             store: Store::new(data.join(DIRECTORY), mib.saturating_mul(1 << 20)),
-            uploads: Arc::new(Semaphore::new(UPLOADS)),
-            readers: Arc::new(Semaphore::new(READERS)),
+            readers: Turns::new(MAX_READERS, MAX_READERS_PER_ADDRESS),
         }
     }
 }

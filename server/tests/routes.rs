@@ -101,7 +101,9 @@ impl TestApp {
 
     async fn send(&self, request: Request<Body>) -> Answer {
         let site = Site::from_directory(self.site.path()).unwrap();
-        send(AppState::new(site, self.data.path().to_owned()), request).await
+        let state = AppState::new(site, self.data.path().to_owned());
+        let names = ["moe.example", "a.example"].map(|name| name.parse().unwrap());
+        send(state.named(names), request).await
     }
 
     async fn get(&self, path: &str) -> Answer {

@@ -481,7 +481,7 @@ fn whoever_watches_a_sweep_keeps_no_server_from_ending() {
     let path =
         answer(&server, "POST", "/api/v1/sweeps", &spec(2_000).to_string())["events"].clone();
     let mut watching = TcpStream::connect(&server.address).unwrap();
-    let request = format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", path.as_str().unwrap());
+    let request = format!("GET {} HTTP/1.1\r\nhost: localhost\r\n\r\n", path.as_str().unwrap());
     watching.write_all(request.as_bytes()).unwrap();
     let mut lines = BufReader::new(watching).lines().map(Result::unwrap);
     assert!(lines.any(|line| line == "event: progress"));

@@ -8,9 +8,11 @@ use etcetera::BaseStrategy;
 
 use super::{Failure, output};
 use crate::in_use::{self, Hold, HoldError};
-use crate::listen::{self, ListenError};
+use crate::listen::{self, Limits, ListenError, MAX_CONNECTIONS};
 use crate::nats::Address;
-use crate::{AppState, EmbedFrom, PublicUrl, Site, backup, files, router, store, traces};
+use crate::{
+    AppState, EmbedFrom, Host, PublicUrl, Site, backup, files, reviews, router, store, traces,
+};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]
@@ -28,6 +30,10 @@ pub(super) struct Arguments {
     /// visitor asked for]
     #[arg(long, value_name = "https://HOST")]
     public_url: Option<PublicUrl>,
+    /// One more name or address by which visitors may ask for it, without a port; others than
+    /// those, `--public-url`'s, `--listen`'s and this machine's own are refused
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<Host>,
     /// Sites whose pages may show panels of designs: `*`, `none`, or origins with commas between
     #[arg(long, value_name = "ORIGINS", default_value = "*")]
     embed_from: EmbedFrom,
@@ -37,8 +43,20 @@ pub(super) struct Arguments {
     user_header: Option<HeaderName>,
     /// Sockets of review sessions that one address may have at once; a proxy on this machine says
     /// by X-Forwarded-For whose they are
-    #[arg(long, value_name = "NUMBER", default_value_t = 256)]
+    #[arg(long, value_name = "NUMBER", default_value_t = reviews::SOCKETS_PER_ADDRESS)]
     sockets_per_address: u32,
+    /// Connections at once, and not more than there are descriptors for
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = MAX_CONNECTIONS,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    max_connections: u32,
+    /// Connections of one address at once, and not more than half of all; those of a proxy on this
+    /// machine count as its visitors' [default: 512, or twice --sockets-per-address]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    max_connections_per_address: Option<u32>,
     /// Room for uploaded traces of expert loads, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1_024)]
     trace_store_mib: u64,
@@ -63,7 +81,7 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = &arguments.listen;
     let mut said = Ok(());
     let mut state = AppState::new(site, data).with_trace_store(arguments.trace_store_mib);
-    state = state.embedded_from(arguments.embed_from);
+    state = state.embedded_from(arguments.embed_from).named(arguments.hosts).listening(listen);
     if let Some(url) = arguments.public_url {
         state = state.at(url);
     }
@@ -76,10 +94,12 @@ pub(super) fn run(arguments: Arguments) -> Result<(), Failure> {
         state.sweeps().map_err(|error| Failure::Internal(error.to_string()))?;
     }
     state.reviews.allow_sockets(arguments.sockets_per_address);
+    let per_address = arguments.max_connections_per_address;
+    let limits = Limits::new(arguments.max_connections, per_address, arguments.sockets_per_address);
     let closing = state.closing.clone();
     let reviews = state.reviews.clone();
     let last = async move { reviews.emptied().await };
-    let outcome = listen::serve(listen, router(state), &closing, last, |address| {
+    let outcome = listen::serve(listen, router(state), limits, &closing, last, |address| {
         said = output::result(&format!("listening on http://{address}\n"));
     });
     outcome.map_err(|error| explain(listen, &error))?;

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::link::{Address, Link, NatsError, each};
 use super::message::{Answer, Puzzle, Stop, Task};
 use super::{PAUSE, version_token};
+use crate::logged;
 use crate::sweeps::rows::Format;
 
 /// Chunks under way for each thread of a worker: one at work, one at hand, one on its way.
@@ -333,7 +334,8 @@ impl Desk {
         let Some(sent) = self.under_way.get(&key) else { return };
         if head.model_version != model::MODEL_VERSION || head.end != sent.claim.places().end {
             let theirs = head.model_version;
-            tracing::error!(sweep = key.0, theirs, "a result of another model is dropped");
+            let sweep = logged::key(&key.0);
+            tracing::error!(sweep, theirs, "a result of another model is dropped");
             return;
         }
         let places = sent.claim.places();
@@ -417,7 +419,10 @@ impl Desk {
                 continue;
             }
             self.missing.remove(sweep);
-            tracing::warn!(sweep, "chunks got lost; they are handed out again");
+            tracing::warn!(
+                sweep = logged::key(sweep),
+                "chunks got lost; they are handed out again"
+            );
             // Under a new name, as the old one may count as a repeat.
             *self.runs.entry(sweep.clone()).or_default() += 1;
             let lost = self.under_way.iter_mut().filter(|(key, _)| key.0 == *sweep);

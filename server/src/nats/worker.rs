@@ -18,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use super::link::{Address, Link, NatsError, each};
 use super::message::{Answer, Head, MOST_BYTES, Stop, Task};
 use super::{PATIENCE, PAUSE, SILENCE, version_token};
+use crate::logged;
 
 /// Spaces that are kept for the chunks to come.
 const MOST_SPACES: usize = 16;
@@ -225,7 +226,7 @@ impl Worker {
                 if found.size() > LARGEST { answer(task, None, vec![], Some(why)) } else { found }
             }),
             Err(_) => {
-                tracing::error!(sweep = task.sweep, ?places, "a chunk panicked");
+                tracing::error!(sweep = logged::key(&task.sweep), ?places, "a chunk panicked");
                 failed("a worker made a mistake; its log says more".to_owned())
             }
         }

@@ -18,6 +18,7 @@ use super::foreign::Foreign;
 use super::seat::{Grant, Seat};
 use super::settle::{Answer, Asked, Batch, Outcome, Settled, settle};
 use super::{Reviews, ledger};
+use crate::logged;
 use crate::nats::{Notice, NoticeKind};
 
 /// Changes that are written down together, at most.
@@ -240,11 +241,11 @@ impl Keeper {
         let outcomes = match tokio::task::spawn_blocking(work).await {
             Ok(Ok(settled)) => self.settled(settled),
             Ok(Err(error)) => {
-                tracing::error!(review = %self.review, %error, "changes can't be written down");
+                tracing::error!(review = logged::key(&self.review), %error, "changes can't be written down");
                 vec![]
             }
             Err(error) => {
-                tracing::error!(review = %self.review, %error, "changes couldn't be settled");
+                tracing::error!(review = logged::key(&self.review), %error, "changes couldn't be settled");
                 vec![]
             }
         };
@@ -290,7 +291,7 @@ impl Keeper {
         };
         if let Ok(Err(error)) = tokio::task::spawn_blocking(work).await {
             // The next opening is slower, and that is all.
-            tracing::warn!(review = %self.review, %error, "a room can't be kept");
+            tracing::warn!(review = logged::key(&self.review), %error, "a room can't be kept");
         }
     }
 

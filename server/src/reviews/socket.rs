@@ -10,12 +10,12 @@ use review::{Person, Seq, Setting, clean_name};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
-use super::crowd::Place;
 use super::keeper::{Again, Cast, Joined, Joining, Message, Saying, left, may_lead, text};
 use super::rate::Bucket;
 use super::seat::{Grant, is_small, is_small_setting};
 use super::settle::{Answer, Asked, Outcome};
 use super::{Reviews, check_name, check_op, now_millis, person};
+use crate::crowd::Place;
 
 /// How long the first word may take.
 const HELLO: Duration = Duration::from_secs(10);

@@ -5,9 +5,12 @@
 
 mod sheet;
 
+use std::io::Cursor;
+
 use axum::extract::{Path, RawQuery, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use model::design::Design;
 use model::file::Extent;
 use model::link;
 
@@ -15,8 +18,13 @@ use super::page::off_thread;
 use super::reading::Reading;
 use crate::AppState;
 use crate::choices;
+use crate::client::Client;
 use crate::exports::{self, Export};
 use crate::problem::Problem;
+use crate::sending::{self, Packed};
+
+/// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
+const MIN_PACKED_BYTES: usize = 256 << 10;
 
 /// The sheet of a design.
 pub(super) async fn sheet(
@@ -41,8 +49,11 @@ pub(super) async fn sheet(
 
 /// One file, to be saved.
 pub(super) async fn file(
+    State(state): State<AppState>,
+    Client(client): Client,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
+    asked: HeaderMap,
 ) -> Result<Response, Problem> {
     let export = Export::of(&name).ok_or_else(|| {
         let known = Export::ALL.map(Export::name).join(", ");
@@ -52,13 +63,56 @@ pub(super) async fn file(
     let name = format!("attachment; filename=\"{}\"", export.file_name(&design));
     let name = HeaderValue::try_from(name);
     let name = name.map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "no file has this name"))?;
-    let bytes = off_thread(move || exports::file(export, &design, Extent::Changed)).await?;
-    let bytes = bytes.map_err(|why| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))?;
+    let made = made(&state, &client, export, design).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(export.media_type())),
         (header::CONTENT_DISPOSITION, name),
         // The day stands in it.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, bytes).into_response())
+    let file = match made {
+        Made::Small(bytes) => bytes.into_response(),
+        Made::Packed(bytes) => {
+            let held_bytes = bytes.len();
+            let packed = Packed { stored: Cursor::new(bytes), held_bytes, most_bytes: u64::MAX };
+            sending::packed(&state.outbox, &client, &asked, packed)?
+        }
+    };
+    Ok((headers, file).into_response())
+}
+
+/// A file as it is sent.
+enum Made {
+    Small(Vec<u8>),
+    Packed(Vec<u8>),
+}
+
+/// Makes a file. Few timelines are made at once: each takes some ten MiB meanwhile.
+async fn made(
+    state: &AppState,
+    client: &str,
+    export: Export,
+    design: Design,
+) -> Result<Made, Problem> {
+    let turn = match export {
+        Export::Trace => Some(state.makers.turn(client).await?),
+        Export::Megatron
+        | Export::Mindspeed
+        | Export::Json
+        | Export::Toml
+        | Export::Csv
+        | Export::Metrics
+        | Export::Parquet => None,
+    };
+    let work = move || {
+        // Held until the work is done, even when nobody waits for it any more.
+        let _turn = turn;
+        let bytes = exports::file(export, &design, Extent::Changed)?;
+        if bytes.len() < MIN_PACKED_BYTES {
+            return Ok(Made::Small(bytes));
+        }
+        sending::pack(&bytes).map(Made::Packed).map_err(|error| error.to_string())
+    };
+    let made = off_thread(work).await?;
+    made.map_err(|why| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, why))
 }

@@ -1,11 +1,13 @@
 //! `GET /pkg/{path}` and the public files: the built site.
 
+use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::not_found;
 use crate::AppState;
+use crate::sending::Shared;
 use crate::site::File;
 
 /// Hashed files never change under their name, so browsers may keep them for ever.
@@ -52,7 +54,7 @@ fn send(file: &File, brotli: bool, cache: &'static str) -> Response {
     if let Ok(content_type) = HeaderValue::from_str(&file.content_type) {
         headers.insert(header::CONTENT_TYPE, content_type);
     }
-    (headers, bytes.to_vec()).into_response()
+    (headers, Extension(Shared), bytes.clone()).into_response()
 }
 
 /// Does the client accept brotli, other than with weight zero?

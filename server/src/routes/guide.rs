@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use app::html::{element, escaped};
+use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use super::not_found;
 use super::reading::Reading;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
+use crate::sending::Shared;
 use crate::{AppState, choices};
 
 /// The table of contents.
@@ -36,7 +38,8 @@ pub(super) async fn image(
         Some(bytes) => {
             let kind = HeaderValue::from_static("image/png");
             let cache = HeaderValue::from_static("public, max-age=86400");
-            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache)], bytes).into_response()
+            let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache)];
+            (headers, Extension(Shared), bytes).into_response()
         }
         None => not_found::not_found(&state, &request),
     }

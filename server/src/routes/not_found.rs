@@ -61,6 +61,26 @@ pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Res
     Problem::new(StatusCode::URI_TOO_LONG, detail).into_response()
 }
 
+/// A name of another server; it is plain, so that it can stand in a page.
+pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Response {
+    let status = StatusCode::MISDIRECTED_REQUEST;
+    if is_for_people(request) {
+        let title = "This server doesn't have that name";
+        let body = format!(
+            "<h1>{title}</h1>\n<p><span>You asked for</span> <code>{host}</code></p>\n\
+             <p><span>Whoever runs the server can give it that name:</span> \
+             <code>moescape serve --host {host}</code></p>"
+        );
+        let page = Reading { title, class: "broken-link", body: &body, ..Reading::default() };
+        return page.answer(state, choices::theme(request.headers()).as_deref(), status);
+    }
+    let detail = format!(
+        "this server doesn't have the name {host}; who runs it gives it that name by --host \
+         {host}, or by --public-url"
+    );
+    Problem::new(status, detail).into_response()
+}
+
 /// A method that the route doesn't have; the header `Allow` names those that it has.
 pub(super) async fn wrong_method(request: Request) -> Response {
     let detail = format!("{} isn't answered here; {ROUTES}", request.method());

@@ -12,7 +12,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::extract::{FromRequestParts, Path, RawQuery, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use review::wire::LONGEST;
 use review::{Cause, Change, Role};
@@ -339,7 +339,6 @@ pub(super) async fn socket(
     State(state): State<AppState>,
     holder: Holder,
     Client(client): Client,
-    uri: Uri,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
@@ -352,7 +351,6 @@ pub(super) async fn socket(
         let detail = "the server talks with as many as it can; try again later";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(10)
     })?;
-    tracing::debug!(path = uri.path(), "a socket opens");
     let user = user(&state, &headers);
     let visitor = Visitor { grant: holder.grant, token: holder.token, user };
     let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());

@@ -3,27 +3,20 @@
 use std::io::{self, Cursor, Read, Write};
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use model::file::json;
 use sweep::{Part, Progress, Row};
-use tokio::sync::mpsc;
 
 use super::query;
 use super::sweeps::{Failure, blocking, broken, unknown};
 use crate::AppState;
+use crate::client::Client;
+use crate::sending;
 use crate::store::StoreError;
 use crate::sweeps::rows::{self, Format};
 use crate::sweeps::{Engine, Keeping, MOST_ROWS, table};
-
-/// Bytes that are sent at once.
-const PIECE: usize = 64 << 10;
-
-/// Pieces that wait for a slow reader.
-const WAITING: usize = 4;
 
 /// A kind of file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,8 +44,10 @@ enum Which {
 /// Sends the rows while they are made: nobody holds them all.
 pub(super) async fn rows(
     State(state): State<AppState>,
+    Client(client): Client,
     Path(id): Path<String>,
     RawQuery(asked): RawQuery,
+    asked_by: HeaderMap,
 ) -> Result<Response, Failure> {
     let asked = asked.unwrap_or_default();
     let [format, of] = query::parameters(&asked, ["format", "of"]).map_err(Failure::Problem)?;
@@ -67,6 +62,7 @@ pub(super) async fn rows(
     ];
     let which = of.map(|of| query::choice("of", &of, &choices)).transpose();
     let which = which.map_err(Failure::Problem)?.unwrap_or(Which::Kept);
+    let outbox = Arc::clone(&state.outbox);
     let source = blocking(move || Source::of(&state, &id, which)).await?;
     let (content_type, extension) = match kind {
         Kind::Csv => ("text/csv; charset=utf-8", "csv"),
@@ -82,7 +78,9 @@ pub(super) async fn rows(
         (header::CONTENT_DISPOSITION, name),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    Ok((headers, source.into_body(kind)).into_response())
+    let written = move |to: &mut (dyn Write + Send)| source.write(kind, to);
+    let rows = sending::streamed(&outbox, &client, &asked_by, written);
+    Ok((headers, rows.map_err(Failure::Problem)?).into_response())
 }
 
 /// Where the rows come from.
@@ -122,41 +120,14 @@ impl Source {
         Ok(Self { part, rows })
     }
 
-    /// A body that is written by a thread of its own.
-    fn into_body(self, kind: Kind) -> Body {
-        let (to, from) = mpsc::channel(WAITING);
-        let thread = std::thread::Builder::new().name("rows".to_owned());
-        let failed = to.clone();
-        let started = thread.spawn(move || {
-            let mut sink = Sink { to, piece: Vec::with_capacity(PIECE) };
-            let written = self.write(kind, &mut sink).and_then(|()| sink.flush());
-            if let Err(error) = written
-                && error.kind() != io::ErrorKind::BrokenPipe
-            {
-                tracing::error!(%error, "rows can't be sent");
-                // The reader sees that the file isn't whole.
-                let _ = sink.to.blocking_send(Err(error));
-            }
-        });
-        if let Err(error) = started {
-            let _ = failed.try_send(Err(error));
-        }
-        let pieces =
-            stream::unfold(
-                from,
-                |mut from| async move { from.recv().await.map(|piece| (piece, from)) },
-            );
-        Body::from_stream(pieces)
-    }
-
-    fn write(self, kind: Kind, sink: &mut Sink) -> io::Result<()> {
+    fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
         let Self { part: Part { space, progress }, rows } = self;
         match kind {
-            Kind::Csv => rows::write(&space, Format::Csv, rows, sink),
-            Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, sink),
+            Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
+            Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),
             Kind::Parquet => {
                 let result = json::print(&sweep::result(&space, &progress));
-                table::write(&space, rows, sink, result)
+                table::write(&space, rows, to, result)
             }
         }
     }
@@ -226,30 +197,6 @@ impl Read for Stored {
                 }
             }
         }
-    }
-}
-
-/// Sends what is written, in pieces.
-struct Sink {
-    to: mpsc::Sender<io::Result<Bytes>>,
-    piece: Vec<u8>,
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.piece.is_empty() {
-            return Ok(());
-        }
-        let piece = Bytes::from(std::mem::take(&mut self.piece));
-        self.to.blocking_send(Ok(piece)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{FromRequest, Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use model::file::Tree;
 use model::routing::{Trace, measure};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task;
 
 use super::json_response;
 use crate::AppState;
+use crate::client::Client;
 use crate::problem::Problem;
+use crate::sending::{self, Packed};
 use crate::traces::{self, StoreError, Traces};
 
 /// Bytes of an uploaded file, at most.
@@ -27,15 +28,16 @@ const MOST_PACKED: u64 = 1 << 30;
 /// Keeps the trace of a CSV, JSON or Parquet body and says what it is.
 pub(super) async fn add(
     State(state): State<AppState>,
-    request: Request,
+    Client(client): Client,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
+    // Whoever is slow to send it keeps nobody from having theirs read.
+    let body = body.map_err(|error| unread(&error))?;
     let traces = Arc::clone(&state.traces);
-    let upload = permit(&traces.uploads).await?;
-    let body = Bytes::from_request(request, &state).await.map_err(|error| unread(&error))?;
-    let reader = permit(&traces.readers).await?;
+    let turn = traces.readers.turn(&client).await?;
     let answer = task::spawn_blocking(move || {
         // Held until the work is done, even when nobody waits for it any more.
-        let _permits = (upload, reader);
+        let _turn = turn;
         keep(&traces, &body)
     });
     let (hash, summary) = answer.await.map_err(|_| mistake())??;
@@ -47,54 +49,27 @@ pub(super) async fn add(
     Ok(response)
 }
 
-/// The packed trace with this hash.
+/// The packed trace with this hash, read while it is sent.
 pub(super) async fn packed(
     State(state): State<AppState>,
+    Client(client): Client,
     Path(hash): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    let as_stored = accepts.is_some_and(accepts_gzip);
     let traces = Arc::clone(&state.traces);
-    let reader = permit(&traces.readers).await?;
-    let answer = task::spawn_blocking(move || {
-        let _permit = reader;
-        let stored = traces.store.get(&hash)?;
-        stored
-            .map(
-                |stored| {
-                    if as_stored { Ok(stored) } else { traces::unpacked(&stored, MOST_PACKED) }
-                },
-            )
-            .transpose()
-    });
-    let bytes = answer.await.map_err(|_| mistake())?;
-    let bytes = bytes.map_err(|error| not_kept(&error.into()))?.ok_or_else(|| {
+    let stored = task::spawn_blocking(move || traces.store.open(&hash));
+    let stored = stored.await.map_err(|_| mistake())?.map_err(|error| not_kept(&error.into()))?;
+    let stored = stored.ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
     })?;
-    let mut response = bytes.into_response();
+    let packed = Packed { stored, held_bytes: 0, most_bytes: MOST_PACKED };
+    let mut response = sending::packed(&state.outbox, &client, &headers, packed)?;
     let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     // What a hash names never changes.
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     headers.insert(header::CACHE_CONTROL, forever);
-    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    if as_stored {
-        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
     Ok(response)
-}
-
-/// Does a client take gzip?
-fn accepts_gzip(accepts: &str) -> bool {
-    accepts.split(',').any(|coding| {
-        let mut parts = coding.split(';').map(str::trim);
-        let refused = |part: &str| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000");
-        parts.next() == Some("gzip") && !parts.any(refused)
-    })
-}
-
-async fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
-    Arc::clone(semaphore).acquire_owned().await.map_err(|_: AcquireError| mistake())
 }
 
 /// Reads and stores a trace.

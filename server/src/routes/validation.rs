@@ -1,9 +1,11 @@
 //! `GET /api/v1/validation` and `/api/v1/validation.csv`: published runs beside their predictions.
 
+use axum::Extension;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::problem::Problem;
+use crate::sending::Shared;
 use crate::validated::{Validated, validated};
 
 /// The object of `moescape validate --json`.
@@ -44,7 +46,7 @@ fn send(
         return (StatusCode::NOT_MODIFIED, answer).into_response();
     }
     answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    (answer, text).into_response()
+    (answer, Extension(Shared), text).into_response()
 }
 
 /// Does the client have this version?

@@ -14,6 +14,7 @@ use super::kept::{Keeping, Kept, MOST_ROWS_OF_ALL};
 use super::ledger::{self, Entry, Saved, Stored};
 use super::queue::Queue;
 use super::trial::Trial;
+use crate::logged;
 use crate::nats::{Address, Coordinator, NatsError};
 use crate::store::{Store, StoreError};
 
@@ -99,7 +100,7 @@ impl Engine {
             match revive(&store, stored) {
                 Ok(job) => queue.add(Arc::new(job)),
                 Err(why) => {
-                    tracing::error!(sweep = id, why, "a sweep can't go on");
+                    tracing::error!(sweep = logged::key(&id), why, "a sweep can't go on");
                     let (state, keeping) = (State::Failed, Keeping::No);
                     let rows = Arc::default();
                     let saved = Saved { state, progress: None, result: None, keeping, rows };
@@ -320,6 +321,7 @@ fn clean_up(store: Store, sweeps: Vec<String>) {
     let work = move || {
         for sweep in &sweeps {
             if let Err(error) = ledger::remove_rows(&store, sweep) {
+                let sweep = logged::key(sweep);
                 tracing::error!(sweep, %error, "rows can't be removed");
             }
         }

@@ -10,6 +10,7 @@ use super::job::{Job, Outcome, State};
 use super::ledger;
 use super::queue::Queue;
 use super::rows::Format;
+use crate::logged;
 use crate::nats::{Chunks, Claim, Coordinator};
 use crate::store::Store;
 
@@ -95,7 +96,7 @@ impl Shared {
         let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
         let saved = ledger::Saved { state, progress, result, keeping, rows: Arc::clone(&rows) };
         if let Err(error) = ledger::save(&self.store, &job.id, saved) {
-            tracing::error!(sweep = job.id, %error, "a sweep can't be saved");
+            tracing::error!(sweep = logged::key(&job.id), %error, "a sweep can't be saved");
             job.inner().kept.restore(&rows);
         }
     }

@@ -57,13 +57,9 @@ impl Store {
     pub(crate) fn put(&self, trace: &Trace) -> Result<String, StoreError> {
         let hash = trace.content_hash();
         let bytes = packed::write(trace);
-        if let Some(stored) = self.get(&hash)? {
+        if let Some(stored) = self.open(&hash)? {
             // The hash is no secret's: two traces that share it can be made on purpose.
-            return if unpacked(&stored, bytes.len() as u64 + 1)? == bytes {
-                Ok(hash)
-            } else {
-                Err(StoreError::Taken)
-            };
+            return if unpacks_to(stored, &bytes)? { Ok(hash) } else { Err(StoreError::Taken) };
         }
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&bytes)?;
@@ -90,13 +86,13 @@ impl Store {
         Ok(hash)
     }
 
-    /// The compressed bytes of a packed trace, if there is one with this hash.
-    pub(crate) fn get(&self, hash: &str) -> io::Result<Option<Vec<u8>>> {
+    /// The file of a packed trace, compressed, if there is one with this hash.
+    pub(crate) fn open(&self, hash: &str) -> io::Result<Option<File>> {
         if !is_hash(hash) {
             return Ok(None);
         }
-        match fs::read(self.path(hash)) {
-            Ok(bytes) => Ok(Some(bytes)),
+        match File::open(self.path(hash)) {
+            Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -118,11 +114,19 @@ fn is_hash(hash: &str) -> bool {
     hash.len() == HASH_DIGITS && hash.bytes().all(digit)
 }
 
-/// The bytes of a stored file, up to so many.
-pub(crate) fn unpacked(stored: &[u8], most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(stored).take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Does a stored file hold these bytes? It is read in pieces.
+fn unpacks_to(stored: File, bytes: &[u8]) -> io::Result<bool> {
+    let (mut stored, mut rest) = (GzDecoder::new(stored), bytes);
+    let mut piece = vec![0; 64 << 10];
+    loop {
+        match stored.read(&mut piece)? {
+            0 => return Ok(rest.is_empty()),
+            count => match rest.strip_prefix(&piece[..count]) {
+                Some(behind) => rest = behind,
+                None => return Ok(false),
+            },
+        }
+    }
 }
 
 /// Writes a file whole or not at all.

@@ -24,14 +24,23 @@ impl Drop for Process {
 impl Process {
     /// Starts it on a data directory, with more arguments, and waits until it listens.
     pub(crate) fn start(data: &Path, more: &[&str], log: Stdio) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_moescape"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .args(more)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_moescape"));
+        program.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(more);
+        Self::spawn(program, log)
+    }
+
+    /// The same with few descriptors.
+    #[allow(dead_code, reason = "few tests use it")]
+    pub(crate) fn start_with_descriptors(number: u32, data: &Path, log: Stdio) -> Self {
+        let mut shell = Command::new("sh");
+        let start =
+            format!("ulimit -n {number} && exec \"$0\" serve --listen 127.0.0.1:0 --data \"$1\"");
+        shell.args(["-c", &start, env!("CARGO_BIN_EXE_moescape")]).arg(data);
+        Self::spawn(shell, log)
+    }
+
+    fn spawn(mut program: Command, log: Stdio) -> Self {
+        let mut child = program.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().trim_start_matches("listening on http://").to_owned();
@@ -43,7 +52,7 @@ impl Process {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
         let request = format!(
-            "{method} {path} HTTP/1.0\r\nhost: x\r\ncontent-length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.0\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();

@@ -183,7 +183,7 @@ async fn who_sends_a_letter_now_and_then_is_not_waited_for() {
     let server = Server::start(data.path());
     let mut slow = TcpStream::connect(&server.address).await.unwrap();
     let start = Instant::now();
-    slow.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n").await.unwrap();
     let (mut read, mut write) = slow.into_split();
     let drip = tokio::spawn(async move {
         while write.write_all(b"x: y\r\n").await.is_ok() {

@@ -1,10 +1,12 @@
 //! Every download of the server says inside which design it is of, by which version of the model
 //! it was computed, and when.
 
+use std::io::Read;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::body::Bytes;
 use axum::http::StatusCode;
+use flate2::read::GzDecoder;
 use model::{MODEL_VERSION, link};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
@@ -102,6 +104,46 @@ async fn every_download_says_where_it_comes_from() {
         let design = if is_of_runs { "v=1&preset=" } else { QUERY };
         for part in [design, MODEL_VERSION, &year()] {
             assert!(inside.contains(part), "{address} lacks {part}: {inside:.2000}");
+        }
+    }
+}
+
+/// What clients accept: nothing, one coding, a browser's list.
+const ENCODINGS: [&str; 7] =
+    ["identity", "gzip", "br", "zstd", "deflate", "*", "gzip, deflate, br, zstd"];
+
+/// A body that broke off fails in `send`; one that is packed by gzip says the same unpacked.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_answer_comes_whole_in_every_encoding() {
+    let app = TestApp::new();
+    let id = swept(&app).await;
+    let rows = ["csv", "jsonl", "parquet"].into_iter().flat_map(|format| {
+        let id = &id;
+        let of = ["front", "best", "sample"].into_iter();
+        of.map(move |of| format!("/api/v1/sweeps/{id}/rows?format={format}&of={of}"))
+    });
+    let trace = "step,layer,expert,tokens\n".to_owned()
+        + &(0..4_000).map(|step| format!("{step},0,0,{step}1\n")).collect::<String>();
+    let trace = app.post("/api/v1/traces", trace).await.header("location").to_owned();
+    let timeline = "/export/timeline.json?v=1&preset=llama-3-8b&training.global_batch_size=4096";
+    let others = ["/", "/trust", "/api/v1/validation", "/api/v1/validation.csv", timeline, &trace];
+    let paths = rows.chain(others.map(str::to_owned));
+    let paths = paths.chain([format!("/api/v1/sweeps/{id}/events"), format!("/s/{id}/data")]);
+    for path in paths {
+        let plain = app.get_with(&path, "accept-encoding", "identity").await;
+        assert_eq!(plain.status, StatusCode::OK, "{path}");
+        assert!(!plain.bytes.is_empty(), "{path}");
+        for encoding in ENCODINGS {
+            let answer = app.get_with(&path, "accept-encoding", encoding).await;
+            let coding = answer.headers.get("content-encoding");
+            if coding.is_some_and(|coding| coding == "gzip") {
+                let mut unpacked = vec![];
+                GzDecoder::new(&answer.bytes[..]).read_to_end(&mut unpacked).unwrap();
+                // Pages have a nonce.
+                assert!(path.len() < 8 || unpacked == plain.bytes, "{path} as {encoding}");
+            } else {
+                assert!(!answer.bytes.is_empty(), "{path} as {encoding}");
+            }
         }
     }
 }

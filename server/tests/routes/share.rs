@@ -105,6 +105,7 @@ async fn previews_have_the_whole_address_of_a_picture() {
     let site = Site::from_directory(app.site.path()).unwrap();
     let state = AppState::new(site, app.data.path().to_owned());
     let state = state.at("https://public.example".parse().unwrap());
+    let state = state.named(["inner".parse().unwrap()]);
     let request = Request::get("/").header("host", "inner").body(Body::empty()).unwrap();
     let page = crate::send(state, request).await;
     assert!(page.text().contains("content=\"https://public.example/card.png?v=1&amp;preset="));

@@ -1,0 +1,184 @@
+//! Who gets in: so many connections at once, and so many of one address.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, StatusCode};
+use tokio::net::TcpStream;
+
+use crate::budget::{Budget, Short, Taken};
+use crate::client;
+use crate::crowd::Place;
+use crate::problem::Problem;
+
+/// Connections of a server, at most, unless it was told otherwise.
+pub(crate) const MAX_CONNECTIONS: u32 = 4_096;
+
+/// Connections of an address, at most, unless it was told otherwise: a company's network may be
+/// one address to it.
+const MAX_CONNECTIONS_PER_ADDRESS: u32 = 512;
+
+/// Descriptors that are left for everything else: the store, files that are sent, other servers.
+const RESERVED_DESCRIPTORS: u64 = 48;
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) connections: u32,
+    pub(crate) per_address: u32,
+}
+
+impl Limits {
+    /// So many connections, and so many of an address that may have so many sockets of sessions:
+    /// browsers have one of those and a few more.
+    pub(crate) fn new(connections: u32, per_address: Option<u32>, sockets: u32) -> Self {
+        let usual = MAX_CONNECTIONS_PER_ADDRESS.max(sockets.saturating_mul(2));
+        Self { connections, per_address: per_address.unwrap_or(usual) }
+    }
+
+    /// As many of them as there are descriptors for. No address has more than half of all.
+    pub(super) fn within(self, descriptors: u64) -> Self {
+        let most = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(2);
+        let connections = self.connections.min(u32::try_from(most).unwrap_or(u32::MAX)).max(1);
+        let per_address = self.per_address.min(connections.div_ceil(2));
+        Self { connections, per_address }
+    }
+}
+
+/// Descriptors that this process may have, after it asked for as many as these connections take.
+#[cfg(unix)]
+pub(super) fn descriptors(connections: u32) -> u64 {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = u64::from(connections) + 2 * RESERVED_DESCRIPTORS;
+    let (Some(now), most) = (current, maximum.unwrap_or(u64::MAX)) else { return u64::MAX };
+    let more = now.max(wanted.min(most));
+    let asked = Rlimit { current: Some(more), maximum };
+    if more > now && setrlimit(Resource::Nofile, asked).is_ok() { more } else { now }
+}
+
+#[cfg(not(unix))]
+pub(super) fn descriptors(_: u32) -> u64 {
+    u64::MAX
+}
+
+/// The connections that are open.
+#[derive(Debug)]
+pub(super) struct Door(Arc<Budget>);
+
+/// A connection that was let in, until its socket is closed.
+#[derive(Debug)]
+pub(super) struct Guest {
+    pub(super) peer: SocketAddr,
+    taken: Mutex<Taken>,
+    door: Arc<Budget>,
+}
+
+impl Door {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self(Arc::new(Budget::new(limits.connections, limits.per_address)))
+    }
+
+    /// Lets a connection in.
+    ///
+    /// # Errors
+    /// Why there is no room for it.
+    pub(super) fn enter(&self, peer: SocketAddr) -> Result<Arc<Guest>, Short> {
+        let taken = self.0.take(&client::network(peer.ip()), 1)?;
+        Ok(Arc::new(Guest { peer, taken: Mutex::new(taken), door: Arc::clone(&self.0) }))
+    }
+}
+
+impl Guest {
+    /// Counts a request that a proxy on this machine passes on as one of whoever sent it: the
+    /// proxy's own connection is nobody's then.
+    ///
+    /// # Errors
+    /// A problem for a client who has as many requests under way as it may have connections.
+    pub(super) fn stand_for(&self, headers: &HeaderMap) -> Result<Option<Place>, Problem> {
+        if !self.peer.ip().to_canonical().is_loopback() {
+            return Ok(None);
+        }
+        let Some(behind) = client::forwarded(headers) else { return Ok(None) };
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).stands_for_others();
+        self.door.share_of(&behind, 1).map(Some).map_err(|_| {
+            let detail = "as many requests of your address are under way as may be";
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail).with_retry(5)
+        })
+    }
+}
+
+/// Says that there is no room, and closes. Nothing is waited for.
+pub(super) fn turn_away(stream: TcpStream) {
+    const ANSWER: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\n\
+        content-type: text/plain\r\ncontent-length: 43\r\nconnection: close\r\n\r\n\
+        too many connections are open; retry later\n";
+    let Ok(mut stream) = stream.into_std() else { return };
+    let _ = stream.write(ANSWER);
+    let _ = stream.shutdown(Shutdown::Write);
+    // A system that finds bytes unread at the end takes the answer back.
+    let _ = stream.read(&mut [0; 4_096]);
+}
+
+/// Something that may happen very often, and is said once a second at most.
+#[derive(Debug, Default)]
+pub(super) struct Often {
+    said: Option<Instant>,
+    count: u64,
+}
+
+impl Often {
+    /// How often it happened since it was said, if it is time to say so.
+    pub(super) fn again(&mut self) -> Option<u64> {
+        const PAUSE: Duration = Duration::from_secs(1);
+        self.count += 1;
+        if self.said.is_some_and(|said| said.elapsed() < PAUSE) {
+            return None;
+        }
+        self.said = Some(Instant::now());
+        Some(std::mem::take(&mut self.count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_connections_than_descriptors_and_half_of_them_are_for_others() {
+        let limits = Limits { connections: 4_096, per_address: 512 };
+        let few = limits.within(128);
+        assert_eq!((few.connections, few.per_address), (80, 40));
+        let many = limits.within(1 << 20);
+        assert_eq!((many.connections, many.per_address), (4_096, 512));
+        assert!(limits.within(0).per_address >= 1);
+    }
+
+    #[test]
+    fn a_proxy_on_this_machine_stands_for_its_clients() {
+        let door = Door::new(Limits { connections: 4, per_address: 1 });
+        let proxy = door.enter("127.0.0.1:5000".parse().unwrap()).unwrap();
+        assert_eq!(door.enter("127.0.0.1:5001".parse().unwrap()).unwrap_err(), Short::Own);
+        let mut headers = HeaderMap::new();
+        assert!(proxy.stand_for(&headers).unwrap().is_none());
+        headers.insert("x-forwarded-for", "192.0.2.7".parse().unwrap());
+        let place = proxy.stand_for(&headers).unwrap();
+        assert!(place.is_some() && proxy.stand_for(&headers).is_err());
+        let again = door.enter("127.0.0.1:5001".parse().unwrap()).unwrap();
+        assert!(again.stand_for(&headers).is_err(), "the client has one request under way");
+        drop(place);
+        assert!(again.stand_for(&headers).is_ok());
+        // From elsewhere anybody can say that.
+        let other = door.enter("192.0.2.9:5000".parse().unwrap()).unwrap();
+        assert!(other.stand_for(&headers).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_happens_often_is_said_once_a_second() {
+        let mut often = Often::default();
+        let said: Vec<_> = (0..100).filter_map(|_| often.again()).collect();
+        assert_eq!(said, [1]);
+    }
+}
