@@ -255,6 +255,29 @@ test("the table is ordered, searched and saved", async ({ page, request }) => {
   expect((await picture).suggestedFilename()).toBe("moescape-scatter.png");
 });
 
+test("a browser gets the rows whole, in every format", async ({ page, request }) => {
+  const address = await finished(request);
+  await gotoHydrated(page, address);
+  const { readFileSync } = await import("node:fs");
+  const saved = async (name: string) => {
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name, exact: true }).click();
+    const file = await download;
+    expect(await file.failure(), name).toBeNull();
+    return readFileSync(await file.path());
+  };
+  const lines = (await saved("JSON lines")).toString().trimEnd().split("\n");
+  expect(lines.length).toBeGreaterThan(10);
+  expect(JSON.parse(lines.at(-1) ?? "")).toHaveProperty("metrics");
+  const csv = (await saved("CSV")).toString();
+  expect(csv.trimEnd().split("\n")).toHaveLength(lines.length + 1);
+  const parquet = await saved("Parquet");
+  expect([parquet.subarray(0, 4), parquet.subarray(-4)].map(String)).toEqual(["PAR1", "PAR1"]);
+  // A script of the page reads them packed, as the browser asks for them.
+  const rows = `/api/v1/sweeps/${address.slice(3)}/rows?format=csv`;
+  expect(await page.evaluate(async (rows) => (await fetch(rows)).text(), rows)).toBe(csv);
+});
+
 test("a finished sweep reads without JavaScript", async ({ visit, request }) => {
   const address = await finished(request);
   const page = await visit({ javaScriptEnabled: false });
