@@ -53,9 +53,16 @@ pub fn decimals(number: f64, places: usize) -> String {
     format!("{sign}{}{point}{fraction}", group(whole))
 }
 
-/// A number with at least so many significant digits, never dropping whole ones.
+/// A whole number that arithmetic left this far from itself, as a share, is one.
+const WHOLE: f64 = 1e-9;
+
+/// A number with at least so many significant digits, never dropping whole ones; a whole number has
+/// no decimals.
 #[must_use]
 pub fn significant(number: f64, digits: usize) -> String {
+    if (number - number.round()).abs() <= WHOLE * number.round().abs() {
+        return decimals(number, 0);
+    }
     let mut places = digits.saturating_sub(1);
     let mut bound = 10.0;
     while number.abs() >= bound && places > 0 {
@@ -87,6 +94,33 @@ pub fn likelihood(probability: f64) -> Quantity {
         _ => decimals(whole, 0),
     };
     Quantity::new(number, "%")
+}
+
+/// The shares that parts have of their sum, which add up to 100 % as they are written: each is
+/// rounded down, and those that lose most by it are rounded up until nothing is missing. A part
+/// that rounds to nothing is `<0.1 %`.
+///
+/// # Source
+/// The method of largest remainders (Hare and Niemeyer).
+#[must_use]
+pub fn shares(parts: &[f64], places: usize) -> Vec<String> {
+    let whole = 10_f64.powi(places as i32 + 2);
+    let total: f64 = parts.iter().sum();
+    let exact = |part: &f64| if total > 0.0 { part / total * whole } else { 0.0 };
+    let mut rounded: Vec<f64> = parts.iter().map(|part| exact(part).floor()).collect();
+    let lost = |index: &usize| exact(&parts[*index]) - rounded[*index];
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by(|one, other| lost(other).total_cmp(&lost(one)));
+    let missing = if total > 0.0 { whole - rounded.iter().sum::<f64>() } else { 0.0 };
+    order.into_iter().take(missing as usize).for_each(|index| rounded[index] += 1.0);
+    let least = 1.0 / 10_f64.powi(places as i32);
+    let written = parts.iter().zip(rounded).map(|(part, rounded)| match rounded == 0.0 {
+        true if *part > 0.0 => format!("<{} %", decimals(least, places)),
+        true if *part < 0.0 => format!(">−{} %", decimals(least, places)),
+        true => "0 %".to_owned(),
+        false => percent(rounded / whole, places).to_string(),
+    });
+    written.collect()
 }
 
 /// How much of the visitor's unit of memory that is.
@@ -132,6 +166,13 @@ pub fn flops(number: f64) -> Quantity {
     scaled(number, &scale)
 }
 
+/// What a device computes a second: `294.9 TFLOP/s`.
+#[must_use]
+pub fn flops_rate(rate: f64) -> Quantity {
+    let scale = [(1e18, "EFLOP/s"), (1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s")];
+    scaled(rate, &scale)
+}
+
 /// A large count: `719.1 B`, `50.3 M`; below a million every digit.
 #[must_use]
 pub fn count(number: f64) -> Quantity {
@@ -142,13 +183,13 @@ pub fn count(number: f64) -> Quantity {
     scaled(number, &[(1e12, "T"), (1e9, "B"), (1e6, "M")])
 }
 
-/// Tokens per second: `237.6 tokens/s`, `1.46 M tokens/s`.
+/// Tokens per second: `237.6 tokens/s`, `16,016 tokens/s`, `1.46 M tokens/s`.
 #[must_use]
 pub fn token_rate(rate: f64) -> Quantity {
     if rate.abs() >= 1e6 {
         return Quantity::new(significant(rate / 1e6, 3), "M tokens/s");
     }
-    let places = usize::from(rate.abs() < 1e4);
+    let places = usize::from(rate.abs() < 1e3);
     Quantity::new(decimals(rate, places), "tokens/s")
 }
 
@@ -190,11 +231,9 @@ pub fn in_unit(number: f64, unit: &'static str) -> Quantity {
         "bytes" => memory(Bytes::new(number)),
         "s" => duration(Seconds::new(number)),
         "FLOP" => flops(number),
+        "FLOP/s" => flops_rate(number),
         "tokens/s" => token_rate(number),
         "" if number.abs() >= 1e6 => count(number),
-        _ if number.fract() == 0.0 && number.abs() < 1e15 => {
-            Quantity::new(decimals(number, 0), unit)
-        }
         _ => Quantity::new(significant(number, 4), unit),
     }
 }
@@ -220,13 +259,21 @@ pub fn relative(now: f64, then: f64) -> String {
     format!("{} %", signed(change * 100.0, 1))
 }
 
-/// How a metric's value differs from another, in the metric's unit: `−12.3 s`, `+1.4 pt`.
+/// How a metric's value differs from another, in the metric's unit: `−12.3 s`, `+1.4 pt`; to no
+/// more decimals than the values have themselves.
 #[must_use]
 pub fn difference(id: MetricId, now: f64, then: f64) -> String {
     let by = now - then;
     let size = metric(id, MetricValue::Number(by.abs()));
+    let value = metric(id, MetricValue::Number(now.abs().max(then.abs())));
+    let is_plain = size.unit == value.unit && size.unit == id.metric().unit;
+    let size = if is_plain && places(&value.number) < places(&size.number) {
+        Quantity::new(decimals(by.abs(), places(&value.number)), size.unit)
+    } else {
+        size
+    };
     if size.unit == "%" {
-        let places = size.number.split_once('.').map_or(0, |(_, places)| places.len());
+        let places = places(&size.number);
         return format!("{} pt", signed(by * 100.0, places));
     }
     let is_zero = size.number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
@@ -236,6 +283,11 @@ pub fn difference(id: MetricId, now: f64, then: f64) -> String {
         _ => "+",
     };
     format!("{sign}{size}")
+}
+
+/// How many decimals a number has as it is written.
+fn places(number: &str) -> usize {
+    number.split_once('.').map_or(0, |(_, places)| places.len())
 }
 
 /// A number with its sign always shown; a rounded zero has none.
@@ -330,6 +382,22 @@ mod tests {
     }
 
     #[test]
+    fn shares_add_up_to_a_hundred_per_cent_as_they_are_written() {
+        assert_eq!(shares(&[1.0, 1.0, 1.0], 1), ["33.4 %", "33.3 %", "33.3 %"]);
+        assert_eq!(shares(&[2.0, 1.0, 0.0, 0.000_1], 0), ["67 %", "33 %", "0 %", "<1 %"]);
+        assert_eq!(shares(&[0.0, 0.0], 1), ["0 %", "0 %"]);
+        for seed in (1..200_u32).filter(|seed| seed % 17 > 0) {
+            let parts: Vec<f64> = (1..12).map(|part| f64::from(seed * part % 17) - 0.3).collect();
+            let number = |text: &String| {
+                let number = text.trim_end_matches(" %").replace('−', "-");
+                number.parse::<f64>().unwrap_or(0.0)
+            };
+            let sum: f64 = shares(&parts, 1).iter().map(number).sum();
+            assert!((sum - 100.0).abs() < 1e-9, "{parts:?}: {sum}");
+        }
+    }
+
+    #[test]
     fn ratios_are_percentages() {
         check(&percent(15.0 / 143.0, 2), "10.49 %");
         check(&percent(15.0 / 79.0, 2), "18.99 %");
@@ -360,6 +428,34 @@ mod tests {
         check(&in_unit(16.0, ""), "16");
         check(&in_unit(0.123_456, ""), "0.1235");
         check(&in_unit(294.9, "TFLOPS"), "294.9 TFLOPS");
+    }
+
+    #[test]
+    fn whole_numbers_have_no_decimals_however_they_came_about() {
+        for (number, digits, expected) in [
+            (236.0, 5, "236"),
+            (2_048.0, 6, "2,048"),
+            (0.1 * 3.0 * 10.0 * 8.0 / 3.0, 3, "8"),
+            (0.0, 4, "0"),
+            (-3.0, 3, "−3"),
+            (7.98, 3, "7.98"),
+            (0.012_3, 2, "0.012"),
+        ] {
+            assert_eq!(significant(number, digits), expected, "{number}");
+        }
+        check(&in_unit(294.9e12, "FLOP/s"), "294.9 TFLOP/s");
+        check(&in_unit(3.0, "TFLOPS"), "3 TFLOPS");
+        check(&token_rate(16_016.4), "16,016 tokens/s");
+        check(&token_rate(8_170.9), "8,171 tokens/s");
+    }
+
+    #[test]
+    fn a_difference_has_no_more_decimals_than_its_values() {
+        let said = |id, now, then| difference(id, now, then);
+        assert_eq!(said(MetricId::model_tflops_per_device, 119.158_9, 119.9), "−0.7 TFLOPS");
+        assert_eq!(said(MetricId::tokens_per_second, 1.46e6, 1.468_170_9e6), "−8,171 tokens/s");
+        assert_eq!(said(MetricId::step_time_seconds, 34.3, 31.99), "+2.3 s");
+        assert_eq!(said(MetricId::step_time_seconds, 34.3, 34.2875), "+12.5 ms");
     }
 
     #[test]

@@ -24,6 +24,33 @@ fn links(html: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_operators_panel_has_whole_numbers_whole() {
+    let html = study(Study::Roofline, "");
+    let operators: Vec<&str> = html.split("<dt>Shapes</dt><dd>").skip(1).collect();
+    assert!(!operators.is_empty(), "{html}");
+    for shapes in operators.iter().filter_map(|rest| rest.split("</dd>").next()) {
+        assert!(!(shapes.contains(".0") || shapes.contains(".00")), "{shapes}");
+    }
+    assert!(html.contains(" calls = ") && !html.contains(".00 calls"), "{html}");
+}
+
+#[test]
+fn the_shares_of_a_step_add_up_as_they_are_written() {
+    for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+        let html = study(Study::Step, &format!("?v=1&preset={}", preset.id));
+        let table = html.split("<tbody>").nth(1).expect("a table").split("</tbody>").next();
+        let shares = table.expect("its rows").split("<tr>").filter_map(|row| {
+            let share = row.rsplit("<td>").next()?.strip_suffix("</td></tr>")?;
+            share.strip_suffix(" %")?.replace('−', "-").parse::<f64>().ok()
+        });
+        let shares: Vec<f64> = shares.collect();
+        let (whole, parts) = shares.split_last().expect("rows");
+        let sum: f64 = parts.iter().sum();
+        assert!((sum - whole).abs() < 1e-9 && *whole == 100.0, "{}: {parts:?}", preset.id);
+    }
+}
+
+#[test]
 fn every_study_of_every_preset_is_well_formed_and_finite() {
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
         let query = format!("?v=1&preset={}", preset.id);

@@ -9,7 +9,8 @@ use super::canvas::{
 };
 use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
 use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, figure, finite, percent};
+use super::text::{TEXT_SIZE, bold_width, figure, finite};
+use crate::format;
 
 /// Distance from one row to the next and height of a bar, in pixels.
 const ROW: i32 = 24;
@@ -63,11 +64,12 @@ pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
     }
     let unit = Unit::of(total);
     let legend = Legend::new(width, kind_keys(|ink| rows.iter().any(|row| row.ink == ink)));
+    let shares = shares(&rows);
     let values: Vec<[String; 2]> = rows
         .iter()
-        .map(|row| {
-            let seconds = row.seconds();
-            [format!("{} {}", unit.figure(seconds), unit.symbol), percent(seconds / total)]
+        .zip(&shares)
+        .map(|(row, share)| {
+            [format!("{} {}", unit.figure(row.seconds()), unit.symbol), share.clone()]
         })
         .collect();
     let columns = [column(&values, 0), column(&values, 1)];
@@ -82,7 +84,7 @@ pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
         x: x_axis(&rows, unit),
         y,
     };
-    svg(width, bottom + Frame::BELOW, &label(&rows, total, unit), &|canvas| {
+    svg(width, bottom + Frame::BELOW, &label(&rows, &shares, unit), &|canvas| {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);
         draw_bars(canvas, &plot, &rows, &values);
@@ -103,9 +105,9 @@ pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
     let unit = Unit::of(total);
     let header = ["Part", "What it is"].map(String::from).into_iter();
     let header = header.chain([format!("Time ({})", unit.symbol), String::from("Share of step")]);
-    let rows = rows.iter().map(|row| {
-        let share = if total > 0.0 { row.seconds() / total } else { 0.0 };
-        vec![row.label.into(), row.meaning.into(), unit.figure(row.seconds()), percent(share)]
+    let shares = shares(&rows);
+    let rows = rows.iter().zip(shares).map(|(row, share)| {
+        vec![row.label.into(), row.meaning.into(), unit.figure(row.seconds()), share]
     });
     std::iter::once(header.collect()).chain(rows).collect()
 }
@@ -127,6 +129,14 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
     let (label, meaning) = ("Step", "The whole step: the sum of its parts");
     rows.push(Row { label, meaning, ink: Ink::Total, fill: Fill::Solid, from: 0.0, to: end });
     rows
+}
+
+/// What each row has of the step, whose row is the last: the others add up to it.
+fn shares(rows: &[Row]) -> Vec<String> {
+    let parts = rows.split_last().map_or(&[][..], |(_, parts)| parts);
+    let seconds: Vec<f64> = parts.iter().map(Row::seconds).collect();
+    let whole = if seconds.is_empty() { "0 %" } else { "100.0 %" };
+    format::shares(&seconds, 1).into_iter().chain([whole.to_owned()]).collect()
 }
 
 /// Each kind of time by color and filling.
@@ -167,19 +177,23 @@ pub(super) fn kind_keys(used: impl Fn(Ink) -> bool) -> Vec<Key> {
     kinds.into_iter().filter(|(ink, ..)| used(*ink)).map(key).collect()
 }
 
-fn label(rows: &[Row], total: f64, unit: Unit) -> String {
-    let mut losses: Vec<&Row> =
-        rows.iter().filter(|row| !matches!(row.ink, Ink::Ideal | Ink::Total)).collect();
+fn label(rows: &[Row], shares: &[String], unit: Unit) -> String {
+    let total = rows.last().map_or(0.0, |row| row.to);
+    let mut losses: Vec<(&Row, &String)> = rows
+        .iter()
+        .zip(shares)
+        .filter(|(row, _)| !matches!(row.ink, Ink::Ideal | Ink::Total))
+        .collect();
     let mut label = format!("A step takes {} {}.", unit.figure(total), unit.symbol);
     for start in [" Largest beyond the ideal: ", ", ", ", "] {
-        let seconds = |index: &usize| losses[*index].seconds();
+        let seconds = |index: &usize| losses[*index].0.seconds();
         let Some(largest) =
             (0..losses.len()).reduce(|a, b| if seconds(&b) > seconds(&a) { b } else { a })
         else {
             return label;
         };
-        let row = losses.remove(largest);
-        label.push_str(&format!("{start}{} {}", row.label, percent(row.seconds() / total)));
+        let (row, share) = losses.remove(largest);
+        label.push_str(&format!("{start}{} {share}", row.label));
     }
     label.push('.');
     label

@@ -8,7 +8,7 @@ use super::canvas::{Canvas, Fill, LINE, Mark, Titled, drawn_width, empty, put, s
 use super::frame::{Key, Legend, Swatch};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
-use crate::format::{self, MemoryUnit, percent};
+use crate::format::{self, MemoryUnit};
 use crate::memory_view::{Composition, fate, freed_by};
 
 /// The parts that stay together: their inks and names.
@@ -59,6 +59,7 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
     let top = legend.height() + 4;
     let all =
         Area { x: 0.0, y: f64::from(top), width: f64::from(width), height: f64::from(HEIGHT) };
+    let shares = format::shares(&contents.iter().map(size).collect::<Vec<_>>(), 1);
     svg(width, top + HEIGHT, &label(composition), &|canvas| {
         legend.draw(canvas);
         // The activations stay together, and split among themselves.
@@ -72,7 +73,9 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
         for ((index, _), area) in parts.iter().zip(squarified(&sizes, all)) {
             let sizes: Vec<f64> = own(*index).map(size).collect();
             for (filling, area) in own(*index).zip(squarified(&sizes, area)) {
-                cell(canvas, composition, filling, area);
+                let place = contents.iter().position(|it| std::ptr::eq(it, filling));
+                let share = place.map_or("", |place| &shares[place]);
+                cell(canvas, composition, (filling, share), area);
             }
         }
     })
@@ -154,14 +157,12 @@ fn label(composition: &Composition) -> String {
     )
 }
 
-fn title(composition: &Composition, filling: &Filling) -> String {
-    let peak = composition.stage.memory.peak();
+fn title(composition: &Composition, (filling, share): (&Filling, &str)) -> String {
     let mut title = format!(
-        "{}: {} {}, {} of the stage",
+        "{}: {} {}, {share} of the stage",
         sentence(filling.content.label()),
         fixed(size(filling), 2),
         format::memory_unit(),
-        percent(filling.bytes / peak, 1),
     );
     if let Content::Saved(tensor) = filling.content {
         title.push_str(&saved_title(composition, tensor));
@@ -186,7 +187,12 @@ fn saved_title(composition: &Composition, tensor: Tensor) -> String {
     title
 }
 
-fn cell(canvas: &Canvas<'_>, composition: &Composition, filling: &Filling, area: Area) {
+fn cell(
+    canvas: &Canvas<'_>,
+    composition: &Composition,
+    (filling, share): (&Filling, &str),
+    area: Area,
+) {
     // Whole pixels; the edge that two cells share rounds alike, a gap sets them apart.
     let (left, top) = (area.x.round() as i32, area.y.round() as i32);
     let right = (area.x + area.width).round() as i32 - 1;
@@ -201,7 +207,11 @@ fn cell(canvas: &Canvas<'_>, composition: &Composition, filling: &Filling, area:
     };
     put(
         canvas,
-        &Titled { title: title(composition, filling), opens: String::new(), marks: vec![mark] },
+        &Titled {
+            title: title(composition, (filling, share)),
+            opens: String::new(),
+            marks: vec![mark],
+        },
     );
     let room = right - left - 2 * INSET;
     let rows = ((bottom - top - 2) / LINE).max(0) as usize;

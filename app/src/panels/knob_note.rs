@@ -62,7 +62,7 @@ fn experts(plan: &Plan) -> String {
 pub fn unset(id: KnobId, plan: &Plan) -> String {
     let design = plan.design();
     let row = design.cluster.accelerator.row();
-    let gb = |number: f64| format::decimals(number, 1);
+    let gb = |number: f64| format::count(number).number;
     match id {
         KnobId::devices_per_node => row.devices_per_node.to_string(),
         KnobId::scale_up_domain_size => row.scale_up_domain_size.to_string(),

@@ -25,7 +25,7 @@ impl Held {
             Self::Memory => format::memory(Bytes::new(amount)).to_string(),
             Self::MicroBatches => {
                 let number = format::significant(amount, 3);
-                let unit = if number == "1.00" { "micro-batch" } else { "micro-batches" };
+                let unit = if number == "1" { "micro-batch" } else { "micro-batches" };
                 format!("{number} {unit}")
             }
         }
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn amounts_have_their_unit() {
         assert_eq!(Held::Memory.text(Bytes::gib(56.84).get()), "56.8 GiB");
-        assert_eq!(Held::MicroBatches.text(1.0), "1.00 micro-batch");
+        assert_eq!(Held::MicroBatches.text(1.0), "1 micro-batch");
         assert_eq!(Held::MicroBatches.text(16.5), "16.5 micro-batches");
     }
 }

@@ -122,22 +122,18 @@ pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
     if let Some(detail) = detail.filter(|detail| !detail.parts.is_empty()) {
         html.push_str("<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" ");
         html.push_str("aria-label=\"Parts of the task\">");
-        html.push_str(&table("What its time is made of", &parts(&detail.parts, end - start)));
+        html.push_str(&table("What its time is made of", &parts(&detail.parts)));
         html.push_str("</div>");
     }
     html
 }
 
-fn parts(parts: &[(&str, &str, Seconds)], total: f64) -> Vec<Vec<String>> {
+fn parts(parts: &[(&str, &str, Seconds)]) -> Vec<Vec<String>> {
     let header = ["Part", "Time", "Of the task", "What it is"].map(str::to_owned).to_vec();
-    let rows = parts.iter().map(|(label, meaning, time)| {
-        let share = if total > 0.0 { time.get() / total } else { 0.0 };
-        vec![
-            (*label).to_owned(),
-            seconds(time.get()),
-            format::percent(share, 1).to_string(),
-            (*meaning).to_owned(),
-        ]
+    let times: Vec<f64> = parts.iter().map(|(_, _, time)| time.get()).collect();
+    let rows = parts.iter().zip(format::shares(&times, 1));
+    let rows = rows.map(|((label, meaning, time), share)| {
+        vec![(*label).to_owned(), seconds(time.get()), share, (*meaning).to_owned()]
     });
     [header].into_iter().chain(rows).collect()
 }

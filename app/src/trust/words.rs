@@ -131,7 +131,7 @@ mod tests {
         let row = |metric: &str| Row { metric: Some(metric.to_owned()), ..Row::default() };
         assert_eq!(value(&row("mfu"), Some(0.412)), "41.2 %");
         assert_eq!(value(&row("step_time_seconds"), Some(12.5)), "12.5 s");
-        assert_eq!(value(&row("tokens_per_second_per_device"), Some(8_224.0)), "8,224.0 tokens/s");
+        assert_eq!(value(&row("tokens_per_second_per_device"), Some(8_224.0)), "8,224 tokens/s");
         assert_eq!(value(&row("mfu"), None), NOTHING);
         assert_eq!(value(&row("no_such_metric"), Some(1.0)), NOTHING);
     }

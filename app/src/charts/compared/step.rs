@@ -11,6 +11,7 @@ use crate::charts::frame::{Axis, Frame, Legend, TEXT_GAP};
 use crate::charts::ink::Ink;
 use crate::charts::step::{Unit, kind_keys, look};
 use crate::charts::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
+use crate::format;
 
 /// Distance from one row to the next and height of a bar, in pixels.
 const ROW: i32 = 34;
@@ -79,16 +80,22 @@ pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
         header.extend([format!("{letter} ({})", unit.symbol), format!("{letter}, share")]);
     }
     let time = |design: &Compared<'_>, part| finite(design.estimate.step.part(part).get());
-    let used = StepPart::ALL
+    let used: Vec<StepPart> = StepPart::ALL
         .into_iter()
-        .filter(|part| designs.iter().any(|design| time(design, *part).abs() > 0.0));
+        .filter(|part| designs.iter().any(|design| time(design, *part).abs() > 0.0))
+        .collect();
+    let shares: Vec<Vec<String>> = designs
+        .iter()
+        .map(|design| {
+            let seconds: Vec<f64> = used.iter().map(|part| time(design, *part)).collect();
+            format::shares(&seconds, 1)
+        })
+        .collect();
     let mut rows = vec![header];
-    rows.extend(used.map(|part| {
+    rows.extend(used.iter().enumerate().map(|(index, part)| {
         let mut row = vec![part.label().to_owned()];
-        for design in designs {
-            let (seconds, total) = (time(design, part), total(design));
-            let share = if total > 0.0 { seconds / total } else { 0.0 };
-            row.extend([unit.figure(seconds), percent(share)]);
+        for (design, shares) in designs.iter().zip(&shares) {
+            row.extend([unit.figure(time(design, *part)), shares[index].clone()]);
         }
         row
     }));
@@ -130,8 +137,8 @@ fn draw_bar(
     unit: Unit,
 ) {
     let (head, foot) = (middle - BAR / 2, middle + BAR / 2);
-    let total = total(design);
-    for piece in pieces {
+    let seconds: Vec<f64> = pieces.iter().map(|piece| piece.to - piece.from).collect();
+    for (piece, share) in pieces.iter().zip(format::shares(&seconds, 1)) {
         let at = |seconds: f64| plot.map_coordinate(&(seconds * unit.per_second, 0.0)).0;
         let (left, end) = (at(piece.from.min(piece.to)), at(piece.from.max(piece.to)));
         if end <= left {
@@ -142,7 +149,6 @@ fn draw_bar(
         // A gap of a pixel sets neighbours apart, whatever their colours.
         let right = if end - left > 3 { end - 1 } else { end };
         let seconds = piece.to - piece.from;
-        let share = percent(if total > 0.0 { seconds / total } else { 0.0 });
         let name = piece.part.label();
         let title = format!(
             "{}, {name}: {} {}, {share} of the step\n{}",
