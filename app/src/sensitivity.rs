@@ -4,7 +4,7 @@
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::knob::{Kind, Section, Value};
-use model::{Plan, estimate, legal_values};
+use model::{Plan, estimate, legal_values, steps};
 
 /// Real numbers are moved by this share of their value.
 const STEP: f64 = 0.1;
@@ -98,7 +98,7 @@ pub struct Lever {
     pub knob: KnobId,
     /// Its value now; of an override that isn't set, the accelerator's.
     pub now: Value,
-    /// The next value below and the next one above, of names and flags all others.
+    /// One step below and one above, as the registry has it; of names and flags all others.
     pub steps: Vec<Step>,
 }
 
@@ -114,8 +114,13 @@ pub fn levers(plan: &Plan, group: Group) -> Vec<Lever> {
 fn lever(plan: &Plan, knob: KnobId) -> Lever {
     let design = plan.design();
     let present = design.get(knob);
-    let usual = usual(design, knob).filter(|_| present == Value::None);
-    let now = usual.map_or(present, Value::Real);
+    let now = match present {
+        Value::None => usual(design, knob)
+            .map(Value::Real)
+            .or_else(|| usual_count(design, knob).map(Value::Integer))
+            .unwrap_or(Value::None),
+        set => set,
+    };
     let steps = next_values(design, knob, &now).into_iter();
     let steps = steps.filter_map(|value| step(plan, knob, value)).collect();
     Lever { knob, now, steps }
@@ -142,6 +147,22 @@ pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
     usual.into_iter().find(|(id, _)| *id == knob).map(|(_, value)| value)
 }
 
+/// The whole number that an unset knob stands for; none where it stands for there being no such
+/// thing.
+fn usual_count(design: &Design, knob: KnobId) -> Option<u64> {
+    let row = design.cluster.accelerator.row();
+    let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node);
+    match knob {
+        KnobId::devices_per_node => Some(row.devices_per_node),
+        KnobId::scale_up_domain_size => Some(row.scale_up_domain_size),
+        KnobId::nics_per_node => Some(node),
+        KnobId::microbatch_group_size_per_vp_stage => {
+            Some(design.parallel.pipeline_model_parallel_size)
+        }
+        _ => None,
+    }
+}
+
 /// The values one step from the present one.
 pub(crate) fn next_values(design: &Design, knob: KnobId, now: &Value) -> Vec<Value> {
     if let (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Real(number)) =
@@ -151,13 +172,13 @@ pub(crate) fn next_values(design: &Design, knob: KnobId, now: &Value) -> Vec<Val
         let legal = moved.into_iter().filter(|value| (low..=high).contains(value));
         return legal.filter(|value| value.total_cmp(number).is_ne()).map(Value::Real).collect();
     }
-    let values = legal_values(design, knob);
-    if !matches!(knob.knob().kind, Kind::Integer(..) | Kind::OptionalInteger(..)) {
-        return values.into_iter().filter(|value| value != now).collect();
+    if matches!(knob.knob().kind, Kind::Integer(..) | Kind::OptionalInteger(..)) {
+        let now =
+            if let Value::Integer(now) = now { Some(*now) } else { usual_count(design, knob) };
+        let numbers = now.map_or_else(Vec::new, |now| steps(design, knob, now));
+        return numbers.into_iter().map(Value::Integer).collect();
     }
-    let Some(at) = values.iter().position(|value| value == now) else { return Vec::new() };
-    let around = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
-    around.filter_map(|index| values.get(index).cloned()).collect()
+    legal_values(design, knob).into_iter().filter(|value| value != now).collect()
 }
 
 /// To four digits: a link needn't say more of a step.
@@ -171,6 +192,8 @@ pub(crate) fn rounded(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use model::knob::Grain;
+
     use super::*;
 
     fn plan(query: &str) -> Plan {
@@ -194,6 +217,30 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn no_step_of_a_whole_number_is_one_that_nobody_would_take() {
+        for query in ["", "preset=deepseek-v3-2k-h800", "preset=qwen3-8b"] {
+            let plan = plan(query);
+            for lever in Group::ALL.into_iter().flat_map(|group| levers(&plan, group)) {
+                let Value::Integer(now) = lever.now else { continue };
+                for step in &lever.steps {
+                    let Value::Integer(then) = step.value else { continue };
+                    let knob = lever.knob;
+                    let is_taken = match knob.knob().grain {
+                        Grain::Unit => true,
+                        Grain::Factor => then % now == 0 || now % then == 0,
+                        Grain::Multiple(of) => then % of == 0,
+                    };
+                    assert!(is_taken, "{} {now} -> {then}", knob.id());
+                }
+            }
+        }
+        let padding = levers(&plan(""), Group::Strategy);
+        let padding = padding.iter().find(|it| it.knob == KnobId::padded_base_length);
+        let values = padding.map(|it| it.steps.iter().map(|step| step.value.to_string()).collect());
+        assert_eq!(values, Some(vec!["128".to_owned(), "256".to_owned()]));
     }
 
     #[test]

@@ -74,6 +74,17 @@ pub enum Kind {
     Hash,
 }
 
+/// By what people move a whole number: what one step of it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// By one: layers, experts that a token visits.
+    Unit,
+    /// To a divisor or a multiple, by the least factor: groups of ranks, batches, sequences.
+    Factor,
+    /// To the next multiple of this: widths that kernels cut into tiles.
+    Multiple(u64),
+}
+
 /// The part of a design that a knob belongs to; also the first half of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
@@ -145,6 +156,8 @@ pub struct Knob {
     pub not_offered: Option<&'static str>,
     /// Among the ten that matter most.
     pub primary: bool,
+    /// By what people move it, where it is a whole number.
+    pub grain: Grain,
 }
 
 impl Knob {
@@ -160,6 +173,7 @@ impl Knob {
             source: MEGATRON,
             not_offered: None,
             primary: false,
+            grain: Grain::Unit,
         }
     }
 
@@ -181,6 +195,16 @@ impl Knob {
 
     pub(crate) const fn primary(mut self) -> Self {
         self.primary = true;
+        self
+    }
+
+    pub(crate) const fn by_factor(mut self) -> Self {
+        self.grain = Grain::Factor;
+        self
+    }
+
+    pub(crate) const fn by_multiples_of(mut self, size: u64) -> Self {
+        self.grain = Grain::Multiple(size);
         self
     }
 

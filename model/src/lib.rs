@@ -89,7 +89,7 @@ pub use memory::{Content, Filling, contents};
 pub use memory_state::MemoryState;
 pub use plan::{Plan, peak as peak_flops};
 pub use roofline::roofline;
-pub use rules::legal_values;
+pub use rules::{legal_values, steps};
 pub use solve::solve;
 pub use step::estimate;
 pub use timeline::timeline;

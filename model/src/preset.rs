@@ -79,6 +79,16 @@ impl Preset {
         }
     }
 
+    /// The model's name: the title of a run without what it ran on.
+    #[must_use]
+    pub fn model_name(&self) -> &'static str {
+        match self.kind {
+            PresetKind::Model => self.title,
+            // `MODEL on CLUSTER`: a test reads each.
+            PresetKind::Recipe => self.title.split(" on ").next().unwrap_or(self.title),
+        }
+    }
+
     /// Its design.
     #[must_use]
     pub fn design(&'static self) -> Design {

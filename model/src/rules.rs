@@ -2,6 +2,7 @@
 
 mod legal;
 mod letters;
+mod steps;
 mod table;
 
 use alloc::string::String;
@@ -12,6 +13,7 @@ use crate::source::Source;
 use crate::violation::Violation;
 
 pub use legal::legal_values;
+pub use steps::steps;
 
 /// One rule: a predicate over a design that says what is wrong.
 #[derive(Clone, Copy, Debug)]

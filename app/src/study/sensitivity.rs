@@ -42,9 +42,10 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
     let mut html = format!(
         "<section class=\"card levers\" id=\"sensitivity\" aria-labelledby=\"sensitivity-title\">\
          <h2 id=\"sensitivity-title\">{TITLE}</h2>\
-         <p class=\"muted\">Each row moves one knob to its next legal value below and above, names \
-         and flags to the worst and the best other one, other numbers by 10 %; all else stays. \
-         The strongest come first. A step opens its design.</p>"
+         <p class=\"muted\">Each row moves one knob by one legal step down and up: group sizes and \
+         batches by a factor, widths by a tile, counts by one, other numbers by 10 %, names and \
+         flags to the worst and the best other one; all else stays. The strongest come first. A \
+         step opens its design.</p>"
     );
     choices(&mut html, objective, group);
     let label = objective.metric.metric().label;

@@ -116,37 +116,42 @@ Transformer transformer {
         knob("Layers", Integer(1, 1_000), "Transformer layers, without MTP and no-op layers")
             .primary();
     hidden_size: u64 = 4_096,
-        knob("Hidden size", Integer(16, 131_072), "Width of the residual stream").primary();
+        knob("Hidden size", Integer(16, 131_072), "Width of the residual stream").primary()
+            .by_multiples_of(256);
     ffn_hidden_size: u64 = 14_336,
-        knob("Dense FFN width", Integer(1, 1_048_576), "Inner width of a dense layer's MLP");
+        knob("Dense FFN width", Integer(1, 1_048_576), "Inner width of a dense layer's MLP")
+            .by_multiples_of(256);
     gated_linear_unit: bool = true,
         knob("Gated linear unit", Flag, "SwiGLU-style MLPs with a gate beside the up-projection");
     num_attention_heads: u64 = 32,
-        knob("Attention heads", Integer(1, 4_096), "Query heads");
+        knob("Attention heads", Integer(1, 4_096), "Query heads").by_factor();
     num_query_groups: Option<u64> = None,
         knob("Query groups", OptionalInteger(1, 4_096),
-            "Key and value heads of grouped-query attention; none gives every query head its own");
+            "Key and value heads of grouped-query attention; none gives every query head its own")
+            .by_factor();
     kv_channels: Option<u64> = None,
         knob("Head dimension", OptionalInteger(1, 4_096),
-            "Width of one head; none is hidden size / attention heads");
+            "Width of one head; none is hidden size / attention heads").by_multiples_of(64);
     multi_latent_attention: bool = false,
         knob("Multi-latent attention", Flag, "MLA: query, key and value through low-rank latents")
             .source(DEEPSEEK_V3);
     q_lora_rank: Option<u64> = None,
         knob("Query latent", OptionalInteger(1, 65_536),
-            "Rank of MLA's query latent; none projects queries directly").source(DEEPSEEK_V3);
+            "Rank of MLA's query latent; none projects queries directly").source(DEEPSEEK_V3)
+            .by_multiples_of(128);
     kv_lora_rank: u64 = 512,
         knob("Key-value latent", Integer(1, 65_536), "Rank of MLA's key-value latent")
-            .source(DEEPSEEK_V3);
+            .source(DEEPSEEK_V3).by_multiples_of(128);
     qk_head_dim: u64 = 128,
         knob("MLA query-key dimension", Integer(1, 4_096),
-            "Width of a head's part without rotary embedding").source(DEEPSEEK_V3);
+            "Width of a head's part without rotary embedding").source(DEEPSEEK_V3)
+            .by_multiples_of(64);
     qk_pos_emb_head_dim: u64 = 64,
         knob("MLA rotary dimension", Integer(0, 4_096),
-            "Width of a head's part with rotary embedding").source(DEEPSEEK_V3);
+            "Width of a head's part with rotary embedding").source(DEEPSEEK_V3).by_multiples_of(32);
     v_head_dim: u64 = 128,
         knob("MLA value dimension", Integer(1, 4_096), "Width of a head's value")
-            .source(DEEPSEEK_V3);
+            .source(DEEPSEEK_V3).by_multiples_of(64);
     add_qkv_bias: bool = false,
         knob("QKV bias", Flag, "A bias on the query, key and value projections");
     add_bias_linear: bool = false,
@@ -160,28 +165,29 @@ Transformer transformer {
         knob("Position embedding", Choice(PositionEmbedding::NAMES), "What marks positions");
     window_size: Option<u64> = None,
         knob("Attention window", OptionalInteger(1, 16_777_216),
-            "Tokens that a query looks back; none is all").unit("tokens");
+            "Tokens that a query looks back; none is all").unit("tokens").by_factor();
     vocab_size: u64 = 128_256,
-        knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens");
+        knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
+            .by_multiples_of(128);
     untie_embeddings_and_output_weights: bool = true,
         knob("Untied embeddings", Flag, "Input embedding and output head are two tables");
     num_moe_experts: Option<u64> = None,
         knob("Experts", OptionalInteger(1, 65_536), "Routed experts per MoE layer; none is dense")
-            .primary();
+            .primary().by_factor();
     moe_router_topk: u64 = 2,
         knob("Top-k", Integer(1, 1_024), "Experts that a token visits").primary();
     moe_ffn_hidden_size: Option<u64> = None,
         knob("Expert width", OptionalInteger(1, 1_048_576),
-            "Inner width of a routed expert; none is the dense FFN width");
+            "Inner width of a routed expert; none is the dense FFN width").by_multiples_of(256);
     moe_shared_expert_intermediate_size: Option<u64> = None,
         knob("Shared expert width", OptionalInteger(1, 1_048_576),
-            "Inner width of all shared experts together; none has none");
+            "Inner width of all shared experts together; none has none").by_multiples_of(256);
     moe_layer_freq: LayerFreq = LayerFreq::Every(1),
         knob("MoE layers", LayerFreq,
             "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");
     moe_router_num_groups: Option<u64> = None,
         knob("Router groups", OptionalInteger(1, 4_096),
-            "Groups of experts of which a token visits only some").source(DEEPSEEK_V3);
+            "Groups of experts of which a token visits only some").source(DEEPSEEK_V3).by_factor();
     moe_router_group_topk: Option<u64> = None,
         knob("Groups kept", OptionalInteger(1, 4_096), "Groups that a token visits")
             .source(DEEPSEEK_V3);
@@ -197,14 +203,18 @@ Cluster cluster {
         knob("Accelerator", Choice(AcceleratorId::NAMES), "The device; one device is one rank")
             .source(MSMODELING).primary();
     num_devices: u64 = 8,
-        knob("Devices", Integer(1, 1_048_576), "Devices of the cluster, the world size").primary();
+        knob("Devices", Integer(1, 1_048_576), "Devices of the cluster, the world size").primary()
+            .by_factor();
     devices_per_node: Option<u64> = None,
-        knob("Devices per node", OptionalInteger(1, 1_024), "none is the accelerator's usual");
+        knob("Devices per node", OptionalInteger(1, 1_024), "none is the accelerator's usual")
+            .by_factor();
     scale_up_domain_size: Option<u64> = None,
         knob("Scale-up domain", OptionalInteger(1, 65_536),
-            "Devices that reach each other at node speed; none is the accelerator's usual");
+            "Devices that reach each other at node speed; none is the accelerator's usual")
+            .by_factor();
     nics_per_node: Option<u64> = None,
-        knob("NICs per node", OptionalInteger(1, 1_024), "Network ports; none is one per device");
+        knob("NICs per node", OptionalInteger(1, 1_024), "Network ports; none is one per device")
+            .by_factor();
     hbm_usable_gib: Option<f64> = None,
         knob("Usable memory", OptionalReal(1.0, 4_096.0),
             "Device memory that a program gets; none is the accelerator's").unit("GiB");
@@ -228,33 +238,35 @@ Cluster cluster {
 Parallel parallel {
     tensor_model_parallel_size: u64 = 1,
         knob("Tensor parallel (TP)", Integer(1, 1_024), "Ranks that split each layer's matrices")
-            .primary();
+            .primary().by_factor();
     sequence_parallel: bool = false,
         knob("Sequence parallel (SP)", Flag,
             "Norms and residuals split by sequence over the TP ranks").source(KORTHIKANTI_2022);
     pipeline_model_parallel_size: u64 = 1,
-        knob("Pipeline parallel (PP)", Integer(1, 1_024), "Stages that split the layers").primary();
+        knob("Pipeline parallel (PP)", Integer(1, 1_024), "Stages that split the layers").primary()
+            .by_factor();
     virtual_pipeline_model_parallel_size: u64 = 1,
         knob("Virtual stages (VPP)", Integer(1, 256), "Chunks of layers on each stage")
-            .source(NARAYANAN_2021).primary();
+            .source(NARAYANAN_2021).primary().by_factor();
     context_parallel_size: u64 = 1,
         knob("Context parallel (CP)", Integer(1, 4_096), "Ranks that split each sequence")
-            .primary();
+            .primary().by_factor();
     context_parallel_algo: ContextParallelAlgo = ContextParallelAlgo::P2p,
         knob("CP algorithm", Choice(ContextParallelAlgo::NAMES),
             "How attention sees the whole sequence").source(RING_ATTENTION);
     expert_model_parallel_size: u64 = 1,
         knob("Expert parallel (EP)", Integer(1, 65_536),
             "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
-            .primary();
+            .primary().by_factor();
     expert_tensor_parallel_size: u64 = 1,
-        knob("Expert tensor parallel (ETP)", Integer(1, 1_024), "Ranks that split one expert");
+        knob("Expert tensor parallel (ETP)", Integer(1, 1_024), "Ranks that split one expert")
+            .by_factor();
     data_parallel_sharding_strategy: ShardingStrategy = ShardingStrategy::Optim,
         knob("Data-parallel sharding", Choice(ShardingStrategy::NAMES),
             "What data-parallel ranks share out (ZeRO)").source(ZERO);
     num_distributed_optimizer_instances: u64 = 1,
         knob("Optimizer instances", Integer(1, 4_096),
-            "Copies of the sharded optimizer states over the data-parallel ranks");
+            "Copies of the sharded optimizer states over the data-parallel ranks").by_factor();
     pipeline_model_parallel_layout: Option<Layout> = None,
         knob("Pipeline layout", Layout,
             "What each chunk holds, split by |: E embedding, t layer, m MTP layer (n without head, \
@@ -276,7 +288,7 @@ Schedule schedule {
             .source(DERIVED);
     microbatch_group_size_per_vp_stage: Option<u64> = None,
         knob("Micro-batch group", OptionalInteger(1, 65_536),
-            "Micro-batches that a chunk runs in a row; none is PP");
+            "Micro-batches that a chunk runs in a row; none is PP").by_factor();
     delay_wgrad_compute: bool = false,
         knob("Delay weight gradients", Flag,
             "Weight gradients apart from the backward, so that they hide its communication");
@@ -314,13 +326,13 @@ Schedule schedule {
 Training training {
     seq_length: u64 = 4_096,
         knob("Sequence length", Integer(1, 16_777_216), "Tokens of a sequence").unit("tokens")
-            .primary();
+            .primary().by_factor();
     micro_batch_size: u64 = 1,
         knob("Micro-batch (MBS)", Integer(1, 4_096), "Sequences that run through at once")
-            .unit("sequences").primary();
+            .unit("sequences").primary().by_factor();
     global_batch_size: u64 = 256,
         knob("Global batch (GBS)", Integer(1, 16_777_216), "Sequences of one optimizer step")
-            .unit("sequences").primary();
+            .unit("sequences").primary().by_factor();
     precision: Precision = Precision::Bf16,
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
@@ -402,10 +414,10 @@ Routing routing {
             .source(PANGU_ULTRA_MOE);
     planner_window: u64 = 16,
         knob("Planner window", Integer(1, 100_000), "Steps that the planner averages")
-            .unit("steps").source(PANGU_ULTRA_MOE);
+            .unit("steps").source(PANGU_ULTRA_MOE).by_factor();
     planner_interval: u64 = 50,
         knob("Planner interval", Integer(1, 1_000_000), "Steps between two plans")
-            .unit("steps").source(MINDSPEED);
+            .unit("steps").source(MINDSPEED).by_factor();
     planner_threshold: f64 = 0.08,
         knob("Planner threshold", Real(0.0, 10.0), "Fall of the coefficient of variation to act")
             .source(MINDSPEED);
@@ -435,7 +447,7 @@ Kernel kernel {
         knob("Padding multiple", Integer(1, 8_192),
             "The width that MLA's queries, keys and values are padded to is a multiple of this; \
              with the keys' own width values alone are padded")
-            .unit("elements").source(MINDSPEED_LLM);
+            .unit("elements").source(MINDSPEED_LLM).by_multiples_of(64);
     fused_rms_norm: bool = true,
         knob("Fused RMSNorm", Flag, "A norm is one kernel that reads its input once")
             .source(PANGU_ULTRA_MOE);
