@@ -4,7 +4,7 @@ use model::design::KnobId;
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate, legal_values, link};
 
-use crate::compare::name;
+use crate::name;
 
 /// The legal values of a knob, in order, a line each.
 fn values(query: &str, id: &str) -> Option<String> {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_design_has_the_name_that_it_has_elsewhere() {
         let name = answer("name", "vpp=1", "");
-        assert_eq!(name.as_deref(), Some("Pangu Ultra MoE on 6,144 NPUs, VPP 1"));
+        assert_eq!(name.as_deref(), Some("Pangu Ultra MoE · 6,144 x 910B3 · TP8 PP16 EP32, VPP 1"));
         assert_eq!(answer("weather", "", ""), None);
     }
 }

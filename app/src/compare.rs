@@ -10,7 +10,6 @@ pub mod chosen;
 mod csv;
 #[cfg(feature = "ssr")]
 mod figures;
-pub mod name;
 #[cfg(any(feature = "ssr", test))]
 pub mod numbers;
 mod page;

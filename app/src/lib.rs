@@ -13,6 +13,7 @@ compile_error!("`hydrate` and `ssr` are the two sides of one page: build with on
 pub mod advice;
 pub mod asked;
 pub mod balance;
+pub mod better;
 pub mod bottleneck;
 pub mod browser;
 pub mod charts;
@@ -29,6 +30,7 @@ pub mod ladder;
 pub mod language;
 pub mod memory_state;
 pub mod memory_view;
+pub mod name;
 pub mod numbers;
 pub mod objective;
 pub mod panels;

@@ -12,7 +12,7 @@ use crate::stored::{LINK_FIELD, Stored};
 use crate::trust::Served;
 use crate::{
     App, ModuleFiles, Page, Preview, RawQuery, SiteFiles, ThemeCookie, compare, format, ladder,
-    results, review_page, schedule_page, sweep_page,
+    name, results, review_page, schedule_page, sweep_page,
 };
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
@@ -179,13 +179,7 @@ fn summary(raw: &str) -> (String, String) {
     let Ok(design) = link::decode(raw) else {
         return ("This link can't be opened · Moescape".to_owned(), ABOUT.to_owned());
     };
-    let title = match design.changed().len() {
-        0 => format!("{} · Moescape", design.preset.title),
-        count => {
-            let changed = format::counted(count as u64, "knob changed", "knobs changed");
-            format!("{}, {changed} · Moescape", design.preset.title)
-        }
-    };
+    let title = name::document(&name::title(&design));
     let Ok(plan) = Plan::new(&design) else { return (title, ABOUT.to_owned()) };
     let metrics = estimate(&plan).metrics;
     let description = format!(

@@ -8,6 +8,7 @@ pub(crate) use picture::{draw, prepare};
 
 use app::format;
 use app::memory_state;
+use app::name;
 use app::numbers::Numbers;
 use app::panels::cards::headlines;
 use model::design::Design;
@@ -26,7 +27,7 @@ const SHOWN: [MetricId; 4] = [
 /// What a card says.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
-    /// The preset's name.
+    /// The design's name.
     pub(crate) title: String,
     /// How far the design is from it.
     pub(crate) changed: String,
@@ -81,7 +82,7 @@ impl Card {
                 Body::Broken(app::recorded::lacking(design).unwrap_or(first))
             }
         };
-        let title = design.preset.title.to_owned();
+        let title = name::title(design);
         Self { title, changed, body, version: format!("model {MODEL_VERSION}") }
     }
 }

@@ -5,6 +5,7 @@
 
 mod table;
 
+use app::name;
 use app::numbers::Numbers;
 use app::panels::timeline;
 use app::provenance::Provenance;
@@ -98,9 +99,9 @@ impl Export {
         !matches!(self, Self::Parquet)
     }
 
-    /// The file's name: the preset, a mark of what differs from it, and what it is.
+    /// The file's name: the design's, a mark of all that differs from the preset, and what it is.
     pub(crate) fn file_name(self, design: &Design) -> String {
-        let mut name = format!("moescape-{}", design.preset.id);
+        let mut name = format!("moescape-{}", name::slug(design));
         if !design.changed().is_empty() {
             let id = designs::id(&link::encode(design), MODEL_VERSION);
             name.push('-');

@@ -12,10 +12,11 @@ use model::link;
 use web_sys::{HtmlElement, HtmlInputElement};
 
 use super::chosen::{Choice, Chosen, MOST, letter, named};
-use super::{name, pins};
+use super::pins;
 use crate::download::closest;
 use crate::explorer::Explorer;
 use crate::html::{element, escaped};
+use crate::name;
 use crate::widgets::icon::{Icon, icon};
 
 /// What the explorer's parts know of the pins.

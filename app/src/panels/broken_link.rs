@@ -6,6 +6,8 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
+use crate::name;
+
 /// Says what is wrong with a link.
 pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
     let items: Vec<_> = errors.iter().map(item).collect();
@@ -18,7 +20,7 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
                 " "
                 {format!(
                     "{} with {}",
-                    design.preset.title,
+                    name::title(&design),
                     crate::format::counted(changed as u64, "changed knob", "changed knobs"),
                 )}
             </p>

@@ -46,7 +46,7 @@ pub fn page(design: Design) -> impl IntoView {
                 on:change=move |event| choose(&event)
             >
                 <h1 class="visually-hidden">
-                    {move || format!("Estimate of {}", explorer.preset().title)}
+                    {move || format!("Estimate of {}", explorer.title())}
                 </h1>
                 {stored::place()}
                 {cards::cards(explorer)}

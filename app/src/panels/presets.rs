@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use model::preset::{Preset, PresetKind};
 
 use super::explanation::source;
-use crate::browser;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::ladder;
@@ -37,10 +36,17 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
     };
     view! {
         <section class="presets" aria-labelledby="preset-label">
-            <label id="preset-label" class="group-title" for="preset">"Preset"</label>
+            <label id="preset-label" class="group-title" for="preset">
+                {move || if count() == 0 { "Preset" } else { "Based on preset" }}
+            </label>
             {picker}
             <p id="preset-story" class="story">
-                {move || explorer.preset().story} " · " {move || source(explorer.preset().source)}
+                {move || match count() {
+                    0 => Either::Left(view! {
+                        {explorer.preset().story} " · " {source(explorer.preset().source)}
+                    }),
+                    _ => Either::Right(explorer.title()),
+                }}
             </p>
             <p class="preset-changes">
                 <span>{changes}</span>
@@ -74,7 +80,6 @@ fn item(preset: &'static Preset) -> Item {
 }
 
 fn open(explorer: Explorer, id: &str) {
-    browser::before_new_page(explorer);
     explorer.open_preset(id);
 }
 

@@ -50,7 +50,8 @@ pub(super) fn main(data: &Data, view: &View) -> String {
     card(&mut html, "reasons", rest, about, &parts::reasons(data));
     let knobs = "Which knobs matter";
     let about = "How far the mean of the first objective moves between a knob's values, over all \
-                 designs that keep everything.";
+                 designs that keep everything: from the least to the largest mean, as a part of \
+                 the largest. Each knob for itself: these are no shares of one whole.";
     card(&mut html, "importance", knobs, about, &parts::importance(data));
     html.push_str("</div>");
     html

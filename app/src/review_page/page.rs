@@ -65,7 +65,7 @@ fn session(id: &str, role: Role, room: &Room) -> Part {
 fn working(session: Session) -> Part {
     let explorer = session.explorer;
     let changes = text(move || {
-        let title = &explorer.preset().title;
+        let title = explorer.title();
         match explorer.changed().with(Vec::len) {
             0 => format!("{title}, unchanged"),
             count => {

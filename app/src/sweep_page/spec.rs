@@ -4,6 +4,7 @@ use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree, json};
 
 use super::toml_text;
+use crate::name;
 
 /// Reads a spec's text, TOML or JSON, without looking at what it means.
 ///
@@ -31,7 +32,7 @@ pub fn around(design: &Design) -> Tree {
     }
     let mut spec = Tree::map([
         ("schema", Tree::Unsigned(1)),
-        ("name", Tree::from(format!("Strategies for {}", design.preset.title).as_str())),
+        ("name", Tree::from(format!("Strategies for {}", name::subject(design)).as_str())),
         ("objectives", Tree::list(["mfu max", "memory_peak_bytes min"])),
         ("constraints", Tree::list(["fits"])),
         ("design", base),

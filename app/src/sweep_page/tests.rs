@@ -73,6 +73,8 @@ fn a_design_of_a_link_becomes_a_spec_around_it() {
     let tree = around(&design);
     let text = print(&tree);
     assert!(text.contains("preset = \"deepseek-v3\""), "{text}");
+    let name = "Strategies for DeepSeek-V3 671B · 1,024 x H800 SXM 80 GB";
+    assert!(text.contains(&format!("name = \"{name}\"")), "{text}");
     assert!(text.contains("timing = \"closed_form\""), "{text}");
     assert!(text.contains("tensor_model_parallel_size = { powers_of_two = [1, 16] }"), "{text}");
     assert_eq!(space::entries(&parse(&text).unwrap()).len(), 6);

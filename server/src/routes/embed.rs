@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use app::html::{element, escape_into, escaped};
 use app::memory_state;
+use app::name;
 use app::numbers::Numbers;
 use app::panels::cards::headlines;
 use app::panels::timeline;
@@ -95,7 +96,7 @@ pub(super) async fn of_link(
                     Ok(design) => {
                         let address = format!("/?{}", link::encode(&design));
                         let body = body(&design, &address, asked.panel);
-                        document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
+                        document(&state, StatusCode::OK, &name::title(&design), asked.theme, &body)
                     }
                     Err(errors) => {
                         let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -128,7 +129,7 @@ pub(super) async fn of_stored(
             match asked(&query) {
                 Ok(asked) => {
                     let body = body(&design, &format!("/d/{id}"), asked.panel);
-                    document(&state, StatusCode::OK, design.preset.title, asked.theme, &body)
+                    document(&state, StatusCode::OK, &name::title(&design), asked.theme, &body)
                 }
                 Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
             }
@@ -140,7 +141,7 @@ pub(super) async fn of_stored(
 /// The panel with its title and the way to the explorer.
 fn body(design: &Design, address: &str, which: Panel) -> String {
     let mut html = String::from("<header class=\"embed-head\"><h1>");
-    escape_into(&mut html, design.preset.title);
+    escape_into(&mut html, &name::title(design));
     let changed = design.changed().len() as u64;
     if changed > 0 {
         let changed = app::format::counted(changed, "knob changed", "knobs changed");

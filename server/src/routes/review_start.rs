@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use app::Page;
+use app::name;
 use app::review_page::Served;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
@@ -11,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use model::link;
-use review::{Refusal, Role, Room, clean_name};
+use review::{LONGEST_NAME, Refusal, Role, Room, clean_name};
 
 use super::page::render;
 use super::query;
@@ -36,7 +37,8 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
     let asked = request.uri().query().unwrap_or_default();
     let (design, errors) = link::salvage(asked);
     let problem = errors.first().map(|error| format!("The link has a mistake: {error}."));
-    let typed = Typed { link: link::encode(&design), ..Typed::default() };
+    let name = name::title(&design).chars().take(LONGEST_NAME).collect();
+    let typed = Typed { link: link::encode(&design), name, ..Typed::default() };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     show(state, request, typed, problem, status).await
 }

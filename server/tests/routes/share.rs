@@ -29,6 +29,29 @@ async fn a_short_link_shows_what_the_long_one_does() {
 }
 
 #[tokio::test]
+async fn a_changed_design_is_called_what_it_is_wherever_it_is_passed_on() {
+    const CHANGED: &str = "v=1&preset=pangu-ultra-moe-6k&cluster.num_devices=4096\
+                           &parallel.tensor_model_parallel_size=4\
+                           &parallel.pipeline_model_parallel_size=8\
+                           &parallel.virtual_pipeline_model_parallel_size=4\
+                           &training.global_batch_size=4096";
+    const NAME: &str = "Pangu Ultra MoE · 4,096 x 910B3 · TP4 PP8 VPP4 EP32";
+    let app = TestApp::new();
+    let (id, _) = stored(&app, json!({"link": format!("?{CHANGED}"), "name": "Ours"})).await;
+    let short = app.get(&format!("/d/{id}")).await;
+    assert!(short.text().contains(&format!("{NAME} · Moescape</title>")), "{}", short.text());
+    for address in ["/", "/embed", "/share", "/r/new"] {
+        let answer = app.get(&format!("{address}?{CHANGED}")).await;
+        assert!(answer.text().contains(NAME), "{address}: {}", answer.text());
+    }
+    let file = app.get(&format!("/export/design.toml?{CHANGED}")).await;
+    let name = "moescape-pangu-ultra-moe-4096-x-910b3-tp4-pp8-vpp4-ep32-";
+    assert!(file.header("content-disposition").contains(name));
+    let compared = app.get(&format!("/compare?a=v%3D1&b={}", CHANGED.replace('&', "%26"))).await;
+    assert!(compared.text().contains(NAME), "{}", compared.text());
+}
+
+#[tokio::test]
 async fn a_long_link_stores_nothing() {
     let app = TestApp::new();
     for path in ["/", "/share", "/card.png", "/embed", "/sweep"] {

@@ -4,6 +4,7 @@ use app::balance::balance;
 use app::error_band::{Expected, expected};
 use app::format;
 use app::memory_state;
+use app::name;
 use app::panels::conventions;
 use model::choice::Timing;
 use model::design::{Design, KnobId};
@@ -36,7 +37,8 @@ pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
 /// Which design this is.
 fn head(plan: &Plan, estimate: &Estimate) -> String {
     let design = plan.design();
-    let mut text = format!("{} ({})\n", design.preset.title, design.preset.id);
+    let based = if design.changed().is_empty() { "" } else { "based on " };
+    let mut text = format!("{} ({based}{})\n", name::title(design), design.preset.id);
     text.push_str(&changes(design));
     let sizes = [
         ("data-parallel ranks", plan.data_parallel_size()),

@@ -1,6 +1,7 @@
 //! The loads of a design as tables and as JSON.
 
 use app::format;
+use app::name;
 use model::Plan;
 use model::choice::Planner;
 use model::estimate::StepPart;
@@ -87,9 +88,10 @@ pub(super) fn text(plan: &Plan, trace: Option<&Trace>, report: &Report) -> Strin
 
 fn head(plan: &Plan, trace: Option<&Trace>, report: &Report) -> String {
     let design = plan.design();
+    let based = if design.changed().is_empty() { "" } else { "based on " };
     format!(
-        "{} ({})\n  loads {}\n  {} over {}, {} a rank; planner {}\n",
-        design.preset.title,
+        "{} ({based}{})\n  loads {}\n  {} over {}, {} a rank; planner {}\n",
+        name::title(design),
         design.preset.id,
         loads::source(plan, trace),
         format::counted(report.trace.experts() as u64, "expert", "experts"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use app::error_band;
 use app::format;
+use app::name;
 use app::numbers::Numbers;
 use model::design::{Design, KnobId};
 use model::link;
@@ -111,13 +112,12 @@ const fn touches_design(change: &Change) -> bool {
 
 fn design(room: &Room, working: Option<&Numbers>) -> Section {
     let mut blocks = vec![];
-    let preset = room.design.preset.title;
-    let opens = Cell::Design { text: preset.to_owned(), link: room.link() };
+    let opens = Cell::Design { text: name::title(&room.design), link: room.link() };
     let changed = room.design.changed();
     let differs = format::counted(changed.len() as u64, "knob differs", "knobs differ");
     blocks.push(Block::Table(vec![
-        vec!["Starts from".into(), "Differs".into()],
-        vec![opens, differs.into()],
+        vec!["Design".into(), "Based on".into(), "Differs".into()],
+        vec![opens, room.design.preset.title.into(), differs.into()],
     ]));
     if !changed.is_empty() {
         blocks.push(Block::Heading("What differs from the preset".to_owned()));

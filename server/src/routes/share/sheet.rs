@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use app::format;
 use app::html::{element, escape_into, escaped};
+use app::name;
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::link as links;
@@ -167,7 +168,7 @@ impl Sheet<'_> {
             "<iframe src=\"{}\" title=\"{}\" width=\"720\" height=\"480\" loading=\"lazy\">\
              </iframe>",
             escaped(&address),
-            escaped(self.design.preset.title)
+            escaped(&name::title(self.design))
         );
         html.push_str(
             "<section><h2>In another page</h2><label for=\"share-panel\">Panel</label>\
@@ -208,9 +209,9 @@ impl Sheet<'_> {
         }
         html.push_str("<section><h2>Your short links</h2><ul class=\"share-list\">");
         for (stored, entry) in self.listed {
-            let title = links::decode(&stored.link).map(|design| design.preset.title);
-            let title = title.unwrap_or(&stored.id);
-            let name = if entry.name.is_empty() { title } else { &entry.name };
+            let title = links::decode(&stored.link).map(|design| name::title(&design));
+            let title = title.unwrap_or_else(|_| stored.id.clone());
+            let name = if entry.name.is_empty() { &title } else { &entry.name };
             let _ = write!(html, "<li><a href=\"{}\">", escaped(&entry.address(&stored.id)));
             escape_into(html, name);
             let _ = write!(
