@@ -4,12 +4,14 @@ use model::Plan;
 use model::design::{Design, KnobId};
 use model::knob::{KnobError, Section};
 use model::link;
-use model::metric::{Better, MetricId, MetricValue};
+use model::metric::{MetricId, MetricValue};
 use model::violation::Violation;
 
 use super::chosen::{Chosen, letter};
-use super::name;
+use crate::better::is_better;
+pub use crate::better::{Hindrance, number};
 use crate::error_band::{Expected, expected};
+use crate::name;
 use crate::numbers::Numbers;
 
 /// What came of a design's link.
@@ -68,7 +70,7 @@ pub fn columns(chosen: &Chosen) -> Vec<Column> {
         match link::decode(&choice.link) {
             Ok(design) => Column {
                 letter,
-                name: own.unwrap_or_else(|| design.preset.title.to_owned()),
+                name: own.unwrap_or_else(|| name::title(&design)),
                 changes: name::changes(&design),
                 link: link::encode(&design),
                 state: match Plan::new(&design) {
@@ -147,28 +149,14 @@ pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
     let [now, then] = [now, then].map(number);
     let absolute = now - then;
     let relative = (!is_flag && then != 0.0).then(|| absolute / then);
-    let verdict = match metric.metric().better {
+    let sure = || sure(metric, relative, numbers, baseline);
+    let verdict = match is_better(metric, numbers, baseline) {
         _ if now.total_cmp(&then).is_eq() => Verdict::Same,
-        Some(better) if hindrance(metric, numbers, baseline).is_none() => {
-            let sure = sure(metric, relative, numbers, baseline);
-            if (now > then) == (better == Better::Higher) {
-                Verdict::Better(sure)
-            } else {
-                Verdict::Worse(sure)
-            }
-        }
-        _ => Verdict::Neither,
+        Some(true) => Verdict::Better(sure()),
+        Some(false) => Verdict::Worse(sure()),
+        None => Verdict::Neither,
     };
     Delta { absolute, relative, verdict }
-}
-
-/// A metric's value as a number; verdicts are one and zero.
-#[must_use]
-pub fn number(value: MetricValue) -> f64 {
-    match value {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
 }
 
 /// Is a difference larger than the errors of both values together would typically make it?
@@ -191,102 +179,6 @@ fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &N
 /// The error of a difference whose two sides have these ones.
 fn both(one: f64, other: f64) -> f64 {
     (one * one + other * other).sqrt()
-}
-
-/// Why a metric of two designs doesn't say which is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hindrance {
-    /// They train different models, or on sequences of different length.
-    Model,
-    /// Their steps have different numbers of tokens.
-    Batch,
-    /// Their clusters have different sizes.
-    Cluster,
-    /// Their FLOPs are counted by different conventions.
-    Counting,
-}
-
-impl Hindrance {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Model, Self::Batch, Self::Cluster, Self::Counting];
-
-    /// What to know of it, after which designs it is about.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Model => {
-                "not the same model on sequences of the same length; tokens per second and memory \
-                 don't tell which is better, MFU may."
-            }
-            Self::Batch => {
-                "steps of different numbers of tokens; time and traffic of a step don't tell \
-                 which is better, tokens per second do."
-            }
-            Self::Cluster => {
-                "different numbers of devices; the throughput of the whole cluster doesn't tell \
-                 which is better, that of a device does."
-            }
-            Self::Counting => {
-                "FLOPs counted by different conventions; MFU and model TFLOPS don't tell which is \
-                 better."
-            }
-        }
-    }
-
-    /// Does it hold between two designs?
-    #[must_use]
-    pub fn holds(self, one: &Design, other: &Design) -> bool {
-        let differs = |knobs: &[KnobId]| knobs.iter().any(|id| one.get(*id) != other.get(*id));
-        match self {
-            Self::Model => one.transformer != other.transformer || differs(&[KnobId::seq_length]),
-            Self::Batch => tokens(one) != tokens(other),
-            Self::Cluster => differs(&[KnobId::num_devices]),
-            Self::Counting => {
-                differs(&[KnobId::attention_flops, KnobId::count_mtp_flops, KnobId::peak_for_mfu])
-            }
-        }
-    }
-
-    /// Does it take the meaning from a metric's difference?
-    const fn hinders(self, metric: MetricId) -> bool {
-        match metric {
-            MetricId::mfu | MetricId::model_tflops_per_device => matches!(self, Self::Counting),
-            MetricId::tokens_per_second => matches!(self, Self::Model | Self::Cluster),
-            MetricId::tokens_per_second_per_device | MetricId::memory_peak_bytes => {
-                matches!(self, Self::Model)
-            }
-            MetricId::step_time_seconds
-            | MetricId::comm_volume_bytes
-            | MetricId::comm_exposed_seconds => {
-                matches!(self, Self::Model | Self::Batch | Self::Cluster)
-            }
-            MetricId::hfu
-            | MetricId::params_total
-            | MetricId::params_active
-            | MetricId::params_total_no_input_embedding
-            | MetricId::params_active_no_input_embedding
-            | MetricId::flops_per_token
-            | MetricId::memory_limit_bytes
-            | MetricId::fits
-            | MetricId::fit_probability
-            | MetricId::bubble_ratio
-            | MetricId::bubble_ratio_closed_form
-            | MetricId::overlap_ratio
-            | MetricId::imbalance_ratio
-            | MetricId::token_drop_ratio => false,
-        }
-    }
-}
-
-/// Tokens of a step.
-fn tokens(design: &Design) -> u128 {
-    u128::from(design.training.global_batch_size) * u128::from(design.training.seq_length)
-}
-
-/// The first reason for which a metric doesn't say which of two is better.
-fn hindrance(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Option<Hindrance> {
-    let [one, other] = [numbers, baseline].map(|it| it.plan.design());
-    Hindrance::ALL.into_iter().find(|it| it.hinders(metric) && it.holds(one, other))
 }
 
 /// What to know of a comparison: every reason that holds between the baseline and other designs,
@@ -397,6 +289,25 @@ mod tests {
         };
         assert_eq!(verdict("gbs=12288", MetricId::step_time_seconds), Verdict::Neither);
         assert_ne!(verdict("gbs=12288", MetricId::mfu), Verdict::Neither);
+        assert_eq!(
+            verdict("num_devices=4096&gbs=4096", MetricId::step_time_seconds),
+            Verdict::Neither
+        );
+        assert_ne!(verdict("num_devices=4096&gbs=4096", MetricId::mfu), Verdict::Neither);
+        for metric in [
+            MetricId::mfu,
+            MetricId::tokens_per_second,
+            MetricId::tokens_per_second_per_device,
+            MetricId::step_time_seconds,
+            MetricId::bubble_ratio,
+            MetricId::comm_exposed_seconds,
+        ] {
+            assert_eq!(
+                verdict("accelerator=h100-sxm-80gb", metric),
+                Verdict::Neither,
+                "{metric:?}"
+            );
+        }
         assert_eq!(verdict("count_mtp_flops=false", MetricId::mfu), Verdict::Neither);
         let other_model = "preset=deepseek-v3-2k-h800";
         assert_eq!(verdict(other_model, MetricId::tokens_per_second_per_device), Verdict::Neither);

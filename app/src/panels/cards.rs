@@ -5,9 +5,10 @@ use leptos::prelude::*;
 use model::MemoryState;
 use model::choice::Timing;
 use model::memory_state::likely_peaks;
-use model::metric::{Better, MetricId, MetricValue};
+use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 
+use crate::better::is_better;
 use crate::error_band::{Expected, expected};
 use crate::explorer::{Explorer, Topic};
 use crate::format::{self, Quantity};
@@ -202,17 +203,18 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
         format!("{text} vs the preset")
     };
-    let is = move |wanted: std::cmp::Ordering| {
-        let (now, then, _) = change.get();
-        let order = now.total_cmp(&then);
-        let is_higher = spec.metric.metric().better != Some(Better::Lower);
-        (if is_higher { order } else { order.reverse() }) == wanted
-    };
+    let better = Memo::new(move |_| {
+        explorer.with_numbers(|now| {
+            let is_better = |then: &Numbers| is_better(spec.metric, now, then);
+            let before = explorer.with_numbers_before(is_better);
+            before.unwrap_or_else(|| explorer.with_preset_numbers(is_better))
+        })
+    });
     view! {
         <p
             class="delta"
-            class:better=move || is(std::cmp::Ordering::Greater)
-            class:worse=move || is(std::cmp::Ordering::Less)
+            class:better=move || better.get() == Some(true)
+            class:worse=move || better.get() == Some(false)
         >
             {text}
         </p>
