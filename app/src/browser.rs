@@ -3,14 +3,15 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+mod address;
+
 use std::time::Duration;
 
 use leptos::ev;
 use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::{JsCast, JsValue};
-use model::link;
+use leptos::wasm_bindgen::JsCast;
 use model::metric::MetricId;
 
 use crate::compare::tray::{Tray, press_key};
@@ -18,17 +19,13 @@ use crate::explorer::{Explorer, Shown};
 use crate::format::{self, MemoryUnit};
 use crate::memory_state;
 use crate::panels::knobs::SEARCH_ID;
-use crate::stored;
 
-/// The address bar and the advice follow when the knobs have been still for this long.
-const ADDRESS_DELAY: Duration = Duration::from_millis(250);
+pub use address::{address, query};
+
 /// A gesture by keys ends when the knobs have been still for this long.
 const GESTURE_DELAY: Duration = Duration::from_millis(500);
 /// The headline is spoken when the knobs have been still for this long.
 const SPEECH_DELAY: Duration = Duration::from_millis(600);
-
-/// The document's mark of a page that came without the server.
-const SHELL_FIELD: &str = "data-shell";
 
 /// The event with which scripts beside the module ask for a metric's explanation, by its id.
 const EXPLAIN_EVENT: &str = "moescape-explain";
@@ -39,21 +36,15 @@ const COOKIE_SECONDS: u32 = 31_536_000;
 /// Ties the explorer to the browser; gives the node of the live region.
 pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
     let announcement = NodeRef::<html::P>::new();
-    let address = Later::new(ADDRESS_DELAY);
-    Effect::new(move |is_first: Option<()>| {
-        let query = explorer.with_design(link::encode);
-        // The first run is the page as it was opened: its address stays as it was written.
-        if is_first.is_some() {
-            address.run(move || {
-                write_address(&query, false);
-                explorer.rest();
-            });
-        }
-    });
+    address::install(explorer);
     let gesture = Later::new(GESTURE_DELAY);
     Effect::new(move || {
         explorer.with_design(|_| ());
-        gesture.run(move || explorer.end_still_gesture());
+        gesture.run(move || {
+            if !explorer.is_typed() {
+                explorer.end_still_gesture();
+            }
+        });
     });
     let speech = Later::new(SPEECH_DELAY);
     Effect::new(move |is_first: Option<()>| {
@@ -70,16 +61,13 @@ pub fn install(explorer: Explorer, tray: Tray) -> NodeRef<html::P> {
         let keys = window_event_listener(ev::keydown, move |event| {
             press(explorer, tray, &event);
         });
-        let back = window_event_listener(ev::popstate, move |_| follow_address(explorer));
         let asked = window_event_listener(ev::Custom::new(EXPLAIN_EVENT), move |event| {
             explain(explorer, &event);
         });
         on_cleanup(move || {
             keys.remove();
-            back.remove();
             asked.remove();
         });
-        take_shell(explorer);
     });
     announcement
 }
@@ -122,84 +110,6 @@ fn headline(explorer: Explorer) -> String {
             memory_state::short(metrics),
         )
     })
-}
-
-/// The whole address of a design.
-#[must_use]
-pub fn address(query: &str) -> String {
-    let origin = window().location().origin().unwrap_or_default();
-    format!("{origin}/?{query}")
-}
-
-/// Takes over a page that came without the server: one that was written for the first design,
-/// whatever its address says.
-fn take_shell(explorer: Explorer) {
-    if !is_shell() {
-        return;
-    }
-    let root = document().document_element();
-    // Fixed, valid attribute names can always be set and removed.
-    let mark = |done: &str| {
-        root.iter().for_each(|root| drop(root.set_attribute(done, "true")));
-    };
-    root.iter().for_each(|root| drop(root.remove_attribute(SHELL_FIELD)));
-    match link::decode(&query()) {
-        Ok(design) => explorer.follow(design),
-        // The server's page would say what is wrong with it.
-        Err(_) => mark("data-unread"),
-    }
-}
-
-fn is_shell() -> bool {
-    document().document_element().is_some_and(|root| root.has_attribute(SHELL_FIELD))
-}
-
-/// The query string that the page was written for; that of a stored design comes with the document.
-#[must_use]
-pub fn query() -> String {
-    if is_shell() {
-        return String::new();
-    }
-    let location = window().location();
-    let path = location.pathname().unwrap_or_default();
-    let is_stored = path.strip_prefix(stored::PATH).is_some_and(|id| id.starts_with('/'));
-    let selector = format!("meta[name={}]", stored::LINK_FIELD);
-    let field = is_stored.then(|| document().query_selector(&selector).ok().flatten()).flatten();
-    match field.and_then(|field| field.get_attribute("content")) {
-        Some(link) => link,
-        None => location.search().unwrap_or_default(),
-    }
-}
-
-fn write_address(query: &str, as_new_page: bool) {
-    let Ok(history) = window().history() else { return };
-    let address = format!("/?{query}");
-    if let Some(root) = document().document_element() {
-        // A fixed, valid attribute name can always be set.
-        let _ = root.set_attribute("data-left", "true");
-    }
-    // A browser refuses only when the address changes too often; the next change writes it.
-    let _ = if as_new_page {
-        history.push_state_with_url(&JsValue::NULL, "", Some(&address))
-    } else {
-        history.replace_state_with_url(&JsValue::NULL, "", Some(&address))
-    };
-}
-
-/// Keeps the design that is left as a page of its own, for the browser's back button.
-pub fn before_new_page(explorer: Explorer) {
-    let query = untrack(|| explorer.with_design(link::encode));
-    write_address(&query, false);
-    write_address(&query, true);
-}
-
-/// Opens the design of the address bar after back or forward.
-fn follow_address(explorer: Explorer) {
-    match link::decode(&query()) {
-        Ok(design) => explorer.replace("going back".to_owned(), design),
-        // An address that was edited by hand: the server's page says what is wrong with it.
-        Err(_) => drop(window().location().reload()),
-    }
 }
 
 /// Puts the link to a design on the clipboard and tells whether that worked.

@@ -13,6 +13,7 @@ use leptos::prelude::*;
 use model::choice::Balance;
 use model::design::{Design, KnobId};
 use model::knob::{Kind, KnobError, Value};
+use model::link;
 use model::metric::MetricId;
 use model::preset::Preset;
 use model::routing::Effect;
@@ -20,6 +21,7 @@ use model::violation::{Nearest, Violation};
 use model::{Estimator, Plan, legal_values};
 
 use crate::history::{History, Step};
+use crate::name;
 use crate::numbers::Numbers;
 use crate::recorded::{self, Recorded};
 use crate::widgets::part::Part;
@@ -66,11 +68,14 @@ pub struct Explorer {
     last_edited: RwSignal<Option<KnobId>>,
     /// Does a pointer hold a slider? Then the gesture goes on however long it rests.
     held: StoredValue<bool>,
+    /// Is a value being typed? Nobody knows yet whether what stands there is meant.
+    typed: StoredValue<bool>,
     /// The design and its numbers as they were when the pointer took hold.
     before: RwSignal<Option<Before>>,
     /// That of the design. Whatever follows it isn't asked at each change of a knob.
     preset: RwSignal<&'static Preset>,
     preset_design: Memo<Design>,
+    title: Memo<String>,
     preset_numbers: Memo<Arc<Numbers>>,
     rows: Rows,
     violations: Memo<Vec<Violation>>,
@@ -107,6 +112,7 @@ impl Explorer {
         let (preset, rows) = (RwSignal::new(design.preset), Rows::new(&design));
         let design = RwSignal::new(design);
         let preset_design = Memo::new(move |_| preset.get().design());
+        let title = Memo::new(move |_| design.with(name::title));
         let preset_numbers = Memo::new(move |_| {
             preset_design.with(|design| Arc::new(Numbers::new(legal_plan(design))))
         });
@@ -134,9 +140,11 @@ impl Explorer {
             history: RwSignal::default(),
             last_edited: RwSignal::new(None),
             held: StoredValue::new(false),
+            typed: StoredValue::new(false),
             before: RwSignal::new(None),
             preset,
             preset_design,
+            title,
             preset_numbers,
             rows,
             violations,
@@ -207,6 +215,12 @@ impl Explorer {
     #[must_use]
     pub fn preset(self) -> &'static Preset {
         self.preset.get()
+    }
+
+    /// What the design is called.
+    #[must_use]
+    pub fn title(self) -> String {
+        self.title.get()
     }
 
     /// Reads the plan and estimate that the page shows, which are those of the last legal design.
@@ -350,8 +364,23 @@ impl Explorer {
     /// Ends a gesture on a knob: the next change is another step of the history.
     pub fn end_gesture(self) {
         if self.history.with_untracked(History::is_open) {
-            self.history.update(History::close);
+            let now = self.design.get_untracked();
+            self.history.update(|history| history.close(&now));
         }
+    }
+
+    /// A value begins to be typed, or that is done, which ends the gesture.
+    pub fn set_typed(self, typed: bool) {
+        self.typed.set_value(typed);
+        if !typed {
+            self.end_gesture();
+        }
+    }
+
+    /// Is a value being typed?
+    #[must_use]
+    pub fn is_typed(self) -> bool {
+        self.typed.try_get_value() == Some(true)
     }
 
     /// Ends a gesture by keys, which nothing else tells the end of.
@@ -413,6 +442,27 @@ impl Explorer {
     /// Goes to the design after so many steps of the history.
     pub fn go(self, place: usize) {
         self.step(|history, now| history.go(place, now));
+    }
+
+    /// How many steps of the history the design has.
+    #[must_use]
+    pub fn place(self) -> usize {
+        self.history.with(History::place)
+    }
+
+    /// The link of the design after so many steps; none where that is forgotten.
+    #[must_use]
+    pub fn link_at(self, place: usize) -> Option<String> {
+        self.history.with_untracked(|history| {
+            self.design.with_untracked(|now| history.design_at(place, now).map(link::encode))
+        })
+    }
+
+    /// Opens a design of which this history knows nothing, and begins a new one with it.
+    pub fn begin_with(self, design: Design) {
+        self.history.set(History::default());
+        self.last_edited.set(None);
+        self.follow(design);
     }
 
     /// The steps of the history, and how many of them the design has.

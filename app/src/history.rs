@@ -29,6 +29,8 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     past: Vec<Entry>,
+    /// Entries of the past that were too many: places are counted with them.
+    forgotten: usize,
     future: Vec<Entry>,
     /// The knob whose gesture goes on: its further changes join the last entry.
     open: Option<KnobId>,
@@ -51,13 +53,18 @@ impl History {
         self.future.clear();
         if self.past.len() == LONGEST {
             self.past.remove(0);
+            self.forgotten += 1;
         }
         self.past.push(Entry { label, design: before });
     }
 
-    /// Ends the gesture: the next change is an entry of its own.
-    pub fn close(&mut self) {
-        self.open = None;
+    /// Ends the gesture: the next change is an entry of its own. One that led back to where it
+    /// began leaves none.
+    pub fn close(&mut self, now: &Design) {
+        let is_idle = self.past.last().is_some_and(|entry| entry.design == *now);
+        if self.open.take().is_some() && is_idle {
+            self.past.pop();
+        }
     }
 
     /// Forgets the gesture that goes on, as if it had never begun.
@@ -94,7 +101,7 @@ impl History {
         let steps = entries.zip(pairs).enumerate().filter(|(_, (_, (from, to)))| from != to);
         let step = |(index, (entry, (from, to))): (usize, (&Entry, (&Design, &Design)))| Step {
             words: in_words(&entry.label, from, to),
-            place: index + 1,
+            place: self.forgotten + index + 1,
             is_done: index < self.past.len(),
         };
         steps.map(step).collect()
@@ -102,17 +109,32 @@ impl History {
 
     /// How many steps are behind the design that is shown.
     #[must_use]
-    pub fn place(&self) -> usize {
-        self.past.len()
+    pub const fn place(&self) -> usize {
+        self.forgotten + self.past.len()
+    }
+
+    /// The design after so many steps, when `now` is shown; none where that is forgotten or was
+    /// never reached.
+    #[must_use]
+    pub fn design_at<'a>(&'a self, place: usize, now: &'a Design) -> Option<&'a Design> {
+        let here = self.place();
+        if place >= here {
+            let ahead = place - here;
+            return match ahead {
+                0 => Some(now),
+                _ => Some(&self.future.get(self.future.len().checked_sub(ahead)?)?.design),
+            };
+        }
+        Some(&self.past.get(place.checked_sub(self.forgotten)?)?.design)
     }
 
     /// The design after so many steps, however many of them have to be taken back or again.
     pub fn go(&mut self, place: usize, now: &Design) -> Option<Design> {
         self.open = None;
-        let before = self.past.len();
+        let before = self.place();
         let mut at = now.clone();
-        while self.past.len() != place {
-            let back = self.past.len() > place;
+        while self.place() != place {
+            let back = self.place() > place;
             let (from, to) = if back {
                 (&mut self.past, &mut self.future)
             } else {
@@ -121,7 +143,7 @@ impl History {
             let Some(Entry { label, design }) = from.pop() else { break };
             to.push(Entry { label, design: std::mem::replace(&mut at, design) });
         }
-        (self.past.len() != before).then_some(at)
+        (self.place() != before).then_some(at)
     }
 
     /// What undo would take back.
@@ -192,6 +214,10 @@ mod tests {
             self.design.set(knob, &Value::Integer(value)).expect("in bounds");
         }
 
+        fn close(&mut self) {
+            self.history.close(&self.design);
+        }
+
         fn undo(&mut self) -> bool {
             let before = self.history.undo(&self.design);
             before.map(|before| self.design = before).is_some()
@@ -213,7 +239,7 @@ mod tests {
         for value in [8, 4, 2] {
             desk.set(PP, value);
         }
-        desk.history.close();
+        desk.close();
         assert!(desk.undo());
         assert_eq!(desk.value(PP), Value::Integer(16));
         assert!(!desk.undo());
@@ -223,7 +249,7 @@ mod tests {
     fn two_gestures_on_one_knob_are_two_entries() {
         let mut desk = Desk::new();
         desk.set(PP, 8);
-        desk.history.close();
+        desk.close();
         desk.set(PP, 4);
         assert!(desk.undo());
         assert_eq!(desk.value(PP), Value::Integer(8));
@@ -251,10 +277,44 @@ mod tests {
     }
 
     #[test]
+    fn a_gesture_that_ends_where_it_began_is_no_step() {
+        let mut desk = Desk::new();
+        desk.set(TP, 4);
+        desk.close();
+        desk.set(PP, 8);
+        desk.set(PP, 16);
+        desk.close();
+        assert_eq!(desk.history.place(), 1);
+    }
+
+    #[test]
+    fn the_design_of_each_place_is_known_until_it_is_forgotten() {
+        let mut desk = Desk::new();
+        let mut designs = vec![desk.design.clone()];
+        for value in [8, 4, 2] {
+            desk.set(PP, value);
+            desk.close();
+            designs.push(desk.design.clone());
+        }
+        assert!(desk.undo());
+        for (place, design) in designs.iter().enumerate() {
+            assert_eq!(desk.history.design_at(place, &desk.design), Some(design), "{place}");
+        }
+        assert_eq!(desk.history.design_at(4, &desk.design), None);
+        for index in 0..LONGEST as u64 {
+            desk.set(PP, 1 + index % 2);
+            desk.close();
+        }
+        assert_eq!(desk.history.place(), LONGEST + 2);
+        assert_eq!(desk.history.design_at(1, &desk.design), None);
+        assert!(desk.history.design_at(2, &desk.design).is_some());
+    }
+
+    #[test]
     fn a_drag_back_to_where_it_began_is_passed_over() {
         let mut desk = Desk::new();
         desk.set(TP, 4);
-        desk.history.close();
+        desk.close();
         desk.set(PP, 8);
         desk.set(PP, 16);
         assert!(desk.undo());
@@ -266,7 +326,7 @@ mod tests {
         let mut desk = Desk::new();
         desk.set(TP, 4);
         desk.set(PP, 8);
-        desk.history.close();
+        desk.close();
         desk.set(PP, 4);
         assert!(desk.undo());
         let steps = desk.history.steps(&desk.design);
@@ -280,7 +340,7 @@ mod tests {
         let mut designs = vec![desk.design.clone()];
         for (knob, value) in [(TP, 4), (PP, 8), (TP, 2), (PP, 4)] {
             desk.set(knob, value);
-            desk.history.close();
+            desk.close();
             designs.push(desk.design.clone());
         }
         let words = desk.history.steps(&desk.design);
@@ -301,7 +361,7 @@ mod tests {
     fn a_step_that_changed_nothing_is_not_listed() {
         let mut desk = Desk::new();
         desk.set(TP, 4);
-        desk.history.close();
+        desk.close();
         desk.set(PP, 8);
         desk.set(PP, 16);
         let steps = desk.history.steps(&desk.design);
@@ -313,7 +373,7 @@ mod tests {
     fn a_gesture_that_is_given_up_leaves_no_entry() {
         let mut desk = Desk::new();
         desk.set(TP, 4);
-        desk.history.close();
+        desk.close();
         desk.history.forget_gesture();
         desk.set(PP, 8);
         desk.set(PP, 4);
@@ -326,7 +386,7 @@ mod tests {
         let mut desk = Desk::new();
         for index in 0..LONGEST as u64 + 10 {
             desk.set(PP, 1 + index % 2);
-            desk.history.close();
+            desk.close();
         }
         let undone = (0..).take_while(|_| desk.undo()).count();
         assert!(undone <= LONGEST);

@@ -32,3 +32,16 @@ test("the link can be copied", async ({ visit }) => {
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain("parallel.virtual_pipeline_model_parallel_size=1");
 });
+
+test("heading and title follow the design", async ({ page }) => {
+  await gotoHydrated(page);
+  await expect(page).toHaveTitle("Pangu Ultra MoE on 6,144 NPUs · Moescape");
+  await expect(page.locator("#preset-story")).toContainText("237.6 tokens/s");
+  await page.getByRole("spinbutton", { name: "Devices", exact: true }).fill("12288");
+  const name = "Pangu Ultra MoE · 12,288 x 910B3 · TP8 PP16 VPP2 EP32";
+  await expect(page).toHaveTitle(`${name} · Moescape`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(`Estimate of ${name}`);
+  await expect(page.locator("#preset-story")).toHaveText(name);
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(page).toHaveTitle("Pangu Ultra MoE on 6,144 NPUs · Moescape");
+});

@@ -57,6 +57,12 @@ impl Explorer {
         true
     }
 
+    /// Does a pointer hold a slider?
+    #[must_use]
+    pub fn is_dragged(self) -> bool {
+        self.before.with_untracked(Option::is_some)
+    }
+
     /// Has the drag that goes on been given up?
     pub(super) fn is_given_up(self) -> bool {
         self.before.with_untracked(|before| before.as_ref().is_some_and(|it| it.is_given_up))

@@ -207,9 +207,12 @@ impl Row {
             invalid: self.wrong_signal(),
             described_by: self.problem_id(),
             locked: self.explorer.locked.into(),
-            on_type: Callback::new(move |text: String| self.type_text(&text)),
+            on_type: Callback::new(move |text: String| {
+                self.explorer.set_typed(true);
+                self.type_text(&text);
+            }),
             on_step: Callback::new(move |up| self.step(up)),
-            on_done: Callback::new(move |()| self.explorer.end_gesture()),
+            on_done: Callback::new(move |()| self.explorer.set_typed(false)),
         })
     }
 

@@ -37,7 +37,7 @@ pub struct NumberBox {
     pub on_type: Callback<String>,
     /// Called when an arrow key asks for the next (true) or previous (false) value.
     pub on_step: Callback<bool>,
-    /// Called when typing is done.
+    /// Called when typing is done, also when it led back to what was there.
     pub on_done: Callback<()>,
 }
 
@@ -117,6 +117,7 @@ pub fn number_box(spec: NumberBox) -> impl IntoView {
                 }
                 on_done.run(());
             }
+            on:blur=move |_| on_done.run(())
             on:keydown=step_by_key
         />
     }
