@@ -10,4 +10,5 @@ pub mod figure;
 pub mod icon;
 pub mod number_box;
 pub mod part;
+pub mod sheet;
 pub mod slider;

@@ -119,6 +119,69 @@ fn every_card_says_how_far_its_number_may_be_off() {
     assert!(text(&document("")).contains("exact count"), "counts are exact");
 }
 
+/// The design of the review: no longer on 6,144 devices.
+const OTHER: &str = "?cluster.num_devices=4096&parallel.tensor_model_parallel_size=4\
+                     &parallel.pipeline_model_parallel_size=8\
+                     &parallel.virtual_pipeline_model_parallel_size=4\
+                     &training.global_batch_size=4096";
+
+#[test]
+fn a_changed_design_is_nowhere_called_what_its_preset_is() {
+    let html = document(OTHER);
+    let name = "Pangu Ultra MoE · 4,096 x 910B3 · TP4 PP8 VPP4 EP32";
+    assert!(html.contains(&format!("<title>{name} · Moescape</title>")));
+    assert!(text(&html).contains(&format!("Estimate of {name}")));
+    let head = html.split("</head>").next().unwrap();
+    assert!(head.contains(&format!("content=\"{name} · Moescape\"")) && !head.contains("6,144"));
+    let story = html.split("id=\"preset-story\"").nth(1).unwrap().split("</p>").next().unwrap();
+    assert!(story.contains(name) && !story.contains("237.6"), "{story}");
+    assert!(text(&html).contains("Based on preset"));
+}
+
+#[test]
+fn an_unchanged_preset_keeps_its_title_and_its_story() {
+    let html = document("");
+    assert!(html.contains("<title>Pangu Ultra MoE on 6,144 NPUs · Moescape</title>"));
+    let story = html.split("id=\"preset-story\"").nth(1).unwrap().split("</p>").next().unwrap();
+    assert!(story.contains("The paper&#39;s final run: 237.6 tokens/s") || story.contains("237.6"));
+}
+
+/// What the bar at the bottom of a phone says.
+fn bottom_line(query: &str) -> String {
+    let html = document(query);
+    let bar = html.split("class=\"bottom-headline").nth(1).unwrap().split("</p>").next().unwrap();
+    text(&format!("<p{bar}"))
+}
+
+#[test]
+fn the_bar_at_the_bottom_has_no_number_of_another_design() {
+    assert!(bottom_line("").contains("MFU 40.7 %"), "{}", bottom_line(""));
+    let broken = bottom_line("?parallel.tensor_model_parallel_size=6");
+    assert!(broken.contains("Can't run: ") || broken.contains("Can&#39;t run: "), "{broken}");
+    assert!(!broken.contains("MFU") && !broken.contains("GiB"), "{broken}");
+}
+
+/// The classes of a card's difference from the preset.
+fn delta_class(query: &str, metric: &str) -> String {
+    let html = document(query);
+    let card = html.split(&format!("data-metric=\"{metric}\" aria-labelledby")).nth(1).unwrap();
+    let delta = card.split("</article>").next().unwrap().split("<p class=\"delta").nth(1).unwrap();
+    delta.split('"').next().unwrap().trim().to_owned()
+}
+
+#[test]
+fn what_follows_from_another_machine_or_batch_is_neither_green_nor_red() {
+    let h100 = "?cluster.accelerator=h100-sxm-80gb";
+    for metric in ["mfu", "tokens_per_second_per_device", "step_time_seconds"] {
+        assert_eq!(delta_class(h100, metric), "", "{metric}");
+    }
+    assert_eq!(delta_class(OTHER, "step_time_seconds"), "");
+    assert_eq!(delta_class("?training.global_batch_size=12288", "step_time_seconds"), "");
+    let vpp = "?parallel.virtual_pipeline_model_parallel_size=1";
+    assert_eq!(delta_class(vpp, "bubble_ratio"), "worse");
+    assert!(!delta_class(vpp, "step_time_seconds").is_empty());
+}
+
 #[test]
 fn the_ways_to_count_are_computed_only_on_request() {
     let html = document("");

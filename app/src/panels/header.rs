@@ -1,21 +1,23 @@
 //! The bar on top with the actions on the whole design, and on a phone the bar at the bottom.
 
 use leptos::prelude::*;
-use model::link;
+use model::{MemoryState, link};
 
 use super::steps;
 use crate::Page;
 use crate::browser;
 use crate::compare;
 use crate::compare::tray::Tray;
-use crate::explorer::Explorer;
+use crate::explorer::{Explorer, Shown};
 use crate::format;
 use crate::ladder;
 use crate::memory_state;
+use crate::recorded::Recorded;
 use crate::schedule_page;
 use crate::sweep_page;
 use crate::trust;
 use crate::widgets::icon::{Icon, icon};
+use crate::widgets::sheet::guide_focus;
 
 /// The gallery of presets, a page of the server.
 pub const PRESETS_PATH: &str = "/presets";
@@ -283,10 +285,10 @@ fn link_to_copy(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// On a phone: the headline and the button that raises the knobs.
-pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
-    let headline = move || {
-        explorer.with_numbers(|numbers| {
+/// What the bar at the bottom says: never a number of another design than the one at hand.
+fn bottom_headline(explorer: Explorer) -> String {
+    if explorer.shown() == Shown::Design {
+        return explorer.with_numbers(|numbers| {
             let metrics = &numbers.estimate.metrics;
             format!(
                 "MFU {} · {}, {}",
@@ -294,21 +296,35 @@ pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
                 memory_state::of_limit(metrics.memory_peak, metrics.memory_limit),
                 memory_state::word(metrics.memory_state()),
             )
-        })
-    };
+        });
+    }
+    if explorer.lacks_loads().is_some() && explorer.recorded.get() == Recorded::Reading {
+        return "No numbers yet: the trace is being read".to_owned();
+    }
+    let first = explorer.with_violations(|rules| rules.first().map(|rule| rule.message.clone()));
+    format!("Can't run: {}", first.unwrap_or_default())
+}
+
+/// On a phone: the headline and the button that raises the knobs.
+pub fn bottom_bar(explorer: Explorer) -> impl IntoView {
+    guide_focus("knobs", explorer.sheet_open);
+    let headline = Memo::new(move |_| bottom_headline(explorer));
     let changes = move || match explorer.changed().with(Vec::len) {
         0 => "Edit knobs".to_owned(),
         count => format!("Edit knobs ({} changed)", format::whole(count as u64)),
     };
-    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
+    let class = Memo::new(move |_| {
+        let state = match explorer.shown() {
+            Shown::Design => explorer.with_numbers(|it| it.estimate.metrics.memory_state()),
+            Shown::LastLegal | Shown::Preset => MemoryState::DoesNotFit,
+        };
+        format!("bottom-headline {}", memory_state::class(state))
+    });
     let is_open = move || explorer.sheet_open.get();
     view! {
         <div class="bottom-bar">
-            <p
-                class=move || format!("bottom-headline {}", memory_state::class(state.get()))
-                aria-hidden="true"
-            >
-                {headline}
+            <p class=move || class.get() aria-hidden="true">
+                {move || headline.get()}
             </p>
             <button
                 type="button"

@@ -62,6 +62,7 @@ pub fn panel(explorer: Explorer, top: impl IntoView) -> impl IntoView {
         <aside
             id="knobs"
             class="knobs"
+            tabindex="-1"
             class:open=move || explorer.sheet_open.get()
             aria-label="Knobs"
         >

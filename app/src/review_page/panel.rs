@@ -10,6 +10,7 @@ use super::session::{Session, Tab};
 use super::{agenda, candidates, compose, decisions, discussion, history, links, proposals};
 use crate::format;
 use crate::widgets::part::{IntoPart, Part, flag, live, text};
+use crate::widgets::sheet::guide_focus;
 
 /// Draws the panel; one part of it is open.
 pub(super) fn panel(session: Session) -> Part {
@@ -32,10 +33,12 @@ pub(super) fn panel(session: Session) -> Part {
             Tab::Share => links::links(session),
         })
     });
+    guide_focus("panel", session.panel_open);
     view! {
         <aside
             id="panel"
             class="review-panel"
+            tabindex="-1"
             class:open=flag(move || session.panel_open.get())
             aria-label="Review"
         >
