@@ -10,16 +10,51 @@ mod mixture;
 
 use std::collections::HashSet;
 
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 use model::file::{Tree, json};
+use model::knob::Section;
 
 use crate::draft::{Draft, MOST_KEYS, nearest};
 use family::Family;
 use keys::How;
 use lines::Lines;
 
-/// Reads the configuration into the draft.
-pub(crate) fn read(text: &str, draft: &mut Draft) {
+/// What a run needs beside the knobs that matter most, and no configuration speaks of.
+const RUN: [KnobId; 5] = [
+    KnobId::sequence_parallel,
+    KnobId::data_parallel_sharding_strategy,
+    KnobId::precision,
+    KnobId::optimizer,
+    KnobId::recompute_granularity,
+];
+
+/// Reads the configuration into the draft. What it can't speak of is that of `base`.
+pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
+    shape(text, draft);
+    if !draft.has_errors() {
+        assume_the_run(base, draft);
+    }
+}
+
+/// Says with which cluster, batch and strategy the model is taken to be trained: a configuration
+/// is a model's alone.
+fn assume_the_run(base: Option<&Design>, draft: &mut Draft) {
+    let from = match base {
+        Some(base) => format!("as in {}, a config.json doesn't say", base.preset.id),
+        None => "a config.json doesn't say".to_owned(),
+    };
+    let is_of_run = |id: &&KnobId| {
+        let row = id.knob();
+        (row.primary && row.section != Section::Transformer) || RUN.contains(id)
+    };
+    for knob in KnobId::ALL.iter().filter(is_of_run) {
+        let value = draft.design.get(*knob);
+        draft.assume(Some(*knob), format!("{}: {value}, {from}", knob.id()));
+    }
+}
+
+/// Reads the model's shape into the draft.
+fn shape(text: &str, draft: &mut Draft) {
     let tree = match json::parse(text) {
         Ok(tree) => tree,
         // The reader's own words name line and column.

@@ -114,7 +114,7 @@ pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
         return draft.finish(base);
     }
     match format {
-        Format::HuggingFace => hugging_face::read(text, &mut draft),
+        Format::HuggingFace => hugging_face::read(text, base, &mut draft),
         Format::Design => own::read(text, &mut draft),
         Format::Megatron | Format::Mindspeed => {
             let arguments = if yaml::is_yaml(text) {

@@ -1,6 +1,6 @@
 //! Hugging Face's `config.json` of real models.
 
-use interchange::{Format, Import, import};
+use interchange::{Assumed, Format, Import, import};
 use model::design::{Design, KnobId};
 
 /// File, its text, and the parameters in billions that a recount of the published shape gives.
@@ -170,4 +170,32 @@ fn the_language_model_of_a_multimodal_one_is_read() {
     let import = read(&text);
     assert_eq!(import.design.unwrap().transformer.num_layers, 45);
     assert!(import.ignored.iter().any(|ignored| ignored.key == "vision_config"));
+}
+
+#[test]
+fn what_a_configuration_cannot_say_of_the_run_is_assumed_and_said() {
+    let text = MODELS[22].1;
+    for (base, said) in [(None, "a config.json doesn't say"), (Some("deepseek-v3"), "as in deep")] {
+        let base = base.map(|id| Design::from_preset(id).unwrap());
+        let import = import(Format::HuggingFace, text, base.as_ref());
+        let design = import.design.unwrap();
+        for knob in [
+            KnobId::accelerator,
+            KnobId::num_devices,
+            KnobId::tensor_model_parallel_size,
+            KnobId::pipeline_model_parallel_size,
+            KnobId::expert_model_parallel_size,
+            KnobId::seq_length,
+            KnobId::micro_batch_size,
+            KnobId::global_batch_size,
+            KnobId::precision,
+            KnobId::recompute_granularity,
+        ] {
+            let of_it = |it: &&Assumed| it.knob == Some(knob);
+            let assumed = import.assumed.iter().find(of_it).unwrap();
+            let value = format!("{}: {}, ", knob.id(), design.get(knob));
+            assert!(assumed.detail.starts_with(&value), "{}", assumed.detail);
+            assert!(assumed.detail.contains(said), "{}", assumed.detail);
+        }
+    }
 }
