@@ -85,7 +85,7 @@ pub use layout::{
     Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
 };
 pub use ledger::ledger;
-pub use memory::{Content, Filling, contents};
+pub use memory::{Content, Filling, contents, is_near_limit, peak_at_most};
 pub use memory_state::MemoryState;
 pub use plan::{Plan, peak as peak_flops};
 pub use roofline::roofline;

@@ -1,5 +1,6 @@
 //! What lives on a device of each stage at its fullest moment.
 
+mod bound;
 mod contents;
 mod working;
 
@@ -16,6 +17,7 @@ use crate::plan::Plan;
 use crate::schedule::Task;
 use crate::units::Bytes;
 
+pub use bound::{is_near_limit, peak_at_most};
 pub use contents::{Content, Filling, contents};
 use working::Placeholders;
 
