@@ -144,7 +144,8 @@ fn directly(spec: &Value) -> Value {
     let stop = std::sync::atomic::AtomicBool::new(false);
     let summary = sweep::evaluate(&space, 0..space.places(), &stop).unwrap();
     progress.add(&space, 0..space.places(), summary).unwrap();
-    let text = model::file::json::print(&sweep::result(&space, &progress));
+    let closing = sweep::close(&space, &progress);
+    let text = model::file::json::print(&sweep::result(&space, &progress, Some(&closing)));
     serde_json::from_str(&text).unwrap()
 }
 

@@ -42,6 +42,70 @@ pub struct Data {
     pub axes: Vec<Axis>,
     /// What is known of two knobs at once.
     pub pairs: Vec<Pair>,
+    /// What was simulated at the end; none where nothing was.
+    pub simulated: Option<SimulatedCounts>,
+    /// What fixed knobs would let through, where nothing was found.
+    pub freed: Vec<Freed>,
+}
+
+/// How many designs were simulated at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SimulatedCounts {
+    /// All of them.
+    pub designs: u64,
+    /// Those that don't keep all constraints any more, or can't be decided.
+    pub rejected: u64,
+    /// Designs of the front that were left out.
+    pub left_out: u64,
+}
+
+/// What is known of a design's constraints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// It keeps them as the sweep times it.
+    #[default]
+    AsTimed,
+    /// By a closed form that is nearer to the limit than its own error.
+    NearLimit,
+    /// By the simulation, too.
+    Simulated,
+    /// By the simulation it doesn't fit.
+    Unfit,
+    /// By the simulation it breaks another constraint.
+    Broken,
+}
+
+impl Standing {
+    /// All of them, by their codes.
+    pub const ALL: [Self; 5] =
+        [Self::AsTimed, Self::NearLimit, Self::Simulated, Self::Unfit, Self::Broken];
+
+    /// What people read; nothing where there is nothing to say.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::AsTimed => "",
+            Self::NearLimit => "near the limit: not simulated",
+            Self::Simulated => "simulated",
+            Self::Unfit => "does not fit",
+            Self::Broken => "breaks a constraint",
+        }
+    }
+}
+
+/// Fixed knobs and what letting them vary lets through.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Freed {
+    /// The knobs' ids.
+    pub knobs: Vec<String>,
+    /// Designs that were looked at, of all with these knobs varied.
+    pub tried: u64,
+    /// All of those.
+    pub designs: u64,
+    /// Designs that break no rule.
+    pub legal: u64,
+    /// Those that keep all constraints, too.
+    pub feasible: u64,
 }
 
 /// How many designs.
@@ -59,6 +123,8 @@ pub struct Counts {
     pub feasible: u64,
     /// On the front.
     pub front: u64,
+    /// Of those that keep all constraints: by a closed form that is near the limit.
+    pub near_limit: u64,
 }
 
 /// How fast it goes.
@@ -95,6 +161,10 @@ pub struct Rows {
     pub index: Vec<u64>,
     /// Is it on the front?
     pub front: Vec<bool>,
+    /// What is known of its constraints.
+    pub standing: Vec<Standing>,
+    /// The metrics by the closed form of those that were simulated, by index.
+    pub closed_form: BTreeMap<u64, Vec<f64>>,
     /// For each knob the place of its value.
     pub knobs: Vec<Vec<u32>>,
     /// For each metric its value.
@@ -241,6 +311,38 @@ impl Data {
         self.spelled(dim, self.number(dim, row))
     }
 
+    /// What is known of a design's constraints.
+    #[must_use]
+    pub fn standing(&self, row: usize) -> Standing {
+        self.rows.standing.get(row).copied().unwrap_or_default()
+    }
+
+    /// Was this design simulated at the end?
+    #[must_use]
+    pub fn is_simulated(&self, index: u64) -> bool {
+        self.rows.closed_form.contains_key(&index)
+    }
+
+    /// The closed form's number of a design that was simulated, where it reads otherwise.
+    #[must_use]
+    pub fn closed_text(&self, dim: Dim, row: usize) -> Option<String> {
+        let Dim::Metric(place) = dim else { return None };
+        let closed = self.rows.closed_form.get(self.rows.index.get(row)?)?.get(place)?;
+        let text = self.spelled(dim, *closed);
+        (text != self.text(dim, row)).then_some(text)
+    }
+
+    /// Can this design be called one of the best? It keeps all constraints as far as anything
+    /// says; where the best were simulated, it is one of those.
+    #[must_use]
+    pub fn is_sure(&self, row: usize) -> bool {
+        match self.standing(row) {
+            Standing::Simulated => true,
+            Standing::AsTimed => self.simulated.is_none(),
+            Standing::NearLimit | Standing::Unfit | Standing::Broken => false,
+        }
+    }
+
     /// A number of a column as people read it.
     #[must_use]
     pub fn spelled(&self, dim: Dim, number: f64) -> String {
@@ -378,7 +480,10 @@ pub fn read(id: &str, state: &str, result: &Tree) -> Data {
         legal: count("legal"),
         feasible: count("feasible"),
         front: list(result.get("front")).len() as u64,
+        near_limit: count("near_limit"),
     };
+    data.simulated = result.get("simulated").and_then(simulated_counts);
+    data.freed = list(result.get("freed")).iter().map(freed).collect();
     data.objectives = objectives(result, &data.metrics);
     let ruled_out = list(result.get("ruled_out")).iter();
     data.ruled_out = ruled_out
@@ -390,8 +495,41 @@ pub fn read(id: &str, state: &str, result: &Tree) -> Data {
     data
 }
 
-/// Designs by their indices, with the values of knobs and metrics.
-type Designs = BTreeMap<u64, (bool, Vec<String>, Vec<f64>)>;
+fn simulated_counts(tree: &Tree) -> Option<SimulatedCounts> {
+    let count = |key| tree.get(key).and_then(whole);
+    Some(SimulatedCounts {
+        designs: count("designs")?,
+        rejected: list(tree.get("rejected")).len() as u64,
+        left_out: count("front_left_out").unwrap_or(0),
+    })
+}
+
+fn freed(tree: &Tree) -> Freed {
+    let count = |key| tree.get(key).and_then(whole).unwrap_or(0);
+    let knobs = match tree.get("knobs") {
+        Some(Tree::Map(knobs)) => knobs.iter().map(|(id, _)| id.clone()).collect(),
+        _ => vec![],
+    };
+    Freed {
+        knobs,
+        tried: count("tried"),
+        designs: count("designs"),
+        legal: count("legal"),
+        feasible: count("feasible"),
+    }
+}
+
+/// A design that is kept.
+struct Kept {
+    front: bool,
+    standing: Standing,
+    knobs: Vec<String>,
+    metrics: Vec<f64>,
+    closed_form: Option<Vec<f64>>,
+}
+
+/// Designs by their indices.
+type Designs = BTreeMap<u64, Kept>;
 
 /// The designs of a result: front, best and sample.
 fn designs(result: &Tree, knobs: &[KnobId], metrics: &[MetricId]) -> Designs {
@@ -400,26 +538,58 @@ fn designs(result: &Tree, knobs: &[KnobId], metrics: &[MetricId]) -> Designs {
     for row in list(rows) {
         let cells = list(Some(row));
         let Some(index) = cells.first().and_then(whole) else { continue };
-        let values = cells.iter().skip(1).take(knobs.len()).map(spelled).collect();
-        let numbers = cells.iter().skip(1 + knobs.len()).map(real).collect();
-        designs.insert(index, (false, values, numbers));
+        let kept = Kept {
+            front: false,
+            standing: Standing::AsTimed,
+            knobs: cells.iter().skip(1).take(knobs.len()).map(spelled).collect(),
+            metrics: cells.iter().skip(1 + knobs.len()).map(real).collect(),
+            closed_form: None,
+        };
+        designs.insert(index, kept);
     }
-    let front = list(result.get("front")).iter().map(|row| (true, row));
+    let near = result.get("sample").and_then(|sample| sample.get("near_limit"));
+    for index in list(near).iter().filter_map(whole) {
+        if let Some(kept) = designs.get_mut(&index) {
+            kept.standing = Standing::NearLimit;
+        }
+    }
+    let rejected = list(result.get("simulated").and_then(|it| it.get("rejected"))).iter();
+    let rejected = rejected.map(|row| (false, row));
+    let front = list(result.get("front")).iter().map(|row| (true, row)).chain(rejected);
     let best = list(result.get("objectives")).iter().flat_map(|one| list(one.get("best")));
     for (is_front, row) in best.map(|row| (false, row)).chain(front) {
         let Some(index) = row.get("index").and_then(whole) else { continue };
         let value = |knob: &KnobId| {
             row.get("knobs").and_then(|all| all.get(&knob.id())).map_or(String::new(), spelled)
         };
-        let number = |id: &MetricId| {
-            row.get("metrics").and_then(|all| all.get(id.metric().name)).map_or(0.0, real)
+        let numbers = |tree: &Tree| -> Vec<f64> {
+            let number = |id: &MetricId| tree.get(id.metric().name).map_or(0.0, real);
+            metrics.iter().map(number).collect()
         };
-        let values = knobs.iter().map(value).collect();
-        let numbers = metrics.iter().map(number).collect();
-        let entry = designs.entry(index).or_insert((false, values, numbers));
-        entry.0 |= is_front;
+        let kept = Kept {
+            front: is_front,
+            standing: standing(row),
+            knobs: knobs.iter().map(value).collect(),
+            metrics: row.get("metrics").map(numbers).unwrap_or_default(),
+            closed_form: row.get("closed_form").map(numbers),
+        };
+        let was_front = designs.get(&index).is_some_and(|known| known.front);
+        designs.insert(index, Kept { front: is_front || was_front, ..kept });
     }
     designs
+}
+
+/// What a design of the front, the best or the rejected says of itself.
+fn standing(row: &Tree) -> Standing {
+    let is_near = row.get("near_limit") == Some(&Tree::Flag(true));
+    let broken = text(row, "breaks");
+    match row.get("closed_form") {
+        Some(_) if broken.as_deref() == Some("constraint: fits") => Standing::Unfit,
+        Some(_) if broken.is_some() => Standing::Broken,
+        _ if is_near => Standing::NearLimit,
+        Some(_) => Standing::Simulated,
+        None => Standing::AsTimed,
+    }
 }
 
 /// Puts the designs into columns.
@@ -427,7 +597,7 @@ fn fill(data: &mut Data, designs: Designs) {
     for (place, knob) in data.knobs.iter_mut().enumerate() {
         if knob.values.is_empty() {
             let mut values: Vec<String> =
-                designs.values().filter_map(|(_, values, _)| values.get(place).cloned()).collect();
+                designs.values().filter_map(|kept| kept.knobs.get(place).cloned()).collect();
             values.sort_by(|one, other| by_value(one, other));
             values.dedup();
             knob.values = values;
@@ -436,16 +606,18 @@ fn fill(data: &mut Data, designs: Designs) {
     let rows = &mut data.rows;
     rows.knobs = vec![Vec::with_capacity(designs.len()); data.knobs.len()];
     rows.metrics = vec![Vec::with_capacity(designs.len()); data.metrics.len()];
-    for (index, (front, values, numbers)) in designs {
+    for (index, kept) in designs {
         rows.index.push(index);
-        rows.front.push(front);
+        rows.front.push(kept.front);
+        rows.standing.push(kept.standing);
+        rows.closed_form.extend(kept.closed_form.map(|closed| (index, closed)));
         for (place, knob) in data.knobs.iter().enumerate() {
-            let value = values.get(place).map(String::as_str).unwrap_or_default();
+            let value = kept.knobs.get(place).map(String::as_str).unwrap_or_default();
             let at = knob.values.iter().position(|known| known == value).unwrap_or(0);
             rows.knobs[place].push(at as u32);
         }
         for (place, column) in rows.metrics.iter_mut().enumerate() {
-            column.push(numbers.get(place).copied().unwrap_or(0.0));
+            column.push(kept.metrics.get(place).copied().unwrap_or(0.0));
         }
     }
     data.rows = std::mem::take(rows).measured();

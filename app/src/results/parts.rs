@@ -7,15 +7,18 @@ mod table;
 
 use std::fmt::Write as _;
 
+use model::design::KnobId;
+
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reason_text, reasons};
 pub use table::{csv, pins, table};
 
-use super::data::{Data, Dim};
+use super::data::{Data, Dim, Standing};
 use super::select::Selection;
 use super::view::{End, MOST_PINS, Range, View};
 use crate::format;
 use crate::html::{element, escaped};
+use crate::sweep_page::PATH;
 
 /// A button that does something.
 fn button(html: &mut String, id: &str, act: &str, with: &str, class: &str, text: &str) {
@@ -64,6 +67,7 @@ pub fn status(data: &Data) -> String {
         ("Looked at", format::whole(counts.done)),
         ("Legal", format::whole(counts.legal)),
         ("Keep all constraints", format::whole(counts.feasible)),
+        ("Of these near the limit", format::whole(counts.near_limit)),
         ("On the Pareto front", format::whole(counts.front)),
     ];
     for (name, value) in facts {
@@ -73,7 +77,28 @@ pub fn status(data: &Data) -> String {
         html.push_str("</div>");
     }
     html.push_str("</dl>");
+    element(&mut html, "p", "class=\"muted sweep-checked\"", &checked(data));
     html
+}
+
+/// What was simulated, of a sweep by closed forms.
+fn checked(data: &Data) -> String {
+    let Some(simulated) = data.simulated else {
+        return if data.counts.near_limit > 0 {
+            "A closed form decides no design that is nearer to the limit than its own error.".into()
+        } else {
+            String::new()
+        };
+    };
+    let left_out = match simulated.left_out {
+        0 => String::new(),
+        more => format!(" {} of the front left out.", format::whole(more)),
+    };
+    let rejected = format::counted(simulated.rejected, "does not fit", "do not fit");
+    format!(
+        "Counts are by closed forms. The front and the best, {}, were simulated: {rejected}.{left_out}",
+        format::counted(simulated.designs, "design", "designs"),
+    )
 }
 
 /// What can be done about it; apart from the numbers, so that a button stays while one presses it.
@@ -136,7 +161,8 @@ pub fn best(data: &Data) -> String {
     for objective in &data.objectives {
         let dim = Dim::Metric(objective.metric);
         let better = |one: f64, other: f64| if objective.max { one > other } else { one < other };
-        let best = (0..data.rows.len()).reduce(|best, row| {
+        let sure = (0..data.rows.len()).filter(|row| data.is_sure(*row));
+        let best = sure.reduce(|best, row| {
             if better(data.number(dim, row), data.number(dim, best)) { row } else { best }
         });
         let word = if objective.max { "Highest" } else { "Lowest" };
@@ -145,6 +171,7 @@ pub fn best(data: &Data) -> String {
         match best {
             Some(row) => {
                 element(&mut html, "p", "class=\"sweep-best-value\"", &data.text(dim, row));
+                element(&mut html, "p", "class=\"muted\"", &how_timed(data, dim, row));
                 element(&mut html, "p", "class=\"muted\"", &knobs_text(data, row));
                 let index = data.rows.index[row];
                 let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
@@ -153,7 +180,14 @@ pub fn best(data: &Data) -> String {
                     found.push(index);
                 }
             }
-            None => element(&mut html, "p", "class=\"muted\"", "No design keeps everything yet"),
+            None => {
+                let text = match (data.is_over(), data.counts.feasible) {
+                    (false, 0) => "No design keeps everything yet",
+                    (false, _) => "All that keep everything are near the limit so far",
+                    (true, _) => "No design keeps everything",
+                };
+                element(&mut html, "p", "class=\"muted\"", text);
+            }
         }
         html.push_str("</article>");
     }
@@ -163,6 +197,64 @@ pub fn best(data: &Data) -> String {
         element(&mut html, "a", &attributes, "Compare them");
         html.push_str("</p>");
     }
+    html.push_str(&freed(data));
+    html
+}
+
+/// What was pinned together, in a sentence.
+#[must_use]
+pub fn pinned(data: &Data, view: &View, designs: &[u64]) -> String {
+    if designs.is_empty() {
+        return "Nothing pinned: no design of the front is left that keeps everything.".to_owned();
+    }
+    let (dim, _) = super::select::order(data, view);
+    let names: Vec<String> = designs.iter().map(|index| format::whole(*index)).collect();
+    let how = if data.simulated.is_some() { ", simulated" } else { "" };
+    let word = if designs.len() == 1 { "design" } else { "designs" };
+    format!(
+        "Pinned {word} {} of the front{how}, in order of {}.",
+        names.join(", "),
+        data.label(dim)
+    )
+}
+
+/// How the best of an objective is timed, with the closed form's number where both are known.
+fn how_timed(data: &Data, dim: Dim, row: usize) -> String {
+    match (data.standing(row), data.closed_text(dim, row)) {
+        (Standing::Simulated, Some(closed)) => format!("Simulated; closed form {closed}"),
+        (Standing::Simulated, None) => "Simulated, as by the closed form".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// What fixed knobs would let through, with a link that lets them vary; nothing where the sweep
+/// has found something.
+fn freed(data: &Data) -> String {
+    if data.freed.is_empty() {
+        return String::new();
+    }
+    let mut html = String::from(
+        "<section class=\"card sweep-card sweep-freed\" aria-labelledby=\"freed-title\">\
+         <h3 id=\"freed-title\">Fixed knobs that rule out most</h3><ul>",
+    );
+    for freed in &data.freed {
+        let label = |id: &String| KnobId::find(id).map_or("", format::short_label);
+        let names: Vec<&str> = freed.knobs.iter().map(label).collect();
+        let address = format!("{}?sweep={}&free={}", PATH, data.id, freed.knobs.join(","));
+        html.push_str("<li>");
+        let attributes = format!("href=\"{}\"", escaped(&address));
+        element(&mut html, "a", &attributes, &format!("Let {} vary", names.join(" and ")));
+        let all = if freed.tried < freed.designs { " at random" } else { "" };
+        let text = format!(
+            ": {} legal, {} keep everything, of {}{all} looked at",
+            format::whole(freed.legal),
+            format::whole(freed.feasible),
+            format::counted(freed.tried, "design", "designs"),
+        );
+        html.push_str(&escaped(&text));
+        html.push_str("</li>");
+    }
+    html.push_str("</ul></section>");
     html
 }
 
@@ -262,10 +354,17 @@ pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
     let index = data.rows.index[row];
     let mut html = String::from("<p>");
     let metrics = (0..data.metrics.len().min(4)).map(Dim::Metric);
-    let metrics: Vec<String> =
-        metrics.map(|dim| format!("{} {}", data.label(dim), data.text(dim, row))).collect();
+    let both = |dim: Dim| match data.closed_text(dim, row) {
+        Some(closed) => format!("{} {} ({closed})", data.label(dim), data.text(dim, row)),
+        None => format!("{} {}", data.label(dim), data.text(dim, row)),
+    };
+    let metrics: Vec<String> = metrics.map(both).collect();
     let front = if data.rows.front[row] { ", on the front" } else { "" };
     element(&mut html, "strong", "", &format!("Design {}{front}", format::whole(index)));
+    let standing = data.standing(row).label();
+    if !standing.is_empty() {
+        element(&mut html, "span", "", &format!(", {standing}"));
+    }
     let _ = write!(html, " {}. ", escaped(&metrics.join(" · ")));
     element(&mut html, "span", "class=\"muted\"", &knobs_text(data, row));
     html.push_str("</p><span class=\"sweep-bar-actions\">");

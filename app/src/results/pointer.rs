@@ -349,10 +349,14 @@ fn act_on(page: &mut Live, data: &super::Data, target: &Target) {
 
 /// Pins the first three designs of the table: the best ones, as it is ordered at first.
 fn pin_first(page: &mut Live, data: &super::Data) {
-    let (rows, _) = super::select::some_rows(data, &page.view, &page.selection, 0..3);
-    if !page.view.pin_all(rows.into_iter().map(|row| data.rows.index[row])) {
-        page.say("Four designs are pinned already: unpin one first.");
-    }
+    let designs = super::select::first_of_front(data, &page.view, &page.selection);
+    let said = if page.view.pin_all(designs.iter().copied()) {
+        parts::pinned(data, &page.view, &designs)
+    } else {
+        "Four designs are pinned already: unpin one first.".to_owned()
+    };
+    super::write_part("pinned-said", &crate::html::escaped(&said));
+    page.say(&said);
 }
 
 /// The same knob on both sides changes places with the other one.

@@ -132,6 +132,17 @@ pub fn some_rows(
     (all.into_iter().skip(places.start).map(|(_, row)| row).collect(), count)
 }
 
+/// Designs that are pinned together.
+const FIRST: usize = 3;
+
+/// The first designs of the table that are on the front and keep all constraints for certain.
+#[must_use]
+pub fn first_of_front(data: &Data, view: &View, selection: &Selection) -> Vec<u64> {
+    let rows = rows(data, view, selection).into_iter();
+    let good = rows.filter(|row| data.rows.front[*row] && data.is_sure(*row));
+    good.take(FIRST).map(|row| data.rows.index[row]).collect()
+}
+
 /// The order of the table: by its column, of equals the one that is first.
 fn rank(data: &Data, view: &View) -> impl Fn(&(f64, usize), &(f64, usize)) -> Ordering + use<> {
     let (_, descending) = order(data, view);

@@ -38,11 +38,12 @@ pub(super) fn main(data: &Data, view: &View) -> String {
          id=\"words\" data-do=\"words\" autocomplete=\"off\" \
          placeholder=\"such as tp=8 front\" value=\"{}\"></label>\
          <button type=\"button\" class=\"button only-live\" id=\"pin-first\" \
-         data-do=\"pin-first\">Pin the first three</button>\
+         data-do=\"pin-first\">Pin the first three of the front</button>\
          <button type=\"button\" class=\"button only-live\" id=\"csv\" data-do=\"csv\">\
          These as CSV</button></div>",
         escaped(&view.words)
     );
+    html.push_str("<p id=\"pinned-said\" class=\"muted sweep-pinned-said only-live\"></p>");
     part(&mut html, "table", "", &parts::table(data, view, &selection));
     html.push_str("</section><div class=\"sweep-grid\">");
     let rest = "What ruled out the rest";

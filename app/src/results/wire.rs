@@ -4,10 +4,13 @@
 use model::design::KnobId;
 use model::metric::MetricId;
 
-use super::data::{Axis, Cell, Counts, Data, Knob, Marginal, Objective, Pace, Pair, Rows};
+use super::data::{
+    Axis, Cell, Counts, Data, Freed, Knob, Marginal, Objective, Pace, Pair, Rows, SimulatedCounts,
+    Standing,
+};
 
 /// Changes with the format.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// Writes a sweep.
 #[must_use]
@@ -16,8 +19,9 @@ pub fn encode(data: &Data) -> Vec<u8> {
     to.text(&data.id);
     to.text(&data.name);
     to.text(&data.state);
-    let Counts { designs, asked, done, legal, feasible, front } = data.counts;
-    [designs, asked, done, legal, feasible, front].into_iter().for_each(|count| to.whole(count));
+    let Counts { designs, asked, done, legal, feasible, front, near_limit } = data.counts;
+    let counts = [designs, asked, done, legal, feasible, front, near_limit];
+    counts.into_iter().for_each(|count| to.whole(count));
     to.optional(data.pace.rate);
     to.optional(data.pace.eta);
     to.all(&data.objectives, |to, one| {
@@ -31,6 +35,12 @@ pub fn encode(data: &Data) -> Vec<u8> {
     to.all(&data.metrics, |to, id| to.text(id.metric().name));
     to.all(&data.rows.index, |to, index| to.whole(*index));
     to.all(&data.rows.front, |to, front| to.0.push(u8::from(*front)));
+    to.all(&data.rows.standing, |to, standing| to.0.push(*standing as u8));
+    let closed_form: Vec<_> = data.rows.closed_form.iter().collect();
+    to.all(&closed_form, |to, (index, values)| {
+        to.whole(**index);
+        to.all(values, |to, value| to.real(*value));
+    });
     to.all(&data.rows.knobs, |to, column| {
         to.all(column, |to, place| to.0.extend((*place as u16).to_le_bytes()));
     });
@@ -58,6 +68,16 @@ pub fn encode(data: &Data) -> Vec<u8> {
             to.whole(cell.best.1);
         });
     });
+    let simulated: Vec<SimulatedCounts> = data.simulated.into_iter().collect();
+    to.all(&simulated, |to, counts| {
+        let SimulatedCounts { designs, rejected, left_out } = *counts;
+        [designs, rejected, left_out].into_iter().for_each(|count| to.whole(count));
+    });
+    to.all(&data.freed, |to, freed| {
+        to.all(&freed.knobs, |to, knob| to.text(knob));
+        let Freed { tried, designs, legal, feasible, .. } = *freed;
+        [tried, designs, legal, feasible].into_iter().for_each(|count| to.whole(count));
+    });
     to.0
 }
 
@@ -77,6 +97,7 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
         legal: count()?,
         feasible: count()?,
         front: count()?,
+        near_limit: count()?,
     };
     let pace = Pace { rate: from.optional()?, eta: from.optional()? };
     let objectives =
@@ -89,6 +110,14 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
     let rows = Rows {
         index: from.all(Reader::whole)?,
         front: from.all(|from| Some(from.take::<1>()? == [1]))?,
+        standing: from.all(|from| {
+            let [code] = from.take()?;
+            Standing::ALL.get(usize::from(code)).copied()
+        })?,
+        closed_form: from
+            .all(|from| Some((from.whole()?, from.all(Reader::real)?)))?
+            .into_iter()
+            .collect(),
         knobs: from
             .all(|from| from.all(|from| Some(u32::from(u16::from_le_bytes(from.take::<2>()?)))))?,
         metrics: from.all(|from| from.all(Reader::real))?,
@@ -115,6 +144,15 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
         })?;
         Some(Pair { knobs, bins, cells })
     })?;
+    let simulated = from.all(|from| {
+        let (designs, rejected, left_out) = (from.whole()?, from.whole()?, from.whole()?);
+        Some(SimulatedCounts { designs, rejected, left_out })
+    })?;
+    let freed = from.all(|from| {
+        let knobs = from.all(Reader::text)?;
+        let (tried, designs) = (from.whole()?, from.whole()?);
+        Some(Freed { knobs, tried, designs, legal: from.whole()?, feasible: from.whole()? })
+    })?;
     let data = Data {
         id,
         base: String::new(),
@@ -129,6 +167,8 @@ pub fn decode(bytes: &[u8]) -> Option<Data> {
         ruled_out,
         axes,
         pairs,
+        simulated: simulated.first().copied(),
+        freed,
     };
     from.0.is_empty().then_some(data)
 }

@@ -19,6 +19,7 @@ use web_sys::{RequestInit, Response};
 use super::form::{self, Problem};
 use super::space::{self, Form};
 use super::spec::{self, number, set, shown, texts, values};
+use super::still;
 use crate::format;
 use crate::html::escaped;
 use crate::results::{Target, is_typing, parts, write_part, write_part_after};
@@ -448,33 +449,31 @@ fn cost_text(cost: &Tree) -> String {
         _ => 0.0,
     };
     let (asked, tried) = (number("asked"), number("tried"));
+    let counted = cost.get("counted") == Some(&Tree::Flag(true));
     let about = |key: &str| {
         let count = number(key);
-        if count == 0.0 && asked > tried {
+        if count == 0.0 && !counted {
             "few or none".to_owned()
         } else {
             let share = count / asked.max(1.0);
-            let sign = if asked > tried { "about " } else { "" };
+            let sign = if counted { "" } else { "about " };
             format!("{sign}{} ({})", format::whole(count as u64), format::percent(share, 1))
         }
     };
-    let rows = [
-        ("Designs of the space", format::whole(number("designs") as u64)),
-        ("To be looked at", format::whole(asked as u64)),
-        ("Legal", about("about_legal")),
-        ("Keep all constraints", about("about_feasible")),
-        ("Takes", parts::lasting(number("about_seconds"))),
+    let values = [
+        format::whole(number("designs") as u64),
+        format::whole(asked as u64),
+        about("about_legal"),
+        about("about_feasible"),
+        parts::lasting(number("about_seconds")),
     ];
-    let mut html = String::from("<dl class=\"sweep-counts\">");
-    for (name, value) in rows {
-        html.push_str(&format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(&value)));
-    }
-    html.push_str("</dl>");
-    if asked > tried {
-        let tried = format::whole(tried as u64);
-        html.push_str(&format!("<p class=\"muted\">From {tried} designs that were tried.</p>"));
-    }
-    html
+    let tried = format::counted(tried as u64, "design", "designs");
+    let how = if counted {
+        "Every design was counted.".to_owned()
+    } else {
+        format!("From {tried} that were tried.")
+    };
+    still::cost(&values.each_ref().map(String::as_str), &how)
 }
 
 /// Starts the sweep and goes to its page.

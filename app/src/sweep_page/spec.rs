@@ -1,8 +1,11 @@
 //! A spec as a tree of words and numbers: read from text, and changed part by part.
 
+use model::choice::{Choice, RecomputeGranularity};
 use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree, json};
+use model::knob::Value;
 
+use super::space::entries;
 use super::toml_text;
 use crate::name;
 
@@ -55,7 +58,27 @@ pub fn around(design: &Design) -> Tree {
         let row = knob.knob();
         set(&mut spec, &["space", row.section.name(), row.name], Some(value));
     }
+    // What a design leaves at its neutral value is no decision, such as of one that a
+    // `config.json` was made into: it varies.
+    if !design.parallel.sequence_parallel {
+        vary(&mut spec, KnobId::sequence_parallel, &[false, true].map(Value::Flag));
+    }
+    if design.memory.recompute_granularity == RecomputeGranularity::None {
+        let values = [RecomputeGranularity::None, RecomputeGranularity::Full];
+        let values = values.map(|value| Value::Text(value.name().to_owned()));
+        vary(&mut spec, KnobId::recompute_granularity, &values);
+    }
     spec
+}
+
+/// Lets a knob vary over these values, unless it does already.
+pub fn vary(spec: &mut Tree, knob: KnobId, values: &[Value]) {
+    let known = entries(spec).iter().any(|entry| entry.knob == Some(knob));
+    if !known && !values.is_empty() {
+        let row = knob.knob();
+        let list = Tree::List(values.iter().map(Tree::from).collect());
+        set(spec, &["space", row.section.name(), row.name], Some(list));
+    }
 }
 
 /// What stands at a path.

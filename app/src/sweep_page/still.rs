@@ -6,6 +6,20 @@ use std::fmt::Write as _;
 use super::{PATH, Served, TITLE, form, spec};
 use crate::html::{element, escaped};
 
+/// What is known before a sweep starts: designs of the space, to be looked at, legal, that keep all
+/// constraints, and how long it takes; and how that is known.
+pub(super) fn cost(values: &[&str; 5], how: &str) -> String {
+    let names =
+        ["Designs of the space", "To be looked at", "Legal", "Keep all constraints", "Takes"];
+    let mut html = String::from("<dl class=\"sweep-counts\">");
+    for (name, value) in names.into_iter().zip(values) {
+        let _ = write!(html, "<div><dt>{name}</dt><dd>{}</dd></div>", escaped(value));
+    }
+    html.push_str("</dl>");
+    element(&mut html, "p", "class=\"muted\"", how);
+    html
+}
+
 /// The main part of the page.
 pub(super) fn main(served: &Served) -> String {
     let mut html = format!("<div class=\"sweep-head\"><h1>{TITLE}</h1>");
@@ -32,9 +46,13 @@ pub(super) fn main(served: &Served) -> String {
     html.push_str("</form><div class=\"build-side\">");
     html.push_str(
         "<section class=\"card sweep-card build-cost\" aria-labelledby=\"cost-title\">\
-        <h2 id=\"cost-title\">Before it starts</h2><div id=\"part-cost\" aria-live=\"polite\">\
-        <p class=\"muted\">Counted as soon as the page is ready. Without JavaScript, post the text \
-        below to <code>/api/v1/sweeps</code>, or run it with <code>moescape sweep</code>.</p></div>\
+        <h2 id=\"cost-title\">Before it starts</h2><div id=\"part-cost\" aria-live=\"polite\">",
+    );
+    // The room that the numbers take is there before they are.
+    html.push_str(&cost(&["…"; 5], "Counted as soon as the page is ready."));
+    html.push_str(
+        "</div><noscript><p class=\"muted\">Without JavaScript, post the text below to \
+        <code>/api/v1/sweeps</code>, or run it with <code>moescape sweep</code>.</p></noscript>\
         <button type=\"button\" class=\"button primary only-live\" id=\"start\" data-do=\"start\" \
         disabled>Start the sweep</button></section>",
     );

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use model::file::json;
 use sweep::Part;
 
-use super::sweep::{LONGEST_RESULT, read_text};
+use super::sweep::{LONGEST_RESULT, finished, read_text};
 use super::{Failure, output};
 
 /// What to put together.
@@ -40,5 +39,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if done < asked {
         output::message(&format!("parts are missing: {done} of {asked} designs are there"));
     }
-    output::result(&json::print(&sweep::result(&whole.space, &whole.progress)))
+    output::result(&finished(&whole.space, &whole.progress))
 }

@@ -12,10 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use app::format;
 use model::file::json;
-use sweep::{Course, Progress, Space};
+use sweep::{Closing, Course, Progress, Space};
 
-use super::Failure;
+use super::{Failure, output as output_of};
 use crate::nats::Address;
 pub(super) use output::LONGEST_RESULT;
 use output::{Output, Target};
@@ -118,11 +119,52 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             sweep_places(&space, places.clone(), threads, &stop, &mut output)?;
         }
     }
-    let result = json::print(&sweep::result(&space, output.progress()));
     if output.progress().first_open(&places).is_some() {
         return Err(Failure::Internal(output.interrupted(&space, &places)?));
     }
+    let result = finished(&space, output.progress());
     output.finish(&space, &result)
+}
+
+/// The result, JSON. A sweep of which all is done is looked at once more, and what that found is
+/// said in a few words as well.
+pub(super) fn finished(space: &Space, progress: &Progress) -> String {
+    let is_whole = progress.places() == space.places();
+    let closing = is_whole.then(|| sweep::close(space, progress));
+    if let Some(closing) = &closing {
+        said(closing).iter().for_each(|line| output_of::message(line));
+    }
+    json::print(&sweep::result(space, progress, closing.as_ref()))
+}
+
+/// What a closing has to say.
+fn said(closing: &Closing) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !closing.simulated.is_empty() {
+        let rejected = closing.rejected().count() as u64;
+        let left_out = match closing.left_out {
+            0 => String::new(),
+            more => format!(", {} of the front left out", format::whole(more)),
+        };
+        lines.push(format!(
+            "simulated the front and the best, {}{left_out}: {}",
+            format::counted(closing.simulated.len() as u64, "design", "designs"),
+            match rejected {
+                0 => "all keep the constraints".to_owned(),
+                some => format!("{} not keep the constraints", format::counted(some, "does", "do")),
+            }
+        ));
+    }
+    for freed in &closing.freed {
+        lines.push(format!(
+            "no design is feasible; with {} varied: {} legal, {} feasible, of {} looked at",
+            freed.knobs.join(" and "),
+            format::whole(freed.legal),
+            format::whole(freed.feasible),
+            format::whole(freed.tried),
+        ));
+    }
+    lines
 }
 
 /// Evaluates what is open of these places, round by round; most sweeps have one.

@@ -78,7 +78,7 @@ pub(crate) trait Chunks: Send + Sync + 'static {
     /// Are chunks of this sweep wanted?
     fn wants(&self, sweep: &str) -> bool;
     /// Takes what became of a claimed chunk, once for each.
-    fn settle(&self, sweep: &str, places: Range<u64>, outcome: Outcome);
+    fn settle(self: Arc<Self>, sweep: &str, places: Range<u64>, outcome: Outcome);
     /// Hears that chunks wait and nobody works on any.
     fn idle(&self, why: &str);
 }
@@ -308,7 +308,7 @@ impl Desk {
         for claim in too_large {
             self.under_way.remove(&(claim.sweep.clone(), claim.places().start));
             let why = format!("the spec is larger than a message of NATS, {most} bytes");
-            self.chunks.settle(&claim.sweep, claim.places(), Outcome::Failed(why));
+            Arc::clone(&self.chunks).settle(&claim.sweep, claim.places(), Outcome::Failed(why));
         }
         self.wake.notify_one();
     }
@@ -346,7 +346,7 @@ impl Desk {
         };
         self.under_way.remove(&key);
         self.missing.remove(&key.0);
-        self.chunks.settle(&key.0, places, outcome);
+        Arc::clone(&self.chunks).settle(&key.0, places, outcome);
     }
 
     /// Takes back the chunks of sweeps that were paused or removed.
@@ -360,7 +360,8 @@ impl Desk {
                 self.under_way.keys().filter(|key| key.0 == sweep).cloned().collect();
             for key in taken {
                 if let Some(sent) = self.under_way.remove(&key) {
-                    self.chunks.settle(&sweep, sent.claim.places(), Outcome::Stopped);
+                    let chunks = Arc::clone(&self.chunks);
+                    chunks.settle(&sweep, sent.claim.places(), Outcome::Stopped);
                 }
             }
         }

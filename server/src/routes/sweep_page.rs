@@ -12,6 +12,8 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use leptos::prelude::provide_context;
+use model::choice::Timing;
+use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::link;
 use sweep::{Space, Spec};
@@ -67,7 +69,13 @@ fn served(state: &AppState, query: &str) -> (Served, StatusCode) {
         served.problems.push("There is no such published sweep.".to_owned());
     } else if let Some(id) = asked("sweep=") {
         match find(state, id) {
-            Ok(Some(Found { spec: Some(tree), .. })) => {
+            Ok(Some(Found { spec: Some(mut tree), space, .. })) => {
+                let freed = query.split('&').find_map(|pair| pair.strip_prefix("free="));
+                for name in freed.unwrap_or_default().split(',') {
+                    if let (Ok(knob), Some(space)) = (KnobId::find(name), &space) {
+                        spec::vary(&mut tree, knob, &sweep::usual_values(space, knob));
+                    }
+                }
                 served.text = spec::print(&tree);
                 return (served, StatusCode::OK);
             }
@@ -170,7 +178,16 @@ pub(super) async fn design(
     let space = found.space.filter(|space| index < space.size());
     let space =
         space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
-    Ok(Redirect::to(&format!("/?{}", link::encode(&space.design(index)))))
+    Ok(Redirect::to(&format!("/?{}", link::encode(&shown(&space, &found.data, index)))))
+}
+
+/// A design as the sweep's page shows it: simulated, where it was.
+fn shown(space: &Space, data: &Data, index: u64) -> Design {
+    let mut design = space.design(index);
+    if data.is_simulated(index) {
+        design.schedule.timing = Timing::Simulated;
+    }
+    design
 }
 
 /// Leads to designs of a sweep beside each other: `?designs=3,14,15`.
@@ -185,12 +202,12 @@ pub(super) async fn compare(
         let detail = format!("`designs` takes up to {MOST_COMPARED} numbers of designs: 3,14,15");
         Problem::new(StatusCode::BAD_REQUEST, detail)
     })?;
-    let space = found(&state, id).await?.ok_or_else(unknown)?.space;
+    let Found { data, space, .. } = found(&state, id).await?.ok_or_else(unknown)?;
     let space = space.filter(|space| indices.iter().all(|index| *index < space.size()));
     let space =
         space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
     let designs = indices.into_iter().map(|index| Choice {
-        link: link::encode(&space.design(index)),
+        link: link::encode(&shown(&space, &data, index)),
         name: format!("Design {index} of the sweep"),
     });
     let chosen = Chosen { designs: designs.collect(), ..Chosen::default() };
@@ -210,8 +227,11 @@ fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let engine = state.sweeps().map_err(|error| error.to_string())?;
     if let Some(job) = engine.job(id) {
         let beat = Beat::of(&job);
-        let progress = job.inner().progress.clone();
-        let overview = sweep::overview(&job.space, &progress);
+        let (progress, closing) = {
+            let inner = job.inner();
+            (inner.progress.clone(), inner.closing.clone())
+        };
+        let overview = sweep::overview(&job.space, &progress, closing.as_deref());
         let mut data = results::data::read(id, beat.state.name(), &overview);
         let number = |key: &str| match beat.told.get(key) {
             Some(Tree::Real(number)) => Some(*number),

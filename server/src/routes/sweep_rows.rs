@@ -7,7 +7,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::file::json;
-use sweep::{Part, Progress, Row};
+use sweep::{Part, Progress, Row, Space};
 
 use super::query;
 use super::sweeps::{Failure, blocking, broken, unknown};
@@ -121,12 +121,12 @@ impl Source {
     }
 
     fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
-        let Self { part: Part { space, progress }, rows } = self;
+        let Self { part: Part { space, progress, closing }, rows } = self;
         match kind {
             Kind::Csv => rows::write(&space, Format::Csv, rows, &mut to),
             Kind::JsonLines => rows::write(&space, Format::JsonLines, rows, &mut to),
             Kind::Parquet => {
-                let result = json::print(&sweep::result(&space, &progress));
+                let result = json::print(&sweep::result(&space, &progress, closing.as_ref()));
                 table::write(&space, rows, to, result)
             }
         }
@@ -138,7 +138,11 @@ fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
     if let Some(job) = engine.job(id) {
         engine.save(&job);
         let inner = job.inner();
-        let part = Part { space: job.space.clone(), progress: inner.progress.clone() };
+        let part = Part {
+            space: job.space.clone(),
+            progress: inner.progress.clone(),
+            closing: inner.closing.as_deref().cloned(),
+        };
         return Ok((part, inner.kept.keeping));
     }
     let past = engine.past(id).map_err(broken)?.ok_or_else(unknown)?;
@@ -150,8 +154,14 @@ fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
 
 /// The binary form of the rows in a summary, each once and by index.
 fn summary_rows(part: &Part, which: Which) -> Vec<u8> {
-    let Part { space, progress } = part;
-    let mut found = of_summary(progress, which);
+    let Part { space, progress, closing } = part;
+    let mut found = of_summary(space, progress, which);
+    // What the simulation ruled out is in no list of good designs.
+    let rejected = |index| {
+        let one = closing.as_ref().and_then(|closing| closing.find(index));
+        one.is_some_and(|one| !one.is_feasible())
+    };
+    found.retain(|row| which == Which::Sample || !rejected(row.index));
     found.sort_unstable_by_key(|row| row.index);
     found.dedup_by_key(|row| row.index);
     let mut rows = Vec::new();
@@ -159,10 +169,11 @@ fn summary_rows(part: &Part, which: Which) -> Vec<u8> {
     rows
 }
 
-fn of_summary(progress: &Progress, which: Which) -> Vec<&Row> {
+fn of_summary<'a>(space: &Space, progress: &'a Progress, which: Which) -> Vec<&'a Row> {
     let summary = progress.summary();
     let (front, sample) = (summary.front().iter(), summary.sample().iter());
-    let best = summary.top().flatten();
+    let top = space.spec().top as usize;
+    let best = summary.top().flat_map(|best| &best[..best.len().min(top)]);
     match which {
         Which::Front => front.collect(),
         Which::Best => best.collect(),

@@ -117,7 +117,8 @@ fn listed(engine: &Engine, entry: &Entry) -> Tree {
     ])
 }
 
-/// `POST /api/v1/sweeps/cost`: a spec in, about what it would cost out; nothing is started.
+/// `POST /api/v1/sweeps/cost`: a spec in, what it would cost out, counted in full where that is
+/// quick; nothing is started.
 pub(super) async fn cost(
     State(state): State<AppState>,
     body: Result<Bytes, BytesRejection>,
@@ -126,7 +127,7 @@ pub(super) async fn cost(
         let space = read(body)?;
         let threads = state.sweeps().map_err(broken)?.threads();
         Engine::check_size(&space).map_err(refused)?;
-        Ok(Trial::of(&space).report(&space, threads))
+        Ok(Trial::counting(&space).report(&space, threads))
     });
     Ok(json_response(&cost.await?))
 }

@@ -114,6 +114,9 @@ impl Engine {
         }
         let sweeps = queue.jobs.keys().cloned().collect();
         let shared = Arc::new(Shared::new(store, queue));
+        // One may have been written down when all of it was done and nobody had closed it.
+        let jobs: Vec<Arc<Job>> = shared.queue().jobs.values().cloned().collect();
+        jobs.iter().filter(|job| job.begin_closing()).for_each(|job| shared.close(job));
         let hands = match nats {
             None => Hands::threads(&shared).map_err(StoreError::thread)?,
             Some(address) => {

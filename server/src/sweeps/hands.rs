@@ -62,12 +62,25 @@ impl Shared {
                 Ok(None) => Outcome::Stopped,
                 Err(_) => Outcome::Failed(format!("places {places:?} panicked")),
             };
-            self.settle(&job, places, outcome);
+            if self.settle(&job, places, outcome) {
+                self.close(&job);
+            }
         }
     }
 
-    /// Gives a claimed chunk back.
-    fn settle(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) {
+    /// Looks at a sweep of which all is done once more, and ends it. Takes its time.
+    pub(super) fn close(&self, job: &Job) {
+        if catch_unwind(AssertUnwindSafe(|| job.close())).is_err() {
+            job.fail("its best designs can't be simulated");
+        }
+        self.save(job);
+        self.queue().end(job);
+    }
+
+    /// Gives a claimed chunk back; true when it was the last one, so that the sweep is to be
+    /// closed.
+    #[must_use]
+    fn settle(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) -> bool {
         if job.settle(places, outcome) {
             self.save(job);
         }
@@ -78,21 +91,23 @@ impl Shared {
             // A round may have begun that others wait for.
             self.work.notify_all();
         }
+        job.begin_closing()
     }
 
     /// Writes down how far a sweep is.
     pub(super) fn save(&self, job: &Job) {
         let _one = job.saving.lock().unwrap_or_else(PoisonError::into_inner);
-        let (state, progress, keeping, rows) = {
+        let (state, progress, closing, keeping, rows) = {
             let mut inner = job.inner();
             if inner.state == State::Removed {
                 return;
             }
             let rows = inner.kept.take();
-            (inner.state, inner.progress.clone(), inner.kept.keeping, Arc::new(rows))
+            let closing = inner.closing.clone();
+            (inner.state, inner.progress.clone(), closing, inner.kept.keeping, Arc::new(rows))
         };
-        let result =
-            (state == State::Done).then(|| json::print(&sweep::result(&job.space, &progress)));
+        let result = (state == State::Done)
+            .then(|| json::print(&sweep::result(&job.space, &progress, closing.as_deref())));
         let progress = Some(serde_json::to_string(&progress).unwrap_or_default());
         let saved = ledger::Saved { state, progress, result, keeping, rows: Arc::clone(&rows) };
         if let Err(error) = ledger::save(&self.store, &job.id, saved) {
@@ -114,10 +129,14 @@ impl Chunks for Shared {
         job.is_some_and(|job| job.inner().state == State::Running)
     }
 
-    fn settle(&self, sweep: &str, places: std::ops::Range<u64>, outcome: Outcome) {
+    fn settle(self: Arc<Self>, sweep: &str, places: std::ops::Range<u64>, outcome: Outcome) {
         let job = self.queue().jobs.get(sweep).cloned();
-        if let Some(job) = job {
-            Self::settle(self, &job, places, outcome);
+        let Some(job) = job.filter(|job| Self::settle(&self, job, places, outcome)) else { return };
+        // Those who wait for NATS don't wait for a simulation.
+        let (shared, closed) = (Arc::clone(&self), Arc::clone(&job));
+        let thread = std::thread::Builder::new().name("closing".to_owned());
+        if thread.spawn(move || shared.close(&closed)).is_err() {
+            self.close(&job);
         }
     }
 

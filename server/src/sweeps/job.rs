@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use model::file::json;
-use sweep::{Batch, Course, Progress, Space};
+use sweep::{Batch, Closing, Course, Progress, Space};
 use tokio::sync::watch;
 
 use super::kept::Kept;
@@ -76,6 +76,10 @@ pub(crate) struct Inner {
     /// What ended it.
     pub(crate) failure: Option<String>,
     pub(crate) progress: Progress,
+    /// What was found out when all of it was done.
+    pub(crate) closing: Option<Arc<Closing>>,
+    /// Is someone finding that out?
+    is_closing: bool,
     /// Which designs are at its places, as far as that is known.
     course: Course,
     /// What is kept of the rows of feasible designs.
@@ -114,7 +118,20 @@ impl Job {
         let saved = Instant::now();
         let failure = None;
         let (in_flight, since) = (0, None);
-        let inner = Inner { state, failure, progress, course, kept, open, in_flight, since, saved };
+        let (closing, is_closing) = (None, false);
+        let inner = Inner {
+            state,
+            failure,
+            progress,
+            closing,
+            is_closing,
+            course,
+            kept,
+            open,
+            in_flight,
+            since,
+            saved,
+        };
         let (changes, _) = watch::channel(1);
         let stop = AtomicBool::new(state != State::Running);
         let spec = json::print(space.spec().source()).into();
@@ -193,10 +210,8 @@ impl Job {
             Outcome::Stopped => inner.open.push_front(places),
             Outcome::Failed(why) => inner.fail(&why),
         }
-        if inner.state != State::Failed && inner.progress.places() == self.space.places() {
-            inner.state = State::Done;
-        }
-        let rounds_end = inner.in_flight == 0 && inner.open.is_empty();
+        let is_complete = inner.progress.places() == self.space.places();
+        let rounds_end = inner.in_flight == 0 && inner.open.is_empty() && !is_complete;
         let due = inner.state.is_final() || inner.saved.elapsed().as_secs_f64() >= PAUSE_SECONDS;
         if due {
             inner.saved = Instant::now();
@@ -208,6 +223,35 @@ impl Job {
         }
         self.changed();
         due
+    }
+
+    /// Is all of it done, and nobody closes it yet? Then the caller does.
+    pub(crate) fn begin_closing(&self) -> bool {
+        let mut inner = self.inner();
+        let is_complete = inner.progress.places() == self.space.places();
+        let begins = is_complete && !inner.state.is_final() && !inner.is_closing;
+        inner.is_closing |= begins;
+        begins
+    }
+
+    /// Looks at what all of it has found once more; then it is done.
+    pub(crate) fn close(&self) {
+        let progress = self.inner().progress.clone();
+        let closing = sweep::close(&self.space, &progress);
+        let mut inner = self.inner();
+        if inner.state.is_final() {
+            return;
+        }
+        inner.closing = Some(Arc::new(closing));
+        inner.state = State::Done;
+        drop(inner);
+        self.changed();
+    }
+
+    /// A mistake of ours ends it.
+    pub(crate) fn fail(&self, why: &str) {
+        self.inner().fail(why);
+        self.changed();
     }
 
     /// Begins the next round of a sweep that refines. All that is known is done, so that nothing

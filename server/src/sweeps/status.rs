@@ -31,19 +31,27 @@ impl Beat {
 
 fn told(space: &Space, inner: &Inner) -> Tree {
     let summary = inner.progress.summary();
-    let best = space.spec().objectives.iter().zip(summary.top()).map(|(objective, top)| {
+    // What was simulated at the end is what counts.
+    let closing = inner.closing.as_deref().filter(|closing| !closing.simulated.is_empty());
+    let tops = space.spec().objectives.iter().zip(summary.top()).enumerate();
+    let best = tops.map(|(place, (objective, top))| {
         let metric = objective.metric;
-        let place = space.spec().columns.iter().position(|column| *column == metric);
-        let best = top.first();
-        let value = best.zip(place).map(|(row, place)| row.values[place]);
+        let best = match closing {
+            Some(closing) => {
+                let best = closing.best(space, place);
+                best.first().map(|one| (one.index, one.values.get(place).copied()))
+            }
+            None => top.first().map(|row| (row.index, row.values.get(place).copied())),
+        };
         Tree::map([
             ("metric", Tree::from(metric.metric().name)),
             ("goal", objective.goal.name().into()),
-            ("value", value.into()),
-            ("index", best.map(|row| row.index).into()),
-            ("knobs", best.map_or(Tree::Null, |row| sweep::knobs(space, row.index))),
+            ("value", best.and_then(|(_, value)| value).into()),
+            ("index", best.map(|(index, _)| index).into()),
+            ("knobs", best.map_or(Tree::Null, |(index, _)| sweep::knobs(space, index))),
         ])
     });
+    let front = closing.map_or(summary.front().len(), |closing| closing.front(space).len());
     let (rate, places) = (rate(inner), inner.progress.places());
     let eta_seconds = match inner.state {
         State::Running => rate.map(|rate| (space.places() - places) as f64 / rate),
@@ -56,7 +64,7 @@ fn told(space: &Space, inner: &Inner) -> Tree {
         ("done", places.into()),
         ("legal", summary.legal.into()),
         ("feasible", summary.feasible.into()),
-        ("front_size", Tree::Unsigned(summary.front().len() as u64)),
+        ("front_size", Tree::Unsigned(front as u64)),
         ("best", Tree::List(best.collect())),
         ("designs_per_second", rate.into()),
         ("eta_seconds", eta_seconds.into()),
@@ -87,12 +95,13 @@ fn rows(keeping: Keeping) -> Tree {
 /// answer requests.
 pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreError> {
     if let Some(job) = engine.job(id) {
-        let (state, kept, now, progress) = {
+        let (state, kept, now, progress, closing) = {
             let inner = job.inner();
             let now = told(&job.space, &inner);
-            (inner.state, inner.kept.keeping, now, inner.progress.clone())
+            let closing = inner.closing.clone();
+            (inner.state, inner.kept.keeping, now, inner.progress.clone(), closing)
         };
-        let result = sweep::result(&job.space, &progress);
+        let result = sweep::result(&job.space, &progress, closing.as_deref());
         return Ok(Some(Tree::map([
             ("id", Tree::from(id)),
             ("state", state.name().into()),

@@ -1,5 +1,6 @@
 //! What a sweep will cost, from a small part of it.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -9,11 +10,20 @@ use sweep::{Outcome, Space};
 /// Parts of a sweep that are tried, spread over it.
 const RUNS: u64 = 32;
 
-/// Places of a part.
+/// Places of a part that are tried first.
 const PLACES: u64 = 256;
 
 /// Time after which no further part is tried.
 const ENOUGH: Duration = Duration::from_millis(100);
+
+/// Places of a sweep that are all counted, whatever that takes up to [`MAX_SECONDS_OF_FEW`].
+const FEW_PLACES: u64 = 20_000;
+
+/// A sweep of more places is counted in full where that is expected to take less.
+const MAX_SECONDS: f64 = 1.0;
+
+/// The same of a sweep of few places: a slow machine counts them, too.
+const MAX_SECONDS_OF_FEW: f64 = 5.0;
 
 /// Computing time of a chunk: short, so that others get their turn and a stop is quick.
 const CHUNK_SECONDS: f64 = 0.04;
@@ -33,26 +43,54 @@ pub(crate) struct Trial {
 impl Trial {
     /// Evaluates a few designs and looks at the clock.
     pub(crate) fn of(space: &Space) -> Self {
-        let mut trial = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
-        let (all, stop) = (space.places(), AtomicBool::new(false));
-        let start = Instant::now();
-        for run in 0..RUNS {
-            // Parts from both ends towards the middle: a sweep's beginning may be like no other.
-            let spread = (u128::from(all) * u128::from(run * 13 % RUNS) / u128::from(RUNS)) as u64;
-            let end = (spread + PLACES).min(all);
-            sweep::outcomes(space, spread..end, &stop, |outcome| {
-                if let Outcome::Legal { broken, .. } = outcome {
-                    trial.legal += 1;
-                    trial.feasible += u64::from(broken.is_none());
-                }
-            });
-            trial.places += end - spread;
-            trial.seconds = start.elapsed().as_secs_f64();
-            if start.elapsed() > ENOUGH {
-                break;
-            }
+        Self::begun(space).0
+    }
+
+    /// Counts every design of a sweep that is small enough; of others it tries a few.
+    pub(crate) fn counting(space: &Space) -> Self {
+        let (mut trial, open) = Self::begun(space);
+        let places = space.places();
+        let most = if places <= FEW_PLACES { MAX_SECONDS_OF_FEW } else { MAX_SECONDS };
+        // Which designs a sweep that refines takes follows from what it finds.
+        let refines = space.spec().sampling.is_refined();
+        if !refines && trial.seconds(places as f64) <= most {
+            open.into_iter().for_each(|part| trial.look_at(space, part));
         }
         trial
+    }
+
+    /// What a few designs tell, and the places that they leave.
+    fn begun(space: &Space) -> (Self, Vec<Range<u64>>) {
+        let mut trial = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
+        let all = space.places();
+        let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
+        let mut open = Vec::new();
+        for run in 0..RUNS {
+            // Parts from both ends towards the middle: a sweep's beginning may be like no other.
+            let part = run * 13 % RUNS;
+            let (start, end) = (edge(part), edge(part + 1));
+            let tried = (start + PLACES).min(end);
+            let has_time = trial.seconds <= ENOUGH.as_secs_f64();
+            let tried = if has_time { tried } else { start };
+            trial.look_at(space, start..tried);
+            if tried < end {
+                open.push(tried..end);
+            }
+        }
+        (trial, open)
+    }
+
+    /// Evaluates these places.
+    fn look_at(&mut self, space: &Space, places: Range<u64>) {
+        let (start, stop) = (Instant::now(), AtomicBool::new(false));
+        sweep::outcomes(space, places.clone(), &stop, |outcome| {
+            if let Outcome::Legal { broken, .. } = outcome {
+                self.legal += 1;
+                self.feasible += u64::from(broken.is_none());
+            }
+        });
+        self.places += places.end - places.start;
+        self.seconds += start.elapsed().as_secs_f64();
     }
 
     /// Of so many places at random. What rules a design out takes next to no time.
@@ -79,8 +117,13 @@ impl Trial {
         // Behind the first round of a sweep that refines all designs are legal.
         let near = (space.places() - space.random_places()) as f64;
         let random = space.random_places() as f64;
+        let counted = self.places == space.places() && near <= 0.0;
         let legal = share(self.legal, self.places) * random + near;
         let feasible = share(self.feasible, self.legal) * legal;
+        let [legal, feasible] = match counted {
+            true => [self.legal as f64, self.feasible as f64],
+            false => [legal, feasible],
+        };
         let seconds = (self.seconds(random) + self.seconds_of_legal(near)) / threads as f64;
         Tree::map([
             ("designs", Tree::Unsigned(space.size())),
@@ -89,6 +132,38 @@ impl Trial {
             ("about_feasible", Tree::Real(feasible.round())),
             ("about_seconds", Tree::Real(seconds)),
             ("tried", Tree::Unsigned(self.places)),
+            ("counted", counted.into()),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_sweep_is_counted_to_the_design_and_always_the_same() {
+        let text = r#"{"schema":1,"design":{"schedule":{"timing":"closed_form"}},
+            "space":{"tp":[1,2,4,8],"pp":[4,8,16],"vpp":[1,2,4],"ep":[8,16,32],"mbs":[1,2],
+            "noop_layers":{"fill":"chunks"}}}"#;
+        let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
+        let whole = sweep::evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
+        for _ in 0..3 {
+            let report = Trial::counting(&space).report(&space, 1);
+            assert_eq!(report.get("counted"), Some(&Tree::Flag(true)));
+            assert_eq!(report.get("tried"), Some(&Tree::Unsigned(space.places())));
+            assert_eq!(report.get("about_legal"), Some(&Tree::Real(whole.legal as f64)));
+            assert_eq!(report.get("about_feasible"), Some(&Tree::Real(whole.feasible as f64)));
+        }
+    }
+
+    #[test]
+    fn no_design_is_tried_twice() {
+        let text = r#"{"schema":1,"space":{"tp":[1,2,4,8],"mbs":{"from":1,"to":77}},
+            "design":{"schedule":{"timing":"closed_form"}}}"#;
+        let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
+        let (trial, open) = Trial::begun(&space);
+        let left: u64 = open.iter().map(|part| part.end - part.start).sum();
+        assert_eq!(trial.places + left, space.places());
     }
 }

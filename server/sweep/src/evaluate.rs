@@ -2,8 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::Estimator;
+use model::choice::Timing;
+use model::design::Design;
+use model::estimate::Metrics;
 use model::metric::MetricValue;
+use model::{Estimator, is_near_limit};
 
 use crate::course::Batch;
 use crate::space::{Point, Space};
@@ -30,6 +33,8 @@ pub enum Outcome<'a> {
         values: &'a [f64],
         /// The constraint that it doesn't keep; a feasible design keeps all.
         broken: Option<&'a str>,
+        /// It is feasible by a closed form that is nearer to the limit than its own error.
+        near_limit: bool,
     },
 }
 
@@ -87,19 +92,11 @@ pub fn outcomes(
         match estimator.metrics(&point.design) {
             Err(rule) => hear(Outcome::RuledOut { points: 1, reason: rule.name }),
             Ok(metrics) => {
-                let number = |id| match metrics.get(id) {
-                    MetricValue::Number(value) => value,
-                    MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-                };
-                for (value, id) in values.iter_mut().zip(&space.spec().columns) {
-                    *value = number(*id);
-                }
-                let broken = names.iter().find(|(_, constraint)| match constraint.subject {
-                    Subject::Metric(id) => !constraint.holds(number(id)),
-                    Subject::Knob(_) => false,
-                });
-                let broken = broken.map(|(name, _)| name.as_str());
-                hear(Outcome::Legal { index, digits: &point.digits, values: &values, broken });
+                let broken = judged(space, &names, &metrics, &mut values);
+                let near_limit =
+                    broken.is_none() && is_near(&mut estimator, &point.design, &metrics);
+                let digits = &point.digits;
+                hear(Outcome::Legal { index, digits, values: &values, broken, near_limit });
             }
         }
         place += 1;
@@ -107,8 +104,40 @@ pub fn outcomes(
     true
 }
 
+/// Is a design near the limit by a closed form?
+fn is_near(estimator: &mut Estimator, design: &Design, metrics: &Metrics) -> bool {
+    // The heaviest chunk is at most all of a stage's, of two directions at most: what is far from
+    // the limit isn't looked at closer.
+    let chunks = design.parallel.virtual_pipeline_model_parallel_size * 2;
+    let may_be = design.schedule.timing == Timing::ClosedForm
+        && metrics.memory_peak * chunks as f64 > metrics.memory_limit;
+    let known = may_be.then(|| estimator.estimate(design).ok()).flatten();
+    known.is_some_and(|(plan, estimate)| is_near_limit(&plan, &estimate))
+}
+
+/// Takes down the columns of a design, and says which constraint it breaks.
+pub(crate) fn judged<'a>(
+    space: &Space,
+    names: &'a [(String, &Constraint)],
+    metrics: &Metrics,
+    values: &mut [f64],
+) -> Option<&'a str> {
+    let number = |id| match metrics.get(id) {
+        MetricValue::Number(value) => value,
+        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+    };
+    for (value, id) in values.iter_mut().zip(&space.spec().columns) {
+        *value = number(*id);
+    }
+    let broken = names.iter().find(|(_, constraint)| match constraint.subject {
+        Subject::Metric(id) => !constraint.holds(number(id)),
+        Subject::Knob(_) => false,
+    });
+    broken.map(|(name, _)| name.as_str())
+}
+
 /// The constraints, with what is counted where one is broken.
-fn constraint_names(space: &Space) -> Vec<(String, &Constraint)> {
+pub(crate) fn constraint_names(space: &Space) -> Vec<(String, &Constraint)> {
     let constraints = space.spec().constraints.iter();
     constraints.map(|constraint| (format!("constraint: {}", constraint.text), constraint)).collect()
 }

@@ -7,12 +7,15 @@
 //! best designs, the Pareto front. Summaries merge in any order and to the same bits, so that a
 //! range that is cut elsewhere, lost, or evaluated again changes nothing.
 //!
-//! [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
+//! [`close()`] looks at a sweep that is done once more: it simulates what closed forms found best,
+//! and where nothing was found it says which fixed knobs rule out most. [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
 //! [`result()`] its result as data. No clock, file or socket is in here.
 
+mod closing;
 mod course;
 mod digest;
 mod evaluate;
+mod freed;
 mod order;
 mod progress;
 mod published;
@@ -23,9 +26,11 @@ mod spec;
 mod summary;
 mod why;
 
+pub use closing::{Closing, MAX_BEST, MAX_FRONT, Simulated, Standing, close};
 pub use course::{Batch, Course};
 pub use digest::digest;
 pub use evaluate::{Outcome, evaluate, evaluate_with, outcomes};
+pub use freed::{Freed, usual_values};
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
 pub use result::{Part, knobs, overview, part, result, varying};

@@ -1,12 +1,15 @@
 //! The result of a sweep as data: for people and programs, and for other parts to be added to it.
 
+use model::choice::{Choice, Timing};
 use model::design::KnobId;
 use model::file::{Tree, json};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use serde::{Deserialize, Serialize};
 
+use crate::closing::{Closing, MAX_BEST, MAX_FRONT, Simulated, Standing};
 use crate::digest::digest;
+use crate::freed::usual_values;
 use crate::progress::Progress;
 use crate::space::Space;
 use crate::spec::Spec;
@@ -23,19 +26,23 @@ pub struct Part {
     pub space: Space,
     /// What is done.
     pub progress: Progress,
+    /// What was found out when all of it was done.
+    pub closing: Option<Closing>,
 }
 
 /// The result of what is done so far.
 ///
-/// The key `part` holds what [`part`] reads; all else is for whoever reads it.
+/// The key `part` holds what [`part`] reads; all else is for whoever reads it. A sweep of which
+/// all is done has a [`Closing`].
 #[must_use]
-pub fn result(space: &Space, progress: &Progress) -> Tree {
+pub fn result(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
     let part = PartFile {
         model_version: MODEL_VERSION.to_owned(),
         spec: space.spec().source().clone(),
         progress: progress.clone(),
+        closing: closing.cloned(),
     };
-    let Tree::Map(mut entries) = overview(space, progress) else { return Tree::Null };
+    let Tree::Map(mut entries) = overview(space, progress, closing) else { return Tree::Null };
     entries.push(("digest".to_owned(), summary_digest(progress.summary()).into()));
     entries.push(("part".to_owned(), tree_of(&part)));
     Tree::Map(entries)
@@ -43,9 +50,21 @@ pub fn result(space: &Space, progress: &Progress) -> Tree {
 
 /// What people look at: the result without what other parts need.
 #[must_use]
-pub fn overview(space: &Space, progress: &Progress) -> Tree {
+pub fn overview(space: &Space, progress: &Progress, closing: Option<&Closing>) -> Tree {
     let (spec, summary) = (space.spec(), progress.summary());
-    let row = |row: &Row| design(space, row);
+    // What wasn't by closed forms needs no second look.
+    let closing_of_rows = closing.filter(|closing| !closing.simulated.is_empty());
+    let simulated = |one: &Simulated| simulated_design(space, one);
+    let best_of = |place: usize, top: &[Row]| -> Vec<Tree> {
+        match closing_of_rows {
+            Some(closing) => closing.best(space, place).into_iter().map(simulated).collect(),
+            None => top.iter().take(spec.top as usize).map(|row| design(space, row)).collect(),
+        }
+    };
+    let front: Vec<Tree> = match closing_of_rows {
+        Some(closing) => closing.front(space).into_iter().map(simulated).collect(),
+        None => summary.front().iter().map(|row| design(space, row)).collect(),
+    };
     let ruled_out = ruled_out(summary).into_iter().map(|(reason, designs)| {
         Tree::map([("reason", Tree::from(reason)), ("designs", Tree::Unsigned(designs))])
     });
@@ -56,7 +75,7 @@ pub fn overview(space: &Space, progress: &Progress) -> Tree {
         Tree::map([
             ("metric", objective.metric.metric().name.into()),
             ("goal", objective.goal.name().into()),
-            ("best", Tree::List(top.iter().map(row).collect())),
+            ("best", Tree::List(best_of(place, top))),
             ("quantiles", Tree::map(quantiles)),
         ])
     });
@@ -70,9 +89,12 @@ pub fn overview(space: &Space, progress: &Progress) -> Tree {
         ("done", progress.places().into()),
         ("legal", summary.legal.into()),
         ("feasible", summary.feasible.into()),
+        ("near_limit", summary.near_limit.into()),
         ("ruled_out", Tree::List(ruled_out.collect())),
         ("objectives", Tree::List(objectives.collect())),
-        ("front", Tree::List(summary.front().iter().map(row).collect())),
+        ("front", Tree::List(front)),
+        ("simulated", closing_of_rows.map_or(Tree::Null, |closing| looked_at(space, closing))),
+        ("freed", Tree::List(closing.map_or_else(Vec::new, |closing| freed(space, closing)))),
         ("axes", Tree::List(axes(space, summary))),
         ("pairs", Tree::List(pair_cells(space, summary))),
         ("sample", sample(space, summary)),
@@ -123,15 +145,75 @@ pub fn varying(space: &Space) -> impl Iterator<Item = KnobId> + '_ {
     axes.chain(space.spec().ties.iter().map(|tie| tie.knob))
 }
 
-/// A design that was kept.
+/// A design that was kept, as the sweep times it.
 fn design(space: &Space, row: &Row) -> Tree {
-    let columns = space.spec().columns.iter().zip(&row.values);
+    let design = space.design(row.index);
     Tree::map([
         ("index", row.index.into()),
         ("knobs", knobs(space, row.index)),
-        ("metrics", Tree::map(columns.map(|(id, value)| (name(*id), Tree::Real(*value))))),
-        ("link", link::encode(&space.design(row.index)).into()),
+        ("timing", design.schedule.timing.name().into()),
+        ("near_limit", row.near_limit.into()),
+        ("metrics", metrics(space, &row.values)),
+        ("link", link::encode(&design).into()),
     ])
+}
+
+/// A design that was simulated at the end: its numbers and its link are those of the simulation,
+/// and the closed form's numbers stand beside them.
+fn simulated_design(space: &Space, one: &Simulated) -> Tree {
+    let timing = if one.is_simulated() { Timing::Simulated } else { Timing::ClosedForm };
+    let mut design = space.design(one.index);
+    design.schedule.timing = timing;
+    let broken = match &one.standing {
+        Standing::Breaks(constraint) => Some(constraint.as_str()),
+        Standing::Keeps | Standing::Certain | Standing::Undecided => None,
+    };
+    Tree::map([
+        ("index", one.index.into()),
+        ("knobs", knobs(space, one.index)),
+        ("timing", timing.name().into()),
+        ("near_limit", (one.standing == Standing::Undecided).into()),
+        ("breaks", broken.into()),
+        ("metrics", metrics(space, &one.values)),
+        ("closed_form", metrics(space, &one.closed_form)),
+        ("link", link::encode(&design).into()),
+    ])
+}
+
+/// How many designs were simulated at the end, and which of them keep no constraint any more.
+fn looked_at(space: &Space, closing: &Closing) -> Tree {
+    let rejected = closing.rejected().map(|one| simulated_design(space, one));
+    Tree::map([
+        ("designs", Tree::Unsigned(closing.simulated.len() as u64)),
+        ("most_best", Tree::Unsigned(MAX_BEST as u64)),
+        ("most_front", Tree::Unsigned(MAX_FRONT as u64)),
+        ("front_left_out", closing.left_out.into()),
+        ("rejected", Tree::List(rejected.collect())),
+    ])
+}
+
+/// What fixed knobs would let through, each with the values that they would take.
+fn freed(space: &Space, closing: &Closing) -> Vec<Tree> {
+    let knob = |id: &String| {
+        let values = KnobId::find(id).map(|knob| usual_values(space, knob)).unwrap_or_default();
+        (id.clone(), Tree::List(values.iter().map(Tree::from).collect()))
+    };
+    let all = closing.freed.iter().map(|freed| {
+        Tree::map([
+            ("knobs", Tree::map(freed.knobs.iter().map(knob))),
+            ("designs", freed.designs.into()),
+            ("tried", freed.tried.into()),
+            ("legal", freed.legal.into()),
+            ("feasible", freed.feasible.into()),
+        ])
+    });
+    all.collect()
+}
+
+/// Columns by their metrics' names.
+fn metrics(space: &Space, values: &[f64]) -> Tree {
+    let columns = space.spec().columns.iter().zip(values);
+    Tree::map(columns.map(|(id, value)| (name(*id), Tree::Real(*value))))
 }
 
 fn name(id: MetricId) -> &'static str {
@@ -184,7 +266,12 @@ fn sample(space: &Space, summary: &Summary) -> Tree {
     let index = std::iter::once("index".to_owned());
     let names = index.chain(knobs.iter().map(|knob| knob.id()));
     let names = names.chain(space.spec().columns.iter().map(|id| name(*id).to_owned()));
-    Tree::map([("columns", Tree::list(names)), ("rows", Tree::List(rows))])
+    let near = summary.sample().iter().filter(|row| row.near_limit);
+    Tree::map([
+        ("columns", Tree::list(names)),
+        ("rows", Tree::List(rows)),
+        ("near_limit", Tree::List(near.map(|row| row.index.into()).collect())),
+    ])
 }
 
 /// A name for what is kept: equal for equal sweeps, however they were run.
@@ -199,6 +286,8 @@ struct PartFile {
     model_version: String,
     spec: Tree,
     progress: Progress,
+    #[serde(default)]
+    closing: Option<Closing>,
 }
 
 #[derive(Deserialize)]
@@ -218,7 +307,7 @@ fn tree_of(part: &PartFile) -> Tree {
 pub fn part(text: &str) -> Result<Part, String> {
     let file: ResultFile = serde_json::from_str(text)
         .map_err(|error| format!("it is no result of a sweep: {error}"))?;
-    let PartFile { model_version, spec, progress } = file.part;
+    let PartFile { model_version, spec, progress, closing } = file.part;
     if model_version != MODEL_VERSION {
         return Err(format!(
             "it is a result of version {model_version} of the model, this is version \
@@ -232,5 +321,7 @@ pub fn part(text: &str) -> Result<Part, String> {
     if !progress.suits(&space) {
         return Err("what it has done doesn't fit its spec".to_owned());
     }
-    Ok(Part { space, progress })
+    let columns = space.spec().columns.len();
+    let closing = closing.filter(|closing| closing.suits(&space, columns));
+    Ok(Part { space, progress, closing })
 }

@@ -27,6 +27,7 @@ mod reader;
 
 pub(crate) use reader::{number, sources};
 
+use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::{KnobError, Value};
@@ -258,6 +259,23 @@ impl Spec {
     #[must_use]
     pub const fn source(&self) -> &Tree {
         &self.source
+    }
+
+    /// May designs of it be timed by closed forms?
+    #[must_use]
+    pub fn has_closed_forms(&self) -> bool {
+        let closed = Value::Text(Timing::ClosedForm.name().to_owned());
+        match self.axes.iter().find(|axis| axis.knob == KnobId::timing) {
+            Some(axis) => axis.values.contains(&closed),
+            None => self.base.schedule.timing == Timing::ClosedForm,
+        }
+    }
+
+    /// Best designs of an objective that are kept: those that are asked for, and those of which
+    /// some are simulated at the end.
+    pub(crate) fn kept_best(&self) -> usize {
+        let simulated = if self.has_closed_forms() { crate::closing::MAX_BEST } else { 0 };
+        (self.top as usize).max(simulated)
     }
 
     /// The name of this sweep under this version of the model: its results have no other.

@@ -4,7 +4,7 @@
 //! with the lower index, and the random sample takes the designs whose index has the smallest hash.
 //! So it doesn't matter who evaluated which range, in what order, or how often it was tried.
 
-mod front;
+pub(crate) mod front;
 mod pairs;
 mod rows;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluate::Outcome;
 use crate::space::Space;
-use crate::spec::Goal;
+use crate::spec::{Goal, Spec};
 use front::Front;
 use pairs::Cells;
 pub use pairs::{Cell, Pair, bin_of, bins, pairs};
@@ -27,6 +27,25 @@ pub struct Row {
     pub index: u64,
     /// The columns.
     pub values: Vec<f64>,
+    /// It fits by a closed form that is nearer to the limit than its own error: only a simulated
+    /// step decides.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub near_limit: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_not(flag: &bool) -> bool {
+    !*flag
+}
+
+/// The best of the designs that fit for certain: what stays where the simulation rules out all
+/// that are near the limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Certain {
+    /// For each objective the best designs, best first.
+    top: Vec<Top>,
+    front: Front,
 }
 
 /// The best value of the first objective.
@@ -106,12 +125,18 @@ pub struct Summary {
     pub legal: u64,
     /// Designs that keep all constraints, too.
     pub feasible: u64,
+    /// Feasible designs that are near the limit of their memory by a closed form.
+    #[serde(default)]
+    pub near_limit: u64,
     /// What rules out how many of the others.
     pub reasons: BTreeMap<String, u64>,
     /// For each objective the best designs, best first.
     top: Vec<Top>,
     /// Designs that none is better than in every objective.
     front: Front,
+    /// The same of designs that fit for certain; none where no design is by a closed form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    certain: Option<Certain>,
     /// A random sample of the feasible designs.
     sample: Sample,
     /// For each axis and each of its values what is known of it.
@@ -133,9 +158,14 @@ impl Summary {
             points: 0,
             legal: 0,
             feasible: 0,
+            near_limit: 0,
             reasons: BTreeMap::new(),
             top: vec![Top::default(); objectives],
             front: Front::default(),
+            certain: space.spec().has_closed_forms().then(|| Certain {
+                top: vec![Top::default(); objectives],
+                front: Front::default(),
+            }),
             sample: Sample::default(),
             marginals: axes.map(|axis| vec![Marginal::default(); axis.values.len()]).collect(),
             bins: vec![BTreeMap::new(); objectives],
@@ -143,7 +173,8 @@ impl Summary {
         }
     }
 
-    /// For each objective the best designs, best first.
+    /// For each objective the best designs, best first: of a sweep by closed forms at least as many
+    /// as are simulated at its end.
     pub fn top(&self) -> impl Iterator<Item = &[Row]> {
         self.top.iter().map(|top| top.rows.as_slice())
     }
@@ -152,6 +183,13 @@ impl Summary {
     #[must_use]
     pub fn front(&self) -> &[Row] {
         &self.front.rows
+    }
+
+    /// The best designs of each objective and the front, of designs that fit for certain alone.
+    pub(crate) fn certain(&self) -> (impl Iterator<Item = &[Row]>, &[Row]) {
+        let top = self.certain.iter().flat_map(|certain| &certain.top);
+        let front = self.certain.as_ref().map_or(&[][..], |certain| &certain.front.rows);
+        (top.map(|top| top.rows.as_slice()), front)
     }
 
     /// A random sample of the feasible designs, by index.
@@ -187,7 +225,7 @@ impl Summary {
                 self.points += points;
                 self.count(reason, points);
             }
-            Outcome::Legal { index, digits, values, broken } => {
+            Outcome::Legal { index, digits, values, broken, near_limit } => {
                 self.points += 1;
                 self.legal += 1;
                 for (values, digit) in self.marginals.iter_mut().zip(digits) {
@@ -195,7 +233,10 @@ impl Summary {
                 }
                 match broken {
                     Some(reason) => self.count(reason, 1),
-                    None => self.keep(space, index, digits, values),
+                    None => {
+                        let row = Row { index, values: values.to_vec(), near_limit };
+                        self.keep(space, digits, &row);
+                    }
                 }
             }
         }
@@ -211,9 +252,10 @@ impl Summary {
     }
 
     /// Adds a feasible design.
-    fn keep(&mut self, space: &Space, index: u64, digits: &[usize], values: &[f64]) {
-        let spec = space.spec();
+    fn keep(&mut self, space: &Space, digits: &[usize], row: &Row) {
+        let (spec, index, values) = (space.spec(), row.index, &row.values);
         self.feasible += 1;
+        self.near_limit += u64::from(row.near_limit);
         let best = Best { value: values[0], index };
         let sum = units(values[0]);
         let goal = spec.objectives[0].goal;
@@ -226,15 +268,22 @@ impl Summary {
         self.cells.add(space, goal, digits, best);
         for (objective, one) in spec.objectives.iter().enumerate() {
             *self.bins[objective].entry(bin(values[objective])).or_default() += 1;
-            self.top[objective].add(objective, one.goal, spec.top as usize, index, values);
+            self.top[objective].add(objective, one.goal, spec.kept_best(), row);
         }
-        self.front.add(spec, index, values);
-        self.sample.add(spec.sample as usize, index, values);
+        self.front.add(spec, row);
+        self.sample.add(spec.sample as usize, row);
+        if let Some(certain) = self.certain.as_mut().filter(|_| !row.near_limit) {
+            for (objective, one) in spec.objectives.iter().enumerate() {
+                certain.top[objective].add(objective, one.goal, spec.kept_best(), row);
+            }
+            certain.front.add(spec, row);
+        }
     }
 
     /// The same with rows in their final order.
     pub(crate) fn settled(mut self, space: &Space) -> Self {
         self.front.settle();
+        self.certain.iter_mut().for_each(|certain| certain.front.settle());
         self.sample.settle(space.spec().sample as usize);
         self
     }
@@ -245,6 +294,7 @@ impl Summary {
         self.points += other.points;
         self.legal += other.legal;
         self.feasible += other.feasible;
+        self.near_limit += other.near_limit;
         other.reasons.iter().for_each(|(reason, points)| self.count(reason, *points));
         let goal = spec.objectives[0].goal;
         for (ours, theirs) in
@@ -262,15 +312,18 @@ impl Summary {
         for (objective, (ours, theirs)) in self.top.iter_mut().zip(other.top).enumerate() {
             let goal = spec.objectives[objective].goal;
             for row in theirs.rows {
-                ours.add(objective, goal, spec.top as usize, row.index, &row.values);
+                ours.add(objective, goal, spec.kept_best(), &row);
             }
         }
         for row in other.front.rows {
-            self.front.add(spec, row.index, &row.values);
+            self.front.add(spec, &row);
         }
         self.front.settle();
+        if let (Some(ours), Some(theirs)) = (&mut self.certain, other.certain) {
+            ours.merge(spec, theirs);
+        }
         for row in other.sample.rows {
-            self.sample.add(spec.sample as usize, row.index, &row.values);
+            self.sample.add(spec.sample as usize, &row);
         }
         self.sample.settle(spec.sample as usize);
     }
@@ -280,15 +333,33 @@ impl Summary {
         let spec = space.spec();
         let columns = spec.columns.len();
         let tops = self.top.iter().flat_map(|top| &top.rows);
-        let mut rows = tops.chain(&self.front.rows).chain(&self.sample.rows);
+        let (certain, certain_front) = self.certain();
+        let mut rows = tops
+            .chain(&self.front.rows)
+            .chain(&self.sample.rows)
+            .chain(certain.flatten())
+            .chain(certain_front);
         let axes = space.axes();
+        let certain_tops = self.certain.as_ref().map(|certain| certain.top.len());
         self.top.len() == spec.objectives.len()
+            && certain_tops.is_none_or(|tops| tops == spec.objectives.len())
             && self.bins.len() == spec.objectives.len()
             && self.marginals.len() == axes.len()
             && self.marginals.iter().zip(axes).all(|(ours, axis)| ours.len() == axis.values.len())
             && self.cells.suits(space)
             && rows.all(|row| row.index < space.size() && row.values.len() == columns)
             && self.legal.checked_add(self.feasible).is_some()
+    }
+}
+
+impl Certain {
+    fn merge(&mut self, spec: &Spec, other: Self) {
+        for (objective, (ours, theirs)) in self.top.iter_mut().zip(other.top).enumerate() {
+            let goal = spec.objectives[objective].goal;
+            theirs.rows.iter().for_each(|row| ours.add(objective, goal, spec.kept_best(), row));
+        }
+        other.front.rows.iter().for_each(|row| self.front.add(spec, row));
+        self.front.settle();
     }
 }
 

@@ -30,7 +30,7 @@ fn swept() -> (Space, Summary, Kept) {
     let mut kept = Kept::new();
     let stop = AtomicBool::new(false);
     let summary = evaluate_with(&space, 0..space.places(), &stop, |outcome| {
-        if let Outcome::Legal { index, digits, values, broken: None } = outcome {
+        if let Outcome::Legal { index, digits, values, broken: None, .. } = outcome {
             kept.push((digits.to_vec(), *index, values[0]));
         }
     });

@@ -167,6 +167,6 @@ async fn a_sweep_is_the_same_whatever_stands_beside_it() {
     let (digest, text) = (result["digest"].as_str().unwrap(), result.to_string());
     assert!(!digest.is_empty() && !text.contains("\"provenance\""), "{text:.300}");
     let part = sweep::part(&text).unwrap();
-    let again = sweep::result(&part.space, &part.progress);
+    let again = sweep::result(&part.space, &part.progress, part.closing.as_ref());
     assert_eq!(again.get("digest").and_then(|it| it.as_text()), Some(digest));
 }

@@ -13,7 +13,7 @@ use crate::results::view::View;
 pub fn reasons(data: &Data) -> String {
     if data.ruled_out.is_empty() {
         let text = if data.counts.done == 0 {
-            "Nothing is known yet."
+            "Nothing is known so far."
         } else {
             "Nothing: every design keeps everything."
         };

@@ -7,7 +7,7 @@ use model::metric::MetricValue;
 use super::button;
 use crate::format;
 use crate::html::{element, escaped};
-use crate::results::data::{Data, Dim};
+use crate::results::data::{Data, Dim, Standing};
 use crate::results::select::{self, Selection};
 use crate::results::view::{MOST_PINS, View};
 
@@ -64,7 +64,11 @@ pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
     }
     if rows.is_empty() {
         let text = if data.rows.is_empty() {
-            "No design keeps everything so far; below is what rules them out."
+            if data.is_over() {
+                "No design keeps everything; below is what rules them out."
+            } else {
+                "No design keeps everything so far; below is what rules them out."
+            }
         } else {
             "No design is left: widen a range, or bring all back."
         };
@@ -113,9 +117,22 @@ fn table_row(html: &mut String, data: &Data, view: &View, dims: &[Dim], row: usi
     if data.rows.front[row] {
         html.push_str(" <span class=\"mark\">front</span>");
     }
+    let standing = data.standing(row);
+    if !standing.label().is_empty() {
+        let class = if standing == Standing::Simulated { "mark" } else { "mark doubt" };
+        html.push(' ');
+        element(html, "span", &format!("class=\"{class}\""), standing.label());
+    }
     html.push_str("</th>");
     for dim in dims {
-        element(html, "td", "", &data.text(*dim, row));
+        html.push_str("<td>");
+        html.push_str(&escaped(&data.text(*dim, row)));
+        if let Some(closed) = data.closed_text(*dim, row) {
+            let title = "title=\"By the closed form\" class=\"muted\"";
+            html.push(' ');
+            element(html, "span", title, &format!("({closed})"));
+        }
+        html.push_str("</td>");
     }
     let pinned = view.pins.contains(&index);
     let full = !pinned && view.pins.len() >= MOST_PINS;
@@ -145,6 +162,11 @@ pub fn pins(data: &Data, view: &View) -> String {
         html.push_str("<th scope=\"col\">");
         let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
         element(&mut html, "a", &attributes, &format!("Design {}", format::whole(index)));
+        let standing = data.standing(*row).label();
+        if !standing.is_empty() {
+            html.push(' ');
+            element(&mut html, "span", "class=\"muted\"", standing);
+        }
         html.push_str(" <span class=\"only-live\">");
         let id = format!("unpin-{index}");
         button(&mut html, &id, "pin", &index.to_string(), "way", "Unpin");
@@ -163,7 +185,11 @@ pub fn pins(data: &Data, view: &View) -> String {
         html.push_str("<tr>");
         element(&mut html, "th", "scope=\"row\"", data.label(dim));
         for (place, row) in rows.iter().enumerate() {
-            element(&mut html, "td", "", &data.text(dim, *row));
+            let text = match data.closed_text(dim, *row) {
+                Some(closed) => format!("{} ({closed})", data.text(dim, *row)),
+                None => data.text(dim, *row),
+            };
+            element(&mut html, "td", "", &text);
             if place > 0 {
                 let change = change(data, dim, first.unwrap_or(0.0), data.number(dim, *row));
                 element(&mut html, "td", "class=\"muted\"", &change);
@@ -216,14 +242,15 @@ pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
             text.to_owned()
         }
     };
-    let mut csv = String::from("index,front");
+    let mut csv = String::from("index,front,standing");
     for dim in &dims {
         csv.push(',');
         csv.push_str(&data.dim_id(*dim));
     }
     csv.push_str("\r\n");
     for row in select::rows(data, view, selection) {
-        let _ = write!(csv, "{},{}", data.rows.index[row], data.rows.front[row]);
+        let (index, front) = (data.rows.index[row], data.rows.front[row]);
+        let _ = write!(csv, "{index},{front},{}", data.standing(row).label());
         for dim in &dims {
             let text = match dim {
                 Dim::Knob(_) => quoted(&data.text(*dim, row)),

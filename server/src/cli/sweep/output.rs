@@ -256,7 +256,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn checkpoint(space: &Space, progress: &Progress, places: &Range<u64>, bytes: u64) -> String {
-    let part = sweep::result(space, progress).get("part").cloned().unwrap_or(Tree::Null);
+    let part = sweep::result(space, progress, None).get("part").cloned().unwrap_or(Tree::Null);
     let tree = Tree::map([
         ("places", Tree::list([places.start, places.end])),
         ("bytes", Tree::Unsigned(bytes)),

@@ -152,7 +152,7 @@ impl Chunks for Tickets {
         sweep == self.sweep && !self.stop.load(Ordering::Relaxed)
     }
 
-    fn settle(&self, _: &str, places: Range<u64>, outcome: Outcome) {
+    fn settle(self: Arc<Self>, _: &str, places: Range<u64>, outcome: Outcome) {
         match outcome {
             Outcome::Done(part, rows) => {
                 self.line().held += rows.len();

@@ -16,8 +16,8 @@ type Place = [u64; Spec::MOST_OBJECTIVES];
 /// The front so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Front {
-    pub(super) rows: Vec<Row>,
+pub(crate) struct Front {
+    pub(crate) rows: Vec<Row>,
     /// Where the rows are; empty when it has to be computed again.
     #[serde(skip)]
     places: Vec<Place>,
@@ -25,15 +25,15 @@ pub(super) struct Front {
 
 impl Front {
     /// Adds a design, unless one on the front is at least as good in everything.
-    pub(super) fn add(&mut self, spec: &Spec, index: u64, values: &[f64]) {
+    pub(crate) fn add(&mut self, spec: &Spec, row: &Row) {
         if self.places.len() != self.rows.len() {
             self.places = self.rows.iter().map(|row| place(spec, &row.values)).collect();
         }
-        let place = place(spec, values);
+        let place = place(spec, &row.values);
         let reaches = |one: &Place, other: &Place| one.iter().zip(other).all(|(a, b)| a >= b);
         if let Some(known) = self.places.iter().position(|known| reaches(known, &place)) {
-            if self.places[known] == place && is_better(spec, values, index, &self.rows[known]) {
-                self.rows[known] = Row { index, values: values.to_vec() };
+            if self.places[known] == place && is_better(spec, row, &self.rows[known]) {
+                self.rows[known] = row.clone();
             }
             // What rules out one design tends to rule out the next: it is asked first.
             self.places.swap(0, known);
@@ -50,27 +50,27 @@ impl Front {
         }
         self.rows.truncate(kept);
         self.places.truncate(kept);
-        self.rows.push(Row { index, values: values.to_vec() });
+        self.rows.push(row.clone());
         self.places.push(place);
     }
 
     /// Sorts the rows by index.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.rows.sort_unstable_by_key(|row| row.index);
         self.places.clear();
     }
 }
 
 /// Of two designs at one place: is this one better by the first objective that differs?
-fn is_better(spec: &Spec, values: &[f64], index: u64, other: &Row) -> bool {
-    let pairs = spec.objectives.iter().zip(values.iter().zip(&other.values));
+fn is_better(spec: &Spec, row: &Row, other: &Row) -> bool {
+    let pairs = spec.objectives.iter().zip(row.values.iter().zip(&other.values));
     for (objective, (ours, theirs)) in pairs {
         let (ours, theirs) = (directed(objective.goal, *ours), directed(objective.goal, *theirs));
         if ours != theirs {
             return ours > theirs;
         }
     }
-    index < other.index
+    row.index < other.index
 }
 
 fn place(spec: &Spec, values: &[f64]) -> Place {
@@ -112,7 +112,7 @@ fn directed(goal: Goal, value: f64) -> u64 {
 }
 
 /// Is the first of two (value, index) better, or as good with a lower index?
-pub(super) fn precedes(goal: Goal, one: (f64, u64), other: (f64, u64)) -> bool {
+pub(crate) fn precedes(goal: Goal, one: (f64, u64), other: (f64, u64)) -> bool {
     let (a, b) = (directed(goal, one.0), directed(goal, other.0));
     a > b || (a == b && one.1 < other.1)
 }

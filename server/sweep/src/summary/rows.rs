@@ -16,15 +16,9 @@ pub(super) struct Top {
 
 impl Top {
     /// Adds a design, unless `most` better ones are there.
-    pub(super) fn add(
-        &mut self,
-        column: usize,
-        goal: Goal,
-        most: usize,
-        index: u64,
-        values: &[f64],
-    ) {
-        let rank = (values[column], index);
+    pub(super) fn add(&mut self, column: usize, goal: Goal, most: usize, row: &Row) {
+        let index = row.index;
+        let rank = (row.values[column], index);
         let of = |row: &Row| (row.values[column], row.index);
         if self.rows.len() >= most
             && self.rows.last().is_none_or(|last| !precedes(goal, rank, of(last)))
@@ -36,7 +30,7 @@ impl Top {
         if self.rows.get(place).is_some_and(|row| row.index == index) {
             return;
         }
-        self.rows.insert(place, Row { index, values: values.to_vec() });
+        self.rows.insert(place, row.clone());
         self.rows.truncate(most);
     }
 }
@@ -54,11 +48,11 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Adds a design; more than `most` are kept until [`Self::settle`].
-    pub(super) fn add(&mut self, most: usize, index: u64, values: &[f64]) {
-        if most == 0 || self.bound.is_some_and(|bound| mix(index) >= bound) {
+    pub(super) fn add(&mut self, most: usize, row: &Row) {
+        if most == 0 || self.bound.is_some_and(|bound| mix(row.index) >= bound) {
             return;
         }
-        self.rows.push(Row { index, values: values.to_vec() });
+        self.rows.push(row.clone());
         if self.rows.len() >= 2 * most {
             self.shrink(most);
         }

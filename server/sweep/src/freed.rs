@@ -1,0 +1,166 @@
+//! Which fixed knobs rule out most, where a sweep has found nothing: each is let vary over its usual
+//! values, and it is counted what that lets through.
+
+use std::sync::atomic::AtomicBool;
+
+use model::choice::{Choice, Method, ShardingStrategy};
+use model::design::KnobId;
+use model::knob::Value;
+use serde::{Deserialize, Serialize};
+
+use crate::evaluate::{Outcome, outcomes};
+use crate::space::Space;
+use crate::spec::{Axis, Sampling, Spec};
+
+/// Designs that are looked at for one set of knobs, at most: all where there are no more,
+/// otherwise so many at random.
+const MAX_DESIGNS: u64 = 8_192;
+
+/// Knobs that are freed together, at most.
+const MAX_KNOBS: usize = 3;
+
+/// Sets of knobs that are told of, at most.
+const MAX_TOLD: usize = 5;
+
+/// Knobs that are let vary and what that lets through.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Freed {
+    /// The knobs, by their ids.
+    pub knobs: Vec<String>,
+    /// Designs of the space with these knobs varied.
+    pub designs: u64,
+    /// Of them looked at: all, or so many at random.
+    pub tried: u64,
+    /// Of these the ones that break no rule.
+    pub legal: u64,
+    /// And that keep all constraints, too; by closed forms where the sweep is by them.
+    pub feasible: u64,
+}
+
+/// What people let vary when a strategy doesn't work, in the order in which they would.
+const KNOBS: [KnobId; 12] = [
+    KnobId::sequence_parallel,
+    KnobId::recompute_granularity,
+    KnobId::tensor_model_parallel_size,
+    KnobId::pipeline_model_parallel_size,
+    KnobId::expert_model_parallel_size,
+    KnobId::context_parallel_size,
+    KnobId::virtual_pipeline_model_parallel_size,
+    KnobId::micro_batch_size,
+    KnobId::data_parallel_sharding_strategy,
+    KnobId::swap_modules,
+    KnobId::method,
+    KnobId::num_devices,
+];
+
+/// The values that a knob usually takes, that of the sweep's design among them; none of a knob
+/// that isn't freed.
+#[must_use]
+pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
+    let powers = |most: u64| {
+        let exponents = 0..=most.ilog2();
+        exponents.map(|exponent| Value::Integer(1 << exponent)).collect()
+    };
+    let names = |names: &[&str]| names.iter().map(|it| Value::Text((*it).to_owned())).collect();
+    let fixed = space.spec().base.get(knob);
+    let mut values: Vec<Value> = match knob {
+        KnobId::sequence_parallel => vec![Value::Flag(false), Value::Flag(true)],
+        KnobId::recompute_granularity => names(&["none", "full"]),
+        KnobId::tensor_model_parallel_size => powers(16),
+        KnobId::pipeline_model_parallel_size | KnobId::expert_model_parallel_size => powers(64),
+        KnobId::context_parallel_size => powers(8),
+        KnobId::virtual_pipeline_model_parallel_size | KnobId::micro_batch_size => powers(4),
+        KnobId::data_parallel_sharding_strategy => names(ShardingStrategy::NAMES),
+        KnobId::swap_modules => vec![
+            Value::None,
+            Value::List(vec![Value::Text("activations".to_owned())]),
+            Value::List(vec![Value::Text("optimizer".to_owned())]),
+        ],
+        KnobId::method => names(Method::NAMES),
+        KnobId::num_devices => {
+            let Value::Integer(devices) = fixed else { return vec![] };
+            [1, 2, 4].map(|times| Value::Integer(devices.saturating_mul(times))).into()
+        }
+        _ => vec![],
+    };
+    if !values.is_empty() && !values.contains(&fixed) {
+        values.insert(0, fixed);
+    }
+    values
+}
+
+/// What each fixed knob would let through, the most first. Where none alone lets anything keep all
+/// constraints, the most promising ones are freed together.
+pub(crate) fn freed(space: &Space) -> Vec<Freed> {
+    let spec = space.spec();
+    let is_fixed = |knob: &&KnobId| {
+        let varies = spec.axes.iter().any(|axis| axis.knob == **knob);
+        !varies && spec.ties.iter().all(|tie| tie.knob != **knob)
+    };
+    let fixed: Vec<KnobId> = KNOBS.iter().filter(is_fixed).copied().collect();
+    let least = counted(space, &[]).map_or((0, 0), |all| (all.feasible, all.legal));
+    let mut told = Vec::new();
+    let mut together: Vec<KnobId> = vec![];
+    for _ in 0..MAX_KNOBS {
+        let others = fixed.iter().filter(|knob| !together.contains(knob));
+        let tried = others.filter_map(|knob| {
+            let mut knobs = together.clone();
+            knobs.push(*knob);
+            Some((counted(space, &knobs)?, *knob))
+        });
+        let mut found: Vec<(Freed, KnobId)> =
+            tried.filter(|(freed, _)| (freed.feasible, freed.legal) > least).collect();
+        // Of equals the one that people would free first.
+        found.sort_by(|(one, _), (other, _)| {
+            let rank = |it: &Freed| (it.feasible, it.legal);
+            rank(other).cmp(&rank(one))
+        });
+        let Some((best, knob)) = found.first().cloned() else { break };
+        together.push(knob);
+        told.extend(found.into_iter().map(|(freed, _)| freed));
+        if best.feasible > 0 {
+            break;
+        }
+    }
+    told.sort_by(|one, other| {
+        let rank = |it: &Freed| (it.feasible, it.legal);
+        rank(other).cmp(&rank(one)).then(one.knobs.len().cmp(&other.knobs.len()))
+    });
+    told.truncate(MAX_TOLD);
+    told
+}
+
+/// Looks at the designs with these knobs varied as well; none where one has no usual values.
+fn counted(space: &Space, knobs: &[KnobId]) -> Option<Freed> {
+    let mut spec: Spec = space.spec().clone();
+    for knob in knobs {
+        let values = usual_values(space, *knob);
+        if values.len() < 2 {
+            return None;
+        }
+        spec.axes.push(Axis { knob: *knob, values, divides: None });
+    }
+    spec.axes.sort_by_key(|axis| axis.knob);
+    let size = spec.axes.iter().map(|axis| axis.values.len() as u128).product::<u128>();
+    spec.sampling = if size <= u128::from(MAX_DESIGNS) {
+        Sampling::Grid
+    } else {
+        Sampling::Random { count: MAX_DESIGNS, seed: 1 }
+    };
+    let sampled = Space::new(spec).ok()?;
+    let mut counted = Freed {
+        knobs: knobs.iter().map(|knob| knob.id()).collect(),
+        designs: sampled.size(),
+        tried: sampled.places(),
+        legal: 0,
+        feasible: 0,
+    };
+    outcomes(&sampled, 0..sampled.places(), &AtomicBool::new(false), |outcome| {
+        if let Outcome::Legal { broken, .. } = outcome {
+            counted.legal += 1;
+            counted.feasible += u64::from(broken.is_none());
+        }
+    });
+    Some(counted)
+}
