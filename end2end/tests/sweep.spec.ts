@@ -101,7 +101,8 @@ test("a sweep is built around a design, started, and watched to its end", async 
   await expect(page.locator(".sweep-best").first()).toContainText("%");
   await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
   await page.locator(".sweep-best").first().getByRole("link").click();
-  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k&.*timing=closed_form/);
+  // What is opened is what was shown: the best are simulated.
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(?!.*closed_form)/);
   await expect(page.getByRole("article", { name: "MFU", exact: true })).toBeVisible();
 });
 
@@ -219,8 +220,11 @@ test("pinned designs are compared in every knob and metric", async ({ page, requ
     await route.continue();
   });
   await gotoHydrated(page, await finished(request));
-  await page.getByRole("button", { name: "Pin the first three" }).click();
+  await page.getByRole("button", { name: "Pin the first three of the front" }).click();
   await expect(page).toHaveURL(/pins=\d+(,|%2C)\d+(,|%2C)\d+/);
+  await expect(page.locator("#pinned-said")).toContainText(
+    /Pinned designs [\d,]+, [\d,]+, [\d,]+ of the front, simulated, in order of MFU/,
+  );
   await page.getByRole("link", { name: "Compare every knob and metric" }).click();
   await expect(page).toHaveURL(/\/compare\?a=.*&b=.*&c=/);
   await expect(page.getByRole("heading", { level: 2, name: /of the sweep/ })).toHaveCount(3);
@@ -245,7 +249,7 @@ test("the table is ordered, searched and saved", async ({ page, request }) => {
   expect(file.suggestedFilename()).toBe("moescape-selection.csv");
   const { readFileSync } = await import("node:fs");
   const csv = readFileSync(await file.path(), "utf8");
-  expect(csv).toMatch(/^index,front,.*,design,model_version,date\r\n/);
+  expect(csv).toMatch(/^index,front,standing,.*,design,model_version,date\r\n/);
   // The id of the sweep ends it: no file has it.
   const id = new URL(page.url()).pathname.split("/")[2] ?? "none";
   expect(csv).not.toContain(id);
@@ -289,6 +293,107 @@ test("a finished sweep reads without JavaScript", async ({ visit, request }) => 
   await page.locator("#part-table tbody th a").first().click();
   await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k/);
 });
+
+/** The sweep of the builder around the paper's design on 4,096 devices. */
+const DEFAULT = {
+  schema: 1,
+  name: "On 4,096",
+  design: {
+    preset: "pangu-ultra-moe-6k",
+    cluster: { num_devices: 4096 },
+    schedule: { timing: "closed_form" },
+  },
+  space: {
+    parallel: {
+      tensor_model_parallel_size: { powers_of_two: [1, 16] },
+      pipeline_model_parallel_size: { powers_of_two: [1, 64] },
+      virtual_pipeline_model_parallel_size: [1, 2, 4],
+      expert_model_parallel_size: { powers_of_two: [1, 64] },
+      noop_layers: { fill: "chunks" },
+    },
+    training: { micro_batch_size: [1, 2, 4] },
+  },
+};
+
+test("a design that fits only by its closed form is marked, and in no list of good ones", async ({
+  page,
+  request,
+}) => {
+  await gotoHydrated(page, await finished(request, DEFAULT));
+  await expect(page.locator("#part-status")).toContainText("were simulated");
+  await page.getByRole("searchbox", { name: "Find" }).fill("1489");
+  const row = page.locator("#part-table tbody tr", { hasText: "1,489" });
+  await expect(row).toContainText("does not fit");
+  await expect(row).toContainText("(60.2 GiB)");
+  await expect(row.locator(".mark", { hasText: /^front$/ })).toHaveCount(0);
+  await row.getByRole("link", { name: "1,489" }).click();
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(?!.*closed_form)/);
+  await expect(page.locator(".fits").first()).toContainText(/does not fit/i);
+});
+
+test("a sweep that finds nothing names what to free, and the builder frees it", async ({
+  page,
+  request,
+}) => {
+  const spec = {
+    ...DEFAULT,
+    design: {
+      preset: "glm-4.5",
+      cluster: { num_devices: 256 },
+      training: { global_batch_size: 256 },
+      parallel: { sequence_parallel: false },
+      memory: { recompute_granularity: "none" },
+      schedule: { timing: "closed_form" },
+    },
+  };
+  await gotoHydrated(page, await finished(request, spec));
+  await expect(page.locator("#results")).not.toContainText(/\byet\b/);
+  const free = page.getByRole("link", { name: "Let SP vary", exact: true });
+  await expect(page.locator(".sweep-freed")).toContainText("399 legal, 46 keep everything");
+  await free.click();
+  await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
+  await expect(page.locator("#spec")).toHaveValue(/sequence_parallel = \[false, true\]/);
+  // Counted in full: what the sweep will find.
+  const cost = page.locator("#part-cost");
+  await expect(cost).toContainText("Every design was counted", { timeout: 15_000 });
+  await expect(cost).toContainText("399 (");
+  await expect(cost).not.toContainText("about 399");
+});
+
+for (const { name, viewport } of [
+  { name: "a desk", viewport: { width: 1440, height: 900 } },
+  { name: "a phone", viewport: { width: 390, height: 844 } },
+]) {
+  test(`nothing moves while the pages of sweeps load on ${name}`, async ({ visit, request }) => {
+    const address = await finished(request);
+    const page = await visit({ viewport });
+    await page.addInitScript(() => {
+      const moved: string[] = [];
+      Object.assign(window, { moved });
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) {
+          const { value, sources } = entry as unknown as {
+            value: number;
+            sources: { node: Element | null }[];
+          };
+          const nodes = sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
+          moved.push(`${value}: ${nodes.join(", ")}`);
+        }
+      }).observe({ type: "layout-shift", buffered: true });
+    });
+    for (const path of ["/sweep", address]) {
+      await gotoHydrated(page, path);
+      await page.waitForLoadState("networkidle");
+      if (path === address) {
+        await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
+      } else {
+        await expect(page.locator("#part-cost")).toContainText("counted", { timeout: 15_000 });
+      }
+      const moved = await page.evaluate(() => (window as unknown as { moved: string[] }).moved);
+      expect(moved, path).toEqual([]);
+    }
+  });
+}
 
 test("a published sweep opens, and JSON can be pasted", async ({ page }) => {
   await gotoHydrated(page, "/sweep?spec=pangu-architecture");

@@ -104,7 +104,9 @@ fn the_best_design_is_what_predict_says_of_it() {
     }
     let mut settings: Vec<String> =
         knobs.iter().map(|(knob, value)| format!("{knob}={}", text(value))).collect();
-    settings.push("schedule.timing=closed_form".to_owned());
+    // The front and the best of closed forms are simulated at the end.
+    assert_eq!(best["timing"], "simulated");
+    settings.push("schedule.timing=simulated".to_owned());
     let mut arguments = vec!["predict", "--json", "--preset", "pangu-ultra-moe-6k"];
     settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
     let predicted = result(&succeeds(home.path(), &arguments));
@@ -112,7 +114,38 @@ fn the_best_design_is_what_predict_says_of_it() {
         let predicted = predicted["metrics"][metric].as_f64().unwrap();
         assert_eq!(predicted.to_bits(), value.as_f64().unwrap().to_bits(), "{metric}");
     }
-    assert!(best["link"].as_str().unwrap().contains("preset=pangu-ultra-moe-6k"));
+    let link = best["link"].as_str().unwrap();
+    assert!(link.contains("preset=pangu-ultra-moe-6k") && !link.contains("closed_form"), "{link}");
+    // What stands beside it is the closed form's.
+    settings.pop();
+    settings.push("schedule.timing=closed_form".to_owned());
+    let mut arguments = vec!["predict", "--json", "--preset", "pangu-ultra-moe-6k"];
+    settings.iter().for_each(|setting| arguments.extend(["--set", setting]));
+    let predicted = result(&succeeds(home.path(), &arguments));
+    let mfu = |tree: &Value| tree["mfu"].as_f64().unwrap().to_bits();
+    assert_eq!(mfu(&predicted["metrics"]), mfu(&best["closed_form"]));
+    let output = run(home.path(), &["sweep", "spec.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("simulated the front and the best"), "{said}");
+}
+
+#[test]
+fn a_sweep_that_finds_nothing_names_what_to_free() {
+    let home = directory();
+    let spec = "schema = 1\n[design]\npreset = \"glm-4.5\"\ncluster.num_devices = 256\n\
+                training.global_batch_size = 256\nparallel.sequence_parallel = false\n\
+                memory.recompute_granularity = \"none\"\nschedule.timing = \"closed_form\"\n\
+                [space]\ntp = [1, 2, 4]\npp = [8, 16]\nep = [8, 16, 32]\n\
+                noop_layers = { fill = \"chunks\" }\n";
+    std::fs::write(home.path().join("none.toml"), spec).unwrap();
+    let output = run(home.path(), &["sweep", "none.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let read = result(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(read["feasible"], 0);
+    let freed = &read["freed"][0];
+    assert!(freed["feasible"].as_u64().unwrap() > 0, "{}", read["freed"]);
+    let knobs: Vec<&String> = freed["knobs"].as_object().unwrap().keys().collect();
+    assert!(said.contains(knobs[0].as_str()), "{said}");
 }
 
 #[test]

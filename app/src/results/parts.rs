@@ -90,15 +90,18 @@ fn checked(data: &Data) -> String {
             String::new()
         };
     };
-    let left_out = match simulated.left_out {
-        0 => String::new(),
-        more => format!(" {} of the front left out.", format::whole(more)),
-    };
-    let rejected = format::counted(simulated.rejected, "does not fit", "do not fit");
-    format!(
-        "Counts are by closed forms. The front and the best, {}, were simulated: {rejected}.{left_out}",
+    let mut text = format!(
+        "Counts are by closed forms. The front and the best were simulated: {}, {} not kept.",
         format::counted(simulated.designs, "design", "designs"),
-    )
+        format::whole(simulated.rejected),
+    );
+    if simulated.left_out > 0 {
+        text.push_str(&format!(
+            " The front is long: {} of it not simulated.",
+            format::whole(simulated.left_out)
+        ));
+    }
+    text
 }
 
 /// What can be done about it; apart from the numbers, so that a button stays while one presses it.

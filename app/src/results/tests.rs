@@ -3,9 +3,9 @@
 use model::file::json;
 use model::metric::MetricId;
 
-use super::data::{self, Data, Dim};
+use super::data::{self, Data, Dim, Standing};
 use super::scale::Scale;
-use super::select::{rows, select, some_rows};
+use super::select::{first_of_front, rows, select, some_rows};
 use super::view::{End, Range};
 use super::{Grid, View, parts, wire};
 
@@ -273,4 +273,73 @@ fn a_row_says_its_state_beside_how_likely_it_fits() {
     assert_eq!(shown(0.93), "93 %, fits");
     assert_eq!(shown(0.57), "57 %, tight");
     assert_eq!(shown(0.02), "2 %, does not fit");
+}
+
+/// The result as it is when the best were simulated: design 9 doesn't fit, design 5 does and is
+/// on the front, design 4 is near the limit and wasn't looked at.
+fn simulated() -> Data {
+    let knobs = r#""knobs": {"parallel.tensor_model_parallel_size": 8,
+                             "memory.swap_modules": ["probs", "activations"]}"#;
+    let design = |index: u64, breaks: &str, mfu: f64| {
+        format!(
+            r#"{{"index": {index}, "timing": "simulated", "near_limit": false, "breaks": {breaks},
+               {knobs}, "metrics": {{"mfu": {mfu}, "memory_peak_bytes": 6442450944.0}},
+               "closed_form": {{"mfu": 0.5, "memory_peak_bytes": 6442450944.0}}}}"#
+        )
+    };
+    let rejected = design(9, "\"constraint: fits\"", 0.49);
+    let text = format!(
+        "{{\"near_limit\": 2, \"simulated\": {{\"designs\": 2, \"front_left_out\": 0, \
+         \"rejected\": [{rejected}]}}, \"front\": [{}],",
+        design(5, "null", 0.45)
+    );
+    let rest = RESULT.trim_start().trim_start_matches('{').replace("\"front\":", "\"before\":");
+    let rest = rest.replace("\"sample\": {", "\"sample\": {\"near_limit\": [4], ");
+    data::read("0123", "done", &json::parse(&(text + &rest)).unwrap())
+}
+
+#[test]
+fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_list() {
+    let data = simulated();
+    let standings = [Standing::NearLimit, Standing::Simulated, Standing::Unfit];
+    assert_eq!(data.rows.standing, standings);
+    assert_eq!(data.rows.front, [false, true, false]);
+    assert_eq!(wire::decode(&wire::encode(&data)), Some(data.clone()));
+    let view = View::default();
+    let selection = select(&data, &view);
+    let table = parts::table(&data, &view, &selection);
+    for text in ["near the limit: not simulated", "does not fit", "45.0 %", "(50.0 %)"] {
+        assert!(table.contains(text), "{text}: {table}");
+    }
+    let best = parts::best(&data);
+    assert!(best.contains("45.0 %") && best.contains("closed form 50.0 %"), "{best}");
+    assert!(!best.contains("49.0 %"), "what doesn't fit is no best design: {best}");
+    assert_eq!(first_of_front(&data, &view, &selection), [5]);
+    let said = parts::pinned(&data, &view, &[5]);
+    assert_eq!(said, "Pinned design 5 of the front, simulated, in order of MFU.");
+    assert!(data.is_simulated(5) && data.is_simulated(9) && !data.is_simulated(4));
+    let status = parts::status(&data);
+    assert!(status.contains("were simulated: 2 designs, 1 not kept."), "{status}");
+}
+
+#[test]
+fn a_finished_sweep_without_a_design_offers_to_free_what_rules_out_most() {
+    let freed = data::Freed {
+        knobs: vec!["parallel.sequence_parallel".to_owned()],
+        tried: 4_410,
+        designs: 4_410,
+        legal: 399,
+        feasible: 46,
+    };
+    let empty = Data { rows: data::Rows::default(), freed: vec![freed], ..small() };
+    let html = parts::best(&empty);
+    assert!(html.contains("/sweep?sweep=0123&amp;free=parallel.sequence_parallel"), "{html}");
+    assert!(html.contains("399 legal, 46 keep everything, of 4,410 designs looked at"), "{html}");
+    let view = View::default();
+    let table = parts::table(&empty, &view, &select(&empty, &view));
+    for text in [&html, &table, &parts::reasons(&empty)] {
+        assert!(!text.contains("yet") && !text.contains("so far"), "{text}");
+    }
+    let running = Data { state: "running".into(), ..empty };
+    assert!(parts::best(&Data { counts: data::Counts::default(), ..running }).contains("yet"));
 }

@@ -1,11 +1,14 @@
 //! Form and text of a spec say the same.
 
+use model::design::KnobId;
 use model::file::Tree;
+use model::knob::Value;
 use model::link;
 
 use super::form;
 use super::space::{self, Form};
-use super::spec::{around, parse, print, set, shown, values};
+use super::spec::{around, parse, print, set, shown, title, values, vary};
+use super::still;
 
 /// Every form of a knob, as people write it.
 const ALL_FORMS: &str = r#"
@@ -78,6 +81,41 @@ fn a_design_of_a_link_becomes_a_spec_around_it() {
     assert!(text.contains("timing = \"closed_form\""), "{text}");
     assert!(text.contains("tensor_model_parallel_size = { powers_of_two = [1, 16] }"), "{text}");
     assert_eq!(space::entries(&parse(&text).unwrap()).len(), 6);
+}
+
+#[test]
+fn what_a_design_leaves_neutral_varies_and_its_title_is_its_own() {
+    let design = |query: &str| link::decode(query).unwrap();
+    let imported =
+        design("preset=glm-4.5&num_devices=256&sequence_parallel=false&recompute_granularity=none");
+    let text = print(&around(&imported));
+    assert!(text.contains("sequence_parallel = [false, true]"), "{text}");
+    assert!(text.contains("recompute_granularity = [\"none\", \"full\"]"), "{text}");
+    // What a preset decided stays decided.
+    let text = print(&around(&design("preset=pangu-ultra-moe-6k&num_devices=4096")));
+    let (_, space) = text.split_once("[space").unwrap();
+    assert!(!space.contains("sequence_parallel") && !space.contains("recompute"), "{text}");
+    let title = title(&design("preset=pangu-ultra-moe-6k&num_devices=4096"));
+    assert_eq!(title, "Pangu Ultra MoE · 4,096 x Ascend 910B3");
+    assert!(text.contains(&format!("name = \"Strategies for {title}\"")), "{text}");
+}
+
+#[test]
+fn a_knob_that_is_freed_varies_once() {
+    let mut tree = around(&link::decode("preset=deepseek-v3").unwrap());
+    let before = space::entries(&tree).len();
+    let values = [Value::Integer(1), Value::Integer(2)];
+    vary(&mut tree, KnobId::context_parallel_size, &values);
+    vary(&mut tree, KnobId::context_parallel_size, &values);
+    vary(&mut tree, KnobId::tensor_model_parallel_size, &values);
+    assert_eq!(space::entries(&tree).len(), before + 1);
+    assert!(print(&tree).contains("context_parallel_size = [1, 2]"));
+}
+
+#[test]
+fn the_room_for_the_numbers_is_there_before_they_are() {
+    let [before, after] = [["…"; 5], ["1"; 5]].map(|values| still::cost(&values, "how"));
+    assert_eq!(before.replace('…', "1"), after);
 }
 
 #[test]

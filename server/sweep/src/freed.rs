@@ -39,7 +39,7 @@ pub struct Freed {
 }
 
 /// What people let vary when a strategy doesn't work, in the order in which they would.
-const KNOBS: [KnobId; 12] = [
+const KNOBS: [KnobId; 11] = [
     KnobId::sequence_parallel,
     KnobId::recompute_granularity,
     KnobId::tensor_model_parallel_size,
@@ -51,7 +51,6 @@ const KNOBS: [KnobId; 12] = [
     KnobId::data_parallel_sharding_strategy,
     KnobId::swap_modules,
     KnobId::method,
-    KnobId::num_devices,
 ];
 
 /// The values that a knob usually takes, that of the sweep's design among them; none of a knob
@@ -78,10 +77,6 @@ pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
             Value::List(vec![Value::Text("optimizer".to_owned())]),
         ],
         KnobId::method => names(Method::NAMES),
-        KnobId::num_devices => {
-            let Value::Integer(devices) = fixed else { return vec![] };
-            [1, 2, 4].map(|times| Value::Integer(devices.saturating_mul(times))).into()
-        }
         _ => vec![],
     };
     if !values.is_empty() && !values.contains(&fixed) {

@@ -68,7 +68,7 @@ proptest! {
             let mut progress = Progress::new(&space);
             let summary = evaluate(&space, places.clone(), &stop).unwrap();
             progress.add(&space, places, summary).unwrap();
-            let text = model::file::json::print(&result(&space, &progress));
+            let text = model::file::json::print(&result(&space, &progress, None));
             part(&text).unwrap().progress
         };
         let (mut one, mut other) = (of(0..cut), of(cut..space.places()));

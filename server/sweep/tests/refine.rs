@@ -77,7 +77,7 @@ proptest! {
                 progress.add(&space, chunk, summary.unwrap()).unwrap();
                 prop_assert!(progress.places() <= count, "the budget is kept");
                 if *crashes.next().unwrap() {
-                    let text = model::file::json::print(&result(&space, &progress));
+                    let text = model::file::json::print(&result(&space, &progress, None));
                     progress = part(&text).unwrap().progress;
                     course = Course::of(&space, &progress).unwrap();
                 }
