@@ -21,7 +21,7 @@ impl<S: Sync> FromRequestParts<S> for Client {
 /// Does a request come from this machine, where only a proxy of ours is in front?
 pub(crate) fn is_near(extensions: &Extensions) -> bool {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>();
-    peer.is_none_or(|ConnectInfo(peer)| peer.ip().is_loopback())
+    peer.is_none_or(|ConnectInfo(peer)| peer.ip().to_canonical().is_loopback())
 }
 
 /// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that. It

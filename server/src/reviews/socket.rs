@@ -20,8 +20,9 @@ use crate::crowd::Place;
 /// How long the first word may take.
 const HELLO: Duration = Duration::from_secs(10);
 
-/// How long a client may take to read one message.
-const SEND: Duration = Duration::from_secs(10);
+/// How long a client may take to read one message: less than the connection itself waits, as the
+/// system holds little of what isn't taken.
+const SEND: Duration = Duration::from_secs(25);
 
 /// How often a client is asked whether it is there.
 const PING: Duration = Duration::from_secs(20);
