@@ -55,7 +55,7 @@ pub fn short(metrics: &Metrics) -> String {
     format!("{}, {}", metrics.memory_state().label(), likely(metrics.fit_probability))
 }
 
-/// `Tight: 58.3 of 60.3 GiB on stage 0, 57 % likely to fit`, of the memory that is fuller for its
+/// `Tight: 58.3 of 60.3 GiB, 57 % likely to fit`, of the memory that is fuller for its
 /// size.
 #[must_use]
 pub fn sentence(numbers: &Numbers) -> String {
@@ -69,22 +69,21 @@ pub fn sentence_of(plan: &Plan, estimate: &Estimate) -> String {
 }
 
 fn said(found: &Tightest, fit_probability: f64) -> String {
-    let Tightest { peak, limit, stage, .. } = *found;
+    let Tightest { peak, limit, .. } = *found;
     let of = match found.place {
         Place::Device => "",
         Place::Host => " of host memory",
     };
-    let place = format!("{of} on stage {stage}");
     let (over, likely) = (format::memory(peak.beyond(limit)), likely(fit_probability));
     match MemoryState::of(fit_probability) {
         MemoryState::Fits => {
-            format!("Fits: {} free{place}, {likely}", format::memory(limit.beyond(peak)))
+            format!("Fits: {} free{of}, {likely}", format::memory(limit.beyond(peak)))
         }
         MemoryState::Tight if peak.get() > limit.get() => {
-            format!("Tight: predicted over the limit by {over}{place}, {likely}")
+            format!("Tight: predicted over the limit by {over}{of}, {likely}")
         }
-        MemoryState::Tight => format!("Tight: {}{place}, {likely}", of_limit(peak, limit)),
-        MemoryState::DoesNotFit => format!("Does not fit: {over} over the limit{place}, {likely}"),
+        MemoryState::Tight => format!("Tight: {}{of}, {likely}", of_limit(peak, limit)),
+        MemoryState::DoesNotFit => format!("Does not fit: {over} over the limit{of}, {likely}"),
     }
 }
 
@@ -116,14 +115,10 @@ mod tests {
     #[test]
     fn each_state_says_what_is_left_or_over_and_how_likely_it_fits() {
         for (peak, likelihood, words) in [
-            (46.4, 0.93, "Fits: 13.9 GiB free on stage 0, 93 % likely to fit"),
-            (58.3, 0.574, "Tight: 58.3 of 60.3 GiB on stage 0, 57 % likely to fit"),
-            (
-                62.8,
-                0.382,
-                "Tight: predicted over the limit by 2.5 GiB on stage 0, 38 % likely to fit",
-            ),
-            (90.0, 0.043, "Does not fit: 29.7 GiB over the limit on stage 0, 4 % likely to fit"),
+            (46.4, 0.93, "Fits: 13.9 GiB free, 93 % likely to fit"),
+            (58.3, 0.574, "Tight: 58.3 of 60.3 GiB, 57 % likely to fit"),
+            (62.8, 0.382, "Tight: predicted over the limit by 2.5 GiB, 38 % likely to fit"),
+            (90.0, 0.043, "Does not fit: 29.7 GiB over the limit, 4 % likely to fit"),
         ] {
             assert_eq!(said(&found(peak, 60.3), likelihood), words);
         }
@@ -132,7 +127,7 @@ mod tests {
     #[test]
     fn host_memory_is_named_where_it_is_the_fuller_one() {
         let found = Tightest { place: Place::Host, ..found(70.0, 64.0) };
-        let words = "Tight: predicted over the limit by 6.0 GiB of host memory on stage 0, \
+        let words = "Tight: predicted over the limit by 6.0 GiB of host memory, \
                      30 % likely to fit";
         assert_eq!(said(&found, 0.3), words);
     }

@@ -122,11 +122,15 @@ pub fn cards(explorer: Explorer) -> impl IntoView {
 fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let shown = Memo::new(move |_| explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
     let line = Signal::derive(move || explorer.with_numbers(spec.line));
+    let is_memory = spec.metric == MetricId::memory_peak_bytes;
+    // The bar of memory has the limit below it.
     let line = match spec.line_metric {
         Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
-        None => Either::Right(view! { <p class="card-line">{move || line.get()}</p> }),
+        None if is_memory => Either::Right(Either::Left(memory_meter(explorer))),
+        None => {
+            Either::Right(Either::Right(view! { <p class="card-line">{move || line.get()}</p> }))
+        }
     };
-    let is_memory = spec.metric == MetricId::memory_peak_bytes;
     let title_id = format!("card-{}", spec.metric.metric().name);
     view! {
         <article class="card metric" data-metric=spec.metric.metric().name aria-labelledby=title_id>
@@ -148,7 +152,6 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
                 <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
             </p>
             {band(explorer, spec.metric)}
-            {is_memory.then(|| memory_meter(explorer))}
             {line}
             {is_memory.then(|| fits(explorer))}
             {delta(explorer, spec)}
@@ -228,14 +231,13 @@ fn number(numbers: &Numbers, metric: MetricId) -> f64 {
     }
 }
 
-/// How sure it is that the design fits, in a sentence with its colour and its sign; opens the
-/// explanation of the probability.
+/// How sure it is that the design fits, in a sentence with its colour and its sign.
 fn fits(explorer: Explorer) -> impl IntoView {
     let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
-    let text = Signal::derive(move || explorer.with_numbers(memory_state::sentence));
+    let text = move || explorer.with_numbers(memory_state::sentence);
     view! {
         <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
-            {explain_button(explorer, MetricId::fit_probability, "fits-text", text)}
+            {text}
         </p>
     }
 }
@@ -282,13 +284,17 @@ fn memory_meter(explorer: Explorer) -> impl IntoView {
     let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
     let from = move || meter.with(|meter| meter.likely[0]).to_string();
     let width = move || meter.with(|meter| meter.likely[1] - meter.likely[0]).to_string();
+    let limit = move || {
+        let limit = explorer.with_numbers(|numbers| numbers.estimate.metrics.memory_limit);
+        format!("limit {}", format::memory(limit))
+    };
     let class = move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state)));
     view! {
         <div
             class=class
             title="Full at the limit; the shadow is where the true peak lies, 8 chances in 10"
         >
-            <span class="meter-over">{over}</span>
+            <p class="meter-over">{over}</p>
             <svg
                 class="meter"
                 viewBox=format!("0 0 {} 14", 1_000.0 + BEYOND)
@@ -301,6 +307,7 @@ fn memory_meter(explorer: Explorer) -> impl IntoView {
                 <rect class="meter-error" x=from y="4" width=width height="6"></rect>
                 <rect class="meter-limit" x="994" width="12" height="14"></rect>
             </svg>
+            <p class="meter-label">{limit}</p>
         </div>
     }
 }
@@ -326,7 +333,8 @@ fn explain_button(
 }
 
 /// Metrics that have no card, in the order of the row.
-const FACTS: [MetricId; 8] = [
+const FACTS: [MetricId; 9] = [
+    MetricId::fit_probability,
     MetricId::params_total,
     MetricId::params_active,
     MetricId::flops_per_token,

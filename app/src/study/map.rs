@@ -305,10 +305,10 @@ impl Map {
         let state = metrics.memory_state();
         let is = |other: MemoryState| state == other;
         for (is, mark) in [
-            (is_now, " now"),
-            (is_best, " best"),
             (is(MemoryState::Tight), " tight"),
             (is(MemoryState::DoesNotFit), " over"),
+            (is_now, " now"),
+            (is_best, " best"),
         ] {
             html.push_str(if is { mark } else { "" });
         }

@@ -163,7 +163,9 @@ impl Brush<'_, '_> {
             MemoryState::Tight => WARN,
             MemoryState::DoesNotFit => BAD,
         };
-        self.text_within(&face.verdict, (EDGES.0, 514), EDGES.1 - EDGES.0, bold(30, color))
+        // Two lines beside the bars' panel.
+        const ROOM: i32 = 600;
+        self.paragraph(&face.verdict, (EDGES.0, 496), ROOM, bold(24, color))
     }
 
     fn figure(&mut self, figure: &Figure, (left, top): (i32, i32)) -> Result<(), DrawError> {
