@@ -112,12 +112,13 @@ impl Source {
             (Which::All | Which::Kept, Keeping::Yes(_)) => true,
             (Which::Front | Which::Best | Which::Sample | Which::Kept, _) => false,
         };
-        let rows: Box<dyn Read + Send> = if from_store {
-            Box::new(Stored { engine, id: id.to_owned(), from: 0, chunk: Cursor::default() })
-        } else {
-            Box::new(Cursor::new(summary_rows(&part, which)))
-        };
-        Ok(Self { part, rows })
+        if from_store {
+            let rows = Stored { engine, id: id.to_owned(), from: 0, chunk: Cursor::default() };
+            return Ok(Self { part, rows: Box::new(rows) });
+        }
+        let (part, rows) = simulated_rows(&part, which)
+            .unwrap_or_else(|| (part.clone(), summary_rows(&part, which)));
+        Ok(Self { part, rows: Box::new(Cursor::new(rows)) })
     }
 
     fn write(self, kind: Kind, mut to: &mut (dyn Write + Send)) -> io::Result<()> {
@@ -150,6 +151,26 @@ fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
     let part = sweep::part(&result)
         .map_err(|why| Failure::of(StatusCode::CONFLICT, format!("it has no rows: {why}")))?;
     Ok((part, past.keeping))
+}
+
+/// The front or the best as they were simulated at the end, with the part whose designs are timed
+/// so; none where nothing was.
+fn simulated_rows(part: &Part, which: Which) -> Option<(Part, Vec<u8>)> {
+    let closing = part.closing.as_ref().filter(|closing| !closing.simulated.is_empty())?;
+    let space = part.space.simulated()?;
+    let mut found = match which {
+        Which::Front => closing.front(&space),
+        Which::Best => {
+            let objectives = 0..space.spec().objectives.len();
+            objectives.flat_map(|place| closing.best(&space, place)).collect()
+        }
+        Which::Sample | Which::Kept | Which::All => return None,
+    };
+    found.sort_unstable_by_key(|one| one.index);
+    found.dedup_by_key(|one| one.index);
+    let mut rows = Vec::new();
+    found.iter().for_each(|one| Format::Binary.row(&space, one.index, &one.values, &mut rows));
+    Some((Part { space, ..part.clone() }, rows))
 }
 
 /// The binary form of the rows in a summary, each once and by index.

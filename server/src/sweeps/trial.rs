@@ -13,7 +13,10 @@ const RUNS: u64 = 32;
 /// Places of a part that are tried first.
 const PLACES: u64 = 256;
 
-/// Time after which no further part is tried.
+/// Places that are tried before the clock is looked at: a design may take its time.
+const STEP: u64 = 16;
+
+/// Time after which no further place is tried.
 const ENOUGH: Duration = Duration::from_millis(100);
 
 /// Places of a sweep that are all counted, whatever that takes up to [`MAX_SECONDS_OF_FEW`].
@@ -69,10 +72,13 @@ impl Trial {
             // Parts from both ends towards the middle: a sweep's beginning may be like no other.
             let part = run * 13 % RUNS;
             let (start, end) = (edge(part), edge(part + 1));
-            let tried = (start + PLACES).min(end);
-            let has_time = trial.seconds <= ENOUGH.as_secs_f64();
-            let tried = if has_time { tried } else { start };
-            trial.look_at(space, start..tried);
+            let last = (start + PLACES).min(end);
+            let mut tried = start;
+            while tried < last && trial.seconds <= ENOUGH.as_secs_f64() {
+                let next = (tried + STEP).min(last);
+                trial.look_at(space, tried..next);
+                tried = next;
+            }
             if tried < end {
                 open.push(tried..end);
             }

@@ -5,7 +5,7 @@
 //! designs are taken, and in which order, is a function of the place alone: places are what a
 //! sweep is cut into.
 
-use model::choice::Balance;
+use model::choice::{Balance, Timing};
 use model::design::{Design, KnobId, LayerFreq};
 use model::knob::{KnobError, Value};
 use model::rules::{Rule, rules};
@@ -199,6 +199,15 @@ impl Space {
         let mut point = Point::new(self);
         point.go_to(index);
         point.design
+    }
+
+    /// The same space with every design simulated; none where its timing varies.
+    #[must_use]
+    pub fn simulated(&self) -> Option<Self> {
+        let varies = self.axes.iter().any(|axis| axis.knob == KnobId::timing);
+        let mut space = (!varies).then(|| self.clone())?;
+        space.spec.base.schedule.timing = Timing::Simulated;
+        Some(space)
     }
 
     /// Places whose designs don't depend on results: all but those of a sweep that refines.
