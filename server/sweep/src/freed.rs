@@ -38,48 +38,51 @@ pub struct Freed {
     pub feasible: u64,
 }
 
+/// The values that a knob usually takes.
+#[derive(Clone, Copy)]
+enum Usual {
+    /// Off and on.
+    Flags,
+    /// Powers of two from 1 to this.
+    Powers(u64),
+    /// Names of choices.
+    Names(&'static [&'static str]),
+    /// Nothing, or one of these alone.
+    OneOf(&'static [&'static str]),
+}
+
 /// What people let vary when a strategy doesn't work, in the order in which they would.
-const KNOBS: [KnobId; 11] = [
-    KnobId::sequence_parallel,
-    KnobId::recompute_granularity,
-    KnobId::tensor_model_parallel_size,
-    KnobId::pipeline_model_parallel_size,
-    KnobId::expert_model_parallel_size,
-    KnobId::context_parallel_size,
-    KnobId::virtual_pipeline_model_parallel_size,
-    KnobId::micro_batch_size,
-    KnobId::data_parallel_sharding_strategy,
-    KnobId::swap_modules,
-    KnobId::method,
+const KNOBS: [(KnobId, Usual); 11] = [
+    (KnobId::sequence_parallel, Usual::Flags),
+    (KnobId::recompute_granularity, Usual::Names(&["none", "full"])),
+    (KnobId::tensor_model_parallel_size, Usual::Powers(16)),
+    (KnobId::pipeline_model_parallel_size, Usual::Powers(64)),
+    (KnobId::expert_model_parallel_size, Usual::Powers(64)),
+    (KnobId::context_parallel_size, Usual::Powers(8)),
+    (KnobId::virtual_pipeline_model_parallel_size, Usual::Powers(4)),
+    (KnobId::micro_batch_size, Usual::Powers(4)),
+    (KnobId::data_parallel_sharding_strategy, Usual::Names(ShardingStrategy::NAMES)),
+    (KnobId::swap_modules, Usual::OneOf(&["activations", "optimizer"])),
+    (KnobId::method, Usual::Names(Method::NAMES)),
 ];
 
 /// The values that a knob usually takes, that of the sweep's design among them; none of a knob
 /// that isn't freed.
 #[must_use]
 pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
-    let powers = |most: u64| {
-        let exponents = 0..=most.ilog2();
-        exponents.map(|exponent| Value::Integer(1 << exponent)).collect()
+    let Some((_, usual)) = KNOBS.iter().find(|(known, _)| *known == knob) else { return vec![] };
+    let text = |name: &&str| Value::Text((*name).to_owned());
+    let mut values: Vec<Value> = match usual {
+        Usual::Flags => vec![Value::Flag(false), Value::Flag(true)],
+        Usual::Powers(most) => (0..=most.ilog2()).map(|two| Value::Integer(1 << two)).collect(),
+        Usual::Names(names) => names.iter().map(text).collect(),
+        Usual::OneOf(names) => {
+            let sets = names.iter().map(|name| Value::List(vec![text(name)]));
+            std::iter::once(Value::None).chain(sets).collect()
+        }
     };
-    let names = |names: &[&str]| names.iter().map(|it| Value::Text((*it).to_owned())).collect();
     let fixed = space.spec().base.get(knob);
-    let mut values: Vec<Value> = match knob {
-        KnobId::sequence_parallel => vec![Value::Flag(false), Value::Flag(true)],
-        KnobId::recompute_granularity => names(&["none", "full"]),
-        KnobId::tensor_model_parallel_size => powers(16),
-        KnobId::pipeline_model_parallel_size | KnobId::expert_model_parallel_size => powers(64),
-        KnobId::context_parallel_size => powers(8),
-        KnobId::virtual_pipeline_model_parallel_size | KnobId::micro_batch_size => powers(4),
-        KnobId::data_parallel_sharding_strategy => names(ShardingStrategy::NAMES),
-        KnobId::swap_modules => vec![
-            Value::None,
-            Value::List(vec![Value::Text("activations".to_owned())]),
-            Value::List(vec![Value::Text("optimizer".to_owned())]),
-        ],
-        KnobId::method => names(Method::NAMES),
-        _ => vec![],
-    };
-    if !values.is_empty() && !values.contains(&fixed) {
+    if !values.contains(&fixed) {
         values.insert(0, fixed);
     }
     values
@@ -89,11 +92,11 @@ pub fn usual_values(space: &Space, knob: KnobId) -> Vec<Value> {
 /// constraints, the most promising ones are freed together.
 pub(crate) fn freed(space: &Space) -> Vec<Freed> {
     let spec = space.spec();
-    let is_fixed = |knob: &&KnobId| {
-        let varies = spec.axes.iter().any(|axis| axis.knob == **knob);
-        !varies && spec.ties.iter().all(|tie| tie.knob != **knob)
+    let is_fixed = |knob: &KnobId| {
+        let varies = spec.axes.iter().any(|axis| axis.knob == *knob);
+        !varies && spec.ties.iter().all(|tie| tie.knob != *knob)
     };
-    let fixed: Vec<KnobId> = KNOBS.iter().filter(is_fixed).copied().collect();
+    let fixed: Vec<KnobId> = KNOBS.iter().map(|(knob, _)| *knob).filter(is_fixed).collect();
     let least = counted(space, &[]).map_or((0, 0), |all| (all.feasible, all.legal));
     let mut told = Vec::new();
     let mut together: Vec<KnobId> = vec![];
