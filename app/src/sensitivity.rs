@@ -113,14 +113,11 @@ pub fn levers(plan: &Plan, group: Group) -> Vec<Lever> {
 
 fn lever(plan: &Plan, knob: KnobId) -> Lever {
     let design = plan.design();
-    let present = design.get(knob);
-    let now = match present {
-        Value::None => usual(design, knob)
-            .map(Value::Real)
-            .or_else(|| usual_count(design, knob).map(Value::Integer))
-            .unwrap_or(Value::None),
-        set => set,
-    };
+    let mut now = design.get(knob);
+    if now == Value::None {
+        let count = || usual_count(design, knob).map(Value::Integer);
+        now = usual(design, knob).map(Value::Real).or_else(count).unwrap_or(Value::None);
+    }
     let steps = next_values(design, knob, &now).into_iter();
     let steps = steps.filter_map(|value| step(plan, knob, value)).collect();
     Lever { knob, now, steps }
@@ -152,15 +149,14 @@ pub(crate) fn usual(design: &Design, knob: KnobId) -> Option<f64> {
 fn usual_count(design: &Design, knob: KnobId) -> Option<u64> {
     let row = design.cluster.accelerator.row();
     let node = design.cluster.devices_per_node.unwrap_or(row.devices_per_node);
-    match knob {
-        KnobId::devices_per_node => Some(row.devices_per_node),
-        KnobId::scale_up_domain_size => Some(row.scale_up_domain_size),
-        KnobId::nics_per_node => Some(node),
-        KnobId::microbatch_group_size_per_vp_stage => {
-            Some(design.parallel.pipeline_model_parallel_size)
-        }
-        _ => None,
-    }
+    let stages = design.parallel.pipeline_model_parallel_size;
+    let usual = [
+        (KnobId::devices_per_node, row.devices_per_node),
+        (KnobId::scale_up_domain_size, row.scale_up_domain_size),
+        (KnobId::nics_per_node, node),
+        (KnobId::microbatch_group_size_per_vp_stage, stages),
+    ];
+    usual.into_iter().find(|(id, _)| *id == knob).map(|(_, value)| value)
 }
 
 /// The values one step from the present one.

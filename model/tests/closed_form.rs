@@ -1,5 +1,4 @@
 //! Closed forms against the simulation: how far their memory may be off.
-#![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
 use model::choice::Timing;
 use model::design::{Design, KnobId};

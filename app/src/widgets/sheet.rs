@@ -19,16 +19,16 @@ pub fn guide_focus(id: &'static str, open: RwSignal<bool>) {
         {
             if is_open && was_open == Some(false) && focused == control {
                 // In the next frame: what isn't drawn yet takes no focus.
-                request_animation_frame(move || focus(sheet));
+                request_animation_frame(move || focus(&sheet));
             } else if !is_open && was_open == Some(true) && sheet.contains(Some(&focused)) {
-                focus(control);
+                focus(&control);
             }
         }
         is_open
     });
 }
 
-fn focus(element: Element) {
+fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
         // Focus fails only on an element that is gone.
         let _ = element.focus();

@@ -1,6 +1,6 @@
 //! Where a server keeps traces: a file for each, named by its hash.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
