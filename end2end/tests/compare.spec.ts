@@ -107,7 +107,7 @@ test("everything on the page is a link or a form, without JavaScript too", async
   await page.getByRole("link", { name: "Make baseline: C" }).click();
   await expect(page.getByRole("columnheader", { name: /Mixtral.*baseline/ })).toBeVisible();
   await page.getByRole("link", { name: "Everything" }).click();
-  await expect(page.locator("tr[data-metric]")).toHaveCount(21);
+  await expect(page.locator("tr[data-metric]")).toHaveCount(22);
   await page.getByRole("link", { name: "Remove A" }).click();
   await expect(page.getByRole("article")).toHaveCount(2);
   await page.close();
