@@ -219,7 +219,7 @@ test("pinned designs are compared in every knob and metric", async ({ page, requ
     await new Promise((resolve) => setTimeout(resolve, 1000));
     await route.continue();
   });
-  await gotoHydrated(page, await finished(request));
+  await gotoHydrated(page, await finished(request, DEFAULT));
   await page.getByRole("button", { name: "Pin the first three of the front" }).click();
   await expect(page).toHaveURL(/pins=\d+(,|%2C)\d+(,|%2C)\d+/);
   await expect(page.locator("#pinned-said")).toContainText(
