@@ -147,12 +147,9 @@ fn said(closing: &Closing) -> Vec<String> {
             more => format!(", {} of the front left out", format::whole(more)),
         };
         lines.push(format!(
-            "simulated the front and the best, {}{left_out}: {}",
+            "simulated the front and the best, {}{left_out}: {} not kept",
             format::counted(closing.simulated.len() as u64, "design", "designs"),
-            match rejected {
-                0 => "all keep the constraints".to_owned(),
-                some => format!("{} not keep the constraints", format::counted(some, "does", "do")),
-            }
+            format::whole(rejected),
         ));
     }
     for freed in &closing.freed {

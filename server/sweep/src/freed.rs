@@ -125,6 +125,8 @@ pub(crate) fn freed(space: &Space) -> Vec<Freed> {
         let rank = |it: &Freed| (it.feasible, it.legal);
         rank(other).cmp(&rank(one)).then(one.knobs.len().cmp(&other.knobs.len()))
     });
+    let any_helps = told.iter().any(|freed| freed.feasible > 0);
+    told.retain(|freed| freed.feasible > 0 || !any_helps);
     told.truncate(MAX_TOLD);
     told
 }
