@@ -15,11 +15,7 @@ const MAX_BINARY_BYTES: u64 = 45_000_000;
 
 /// Builds the site and the binary, and prints the sizes of both.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    tool::require(&[Tool::WasmTarget, Tool::Node, Tool::Npm], Install::Toolchain)?;
-    let node = tool::node(workspace, Install::Toolchain)?;
-    node.install_packages(workspace)?;
-    let site = site::build(workspace, Quality::Release(&node))?;
-    site.check_budget()?;
+    shipped_site(workspace)?;
     workspace.build_binary()?;
     // It has the site inside: this prints a file of it.
     command::output(Command::new(workspace.binary()).arg("licences"))?;
@@ -29,10 +25,29 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Builds the site as for working, and no binary.
-pub(crate) fn site(workspace: &Workspace) -> Result<()> {
-    tool::require(&[Tool::WasmTarget], Install::Toolchain)?;
-    site::build(workspace, Quality::Draft)?;
+/// How the site alone is built.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// As it is shipped, with the optimiser, in place of a draft
+    #[arg(long)]
+    release: bool,
+}
+
+/// Builds the site and no binary.
+pub(crate) fn site(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if arguments.release {
+        shipped_site(workspace)?;
+    } else {
+        tool::require(&[Tool::WasmTarget], Install::Toolchain)?;
+        site::build(workspace, Quality::Draft)?;
+    }
     println!("built {}", shown(&workspace.site()));
     Ok(())
+}
+
+fn shipped_site(workspace: &Workspace) -> Result<()> {
+    tool::require(&[Tool::WasmTarget, Tool::Node, Tool::Npm], Install::Toolchain)?;
+    let node = tool::node(workspace, Install::Toolchain)?;
+    node.install_packages(workspace)?;
+    site::build(workspace, Quality::Release(&node))?.check_budget()
 }

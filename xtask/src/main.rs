@@ -36,8 +36,8 @@ enum Task {
     Serve(serve::Arguments),
     /// Build the release binary with the optimised site inside
     Build,
-    /// Build the site alone, without the optimiser, for `moescape serve --site target/site`
-    Site,
+    /// Build the site alone, for `moescape serve --site target/site`
+    Site(build::Arguments),
     /// Check and test everything
     Test(test::Arguments),
     /// Measure the model and the page
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     let outcome = Workspace::find().and_then(|workspace| match task {
         Task::Serve(arguments) => serve::run(&workspace, &arguments),
         Task::Build => build::run(&workspace),
-        Task::Site => build::site(&workspace),
+        Task::Site(arguments) => build::site(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),

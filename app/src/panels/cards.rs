@@ -277,8 +277,9 @@ impl Meter {
 fn memory_meter(explorer: Explorer) -> impl IntoView {
     let meter = Memo::new(move |_| explorer.with_numbers(Meter::of));
     let over = move || {
+        // None rather than an empty text, which the server writes as a space.
         let over = meter.with(|meter| meter.over);
-        if over > Bytes::ZERO { format!("+{}", format::memory(over)) } else { String::new() }
+        (over > Bytes::ZERO).then(|| format!("+{}", format::memory(over)))
     };
     let within = move || meter.with(|meter| meter.peak.min(1_000.0)).to_string();
     let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
