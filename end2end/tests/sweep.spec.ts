@@ -323,12 +323,12 @@ test("a design that fits only by its closed form is marked, and in no list of go
   await expect(page.locator("#part-status")).toContainText("were simulated");
   await page.getByRole("searchbox", { name: "Find" }).fill("1489");
   const row = page.locator("#part-table tbody tr", { hasText: "1,489" });
-  await expect(row).toContainText("does not fit");
+  await expect(row).toContainText("simulated: over the limit");
   await expect(row).toContainText("(60.2 GiB)");
   await expect(row.locator(".mark", { hasText: /^front$/ })).toHaveCount(0);
   await row.getByRole("link", { name: "1,489" }).click();
   await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(?!.*closed_form)/);
-  await expect(page.locator(".fits").first()).toContainText(/does not fit/i);
+  await expect(page.locator(".fits").first()).toContainText(/over the limit/i);
 });
 
 test("a sweep that finds nothing names what to free, and the builder frees it", async ({

@@ -72,7 +72,7 @@ pub enum Standing {
     NearLimit,
     /// By the simulation, too.
     Simulated,
-    /// By the simulation it doesn't fit.
+    /// By the simulation its peak is over the limit.
     Unfit,
     /// By the simulation it breaks another constraint.
     Broken,
@@ -90,7 +90,7 @@ impl Standing {
             Self::AsTimed => "",
             Self::NearLimit => "near the limit: not simulated",
             Self::Simulated => "simulated",
-            Self::Unfit => "does not fit",
+            Self::Unfit => "simulated: over the limit",
             Self::Broken => "breaks a constraint",
         }
     }

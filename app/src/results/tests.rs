@@ -308,7 +308,8 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
     let view = View::default();
     let selection = select(&data, &view);
     let table = parts::table(&data, &view, &selection);
-    for text in ["near the limit: not simulated", "does not fit", "45.0 %", "(50.0 %)"] {
+    for text in ["near the limit: not simulated", "simulated: over the limit", "45.0 %", "(50.0 %)"]
+    {
         assert!(table.contains(text), "{text}: {table}");
     }
     let best = parts::best(&data);
