@@ -1,4 +1,4 @@
-// The browser tests run against the shipped site, served by the binary that the other tests were of.
+// The browser tests run on the shipped site, served by the binary that the other tests were of.
 
 import { defineConfig } from "@playwright/test";
 

@@ -4,8 +4,8 @@
 //   node end2end/bench/disk.mjs [--binary PATH] [--kills NUMBER] [--steps NUMBER]
 //
 // They are killed at moments by chance, and, where there is strace, before each call to the system
-// that gives a file its name, takes it away or waits for the disk. Full disks are small tmpfs, which
-// root alone can mount; others skip that part.
+// that gives a file its name, takes it away or waits for the disk. Full disks are small tmpfs,
+// which root alone can mount; others skip that part.
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -92,7 +92,8 @@ async function fill(data, sessions, seed) {
   const server = await serve(data);
   const made = [];
   for (let session = 0; session < sessions; session += 1) {
-    const body = { name: `${seed} ${session}`, link: "preset=pangu-ultra-moe-6k", person: "Ann", key: "ann" };
+    const link = "preset=pangu-ultra-moe-6k";
+    const body = { name: `${seed} ${session}`, link, person: "Ann", key: "ann" };
     const { id, links } = await post(`${server.address}/api/v1/reviews`, JSON.stringify(body));
     const token = links.find((link) => link.role === "edit").token;
     const headers = { authorization: `Bearer ${token}` };
@@ -125,7 +126,8 @@ async function holds(data, content) {
   try {
     for (const { id, token, events } of content.sessions) {
       const headers = { authorization: `Bearer ${token}` };
-      const answer = await fetch(`${server.address}/api/v1/reviews/${id}/log?limit=1000`, { headers });
+      const log = `${server.address}/api/v1/reviews/${id}/log?limit=1000`;
+      const answer = await fetch(log, { headers });
       if (!answer.ok || (await answer.json()).events.length !== events) return false;
     }
     return (await fetch(`${server.address}/api/v1/traces/${content.trace}`)).ok;
@@ -183,7 +185,7 @@ const moments = (whole) =>
 async function judgeCopy(copy, target, content) {
   clean(target);
   const { status, said } = run(["restore", "--from", copy, "--data", target]);
-  if (status === 0) return (await holds(target, content)) ? "whole" : `BAD: restored, but not whole`;
+  if (status === 0) return (await holds(target, content)) ? "whole" : "BAD: restored, not whole";
   if (existsSync(join(target, "moescape.sqlite"))) return "BAD: refused, but something is restored";
   return said.includes("holds no copy") ? "none" : `refused: ${said}`;
 }
@@ -276,7 +278,8 @@ async function fullBackups(data, content, most) {
     const { status } = run(["backup", "--data", data, "--to", copy]);
     const left = existsSync(copy) ? readdirSync(copy) : [];
     const found = status === 0 ? await judgeCopy(copy, join(home, "target"), content) : "none";
-    results.push(status === 0 ? found : left.length === 0 ? "none, nothing left" : `BAD: left ${left}`);
+    const none = left.length === 0 ? "none, nothing left" : `BAD: left ${left}`;
+    results.push(status === 0 ? found : none);
     small.unmount();
   }
   count(results, "backup onto a full disk");

@@ -82,7 +82,8 @@ await serving(async ({ port, memory, log }) => {
   const later = memory();
   const ended = all.filter(({ ended }) => ended).length;
   all.forEach(({ socket }) => socket.destroy());
-  said(`${CONNECTIONS} idle connections`, [mib(before), mib(during), mib(later), ended, seconds(other), log()]);
+  const figures = [mib(before), mib(during), mib(later), ended, seconds(other), log()];
+  said(`${CONNECTIONS} idle connections`, figures);
   said('  each', ['', `${(((during - before) * 1024) / CONNECTIONS).toFixed(1)} KiB`]);
 });
 
@@ -115,7 +116,8 @@ async function slow(name, { port, memory, log }, path, encoding) {
   const later = memory();
   all.forEach(({ socket }) => socket.destroy());
   await sleep(1_000);
-  said(`${readers} slow readers: ${name}`, [mib(before), mib(during), mib(later), mib(memory()), seconds(other), log()]);
+  const sizes = [before, during, later, memory()].map(mib);
+  said(`${readers} slow readers: ${name}`, [...sizes, seconds(other), log()]);
 }
 
 await serving(async (server) => {

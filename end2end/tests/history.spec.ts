@@ -116,7 +116,8 @@ for (const viewport of [
       // What is in view is made first, and may still change its height.
       await expect(page.locator("[data-study=schedules] table").first()).toBeAttached();
       await page.keyboard.press("Control+z");
-      const link = page.locator("[data-study=balance] a[data-step], [data-study=schedules] a[data-step]");
+      const studies = ["balance", "schedules"].map((it) => `[data-study=${it}] a[data-step]`);
+      const link = page.locator(studies.join(", "));
       await link.first().evaluate((element: HTMLElement) => element.click());
       await expect(page).toHaveURL(/\?v=1/);
       await page.waitForTimeout(1000);

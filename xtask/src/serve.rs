@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
 }
 
 /// Builds a draft of the site, then a server that reads it, and runs that one. Both are made to be
-/// started soon: without link-time optimisation and without wasm-opt, optimised where the time goes.
+/// started soon: without link-time optimisation and wasm-opt, optimised where the time goes.
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     tool::require(&[Tool::WasmTarget], Install::Toolchain)?;
     site::build(workspace, Quality::Draft)?;

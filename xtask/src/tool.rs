@@ -107,7 +107,7 @@ pub(crate) enum Install {
     System,
 }
 
-/// Sees to it that the tools are there; fails with every one that is still missing and how to get it.
+/// Sees to it that the tools are there; fails with each that is still missing and how to get it.
 pub(crate) fn require(tools: &[Tool], install: Install) -> Result<()> {
     let missing = || tools.iter().copied().filter(|tool| !tool.is_there()).collect::<Vec<_>>();
     let absent = missing();

@@ -82,7 +82,8 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
          <h2 id=\"map-title\">{TITLE}</h2>\
          <p class=\"muted\">Every cell is this design with those values and all else as it is, \
          and opens it. A number that is struck through does not fit in memory, one in italics is \
-         tight; a hatched cell breaks the rule of its letter. The best that fits is framed twice.</p>"
+         tight; a hatched cell breaks the rule of its letter. The best that fits is framed \
+         twice.</p>"
     );
     map.choices(&mut html);
     map.table(&mut html);

@@ -80,7 +80,7 @@ fn a_design_of_a_link_becomes_a_spec_around_it() {
     assert!(text.contains(&format!("name = \"{name}\"")), "{text}");
     assert!(text.contains("timing = \"closed_form\""), "{text}");
     assert!(text.contains("tensor_model_parallel_size = { powers_of_two = [1, 16] }"), "{text}");
-    // Six that one would try first, and recomputation, which that preset leaves at its neutral value.
+    // Six that one would try first, and recomputation, which that preset leaves neutral.
     assert_eq!(space::entries(&parse(&text).unwrap()).len(), 7);
 }
 

@@ -238,14 +238,15 @@ impl Keeper {
             asked,
         };
         let work = move || settle(&reviews.store()?, batch);
+        let review = logged::key(&self.review);
         let outcomes = match tokio::task::spawn_blocking(work).await {
             Ok(Ok(settled)) => self.settled(settled),
             Ok(Err(error)) => {
-                tracing::error!(review = logged::key(&self.review), %error, "changes can't be written down");
+                tracing::error!(review, %error, "changes can't be written down");
                 vec![]
             }
             Err(error) => {
-                tracing::error!(review = logged::key(&self.review), %error, "changes couldn't be settled");
+                tracing::error!(review, %error, "changes couldn't be settled");
                 vec![]
             }
         };

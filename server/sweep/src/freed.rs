@@ -1,5 +1,5 @@
-//! Which fixed knobs rule out most, where a sweep has found nothing: each is let vary over its usual
-//! values, and it is counted what that lets through.
+//! Which fixed knobs rule out most, where a sweep has found nothing: each is let vary over its
+//! usual values, and it is counted what that lets through.
 
 use std::sync::atomic::AtomicBool;
 

@@ -8,8 +8,9 @@
 //! range that is cut elsewhere, lost, or evaluated again changes nothing.
 //!
 //! [`close()`] looks at a sweep that is done once more: it simulates what closed forms found best,
-//! and where nothing was found it says which fixed knobs rule out most. [`run()`] is the loop on this machine's cores, [`Progress`] what a sweep has done so far and
-//! [`result()`] its result as data. No clock, file or socket is in here.
+//! and where nothing was found it says which fixed knobs rule out most. [`run()`] is the loop on
+//! this machine's cores, [`Progress`] what a sweep has done so far and [`result()`] its result as
+//! data. No clock, file or socket is in here.
 
 mod closing;
 mod course;

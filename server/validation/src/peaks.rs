@@ -74,8 +74,8 @@ pub fn quantiles(peaks: &[Peak<'_>]) -> Vec<MemoryQuantile> {
 pub fn table(peaks: &[Peak<'_>]) -> String {
     let sources: BTreeSet<&str> = peaks.iter().map(|peak| peak.source).collect();
     let mut text = format!(
-        "/// Signed errors of the peak memory, of {} peaks from {} sources that print recomputation \
-         and\n/// micro-batch.\n#[rustfmt::skip]\npub const MEMORY_QUANTILES: \
+        "/// Signed errors of the peak memory, of {} peaks from {} sources that print \
+         recomputation and\n/// micro-batch.\n#[rustfmt::skip]\npub const MEMORY_QUANTILES: \
          [MemoryQuantile; {}] = [\n",
         peaks.len(),
         sources.len(),
