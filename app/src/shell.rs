@@ -1,6 +1,5 @@
 //! The HTML document around the page.
 
-use leptos::config::LeptosOptions;
 use leptos::html;
 use leptos::nonce::use_nonce;
 use leptos::prelude::*;
@@ -16,7 +15,7 @@ use crate::{
 };
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
-pub fn shell(_options: LeptosOptions) -> impl IntoView {
+pub fn shell() -> impl IntoView {
     let theme = use_context::<ThemeCookie>().and_then(|cookie| cookie.0);
     let theme = theme.filter(|theme| matches!(theme.as_str(), "dark" | "light"));
     let (title, description) = match use_context::<Page>().unwrap_or_default() {

@@ -4,18 +4,16 @@
 
 use app::compare::{Choice, Chosen, EXAMPLES};
 use app::{Page, RawQuery, format, shell};
-use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::MetricId;
 use model::{Plan, estimate, link};
 
 fn document(query: &str) -> String {
-    let options = LeptosOptions::builder().output_name("app").build();
     Owner::new().with(|| {
         provide_context(Page::Compare);
         provide_context(RawQuery(query.to_owned()));
-        shell(options).to_html()
+        shell().to_html()
     })
 }
 

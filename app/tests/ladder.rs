@@ -4,14 +4,12 @@
 
 use app::ladder::numbers::{layouts, steps};
 use app::{Page, format, ladder, shell};
-use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 
 fn document() -> String {
-    let options = LeptosOptions::builder().output_name("app").build();
     Owner::new().with(|| {
         provide_context(Page::Ladder);
-        shell(options).to_html()
+        shell().to_html()
     })
 }
 

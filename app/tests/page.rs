@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use app::{RawQuery, SiteFiles, ThemeCookie, error_band, format, parity, shell};
-use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use model::metric::MetricId;
 use model::preset::Preset;
@@ -12,14 +11,13 @@ use model::{Plan, estimate, link};
 
 /// The document of a query string, with what else the server knows.
 fn document_with(query: &str, theme: Option<&str>, files: Option<SiteFiles>) -> String {
-    let options = LeptosOptions::builder().output_name("app").build();
     Owner::new().with(|| {
         provide_context(RawQuery(query.to_owned()));
         provide_context(ThemeCookie(theme.map(str::to_owned)));
         if let Some(files) = files {
             provide_context(files);
         }
-        shell(options).to_html()
+        shell().to_html()
     })
 }
 

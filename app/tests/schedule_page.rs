@@ -8,17 +8,15 @@ use app::schedule_page::query::{address, decode, encode, salvage};
 use app::schedule_page::run::{MOST_TASKS, compare, first_good, run};
 use app::schedule_page::{self, of_design};
 use app::{Page, RawQuery, shell};
-use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use model::choice::{Choice, Method};
 use model::{Plan, estimate, link};
 
 fn document(query: &str) -> String {
-    let options = LeptosOptions::builder().output_name("app").build();
     Owner::new().with(|| {
         provide_context(Page::Schedule);
         provide_context(RawQuery(query.to_owned()));
-        shell(options).to_html()
+        shell().to_html()
     })
 }
 

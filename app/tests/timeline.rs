@@ -4,17 +4,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use app::{RawQuery, format, shell};
-use leptos::config::LeptosOptions;
 use leptos::prelude::*;
 use model::units::Seconds;
 use model::{Plan, link};
 
 /// The timeline's figure on the page of a query string.
 fn figure(query: &str) -> String {
-    let options = LeptosOptions::builder().output_name("app").build();
     let page = Owner::new().with(|| {
         provide_context(RawQuery(query.to_owned()));
-        shell(options).to_html()
+        shell().to_html()
     });
     let (_, after) = page.split_once("id=\"timeline\"").expect("the figure is on the page");
     after.split_once("</figure>").unwrap().0.to_owned()

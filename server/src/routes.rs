@@ -48,7 +48,6 @@ pub(crate) use predict::MOST_DESIGNS;
 
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
-    page::prepare();
     cards::prepare();
     state.resume_sweeps();
     let routes = Router::new()

@@ -7,25 +7,17 @@
 
 use app::format::MemoryUnit;
 use app::{Page, Preview, ThemeCookie};
-use axum::body::{Body, to_bytes};
 use axum::extract::{RawQuery, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use leptos::config::LeptosOptions;
-use leptos::nonce::use_nonce;
-use leptos::prelude::{expect_context, provide_context};
-use leptos_axum::ResponseOptions;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use leptos::nonce::{provide_nonce, use_nonce};
+use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
 use model::link;
 
 use super::validation;
 use crate::problem::Problem;
 use crate::{AppState, calendar, choices, public_url};
-
-/// Tells leptos on what to spawn; only the first call of a process counts.
-pub(super) fn prepare() {
-    let _ = any_spawner::Executor::init_tokio();
-}
 
 /// The page of a design. Nothing of it is stored.
 pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
@@ -95,7 +87,7 @@ pub(super) async fn render(
     request: Request,
     page: Page,
     status: StatusCode,
-    more: impl Fn() + Clone + Send + Sync + 'static,
+    more: impl FnOnce() + Send + 'static,
 ) -> Response {
     let query = request.uri().query().unwrap_or_default().to_owned();
     render_link(state, request, query, page, status, more).await
@@ -108,43 +100,27 @@ pub(super) async fn render_link(
     query: String,
     page: Page,
     status: StatusCode,
-    more: impl Fn() + Clone + Send + Sync + 'static,
+    more: impl FnOnce() + Send + 'static,
 ) -> Response {
     let theme = choices::theme(request.headers());
-    let contexts = move || {
-        provide_context(page);
-        more();
-        provide_context(app::RawQuery(query.clone()));
-        provide_context(ThemeCookie(theme.clone()));
-        if let Some(names) = state.site.names() {
-            provide_context(names.clone());
-        }
-        let response = expect_context::<ResponseOptions>();
-        response.set_status(status);
-        for (name, value) in headers() {
-            response.insert_header(name, value);
-        }
+    let write = move || {
+        let owner = Owner::new();
+        let written = owner.with(|| {
+            provide_nonce();
+            provide_context(page);
+            more();
+            provide_context(app::RawQuery(query));
+            provide_context(ThemeCookie(theme));
+            if let Some(names) = state.site.names() {
+                provide_context(names.clone());
+            }
+            (status, headers(), Html(app::shell().to_html())).into_response()
+        });
+        // Also when a clone of it is still held: what a page was made of goes with it.
+        owner.unset_with_forced_cleanup();
+        written
     };
-    let options = LeptosOptions::builder().output_name("app").build();
-    let render =
-        leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone()));
-    let runtime = tokio::runtime::Handle::current();
-    let whole = off_thread(move || runtime.block_on(whole(render(request))));
-    whole.await.flatten().unwrap_or_else(Problem::into_response)
-}
-
-/// A page that is written to its end: what it was made of has to go on the thread that it came
-/// from, so nothing of it may wait for the client.
-async fn whole(page: impl Future<Output = Response>) -> Result<Response, Problem> {
-    let (parts, body) = page.await.into_parts();
-    match to_bytes(body, usize::MAX).await {
-        Ok(bytes) => Ok(Response::from_parts(parts, Body::from(bytes))),
-        Err(error) => {
-            tracing::error!(%error, "a page could not be written");
-            let detail = "the page could not be written; the log says more";
-            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail))
-        }
-    }
+    off_thread(write).await.unwrap_or_else(Problem::into_response)
 }
 
 /// Does what takes a while, such as simulating a large schedule, off the threads that answer
@@ -164,7 +140,7 @@ pub(super) async fn off_thread<T: Send + 'static>(
 }
 
 /// The page's own headers; scripts run only with this response's nonce or from this server.
-fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+fn headers() -> HeaderMap {
     let nonce = use_nonce().map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
     let policy = format!(
         "default-src 'self'; script-src 'self'{nonce} 'wasm-unsafe-eval'; style-src 'self'; \
@@ -174,12 +150,14 @@ fn headers() -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let policy = HeaderValue::try_from(policy).ok();
     let policy = policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy));
     let cache = HeaderValue::from_static("private, no-cache");
-    policy.into_iter().chain([(header::CACHE_CONTROL, cache)])
+    policy.into_iter().chain([(header::CACHE_CONTROL, cache)]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+
+    use axum::body::Body;
 
     use super::*;
     use crate::Site;
@@ -187,7 +165,6 @@ mod tests {
     /// A runtime with one thread: whoever keeps it, keeps it from all others.
     #[tokio::test(flavor = "current_thread")]
     async fn a_large_schedule_holds_up_no_other_request() {
-        prepare();
         let state = AppState::new(Site::none(), std::path::PathBuf::new());
         let query = "/schedule?method=v_min&stages=256&micro_batches=16";
         let request = Request::get(query).body(Body::empty()).unwrap();
