@@ -13,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use rayon::prelude::*;
 
 use crate::tool::Node;
 use crate::workspace::{Workspace, shown};
@@ -187,14 +188,15 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
         return Ok(site);
     }
 
-    let mut parts = Vec::new();
-    for (module, compiled) in &modules {
+    wasm::check_versions(&fs::read_to_string(workspace.root.join("Cargo.lock"))?)?;
+    let parts = modules.par_iter().map(|(module, compiled)| {
         let bound = wasm::bind(workspace, *module, compiled)?;
         if let Quality::Release(node) = quality {
             wasm::optimize(workspace, node, &bound)?;
         }
-        parts.push(bound);
-    }
+        Ok(bound)
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
     let scripts = [("share", share.as_str()), ("import", &import), ("save", &save)];
     let texts = files::Texts {
         worker: &worker,

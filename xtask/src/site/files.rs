@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use brotli::enc::BrotliEncoderParams;
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::Quality;
@@ -71,7 +72,7 @@ pub(crate) fn assemble(
         write(&fresh.join(&file.path), &file.bytes)?;
     }
 
-    let package = Package { directory: fresh.join("pkg"), quality };
+    let package = Package { directory: fresh.join("pkg") };
     let css = package.add("app", "css", texts.style.as_bytes())?;
     let mut names = serde_json::json!({ "css": format!("/pkg/{css}") });
     for parts in modules {
@@ -84,9 +85,7 @@ pub(crate) fn assemble(
         names[format!("{prefix}js")] = format!("/pkg/{js}").into();
         names[format!("{prefix}wasm")] = format!("/pkg/{wasm}").into();
         for snippet in read_tree(&parts.snippets)? {
-            let path = package.directory.join("snippets").join(snippet.path);
-            write(&path, &snippet.bytes)?;
-            compress(&path, &snippet.bytes, quality)?;
+            write(&package.directory.join("snippets").join(snippet.path), &snippet.bytes)?;
         }
     }
     let named = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
@@ -104,6 +103,7 @@ pub(crate) fn assemble(
     if let Some(main) = habits.last() {
         names["habits"] = main.clone().into();
     }
+    package.compress(quality)?;
     write(&fresh.join("site.json"), format!("{names:#}\n").as_bytes())?;
     let service_worker = service_worker(texts.service_worker, &names, &habits);
     write(&fresh.join("service-worker.js"), service_worker.as_bytes())?;
@@ -135,23 +135,26 @@ fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> S
 }
 
 /// The directory of files that browsers may keep forever.
-struct Package<'a> {
+struct Package {
     directory: PathBuf,
-    quality: Quality<'a>,
 }
 
-impl Package<'_> {
-    /// Writes a file under a name that changes with its bytes, and its compressed sibling.
+impl Package {
+    /// Writes a file under a name that changes with its bytes.
     fn add(&self, stem: &str, extension: &str, bytes: &[u8]) -> Result<String> {
         let name = format!("{stem}.{}.{extension}", &hash(bytes)[..16]);
-        let path = self.directory.join(&name);
-        write(&path, bytes)?;
-        compress(&path, bytes, self.quality)?;
+        write(&self.directory.join(&name), bytes)?;
         Ok(name)
     }
-}
 
-impl Package<'_> {
+    /// Writes every file's compressed sibling.
+    fn compress(&self, quality: Quality<'_>) -> Result<()> {
+        let files = read_tree(&self.directory)?;
+        files
+            .par_iter()
+            .try_for_each(|file| compress(&self.directory.join(&file.path), &file.bytes, quality))
+    }
+
     /// Writes scripts that import each other by name; gives their addresses in the same order. One
     /// may import only those in front of it.
     fn add_linked(&self, scripts: &[(&'static str, String)]) -> Result<Vec<String>> {

@@ -105,7 +105,6 @@ pub(crate) fn compile(
 
 /// Writes a module's JavaScript glue.
 pub(crate) fn bind(workspace: &Workspace, module: Module, compiled: &Path) -> Result<Parts> {
-    check_versions(&fs::read_to_string(workspace.root.join("Cargo.lock"))?)?;
     let name = module.name();
     let directory = workspace.target.join("site.parts").join(name);
     if directory.exists() {
@@ -156,7 +155,7 @@ pub(crate) fn optimize(workspace: &Workspace, node: &Node, parts: &Parts) -> Res
 }
 
 /// Module and glue speak a private protocol that changes with every release of wasm-bindgen.
-fn check_versions(lock: &str) -> Result<()> {
+pub(crate) fn check_versions(lock: &str) -> Result<()> {
     let module = locked_version(lock, "wasm-bindgen")?;
     let tool = locked_version(lock, "wasm-bindgen-cli-support")?;
     ensure!(
