@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
-import { expectReadable, themed } from "./looks";
+import { expectReadable } from "./looks";
 
 async function look(page: Page, study: string): Promise<void> {
   const place = page.locator(`[data-study="${study}"]`);
@@ -69,15 +69,17 @@ test("a map over one knob is a single row", async ({ page }) => {
 });
 
 for (const width of [1440, 390, 320]) {
-  test(`steps and map at ${width} pixels, are read by all`, async ({ visit }) => {
-    const page = await visit(themed(width));
-    await gotoHydrated(page);
-    await look(page, "sensitivity");
-    await look(page, "map");
-    // What is made once more while axe looks, for seconds on a busy machine, is dimmed.
-    await expect(async () => {
-      await expect(page.locator("[data-study][aria-busy]")).toHaveCount(0);
-      await expectReadable(page, ".levers", ".map");
-    }).toPass();
-  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`steps and map at ${width} pixels, ${colorScheme}, are read by all`, async ({ visit }) => {
+      const page = await visit({ viewport: { width, height: 900 }, colorScheme });
+      await gotoHydrated(page);
+      await look(page, "sensitivity");
+      await look(page, "map");
+      // What is made once more while axe looks, for seconds on a busy machine, is dimmed.
+      await expect(async () => {
+        await expect(page.locator("[data-study][aria-busy]")).toHaveCount(0);
+        await expectReadable(page, ".levers", ".map");
+      }).toPass();
+    });
+  }
 }

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
-import { expectReadable, themed } from "./looks";
+import { expectReadable } from "./looks";
 
 const EVEN = "/?routing.balance=uniform&routing.planner=none";
 const SKEWED = "/?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
@@ -63,13 +63,15 @@ test("a planner's effect is drawn before and after, with its moves", async ({ pa
 });
 
 for (const width of [1440, 390, 320]) {
-  test(`loads at ${width} pixels, are read by all`, async ({ visit }) => {
-    const page = await visit(themed(width));
-    await gotoHydrated(page, SKEWED);
-    await look(page);
-    await expect(page.locator("#load-drops svg")).toBeVisible();
-    await expectReadable(page, ".loads");
-  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`loads at ${width} pixels, ${colorScheme}, are read by all`, async ({ visit }) => {
+      const page = await visit({ viewport: { width, height: 900 }, colorScheme });
+      await gotoHydrated(page, SKEWED);
+      await look(page);
+      await expect(page.locator("#load-drops svg")).toBeVisible();
+      await expectReadable(page, ".loads");
+    });
+  }
 }
 
 /** A trace of the default model's experts: 4 steps, 2 layers, 256 experts, the first one hot. */

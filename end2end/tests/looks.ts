@@ -25,22 +25,16 @@ type Look = {
   options: BrowserContextOptions;
 };
 
-/**
- * Desktop in light and phone in dark, and more screens in light: a theme changes colours alone, and
- * a screen no colour, so that each is seen on every page without all of their combinations.
- */
+/** Desktop and phone, and more screens, each light and dark. */
 export function looks(...more: (keyof typeof MORE)[]): Look[] {
   const screens = [...Object.entries(SCREENS), ...more.map((name) => [name, MORE[name]] as const)];
-  return screens.map(([screen, viewport]) => {
-    const isPhone = screen === "phone";
-    const colorScheme = isPhone ? "dark" : "light";
-    return { name: `${screen}, ${colorScheme}`, isPhone, options: { viewport, colorScheme } };
-  });
-}
-
-/** A page of this width; phones are dark. */
-export function themed(width: number): BrowserContextOptions {
-  return { viewport: { width, height: 900 }, colorScheme: width === 390 ? "dark" : "light" };
+  return screens.flatMap(([screen, viewport]) =>
+    (["light", "dark"] as const).map((colorScheme) => ({
+      name: `${screen}, ${colorScheme}`,
+      isPhone: screen === "phone",
+      options: { viewport, colorScheme },
+    })),
+  );
 }
 
 /** What axe would mend, as readable lines: on the whole page, or in some parts of it. */

@@ -2,7 +2,7 @@
 
 
 import { expect, gotoHydrated, test } from "./helper";
-import { expectReadable, themed } from "./looks";
+import { expectReadable } from "./looks";
 
 const PLAIN =
   "/?memory.recompute_granularity=none&memory.recompute_modules=none&memory.swap_modules=none";
@@ -41,44 +41,48 @@ test("both charts have their table", async ({ page }) => {
 });
 
 for (const width of [1440, 390, 320]) {
-  test(`memory at ${width} pixels, is read by all`, async ({ visit }) => {
-    const page = await visit(themed(width));
-    await gotoHydrated(page, PLAIN);
-    await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
-    await expect(page.locator("#tradeoff svg")).toBeVisible();
-    for (const summary of await page.locator(".memory summary").all()) await summary.click();
-    await expectReadable(page);
-  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`memory at ${width} pixels, ${colorScheme}, is read by all`, async ({ visit }) => {
+      const page = await visit({ viewport: { width, height: 900 }, colorScheme });
+      await gotoHydrated(page, PLAIN);
+      await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
+      await expect(page.locator("#tradeoff svg")).toBeVisible();
+      for (const summary of await page.locator(".memory summary").all()) await summary.click();
+      await expectReadable(page);
+    });
+  }
 }
 
-test(`the bar of memory ends at the limit`, async ({ visit }) => {
-  const page = await visit(themed(390));
-  // The recipe needs 58.3 GiB.
-  for (const [gib, state, words] of [
-    [80, "fits", /^Fits: 21\.7 GiB free, \d+ % likely to fit$/],
-    [60.3, "fits tight", /^Tight: 58\.3 of 60\.3 GiB, \d+ % likely to fit$/],
-    [50, "fits tight", /^Tight: predicted over the limit by 8\.3 GiB, \d+ % likely/],
-    [40, "fits over", /^Does not fit: 18\.3 GiB over the limit, \d+ % likely to fit$/],
-  ] as const) {
-    await gotoHydrated(page, `/?cluster.hbm_usable_gib=${gib}`);
-    const card = page.locator('article[data-metric="memory_peak_bytes"]');
-    const said = card.locator('[data-metric="fit_probability"].fits');
-    await expect(said).toHaveClass(state);
-    await expect(said).toHaveText(words);
-    const box = async (part: string) => (await card.locator(`.meter-${part}`).boundingBox())!;
-    const [track, fill, error] = [await box("track"), await box("fill"), await box("error")];
-    const share = Math.min(1, 58.3 / gib);
-    expect(fill.width / track.width).toBeCloseTo(share, 2);
-    const limit = track.x + track.width;
-    expect(error.x < limit - 1, "the shadow begins before the limit").toBe(state !== "fits over");
-    expect(error.x + error.width > limit + 1, "and ends behind it").toBe(state !== "fits");
-    const over = card.locator(".meter-over");
-    await expect(over).toHaveText(gib < 58 ? `+${(58.3 - gib).toFixed(1)} GiB` : "");
-    const headline = await page.locator(".bottom-headline").textContent();
-    const word = state === "fits" ? "fits" : state === "fits tight" ? "tight" : "does not fit";
-    expect(headline).toContain(`58.3 of ${gib.toFixed(1)} GiB, ${word}`);
-    // While it is looked for, the last answer stands dimmed.
-    await expect(page.getByText("Looking for what makes it fit …")).toHaveCount(0);
-    await expectReadable(page);
-  }
-});
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`the bar of memory ends at the limit, ${colorScheme}`, async ({ visit }) => {
+    const page = await visit({ viewport: { width: 390, height: 844 }, colorScheme });
+    // The recipe needs 58.3 GiB.
+    for (const [gib, state, words] of [
+      [80, "fits", /^Fits: 21\.7 GiB free, \d+ % likely to fit$/],
+      [60.3, "fits tight", /^Tight: 58\.3 of 60\.3 GiB, \d+ % likely to fit$/],
+      [50, "fits tight", /^Tight: predicted over the limit by 8\.3 GiB, \d+ % likely/],
+      [40, "fits over", /^Does not fit: 18\.3 GiB over the limit, \d+ % likely to fit$/],
+    ] as const) {
+      await gotoHydrated(page, `/?cluster.hbm_usable_gib=${gib}`);
+      const card = page.locator('article[data-metric="memory_peak_bytes"]');
+      const said = card.locator('[data-metric="fit_probability"].fits');
+      await expect(said).toHaveClass(state);
+      await expect(said).toHaveText(words);
+      const box = async (part: string) => (await card.locator(`.meter-${part}`).boundingBox())!;
+      const [track, fill, error] = [await box("track"), await box("fill"), await box("error")];
+      const share = Math.min(1, 58.3 / gib);
+      expect(fill.width / track.width).toBeCloseTo(share, 2);
+      const limit = track.x + track.width;
+      expect(error.x < limit - 1, "the shadow begins before the limit").toBe(state !== "fits over");
+      expect(error.x + error.width > limit + 1, "and ends behind it").toBe(state !== "fits");
+      const over = card.locator(".meter-over");
+      await expect(over).toHaveText(gib < 58 ? `+${(58.3 - gib).toFixed(1)} GiB` : "");
+      const headline = await page.locator(".bottom-headline").textContent();
+      const word = state === "fits" ? "fits" : state === "fits tight" ? "tight" : "does not fit";
+      expect(headline).toContain(`58.3 of ${gib.toFixed(1)} GiB, ${word}`);
+      // While it is looked for, the last answer stands dimmed.
+      await expect(page.getByText("Looking for what makes it fit …")).toHaveCount(0);
+      await expectReadable(page);
+    }
+  });
+}

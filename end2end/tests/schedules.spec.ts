@@ -3,7 +3,7 @@
 import type { Page } from "@playwright/test";
 
 import { expect, gotoHydrated, test } from "./helper";
-import { expectNoScroll, expectReadable, themed } from "./looks";
+import { expectNoScroll, expectReadable } from "./looks";
 
 const UNEVEN = "/?parallel.noop_layers=62,63";
 
@@ -72,13 +72,15 @@ test("nothing scrolls sideways beside a comparison at 320 pixels", async ({ visi
 });
 
 for (const width of [1440, 1000, 390]) {
-  test(`a comparison at ${width} pixels, is read by all`, async ({ visit }) => {
-    const page = await visit(themed(width));
-    await gotoHydrated(page, "/?training.global_batch_size=1536");
-    await compare(page);
-    // While it is made anew it is dimmed.
-    await expect(page.locator("[data-study=schedules]")).not.toHaveAttribute("aria-busy");
-    await expect(page.locator("[data-study=balance]")).not.toHaveAttribute("aria-busy");
-    await expectReadable(page, ".schedules", "#balance");
-  });
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`a comparison at ${width} pixels, ${colorScheme}, is read by all`, async ({ visit }) => {
+      const page = await visit({ viewport: { width, height: 900 }, colorScheme });
+      await gotoHydrated(page, "/?training.global_batch_size=1536");
+      await compare(page);
+      // While it is made anew it is dimmed.
+      await expect(page.locator("[data-study=schedules]")).not.toHaveAttribute("aria-busy");
+      await expect(page.locator("[data-study=balance]")).not.toHaveAttribute("aria-busy");
+      await expectReadable(page, ".schedules", "#balance");
+    });
+  }
 }
