@@ -4,6 +4,8 @@
 //! Few, named, one set for each family of accelerators and one for each framework; no row, model or
 //! source has its own. None exceeds the best measured rate of the accelerator's row.
 
+use crate::software::ASCEND_2026;
+
 /// What kernels of a family of accelerators reach inside a training step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernels {
@@ -17,6 +19,8 @@ pub struct Kernels {
     pub block_fp8_gemm: f64,
     /// Share of the 4-bit peak.
     pub fp4_gemm: f64,
+    /// Rate of a grouped matmul, one kernel for all local experts, over that of one matmul.
+    pub grouped_gemm: f64,
     /// Share of the 16-bit peak that flash attention reaches, forward.
     pub attention_forward: f64,
     /// The same, backward.
@@ -43,9 +47,15 @@ pub struct Kernels {
 pub struct Host {
     /// Host time to launch one kernel, in microseconds.
     pub dispatch_micros: f64,
-    /// Host time between learning how many rows each expert gets and having its kernels queued, in
-    /// microseconds for each MoE layer and pass.
+    /// How long the device waits when the host reads back how many rows each expert gets: its queue
+    /// runs empty until the next kernels are launched, in microseconds.
     pub sync_micros: f64,
+    /// How often it does so in a MoE layer and micro-batch: in the forward, in a recomputation that
+    /// dispatches again, and in the backward.
+    ///
+    /// Source: Megatron-Core, `token_dispatcher.py`, which keeps the counts for the backward. For
+    /// MindSpeed derived from what faster read-backs brought Pangu Ultra MoE.
+    pub syncs: [f64; 3],
     /// Host time of each further expert of a grouped product, in launches: the product is a loop
     /// over experts on several streams, short of Python.
     pub launches_per_expert: f64,
@@ -114,6 +124,7 @@ pub struct MemoryQuantile {
 pub const IDEAL: Host = Host {
     dispatch_micros: 0.0,
     sync_micros: 0.0,
+    syncs: [0.0; 3],
     launches_per_expert: 0.0,
     flash_attention_2: false,
     stops_early: false,
@@ -122,25 +133,36 @@ pub const IDEAL: Host = Host {
     fitted_on: "by definition",
 };
 
-// ---- What follows is written by `cargo xtask calibrate`. ----
-
-/// Ascend 910B and 910C.
-#[rustfmt::skip]
+/// Ascend 910B and 910C: of 2026, see [`software`](crate::software). What has no published rate
+/// there is as in the other families.
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: 0.719,
+    gemm: ASCEND_2026.gemm_efficiency.value,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
-    attention_forward: 0.480,
-    attention_backward: 0.560,
+    grouped_gemm: ASCEND_2026.grouped_gemm_relative_efficiency.value,
+    attention_forward: ASCEND_2026.attention_forward_efficiency.value,
+    attention_backward: ASCEND_2026.attention_backward_efficiency.value,
     softmaxes_backward: 3.0,
-    flash_attention_2: 0.500,
-    vector_bandwidth: 0.500,
-    gather_bandwidth: 0.397,
-    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
-        mindspeed_rc3 (10)",
+    // CANN has one library.
+    flash_attention_2: 1.0,
+    vector_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
+    gather_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
+    fitted_on: "no run: the state of the software of 2026",
 };
+
+impl Host {
+    /// The same host reading back this often in a layer, passes in the same proportion.
+    pub(crate) fn sync_times(&mut self, count: f64) {
+        let usual: f64 = self.syncs.iter().sum();
+        for times in &mut self.syncs {
+            *times = if usual > 0.0 { *times / usual * count } else { count / 3.0 };
+        }
+    }
+}
+
+// ---- What follows is written by `cargo xtask calibrate`. ----
 
 /// A100 and A800.
 #[rustfmt::skip]
@@ -150,6 +172,7 @@ pub const AMPERE: Kernels = Kernels {
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
+    grouped_gemm: 1.000,
     attention_forward: 0.710,
     attention_backward: 0.660,
     softmaxes_backward: 3.0,
@@ -168,6 +191,7 @@ pub const HOPPER: Kernels = Kernels {
     fp8_gemm: 0.632,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
+    grouped_gemm: 1.000,
     attention_forward: 0.739,
     attention_backward: 0.645,
     softmaxes_backward: 1.9,
@@ -187,6 +211,7 @@ pub const BLACKWELL: Kernels = Kernels {
     fp8_gemm: 0.565,
     block_fp8_gemm: 0.572,
     fp4_gemm: 0.437,
+    grouped_gemm: 1.000,
     attention_forward: 0.700,
     attention_backward: 0.600,
     softmaxes_backward: 3.0,
@@ -202,6 +227,7 @@ pub const BLACKWELL: Kernels = Kernels {
 pub const MEGATRON: Host = Host {
     dispatch_micros: 43.0,
     sync_micros: 109.1,
+    syncs: [1.0, 1.0, 0.0],
     launches_per_expert: 1.000,
     flash_attention_2: false,
     stops_early: false,
@@ -217,7 +243,8 @@ pub const MEGATRON: Host = Host {
 #[rustfmt::skip]
 pub const MINDSPEED: Host = Host {
     dispatch_micros: 30.0,
-    sync_micros: 2100.0,
+    sync_micros: 600.0,
+    syncs: [1.0, 1.0, 1.0],
     launches_per_expert: 0.500,
     flash_attention_2: false,
     stops_early: false,
@@ -232,6 +259,7 @@ pub const MINDSPEED: Host = Host {
 pub const FSDP: Host = Host {
     dispatch_micros: 20.0,
     sync_micros: 300.0,
+    syncs: [1.0, 1.0, 0.0],
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,

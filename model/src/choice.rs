@@ -318,6 +318,19 @@ choices! {
         /// Only when imbalance grows.
         OnIncrease = "on_increase",
     }
+    /// The state of the software: which rates its kernels and its host reach.
+    Software {
+        /// The family's own constants, as calibrated.
+        Calibrated = "calibrated",
+        /// Ascend in November 2024: CANN 8.0, MindFormers 1.3.
+        Ascend202411 = "ascend-2024-11",
+        /// Ascend in May 2025: Pangu Ultra MoE's paper.
+        Ascend202505 = "ascend-2025-05",
+        /// Ascend in June 2025: its follow-up, with faster operators and a faster host.
+        Ascend202506 = "ascend-2025-06",
+        /// Ascend in 2026: CANN 8.5 to 9.
+        Ascend2026 = "ascend-2026",
+    }
     /// The training framework, with its own overhead per kernel.
     Framework {
         /// Megatron-Core.

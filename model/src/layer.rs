@@ -256,7 +256,7 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
             + head_norms(plan, device, heads + groups)
             + pad_key
             + pad_value,
-        core: core_attention(plan, device, [heads, groups]) + kept,
+        core: awaited_attention(plan, core_attention(plan, device, [heads, groups])) + kept,
         output,
         ..Layer::default()
     }
@@ -357,6 +357,22 @@ fn core_attention<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64;
         block.input_grad += merge;
     }
     block
+}
+
+/// The same on the rank whose sequences give attention most to do, for which the others wait: its
+/// time, and not what is computed on average.
+fn awaited_attention<T: Tally>(plan: &Plan, attention: Block<T>) -> Block<T> {
+    let imbalance = plan.design().training.data_imbalance;
+    let awaited = |pass: Cost<T>| Cost {
+        tensor: pass.tensor * imbalance,
+        vector: pass.vector * imbalance,
+        ..pass
+    };
+    Block {
+        forward: awaited(attention.forward),
+        input_grad: awaited(attention.input_grad),
+        weight_grad: awaited(attention.weight_grad),
+    }
 }
 
 /// The activation function between an MLP's matrices: reads both halves, writes one.

@@ -32,6 +32,7 @@ pub mod preset;
 pub mod routing;
 pub mod rules;
 pub mod schedule;
+pub mod software;
 pub mod source;
 pub mod units;
 pub mod violation;

@@ -88,6 +88,8 @@ pub(crate) struct Block<T: Tally = Untallied> {
 pub(crate) struct Device {
     /// FLOP/s that a large, aligned matmul reaches.
     gemm: f64,
+    /// Rate of a grouped matmul over it.
+    grouped_gemm: f64,
     /// FLOP/s of attention, forward and backward.
     attention_forward: f64,
     attention_backward: f64,
@@ -156,42 +158,29 @@ impl Device {
     pub(crate) fn new(plan: &Plan) -> Self {
         let row: &Accelerator = plan.accelerator();
         let peak = plan.peak().get() * row.sustained_clock;
-        let ideal = plan.design().kernel.framework == Framework::Ideal;
-        let (best, attention_f, attention_b) = if ideal {
-            (row.best_gemm_fraction, row.best_gemm_fraction, row.best_gemm_fraction)
-        } else {
-            let kernels = &row.kernels;
-            // A part that sustains a higher clock still does no better than the best matmul.
-            let most = row.best_gemm_fraction / row.sustained_clock;
-            let gemm = match plan.design().training.precision {
-                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => {
-                    (kernels.gemm * row.wide_rate).min(most)
-                }
-                Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
-                Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
-                Precision::Nvfp4 => kernels.fp4_gemm,
-            };
-            let library = if plan.host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
-            let attention = |fraction: f64| fraction.min(most) * library;
-            (gemm, attention(kernels.attention_forward), attention(kernels.attention_backward))
+        let kernels = &row.kernels;
+        let gemm = match plan.design().training.precision {
+            Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
+            Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
+            Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
+            Precision::Nvfp4 => kernels.fp4_gemm,
         };
         // Attention stays in 16 bits when matrix products are narrower.
         let wide_peak = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12 * row.sustained_clock;
         let attention_peak = peak.min(wide_peak);
         let hbm = row.hbm_gb_per_sec * 1e9;
-        let fused = row.kernels.vector_bandwidth / plan.host.element_passes;
-        let gather_share = if ideal { 0.9 } else { row.kernels.gather_bandwidth };
-        let vector_share = if ideal { 0.9 } else { fused };
+        let ideal = plan.design().kernel.framework == Framework::Ideal;
         Self {
-            gemm: peak * best,
-            attention_forward: attention_peak * attention_f,
-            attention_backward: attention_peak * attention_b,
+            gemm: peak * gemm,
+            grouped_gemm: kernels.grouped_gemm,
+            attention_forward: attention_peak * kernels.attention_forward,
+            attention_backward: attention_peak * kernels.attention_backward,
             exponentials: row.tera_exponentials * 1e12,
-            softmaxes_backward: row.kernels.softmaxes_backward,
+            softmaxes_backward: kernels.softmaxes_backward,
             // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
             stream: hbm * 0.94,
-            vector_bytes: hbm * vector_share,
-            gather_bytes: hbm * gather_share,
+            vector_bytes: hbm * kernels.vector_bandwidth,
+            gather_bytes: hbm * kernels.gather_bandwidth,
             cores: f64::from(row.num_cores),
             unaligned: unaligned_rate(row, peak),
             half_depth: TILE_SECONDS * peak / f64::from(row.num_cores) / (2.0 * 128.0 * 256.0),
@@ -283,7 +272,7 @@ impl Device {
     ///
     /// Narrower formats than 16 bits quantise x forward and dy backward first.
     pub(crate) fn linear<T: Tally>(&self, m: f64, k: f64, n: f64) -> Block<T> {
-        self.linears(m, k, n, 1.0, true)
+        self.linears([m, k, n], 1.0, 1.0, true)
     }
 
     /// The forward of a linear layer alone.
@@ -296,12 +285,19 @@ impl Device {
         self.product(shape, count, loading, 2.0) + self.quantise(m * k * count)
     }
 
-    /// `count` linear layers, m rows each. The widths k and n are contiguous in memory.
+    /// `count` linear layers, m rows each, at this share of the rate. The widths k and n are
+    /// contiguous in memory.
     ///
     /// dw is added into the accumulated gradients: by the matmul itself, which reads and writes
     /// them, or by a kernel of its own, which reads the product as well.
-    fn linears<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64, fused: bool) -> Block<T> {
-        let loading = self.aligned(k) * self.aligned(n);
+    fn linears<T: Tally>(
+        &self,
+        [m, k, n]: [f64; 3],
+        count: f64,
+        rate: f64,
+        fused: bool,
+    ) -> Block<T> {
+        let loading = self.aligned(k) * self.aligned(n) * rate;
         let product = |shape, output_bytes| self.product(shape, count, loading, output_bytes);
         let accumulate = 2.0 * self.gradient_bytes;
         let weight_grad = if fused {
@@ -341,7 +337,9 @@ impl Device {
     /// The same for `count` experts with `m` rows each, as one kernel or as one kernel each.
     pub(crate) fn grouped_linear<T: Tally>(&self, m: f64, k: f64, n: f64, count: f64) -> Block<T> {
         if self.grouped {
-            let mut block: Block<T> = self.linears(m, k, n, count, self.fused_accumulation);
+            let shape = [m, k, n];
+            let mut block: Block<T> =
+                self.linears(shape, count, self.grouped_gemm, self.fused_accumulation);
             for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
                 pass.launches *= 1.0 + (count - 1.0) * self.launches_per_expert;
             }

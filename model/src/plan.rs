@@ -10,6 +10,7 @@ use crate::layout::{self, Span, Stage};
 use crate::params::LayerParams;
 use crate::routing::Effect;
 use crate::rules;
+use crate::software;
 use crate::topology::Machine;
 use crate::units::{Bytes, FlopsPerSecond};
 use crate::violation::Violation;
@@ -120,11 +121,13 @@ impl Plan {
 
     /// The plan of a design that breaks no rule.
     pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
-        let accelerator = *design.cluster.accelerator.row();
+        let mut accelerator = *design.cluster.accelerator.row();
+        let mut host = host(design.kernel.framework);
+        software::install(&design.kernel, &mut accelerator, &mut host);
         let stages = layout::stages(design);
         let mut plan = Self {
             accelerator,
-            host: host(design.kernel.framework),
+            host,
             shape: Shape::new(design),
             sizes: Sizes::new(design),
             machine: Machine::new(design, &accelerator),
@@ -153,9 +156,10 @@ impl Plan {
     }
 
     /// The same plan on an accelerator and a host with other constants: how a calibration tries
-    /// values that the tables don't hold.
+    /// values that the tables don't hold. The design's state of the software stays.
     #[must_use]
-    pub fn with_constants(mut self, accelerator: Accelerator, host: Host) -> Self {
+    pub fn with_constants(mut self, mut accelerator: Accelerator, mut host: Host) -> Self {
+        software::install(&self.design.kernel, &mut accelerator, &mut host);
         self.machine = Machine::new(&self.design, &accelerator);
         self.accelerator = accelerator;
         self.host = host;

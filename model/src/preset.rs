@@ -47,7 +47,7 @@ pub struct Preset {
 
 impl Preset {
     /// The preset that a visitor meets first.
-    pub const DEFAULT_ID: &'static str = "pangu-ultra-moe-6k";
+    pub const DEFAULT_ID: &'static str = "pangu-ultra-moe-6k@2";
 
     /// Every preset: recipes first, then models.
     pub fn all() -> impl Iterator<Item = &'static Self> {

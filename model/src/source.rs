@@ -75,6 +75,20 @@ sources! {
     /// Micro-benchmarks of 910B against A800.
     LIMULIDAE = "gameofdimension/limulidae, 910B micro-benchmarks",
         "https://github.com/gameofdimension/limulidae";
+    /// MindFormers' tables of runs on A2 nodes, and their configurations.
+    MINDFORMERS = "MindFormers r1.3.0, README tables and configurations",
+        "https://github.com/mindspore-lab/mindformers";
+    /// What operators and host gained in June 2025.
+    HUAWEI_OPERATORS = "Huawei on Pangu Ultra MoE's operators and host, June 2025 (press)",
+        "https://reportify.cn/social-media/683556930650477";
+    /// CANN's training recipes: fused operators against small ones on A3.
+    CANN_RECIPES = "CANN recipes for training, docs/llm_pretrain",
+        "https://github.com/hicann/cann-recipes-train";
+    /// Matmul on one die, with times by shape.
+    PTO_ISA = "PTO tile library, gemm_performance", "https://github.com/hw-native-sys/pto-isa";
+    /// Attention on one die, with times by length.
+    TILELANG_ASCEND = "TileLang on Ascend, fa_opt/bench_mark.md",
+        "https://github.com/tile-ai/tilelang-ascend";
     /// HCCS, RoCE and host link measurements on A2 and A3.
     HIXL = "HIXL benchmarks on A2 and A3", "https://github.com/xiaojia151/Hixl";
     /// CloudMatrix384: the super-node of 910C.

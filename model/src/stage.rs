@@ -3,7 +3,7 @@
 mod parts;
 mod waiting;
 
-use crate::choice::{CudaGraph, ShardingStrategy};
+use crate::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::data_parallel::data_rows;
 use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layer::Layer;
@@ -60,8 +60,8 @@ pub(crate) struct Pass {
     shared: f64,
     /// Of the compute, the experts' products.
     experts: f64,
-    /// Of the host's time, waiting for the rows that each expert gets.
-    counts: f64,
+    /// Of the host's time, reading back how many rows each expert gets: the device waits then.
+    stalls: f64,
 }
 
 impl Pass {
@@ -147,11 +147,16 @@ impl StageWork {
         for pass in [&mut *forward, &mut *backward] {
             let launching = pass.launches() * dispatch;
             // A host that waits for each kernel launches none ahead.
-            let ahead = if plan.design().kernel.launch_blocking { 0.0 } else { pass.kernels() };
+            let ahead = if plan.blocks_launches() { 0.0 } else { pass.kernels() };
             pass.host_wait = (launching - ahead).max(0.0);
         }
-        forward.counts = plan.sync_seconds() * moe_layers;
-        forward.host_wait += forward.counts;
+        let [ahead, again, back] = plan.stalls();
+        let repeats = if plan.dispatches_again() { 1.0 } else { repeated_share };
+        forward.stalls = ahead * moe_layers;
+        backward.stalls = (back + again * repeats) * moe_layers;
+        for pass in [&mut *forward, &mut *backward] {
+            pass.host_wait += pass.stalls;
+        }
         add_links(plan, stage, parts, terms, forward, backward);
         add_sharding(plan, stage, forward, backward);
         for (pair, (_, _, count)) in parts.layer_pairs.iter().zip(kinds) {
@@ -283,11 +288,22 @@ impl Plan {
         self.form().placement == Placement::V
     }
 
-    /// Host time between learning how many rows each expert of a layer gets and having its kernels
-    /// queued. Buffers of a fixed size need no such wait; backward the counts are known.
-    fn sync_seconds(&self) -> f64 {
+    /// How long the device waits in a MoE layer's forward, recomputation and backward while the host
+    /// reads back how many rows each expert gets. Buffers of a fixed size need no such wait.
+    fn stalls(&self) -> [f64; 3] {
         let fixed = self.design().training.moe_pad_expert_input_to_capacity
             || self.design().kernel.cuda_graph_impl == CudaGraph::Local;
-        if fixed { 0.0 } else { self.host.sync_micros * 1e-6 }
+        let each = if fixed { 0.0 } else { self.host.sync_micros * 1e-6 };
+        self.host.syncs.map(|times| times * each)
+    }
+
+    /// Do all backwards of MoE layers compute again what has the size of the experts' rows?
+    fn dispatches_again(&self) -> bool {
+        self.recomputes(RecomputeModule::Moe) || self.recomputes(RecomputeModule::MoePermute)
+    }
+
+    /// Does the host wait for each kernel to end? Then nothing runs beside anything else.
+    pub(crate) fn blocks_launches(&self) -> bool {
+        self.design().kernel.launch_blocking
     }
 }

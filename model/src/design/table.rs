@@ -350,6 +350,11 @@ Training training {
     peak_for_mfu: Option<f64> = None,
         knob("Peak for MFU", OptionalReal(1.0, 100_000.0),
             "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS");
+    data_imbalance: f64 = 1.0,
+        knob("Data imbalance", Real(1.0, 8.0),
+            "Attention work of the busiest over the mean of the data-parallel ranks that meet in an \
+             expert exchange: sequences of other lengths than their pack's")
+            .source(HUAWEI_OPERATORS);
 }
 /// What is kept, computed again or parked.
 Memory memory {
@@ -435,6 +440,38 @@ Kernel kernel {
             "Whose host costs and kernels count; ideal has no overhead, and fsdp's recomputation \
              leaves the last product of a dense MLP out")
             .source(MSMODELING);
+    software: Software = Software::Calibrated,
+        knob("State of the software", Choice(Software::NAMES),
+            "Whose rates of kernels and host count: the family's own as calibrated, or those that \
+             were published at a date")
+            .source(HUAWEI_OPERATORS);
+    gemm_efficiency: Option<f64> = None,
+        knob("Matmul rate", OptionalReal(0.01, 1.0),
+            "Share of the peak that a large, aligned matmul reaches; none is the state's");
+    grouped_gemm_relative_efficiency: Option<f64> = None,
+        knob("Grouped matmul rate", OptionalReal(0.01, 2.0),
+            "Rate of a grouped matmul over that of one matmul; none is the state's");
+    attention_forward_efficiency: Option<f64> = None,
+        knob("Attention rate, forward", OptionalReal(0.01, 1.0),
+            "Share of the 16-bit peak that flash attention's products reach, forward; none is the \
+             state's");
+    attention_backward_efficiency: Option<f64> = None,
+        knob("Attention rate, backward", OptionalReal(0.01, 1.0),
+            "Share of the 16-bit peak that flash attention's products reach, backward; none is the \
+             state's");
+    vector_bandwidth_share: Option<f64> = None,
+        knob("Element-wise rate", OptionalReal(0.01, 1.0),
+            "Share of the memory bandwidth that element-wise kernels and copies of rows reach; none \
+             is the state's");
+    sync_microseconds: Option<f64> = None,
+        knob("Read-back", OptionalReal(0.0, 100_000.0),
+            "How long the device waits when the host reads back how many rows each expert gets; \
+             none is the state's").unit("µs").source(HUAWEI_OPERATORS);
+    syncs_per_layer: Option<f64> = None,
+        knob("Read-backs a layer", OptionalReal(0.0, 100.0),
+            "How often the host reads sizes back in a MoE layer and micro-batch: forward, a \
+             recomputation that dispatches again, and backward together; none is the state's")
+            .source(HUAWEI_OPERATORS);
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")
             .source(FLASH_ATTENTION);

@@ -2,7 +2,7 @@
 
 use super::models::{DEEPSEEK_V3_MODEL, PANGU_PRO_MOE_72B, PANGU_ULTRA_MOE_718B};
 use super::{Preset, PresetKind};
-use crate::source::{DEEPSEEK_V3, MINDSPEED, PANGU_PRO_MOE, PANGU_ULTRA_MOE};
+use crate::source::{DEEPSEEK_V3, HUAWEI_OPERATORS, MINDSPEED, PANGU_PRO_MOE, PANGU_ULTRA_MOE};
 
 // Both runs of Pangu Ultra MoE are of before May 2025. Attention's kernel took values as wide as
 // queries and keys alone then: they were padded to 192 (Huawei's article on Pangu's RECT-FA kernel
@@ -11,8 +11,8 @@ use crate::source::{DEEPSEEK_V3, MINDSPEED, PANGU_PRO_MOE, PANGU_ULTRA_MOE};
 #[rustfmt::skip]
 static PANGU_ULTRA_MOE_6K: Preset = Preset {
     id: "pangu-ultra-moe-6k",
-    title: "Pangu Ultra MoE on 6,144 NPUs",
-    story: "The paper's final run: 237.6 tokens/s per NPU at 30.0 % MFU",
+    title: "Pangu Ultra MoE on 6,144 NPUs, kernels of 2026",
+    story: "The layout of the paper's final run, with the kernels and the host of today",
     kind: PresetKind::Recipe,
     base: Some(&PANGU_ULTRA_MOE_718B),
     settings: &[
@@ -39,8 +39,8 @@ static PANGU_ULTRA_MOE_6K: Preset = Preset {
 #[rustfmt::skip]
 static PANGU_ULTRA_MOE_4K_BASELINE: Preset = Preset {
     id: "pangu-ultra-moe-4k-baseline",
-    title: "Pangu Ultra MoE on 4,096 NPUs, before tuning",
-    story: "The paper's start, 18.9 % MFU; its layout isn't published, this one is plausible",
+    title: "Pangu Ultra MoE on 4,096 NPUs, before tuning, kernels of 2026",
+    story: "The paper's start with the kernels and the host of today; the layout is plausible",
     kind: PresetKind::Recipe,
     base: Some(&PANGU_ULTRA_MOE_718B),
     settings: &[
@@ -54,6 +54,39 @@ static PANGU_ULTRA_MOE_4K_BASELINE: Preset = Preset {
         ("aux_loss", "ep_group"), ("mla_fa_without_pad", "false"),
         ("padded_base_length", "192"),
     ],
+    source: PANGU_ULTRA_MOE,
+    refused: None,
+};
+
+static PANGU_ULTRA_MOE_6K_2: Preset = Preset {
+    id: "pangu-ultra-moe-6k@2",
+    title: "Pangu Ultra MoE on 6,144 NPUs",
+    story: "The paper's final run: 237.6 tokens/s per NPU at 30.0 % MFU",
+    kind: PresetKind::Recipe,
+    base: Some(&PANGU_ULTRA_MOE_6K),
+    settings: &[("software", "ascend-2025-05")],
+    source: PANGU_ULTRA_MOE,
+    refused: None,
+};
+
+static PANGU_ULTRA_MOE_6K_FOLLOWUP: Preset = Preset {
+    id: "pangu-ultra-moe-6k-followup",
+    title: "Pangu Ultra MoE on 6,144 NPUs, a month later",
+    story: "The follow-up of June 2025: 41 % MFU on 6,000 to 10,000 NPUs; the paper's layout",
+    kind: PresetKind::Recipe,
+    base: Some(&PANGU_ULTRA_MOE_6K),
+    settings: &[("software", "ascend-2025-06")],
+    source: HUAWEI_OPERATORS,
+    refused: None,
+};
+
+static PANGU_ULTRA_MOE_4K_BASELINE_2: Preset = Preset {
+    id: "pangu-ultra-moe-4k-baseline@2",
+    title: "Pangu Ultra MoE on 4,096 NPUs, before tuning",
+    story: "The paper's start, 18.9 % MFU; its layout isn't published, this one is plausible",
+    kind: PresetKind::Recipe,
+    base: Some(&PANGU_ULTRA_MOE_4K_BASELINE),
+    settings: &[("software", "ascend-2025-05")],
     source: PANGU_ULTRA_MOE,
     refused: None,
 };
@@ -124,6 +157,9 @@ static PANGU_PRO_MOE_4K: Preset = Preset {
 };
 
 pub(super) static RECIPES: &[&Preset] = &[
+    &PANGU_ULTRA_MOE_6K_2,
+    &PANGU_ULTRA_MOE_6K_FOLLOWUP,
+    &PANGU_ULTRA_MOE_4K_BASELINE_2,
     &PANGU_ULTRA_MOE_6K,
     &PANGU_ULTRA_MOE_4K_BASELINE,
     &DEEPSEEK_V3_2K_H800,

@@ -6,16 +6,16 @@ use alloc::string::String;
 use super::Rule;
 use super::letters::layout_problem;
 use crate::choice::{
-    AuxLoss, Balance, ContextParallelAlgo, Dispatcher, Method, Planner, Precision, RankOrder,
-    RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy, SwapModule, Timing,
-    ZeroMemory,
+    AuxLoss, Balance, Choice, ContextParallelAlgo, Dispatcher, Method, Planner, Precision,
+    RankOrder, RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy,
+    SwapModule, Timing, ZeroMemory,
 };
 use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
-    BIGSCIENCE, DEEPSEEK_V3, DUALPIPE, KORTHIKANTI_2022, MEGATRON, MINDSPEED, NARAYANAN_2021,
-    PANGU_PRO_MOE, ULYSSES, ZERO_BUBBLE,
+    BIGSCIENCE, DEEPSEEK_V3, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022, MEGATRON, MINDSPEED,
+    NARAYANAN_2021, PANGU_PRO_MOE, ULYSSES, ZERO_BUBBLE,
 };
 
 macro_rules! rules {
@@ -155,6 +155,13 @@ rules! {
         |d| indivisible(d.cluster.num_devices, tp(d) * pp(d) * cp(d), || format!(
             "{} devices are not a multiple of TP {} x PP {} x CP {} = {}",
             d.cluster.num_devices, tp(d), pp(d), cp(d), tp(d) * pp(d) * cp(d)));
+    software_is_of_the_accelerator [software, accelerator] HUAWEI_OPERATORS,
+        |d| {
+            let kernels = &d.cluster.accelerator.row().kernels;
+            (!d.kernel.software.is_of(kernels)).then(|| format!(
+                "{} is a state of Ascend's software, the accelerator is of {}",
+                d.kernel.software.name(), kernels.family))
+        };
     nodes_are_full [num_devices, devices_per_node] + [accelerator] MEGATRON,
         |d| {
             let node = crate::topology::devices_per_node(d);

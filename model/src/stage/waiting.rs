@@ -105,8 +105,10 @@ impl Plan {
         waiting.contention = self.cost_of_hiding(all);
         let launches = ahead.launches() + back.launches();
         let device = ahead.kernels() + back.kernels() + waiting.seconds();
-        waiting.host = (launches * self.dispatch_micros() * 1e-6 + ahead.counts - device).max(0.0);
-        if waiting.seconds() < alone[0].seconds() + alone[1].seconds() {
+        // One thread launches both, so that both wait where it reads back for one of them.
+        let stalls = ahead.stalls + back.stalls;
+        waiting.host = (launches * self.dispatch_micros() * 1e-6 - device).max(0.0) + stalls;
+        if !self.blocks_launches() && waiting.seconds() < alone[0].seconds() + alone[1].seconds() {
             return waiting;
         }
         let mut apart = *alone[0];
@@ -118,6 +120,9 @@ impl Plan {
 /// Exposed seconds per axis of a pass that runs without a partner.
 fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     let schedule = &plan.design().schedule;
+    if plan.blocks_launches() {
+        return exposed_whole(plan, pass);
+    }
     let compute = pass.compute();
     let mut tp = pass.axis(TP);
     if is_backward && plan.sizes.sp > 1 {
@@ -142,9 +147,14 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     [tp, cp, exposed_experts(plan, pass), pp, swap, sharding]
 }
 
+/// The same where nothing runs beside anything else.
+fn exposed_whole(plan: &Plan, pass: &Pass) -> PerAxis {
+    [TP, CP, EP, PP, HOST, DP].map(|axis| pass.busy(plan, axis))
+}
+
 /// Exposed seconds of copies to the host, or back, beside a pass without a partner.
 pub(super) fn exposed_copy(plan: &Plan, pass: &Pass, copy: f64) -> f64 {
-    let prefetch = plan.design().memory.swap_prefetch;
+    let prefetch = plan.design().memory.swap_prefetch && !plan.blocks_launches();
     if prefetch { (copy - pass.compute()).max(0.0) } else { copy }
 }
 

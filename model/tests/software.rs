@@ -1,0 +1,156 @@
+//! The states of the software: what they hold, and what they change.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use model::calibration::ASCEND;
+use model::choice::{Choice, Software};
+use model::design::Design;
+use model::software::{ASCEND_2026, Rate, Rates};
+use model::{Plan, estimate};
+
+/// The entries of a state in the order of its fields, as `[least, value, most]`.
+fn entries(rates: &Rates) -> [[f64; 3]; 7] {
+    [
+        rates.gemm_efficiency,
+        rates.grouped_gemm_relative_efficiency,
+        rates.attention_forward_efficiency,
+        rates.attention_backward_efficiency,
+        rates.vector_bandwidth_share,
+        rates.sync_microseconds,
+        rates.syncs_per_layer,
+    ]
+    .map(|Rate { value, range: [least, most], .. }| [least, value, most])
+}
+
+const fn one(value: f64) -> [f64; 3] {
+    [value, value, value]
+}
+
+const SYNCS: [f64; 3] = [3.0, 3.0, 4.3];
+
+/// The published entries, as they were written down before any prediction was made with them:
+/// MindFormers' rows and torch_npu's kernels of 2024, Huawei's report on operators and host of June
+/// 2025, public kernels of 2026.
+#[test]
+#[expect(clippy::float_cmp, reason = "constants, not results")]
+fn every_entry_of_a_state_is_the_published_one() {
+    let states = [
+        (
+            Software::Ascend202411,
+            [one(0.70), one(0.78), one(0.28), one(0.26), one(0.39), one(2_100.0), SYNCS],
+        ),
+        (
+            Software::Ascend202505,
+            [one(0.70), [0.78, 0.84, 0.90], one(0.30), one(0.28), one(0.39), one(2_100.0), SYNCS],
+        ),
+        (
+            Software::Ascend202506,
+            [
+                one(0.77),
+                [0.90, 0.95, 1.00],
+                one(0.45),
+                one(0.36),
+                [0.78, 0.78, 1.00],
+                one(600.0),
+                SYNCS,
+            ],
+        ),
+        (
+            Software::Ascend2026,
+            [
+                [0.79, 0.83, 0.87],
+                one(1.00),
+                [0.45, 0.475, 0.50],
+                [0.34, 0.365, 0.39],
+                [0.60, 0.75, 0.90],
+                one(600.0),
+                SYNCS,
+            ],
+        ),
+    ];
+    for (state, published) in states {
+        for (entry, wanted) in entries(state.rates().unwrap()).iter().zip(published) {
+            let close = entry.iter().zip(wanted).all(|(one, other)| (one - other).abs() < 1e-12);
+            assert!(close, "{}: {entry:?} is not {wanted:?}", state.name());
+        }
+    }
+    assert!(Software::Calibrated.rates().is_none());
+    assert_eq!(ASCEND.gemm, ASCEND_2026.gemm_efficiency.value);
+    assert_eq!(ASCEND.attention_backward, ASCEND_2026.attention_backward_efficiency.value);
+}
+
+fn step(settings: &[(&str, &str)]) -> f64 {
+    let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
+    for (knob, value) in settings {
+        design.set_text(model::design::KnobId::find(knob).unwrap(), value).unwrap();
+    }
+    estimate(&Plan::new(&design).unwrap()).metrics.step_time.get()
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "the same constants give the same bits")]
+fn the_calibrated_state_of_ascend_is_that_of_2026() {
+    assert_eq!(step(&[]), step(&[("software", "ascend-2026")]));
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "the same constants give the same bits")]
+fn an_entry_that_is_set_replaces_the_states_own() {
+    let may = step(&[("software", "ascend-2025-05")]);
+    let by_hand = [
+        ("gemm_efficiency", "0.70"),
+        ("grouped_gemm_relative_efficiency", "0.84"),
+        ("attention_forward_efficiency", "0.30"),
+        ("attention_backward_efficiency", "0.28"),
+        ("vector_bandwidth_share", "0.39"),
+        ("sync_microseconds", "2100"),
+        ("syncs_per_layer", "3"),
+    ];
+    assert_eq!(step(&by_hand), may);
+    // One entry of another state is that entry alone: nothing multiplies.
+    let june = [("software", "ascend-2025-06"), ("gemm_efficiency", "0.70")];
+    let mixed = [("software", "ascend-2025-05"), ("gemm_efficiency", "0.77")];
+    assert!(step(&june) > step(&[("software", "ascend-2025-06")]));
+    assert!(step(&mixed) < may);
+}
+
+#[test]
+fn states_are_faster_the_later_they_are() {
+    let dated = ["ascend-2024-11", "ascend-2025-05", "ascend-2025-06"];
+    let steps = dated.map(|state| step(&[("software", state)]));
+    assert!(steps[0] > steps[1] && steps[1] > steps[2], "{steps:?}");
+}
+
+#[test]
+fn a_state_of_another_family_is_refused_and_the_calibrated_one_named() {
+    let mut design = Design::from_preset("deepseek-v3-2k-h800").unwrap();
+    let id = model::design::KnobId::find("software").unwrap();
+    design.set_text(id, "ascend-2025-05").unwrap();
+    let violations = Plan::new(&design).unwrap_err();
+    let [violation] = violations.as_slice() else { panic!("{violations:?}") };
+    assert_eq!(violation.rule, "software_is_of_the_accelerator");
+    let nearest = violation.nearest.iter().any(|way| way.value.to_string() == "calibrated");
+    assert!(nearest, "{violation:?}");
+}
+
+/// A stall is waited for by both micro-batches of a pair: it lengthens the step by all of itself.
+#[test]
+fn read_backs_lengthen_the_step_by_what_they_take() {
+    let with = |micros: &str| step(&[("sync_microseconds", micros)]);
+    // 4 layers a stage, 64 micro-batches, three read-backs.
+    let all = 4.0 * 64.0 * 3.0 * 1.5e-3;
+    let longer = with("2100") - with("600");
+    assert!((0.95..1.35).contains(&(longer / all)), "{longer} of {all}");
+}
+
+/// The busiest rank's attention is waited for, and nothing else grows.
+#[test]
+fn data_imbalance_lengthens_attention_alone() {
+    let even = step(&[]);
+    let uneven = step(&[("data_imbalance", "1.5")]);
+    assert!(uneven > even);
+    let no_attention =
+        [("attention_forward_efficiency", "1"), ("attention_backward_efficiency", "1")];
+    let less = step(&[&no_attention[..], &[("data_imbalance", "1.5")]].concat());
+    assert!(less - step(&no_attention) < uneven - even);
+}
