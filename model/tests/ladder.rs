@@ -1,15 +1,21 @@
-//! The ladder from the paper's baseline to its final run.
+//! The ladder from the paper's baseline over its final run to the follow-up.
 
 use model::design::{Design, KnobId};
 use model::preset::ladder;
 use model::{Plan, estimate};
 
 #[test]
-fn the_ladder_ends_at_the_final_run() {
-    let last = ladder::designs().unwrap().pop().unwrap();
-    let end = Design::from_preset(ladder::END).unwrap();
-    for id in KnobId::ALL {
-        assert_eq!(last.get(*id), end.get(*id), "{}", id.id());
+fn the_ladder_passes_the_final_run_and_ends_at_the_follow_up() {
+    let designs = ladder::designs().unwrap();
+    for (rung, preset) in [
+        (0, ladder::START),
+        (ladder::TO_PAPER, ladder::PAPER),
+        (ladder::RUNGS.len(), ladder::END),
+    ] {
+        let wanted = Design::from_preset(preset).unwrap();
+        for id in KnobId::ALL {
+            assert_eq!(designs[rung].get(*id), wanted.get(*id), "{preset}: {}", id.id());
+        }
     }
 }
 

@@ -106,7 +106,7 @@ fn an_entry_that_is_set_replaces_the_states_own() {
         ("sync_microseconds", "2100"),
         ("syncs_per_layer", "3"),
     ];
-    assert_eq!(step(&by_hand), may);
+    assert!((step(&by_hand) / may - 1.0).abs() < 1e-12);
     // One entry of another state is that entry alone: nothing multiplies.
     let june = [("software", "ascend-2025-06"), ("gemm_efficiency", "0.70")];
     let mixed = [("software", "ascend-2025-05"), ("gemm_efficiency", "0.77")];

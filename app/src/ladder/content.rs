@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use model::link;
 use model::metric::MetricId;
 use model::preset::Preset;
-use model::preset::ladder::{END, START};
+use model::preset::ladder::{NOT_MODELLED, PAPER, START};
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
@@ -15,7 +15,7 @@ use crate::memory_state;
 use crate::panels::explanation::source;
 use crate::trust;
 
-/// The metrics that are published at both ends.
+/// The metrics that are published of the runs.
 const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];
 
 /// What stands where nothing is known or nothing is compared.
@@ -26,14 +26,15 @@ pub(super) fn html() -> &'static str {
     static HTML: PerUnit<String> = PerUnit::new();
     HTML.get_or_init(|| {
         let (steps, layouts) = (steps(), layouts());
-        let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+        let Some(first) = steps.first() else {
             return String::new();
         };
+        let runs: Vec<&Step> = steps.iter().filter(|step| step.preset.is_some()).collect();
         view! {
-            {lead(first, last)}
+            {lead(&runs)}
             {chart(&steps, &layouts)}
             {changes(&steps)}
-            {ends(first, last)}
+            {ends(&runs)}
             {baseline(first, &layouts)}
         }
         .to_html()
@@ -41,22 +42,25 @@ pub(super) fn html() -> &'static str {
 }
 
 /// What the page says first.
-fn lead(first: &Step, last: &Step) -> impl IntoView + use<> {
-    let [from, to] = [first, last].map(|step| {
+fn lead(runs: &[&Step]) -> impl IntoView + use<> {
+    let said = runs.iter().map(|step| {
         let published = step.published(MetricId::mfu);
         let error = published.map(|mfu| format::relative(step.predicted.metrics.mfu, mfu));
         format!("{} ({})", mfu(&step.predicted), error.unwrap_or_default())
     });
-    let paper = Preset::find(END).ok().map(|preset| source(preset.source));
+    let said = said.collect::<Vec<_>>().join(", ");
+    let paper = Preset::find(PAPER).ok().map(|preset| source(preset.source));
     view! {
         <section class="card ladder-card">
             <p class="ladder-headline">
-                {format!("The model predicts {from} and {to} for the two published runs.")}
+                {format!("The model predicts {said} for the three published runs.")}
             </p>
             <p>
                 "The paper reports 18.9 % MFU on 4,096 NPUs and, after tuning, 30.0 % on 6,144 \
-                 NPUs. Its steps between aren't published as a table: their order here is ours, \
-                 and beside each stands what is known of it. Source: " {paper}
+                 NPUs; a follow-up of June 2025 (press) 41 % on 6,000 to 10,000 NPUs. The steps \
+                 between aren't published as a table: their order here is ours, and beside each \
+                 stands what is known of it. Kernels and host are of May 2025 up to the final run \
+                 and of June after it, each rate as published. Source: " {paper}
             </p>
         </section>
     }
@@ -149,6 +153,13 @@ fn changes(steps: &[Step]) -> impl IntoView + use<> {
             </tr>
         }
     });
+    let beside = view! {
+        <tr class="not-modelled">
+            <th scope="row">{NOT_MODELLED.title}</th>
+            <td colspan="6">"published, not modelled"</td>
+            <td class="words">{NOT_MODELLED.known}</td>
+        </tr>
+    };
     let columns = &[
         Column("Change", Holds::Words),
         Column("MFU", Holds::Numbers),
@@ -166,7 +177,7 @@ fn changes(steps: &[Step]) -> impl IntoView + use<> {
                 "Each row keeps the changes above it and opens as a design in the explorer. \
                  Bubble with real stage times; peak memory on the fullest stage."
             </p>
-            {table("Changes from the baseline to the final run", columns, (rows, total))}
+            {table("Changes from the baseline to the follow-up", columns, (rows, beside, total))}
         </section>
     }
 }
@@ -226,10 +237,11 @@ fn memory(predicted: &Predicted) -> impl IntoView + use<> {
     }
 }
 
-/// Both published runs beside their predictions.
-fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
-    let rows: Vec<_> = [first, last]
-        .into_iter()
+/// The published runs beside their predictions.
+fn ends(runs: &[&Step]) -> impl IntoView + use<> {
+    let rows: Vec<_> = runs
+        .iter()
+        .copied()
         .flat_map(|step| PUBLISHED.map(|metric| (step, metric)))
         .filter_map(|(step, metric)| end(step, metric))
         .collect();
@@ -237,7 +249,7 @@ fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
         <section class="card ladder-card" aria-labelledby="ladder-ends">
             <h2 id="ladder-ends">"Published and predicted"</h2>
             {table(
-                "Published and predicted numbers of both runs",
+                "Published and predicted numbers of the runs",
                 &[
                     Column("Metric and run", Holds::Words),
                     Column("Published", Holds::Numbers),
@@ -250,15 +262,8 @@ fn ends(first: &Step, last: &Step) -> impl IntoView + use<> {
                 "The error is the predicted value divided by the published one, minus 1. The \
                  published throughput is that of the whole cluster, 0.61 and 1.46 million \
                  tokens/s, divided by the number of NPUs. No constant of the model is set for \
-                 these runs. " {band(last)} " "
+                 these runs. " {runs.last().and_then(|last| band(last))} " "
                 <a href=trust::PATH>"How predictions compare with published runs"</a>
-            </p>
-            <p class="muted">
-                "A follow-up report (press, May and June 2025) reaches 41 % MFU on the same NPUs: \
-                 balancing experts and data gives +25.5 %, faster operators +15 %, less waiting \
-                 for the host +4 to 5 %. The estimate is nearer to that later state: it takes \
-                 sequences of the same work, kernels at published rates, and waiting for the host \
-                 as hidden where a forward and a backward run as a pair."
             </p>
         </section>
     }

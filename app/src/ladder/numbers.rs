@@ -53,7 +53,7 @@ impl Step {
     }
 }
 
-/// The ladder from the baseline to the final run.
+/// The ladder from the baseline over the final run to the follow-up.
 #[must_use]
 pub fn steps() -> Vec<Step> {
     // A test of the model proves that every rung is legal.
@@ -63,6 +63,7 @@ pub fn steps() -> Vec<Step> {
     let steps = designs.into_iter().zip(rungs).enumerate().filter_map(|(index, (design, rung))| {
         let preset = match index {
             0 => Some(ladder::START),
+            ladder::TO_PAPER => Some(ladder::PAPER),
             index if index == last => Some(ladder::END),
             _ => None,
         };
@@ -107,15 +108,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ladder_has_a_step_for_each_change_and_published_runs_at_both_ends() {
+    fn the_ladder_has_a_step_for_each_change_and_three_published_runs() {
         let steps = steps();
         assert_eq!(steps.len(), RUNGS.len() + 1);
-        let ends = [&steps[0], &steps[steps.len() - 1]];
-        let mfu = ends.map(|step| step.published(MetricId::mfu));
-        assert_eq!(mfu, [Some(0.189), Some(0.300)]);
-        let rate = ends.map(|step| step.published(MetricId::tokens_per_second_per_device));
-        assert_eq!(rate, [Some(148.9), Some(237.6)]);
-        assert!(steps[1..RUNGS.len()].iter().all(|step| step.published(MetricId::mfu).is_none()));
+        let published = |metric| -> Vec<(usize, f64)> {
+            let of_step = |(index, step): (usize, &Step)| Some((index, step.published(metric)?));
+            steps.iter().enumerate().filter_map(of_step).collect()
+        };
+        let mfu = [(0, 0.189), (ladder::TO_PAPER, 0.300), (RUNGS.len(), 0.41)];
+        assert_eq!(published(MetricId::mfu), mfu);
+        let rate = [(0, 148.9), (ladder::TO_PAPER, 237.6)];
+        assert_eq!(published(MetricId::tokens_per_second_per_device), rate);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Rung {
 pub const START: &str = "pangu-ultra-moe-4k-baseline@2";
 /// The preset of the paper's final run, which it reaches on its way.
 pub const PAPER: &str = "pangu-ultra-moe-6k@2";
+/// How many changes lead to the paper's final run; those after them lead to the follow-up.
+pub const TO_PAPER: usize = 9;
 /// The preset that it ends at.
 pub const END: &str = "pangu-ultra-moe-6k-followup";
 

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
-use model::preset::ladder::END;
+use model::preset::ladder::{PAPER, TO_PAPER};
 use model::{MemoryState, link};
 
 use super::page::off_thread;
@@ -213,7 +213,7 @@ fn published(html: &mut String, steps: &[Step], index: usize) {
         let shown = |value| format::metric(metric, MetricValue::Number(value));
         let ours = number(step, metric);
         let text = format!(
-            "{}: the paper reports {}, the model predicts {}, {} of it.",
+            "{}: published is {}, the model predicts {}, {} of it.",
             metric.metric().label,
             shown(reported),
             shown(ours),
@@ -225,16 +225,19 @@ fn published(html: &mut String, steps: &[Step], index: usize) {
         element(html, "li", "", "Nothing of this change by itself.");
     }
     html.push_str("</ul>");
-    let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return };
-    let [from, to] =
-        [first, last].map(|step| format::percent(step.predicted.metrics.mfu, 1).to_string());
+    let (Some(first), Some(paper), Some(last)) = (steps.first(), steps.get(TO_PAPER), steps.last())
+    else {
+        return;
+    };
+    let [from, over, to] =
+        [first, paper, last].map(|step| format::percent(step.predicted.metrics.mfu, 1).to_string());
     let text = format!(
-        "The paper goes from 18.9 % to 30.0 %; the model goes from {from} to {to} for the same two \
-         runs. No constant of it is set for them. The steps between aren't published as a table: \
+        "Published are 18.9 %, 30.0 % and 41 %; the model says {from}, {over} and {to} for the same \
+         three runs. No constant of it is set for them. The steps between aren't published as a table: \
          their order is ours, and so are the gains, which depend on it."
     );
     element(html, "p", "class=\"muted\"", &text);
-    if let Ok(preset) = Preset::find(END) {
+    if let Ok(preset) = Preset::find(PAPER) {
         let attributes = format!("href=\"{}\" rel=\"noopener\"", escaped(preset.source.url));
         html.push_str("<p class=\"muted\">Source: ");
         element(html, "a", &attributes, preset.source.title);

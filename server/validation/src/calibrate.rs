@@ -22,8 +22,8 @@ use crate::{convention, expression, score};
 /// The constants under fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constants {
-    /// Of the families Ascend, Ampere, Hopper and Blackwell.
-    pub kernels: [Kernels; 4],
+    /// Of the families Ampere, Hopper and Blackwell; Ascend's are its state of the software.
+    pub kernels: [Kernels; 3],
     /// Of Megatron, MindSpeed and FSDP.
     pub hosts: [Host; 3],
     /// Sustained clocks of H100 96 GB, GB200 and GB300.
@@ -41,7 +41,7 @@ impl Constants {
     #[must_use]
     pub fn current() -> Self {
         Self {
-            kernels: [ASCEND, AMPERE, HOPPER, BLACKWELL],
+            kernels: [AMPERE, HOPPER, BLACKWELL],
             hosts: [MEGATRON, MINDSPEED, FSDP],
             clocks: [CLOCKS.h100_96gb, CLOCKS.gb200, CLOCKS.gb300],
             grace_wide: CLOCKS.grace_wide,
@@ -61,10 +61,10 @@ impl Constants {
         }
         for (host, dispatch_micros) in start.hosts.iter_mut().zip([40.0, 30.0, 20.0]) {
             host.dispatch_micros = dispatch_micros;
-            host.sync_micros = 300.0;
             host.launches_per_expert = 0.5;
             host.straggler_sigma = 0.003;
         }
+        (start.hosts[0].sync_micros, start.hosts[2].sync_micros) = (300.0, 300.0);
         start.hosts[2].element_passes = 1.2;
         start.clocks = [1.0; 3];
         start.grace_wide = 1.0;
@@ -83,7 +83,6 @@ struct Free {
 /// The first part of each family, whose row has the best that was measured.
 fn first_part(family: usize) -> &'static Accelerator {
     let parts = [
-        AcceleratorId::Ascend910b2,
         AcceleratorId::A100Sxm80gb,
         AcceleratorId::H100Sxm80gb,
         AcceleratorId::B200,
@@ -92,47 +91,47 @@ fn first_part(family: usize) -> &'static Accelerator {
 }
 
 /// The best measured element-wise kernels of each family, as a share of the memory bandwidth.
-/// Source: limulidae, 39 % on 910B and 43 % on A800 in PyTorch, whose fused kernels do better.
-const BEST_VECTOR: [f64; 4] = [0.5, 0.85, 0.85, 0.85];
+/// Source: limulidae, 43 % on A800 in PyTorch, whose fused kernels do better.
+const BEST_VECTOR: [f64; 3] = [0.85, 0.85, 0.85];
 
 /// The best measured copies of rows by an index, likewise. Source: SimuMax, B200: permutation
 /// reaches 0.50 forward and 0.51 backward; elsewhere no more than element-wise kernels.
-const BEST_GATHER: [f64; 4] = [0.5, 0.85, 0.85, 0.51];
+const BEST_GATHER: [f64; 3] = [0.85, 0.85, 0.51];
 
 static FREE: &[Free] = &[
     Free {
         get: |constants, index| &mut constants.kernels[index].gemm,
-        count: 4,
+        count: 3,
         least: 0.3,
         most: |family| first_part(family).best_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].fp8_gemm,
-        count: 4,
+        count: 3,
         least: 0.3,
         most: |family| first_part(family).best_fp8_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].block_fp8_gemm,
-        count: 4,
+        count: 3,
         least: 0.3,
         most: |family| first_part(family).best_fp8_gemm_fraction,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].fp4_gemm,
-        count: 4,
+        count: 3,
         least: 0.2,
         most: |_| 0.75,
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].vector_bandwidth,
-        count: 4,
+        count: 3,
         least: 0.3,
         most: |index| BEST_VECTOR[index],
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].gather_bandwidth,
-        count: 4,
+        count: 3,
         least: 0.1,
         most: |index| BEST_GATHER[index],
     },
@@ -143,8 +142,9 @@ static FREE: &[Free] = &[
         most: |_| 100.0,
     },
     Free {
-        get: |constants, index| &mut constants.hosts[index].sync_micros,
-        count: 3,
+        // MindSpeed's is of the state of the software.
+        get: |constants, index| &mut constants.hosts[2 * index].sync_micros,
+        count: 2,
         least: 1.0,
         // The host-bound part of a layer before tuning, as Pangu Ultra MoE's follow-up reports.
         most: |_| 2_100.0,
@@ -157,7 +157,7 @@ static FREE: &[Free] = &[
     },
     Free {
         get: |constants, index| &mut constants.kernels[index].flash_attention_2,
-        count: 4,
+        count: 3,
         least: 0.2,
         most: |_| 1.0,
     },

@@ -125,6 +125,9 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     // Automodel shards by FSDP but runs Transformer Engine's kernels.
     let framework = if draft.says(&["te + "]) { "megatron" } else { framework };
     draft.set(KnobId::framework, framework)?;
+    if draft.facts.family == Family::Mindspeed {
+        draft.assume(KnobId::software, Item::Software)?;
+    }
     // Not worth a remark where attention is fused, as everywhere since 2022.
     let (flash, _) = imputation::of(Item::FlashAttention, &draft.facts);
     if flash == "false" {

@@ -3,6 +3,8 @@
 //! A row of the table is never about one run or model; it looks at what runs themselves say, or
 //! their source says of all of them ([`Facts`]). What it answers stands in the run's `assumed`.
 
+use model::choice::Software;
+
 use crate::hardware;
 use crate::runs::Run;
 
@@ -68,6 +70,8 @@ pub(crate) enum Item {
     PermuteFusion,
     /// How tokens are spread over experts.
     ExpertLoad,
+    /// The state of the software.
+    Software,
 }
 
 /// What the table looks at.
@@ -87,6 +91,8 @@ pub(crate) struct Facts {
     pub(crate) drops_nothing: bool,
     /// The row says that tokens went where the router sent them, not evenly by force.
     pub(crate) routes_naturally: bool,
+    /// The state of the software that its source is of.
+    pub(crate) software: Software,
 }
 
 impl Facts {
@@ -203,6 +209,16 @@ static TABLE: &[Entry] = &[
     entry(Item::LaunchBlocking, |facts| facts.blocks_launches, "true",
         "CUDA_LAUNCH_BLOCKING=1: without it this cluster hung"),
     entry(Item::LaunchBlocking, always, "false", "launches run ahead"),
+    // A source is of a release or a year; what doesn't say which is taken to be of today.
+    entry(Item::Software, |facts| facts.software == Software::Ascend202411, "ascend-2024-11",
+        "software of November 2024"),
+    entry(Item::Software, |facts| facts.software == Software::Ascend202505, "ascend-2025-05",
+        "software of May 2025"),
+    entry(Item::Software, |facts| facts.software == Software::Ascend202506, "ascend-2025-06",
+        "software of June 2025"),
+    entry(Item::Software, |facts| facts.family == Family::Mindspeed, "ascend-2026",
+        "software of 2026"),
+    entry(Item::Software, always, "calibrated", "software as calibrated"),
     entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
     entry(Item::FlashAttention, always, "true", "FlashAttention"),
 ];
@@ -234,7 +250,36 @@ pub(crate) fn facts(run: &Run) -> Facts {
             && run.num_devices.is_some_and(|devices| devices >= 320),
         drops_nothing: run.notes.to_lowercase().contains("dropless"),
         routes_naturally: run.notes.to_lowercase().contains("natural routing"),
+        software: software(run),
     }
+}
+
+/// Releases by the words of a source, with the state of the software that they are of: CANN 8.0
+/// came with MindFormers 1.3 and MindSpeed-LLM 1.0, CANN 8.1 and 8.2 with those after them.
+#[rustfmt::skip]
+const RELEASES: &[(&str, Software)] = &[
+    ("2505.04519", Software::Ascend202505),
+    ("2504.07866", Software::Ascend202505),
+    ("follow-up", Software::Ascend202506),
+    ("mindspeed-llm 1.0", Software::Ascend202411),
+    ("mindspeed-llm 2.0", Software::Ascend202505),
+    ("mindformers r1.3", Software::Ascend202411),
+    ("mindformers dev", Software::Ascend202411),
+    ("mindformers r1.5", Software::Ascend202505),
+    ("mindformers r1.6", Software::Ascend202505),
+    ("telechat3", Software::Ascend202505),
+    // DeepSpeed's and FlagPerf's measurements on A2 of 2024.
+    ("flagperf", Software::Ascend202411),
+];
+
+/// The state of the software of a run on Ascend.
+fn software(run: &Run) -> Software {
+    if !hardware::is_ascend(&run.hardware) {
+        return Software::Calibrated;
+    }
+    let source = format!("{} {}", run.source, run.locator).to_lowercase();
+    let known = RELEASES.iter().find(|(words, _)| source.contains(words));
+    known.map_or(Software::Ascend2026, |(_, state)| *state)
 }
 
 /// 2608 of `26.08 container`.
@@ -293,6 +338,7 @@ mod tests {
                     blocks_launches: false,
                     drops_nothing: false,
                     routes_naturally: false,
+                    software: Software::Calibrated,
                 };
                 assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
             }

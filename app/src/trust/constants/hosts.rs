@@ -38,7 +38,7 @@ struct Fit {
     depends: fn(&Row) -> bool,
 }
 
-const CONSTANTS: [Constant; 6] = [
+const CONSTANTS: [Constant; 7] = [
     Constant {
         name: "Host time of a kernel",
         meaning: "to launch it",
@@ -51,15 +51,21 @@ const CONSTANTS: [Constant; 6] = [
         }),
     },
     Constant {
-        name: "Host time of an MoE layer",
-        meaning: "for each pass, from knowing the rows of each expert to queued kernels",
+        name: "Read-back",
+        meaning: "what the device waits when the host reads back the rows of each expert",
         text: |host| micros(host.sync_micros),
         fit: Some(Fit {
             value: |host| host.sync_micros,
             range: [1.0, 2_100.0],
-            frameworks: MEASURED,
+            frameworks: &["megatron", "fsdp"],
             depends: origin::has_experts,
         }),
+    },
+    Constant {
+        name: "Read-backs of an MoE layer",
+        meaning: "in forward, recomputation and backward of a micro-batch",
+        text: |host| host.syncs.map(|times| format::decimals(times, 0)).join(" + "),
+        fit: None,
     },
     Constant {
         name: "Launches of a further expert",

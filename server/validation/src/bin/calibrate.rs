@@ -82,7 +82,6 @@ fn memory() -> String {
 fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band]) -> String {
     let mut text = String::new();
     let families = [
-        ("ASCEND", "Ascend 910B and 910C."),
         ("AMPERE", "A100 and A800."),
         ("HOPPER", "H100, H800, H200 and H20."),
         ("BLACKWELL", "B200, B300, GB200 and GB300."),
@@ -159,7 +158,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
          family: {:?},\n    gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    \
-         fp4_gemm: {:.3},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
+         fp4_gemm: {:.3},\n    grouped_gemm: {:.3},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
          softmaxes_backward: {:.1},\n    flash_attention_2: {:.3},\n    \
          vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source},\n}};\n",
         set.family,
@@ -167,6 +166,7 @@ fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, case
         set.fp8_gemm,
         set.block_fp8_gemm,
         set.fp4_gemm,
+        set.grouped_gemm,
         set.attention_forward,
         set.attention_backward,
         set.softmaxes_backward,
@@ -189,11 +189,12 @@ fn write_host(
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
-         dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    launches_per_expert: {:.3},\n    \
+         dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    syncs: {:?},\n    launches_per_expert: {:.3},\n    \
          flash_attention_2: {},\n    stops_early: {},\n    element_passes: {:.3},\n    \
          straggler_sigma: {:.4},\n    fitted_on: {source},\n}};\n",
         host.dispatch_micros,
         host.sync_micros,
+        host.syncs,
         host.launches_per_expert,
         host.flash_attention_2,
         host.stops_early,
