@@ -68,7 +68,7 @@ fn check(preset: &str, base: &[(&str, &str)], knob: &str, value: &str, way: char
     assert!(holds, "{knob}={value}: from {before} to {after}, wanted {way}");
 }
 
-const PAPER: &str = "pangu-ultra-moe-6k";
+const PAPER: &str = "pangu-ultra-moe-6k@2";
 const DENSE: &str = "llama-3-70b";
 const SMALL: &str = "qwen3-30b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.

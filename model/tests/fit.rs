@@ -6,7 +6,7 @@ use model::design::{Design, KnobId, PerStage};
 use model::ledger::{Fate, Tensor};
 use model::{Plan, estimate, ledger, make_it_fit};
 
-const RECIPE: &str = "pangu-ultra-moe-6k";
+const RECIPE: &str = "pangu-ultra-moe-6k@2";
 
 fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
     let mut design = Design::from_preset(preset).unwrap();

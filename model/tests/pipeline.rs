@@ -10,7 +10,7 @@ use model::schedule::TaskKind;
 use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};
 use proptest::prelude::*;
 
-const RECIPE: &str = "pangu-ultra-moe-6k";
+const RECIPE: &str = "pangu-ultra-moe-6k@2";
 
 fn with(preset: &str, settings: &[(&str, &str)]) -> Design {
     let mut design = Design::from_preset(preset).unwrap();

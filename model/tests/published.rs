@@ -33,7 +33,7 @@ fn call_mb(estimate: &Estimate, axis: Axis, link: LinkLevel, collective: Collect
     row.bytes_per_call.get() / 1e6
 }
 
-const PAPER: &str = "pangu-ultra-moe-6k";
+const PAPER: &str = "pangu-ultra-moe-6k@2";
 
 #[test]
 fn pangu_ultra_moe_has_the_published_parameters() {

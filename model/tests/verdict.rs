@@ -7,7 +7,7 @@ use model::ledger::Tensor;
 use model::verdict::{Change, Place, Verdict};
 use model::{Content, Plan, contents, estimate, legal_values, verdict};
 
-const RECIPE: &str = "pangu-ultra-moe-6k";
+const RECIPE: &str = "pangu-ultra-moe-6k@2";
 /// Attention's kernel takes values as narrow as they are.
 const UNPADDED: (&str, &str) = ("mla_fa_without_pad", "true");
 /// Nothing is freed, and every expert gets the same.
