@@ -93,9 +93,10 @@ pub fn read(tree: &Tree) -> Result<Design, Vec<KnobError>> {
 fn start(entries: &[(String, Tree)]) -> Design {
     let preset = entries.iter().find(|(key, _)| key == "preset");
     let named = preset.and_then(|(_, value)| value.as_text());
-    named.and_then(|id| Design::from_preset(id).ok()).unwrap_or_else(|| {
-        Design::from_preset(Preset::DEFAULT_ID).expect("the default preset is in the table")
-    })
+    let is_head = |key: &str| matches!(key, "schema" | "preset" | PROVENANCE);
+    let unnamed = Preset::unnamed(entries.iter().any(|(key, _)| !is_head(key)));
+    let first = || Design::from_preset(unnamed).expect("the preset is in the table");
+    named.and_then(|id| Design::from_preset(id).ok()).unwrap_or_else(first)
 }
 
 /// What is wrong with what a file says of itself.

@@ -68,7 +68,8 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
         upgrade::upgrade(key, value, version, upgrade::STEPS);
     }
     let preset = pairs.iter().find(|pair| pair.key == "preset");
-    let start = Design::from_preset(preset.map_or(Preset::DEFAULT_ID, |preset| &preset.value));
+    let unnamed = Preset::unnamed(pairs.iter().any(|pair| !is_head(pair)));
+    let start = Design::from_preset(preset.map_or(unnamed, |preset| &preset.value));
     let mut design = start.unwrap_or_else(|error| {
         errors.push(error);
         default_design()

@@ -345,7 +345,8 @@ impl Device {
             }
             return block;
         }
-        self.linear(m, k, n) * count
+        // One by one they are no faster than at once.
+        self.linears([m, k, n], 1.0, self.grouped_gemm.min(1.0), true) * count
     }
 
     /// Flash attention over `rows` queries per head that meet `keys` keys on average.

@@ -49,6 +49,16 @@ impl Preset {
     /// The preset that a visitor meets first.
     pub const DEFAULT_ID: &'static str = "pangu-ultra-moe-6k@2";
 
+    /// The preset that a link or file means which sets knobs and names none: the one that visitors
+    /// met first when version 1 of both was released.
+    pub const UNNAMED_ID: &'static str = "pangu-ultra-moe-6k";
+
+    /// The preset of a link or file that names none.
+    #[must_use]
+    pub const fn unnamed(sets_knobs: bool) -> &'static str {
+        if sets_knobs { Self::UNNAMED_ID } else { Self::DEFAULT_ID }
+    }
+
     /// Every preset: recipes first, then models.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         recipes::RECIPES.iter().chain(models::MODELS).copied()

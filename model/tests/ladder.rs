@@ -7,11 +7,9 @@ use model::{Plan, estimate};
 #[test]
 fn the_ladder_passes_the_final_run_and_ends_at_the_follow_up() {
     let designs = ladder::designs().unwrap();
-    for (rung, preset) in [
-        (0, ladder::START),
-        (ladder::TO_PAPER, ladder::PAPER),
-        (ladder::RUNGS.len(), ladder::END),
-    ] {
+    for (rung, preset) in
+        [(0, ladder::START), (ladder::TO_PAPER, ladder::PAPER), (ladder::RUNGS.len(), ladder::END)]
+    {
         let wanted = Design::from_preset(preset).unwrap();
         for id in KnobId::ALL {
             assert_eq!(designs[rung].get(*id), wanted.get(*id), "{preset}: {}", id.id());

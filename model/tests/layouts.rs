@@ -49,7 +49,7 @@ fn the_recipes_stages_are_balanced_within_five_percent_and_no_op_slots_at_the_en
     assert!(found.current > 0.05, "{}", found.current);
     // The paper keeps its overflow below 5 %; its head and MTP layer cost less here than by FLOPs.
     assert!(found.overflow < 0.05, "{found:?}");
-    assert!((found.overflow - 0.0079).abs() < 0.003, "{found:?}");
+    assert!((found.overflow - 0.0177).abs() < 0.003, "{found:?}");
     assert!(found.proven);
     assert!((found.overflow - found.lower_bound).abs() < 1e-12);
     // The recipe's own slots leave room for the head: less than 5 % as well.
@@ -77,9 +77,9 @@ fn the_layout_with_the_most_even_chunks_is_the_recipes_own() {
     let all = layout_proposals(&plan(&naive));
     let layouts: Vec<&str> = all.iter().map(|proposal| proposal.layout.as_str()).collect();
     // As no-op slots 61 and 63 have it: the head on the last stage but one, MTP on the last.
-    assert_eq!(layouts, ["Ett|(tt|)*14t|(tt|)*15mL", "Ett|(tt|)*29tL|m"]);
+    assert_eq!(layouts, ["Ett|(tt|)*29tL|m", "Ett|(tt|)*14t|(tt|)*15mL"]);
     let step = |design: &Design| estimate(&plan(design)).metrics.step_time.get();
-    let even = step(&balanced(&naive, &all[1]));
+    let even = step(&balanced(&naive, &all[0]));
     assert!((even / step(&recipe(&[])) - 1.0).abs() < 1e-9);
     assert!(even < step(&naive));
 }

@@ -82,11 +82,7 @@ struct Free {
 
 /// The first part of each family, whose row has the best that was measured.
 fn first_part(family: usize) -> &'static Accelerator {
-    let parts = [
-        AcceleratorId::A100Sxm80gb,
-        AcceleratorId::H100Sxm80gb,
-        AcceleratorId::B200,
-    ];
+    let parts = [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200];
     parts[family].row()
 }
 
