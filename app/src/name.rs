@@ -55,7 +55,7 @@ pub fn subject(design: &Design) -> String {
 #[must_use]
 pub fn slug(design: &Design) -> String {
     if design.changed().is_empty() {
-        return design.preset.id.to_owned();
+        return design.preset.id.replace('@', "-");
     }
     let title = title(design).to_lowercase().replace(',', "");
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(named, "Pangu Ultra MoE · 4,096 x 910B3 · TP4 PP8 VPP4 EP32");
         assert_eq!(subject(&design(query)), "Pangu Ultra MoE · 4,096 x 910B3");
         assert_eq!(slug(&design(query)), "pangu-ultra-moe-4096-x-910b3-tp4-pp8-vpp4-ep32");
-        assert_eq!(slug(&design("")), "pangu-ultra-moe-6k");
+        assert_eq!(slug(&design("")), "pangu-ultra-moe-6k-2");
     }
 
     #[test]

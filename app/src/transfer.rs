@@ -1,7 +1,7 @@
 //! The same design on other accelerators, and whether the best strategy is the same there.
 
 use model::accelerator::AcceleratorId;
-use model::choice::{Balance, Choice};
+use model::choice::{Balance, Choice, Software};
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, Metrics};
 use model::knob::Value;
@@ -138,6 +138,10 @@ pub fn moved(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Design {
     }
     let name = AcceleratorId::NAMES[accelerator.index()];
     let _ = design.set(KnobId::accelerator, &Value::Text(name.to_owned()));
+    // A dated state is of one maker's software.
+    if !design.kernel.software.is_of(&accelerator.row().kernels) {
+        design.kernel.software = Software::Calibrated;
+    }
     if keep == Keep::Peak
         && let Some(count) = equal_peak(plan.design(), &design)
     {

@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_listed_and_everything_is_the_whole_registry() {
-        let columns = of(&["", "vpp=1", "pp=12"]);
+        let columns = of(&["", "preset=pangu-ultra-moe-6k@2&vpp=1", "preset=pangu-ultra-moe-6k@2&pp=12"]);
         let listed = |all| -> Vec<KnobId> {
             Section::ALL.into_iter().flat_map(|section| knobs(&columns, section, all)).collect()
         };
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn the_same_design_written_in_two_ways_is_found() {
-        let columns = of(&["", "vpp=1", "v=1&preset=pangu-ultra-moe-6k", "vpp=1"]);
+        let columns = of(&["", "vpp=1", "v=1&preset=pangu-ultra-moe-6k@2", "vpp=1"]);
         assert_eq!(twins(&columns), [vec!['A', 'C'], vec!['B', 'D']]);
     }
 }

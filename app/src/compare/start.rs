@@ -12,7 +12,7 @@ use crate::html::{element, escaped};
 pub const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "Pangu Ultra MoE: the paper's final run against its baseline",
-        &["v=1&preset=pangu-ultra-moe-4k-baseline", "v=1&preset=pangu-ultra-moe-6k"],
+        &["v=1&preset=pangu-ultra-moe-4k-baseline@2", "v=1&preset=pangu-ultra-moe-6k@2"],
     ),
     (
         "DeepSeek-V3 on 2,048 H800 and on 512 Ascend 910C",
@@ -21,11 +21,11 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "The final run without overlap, without virtual stages, without recomputation",
         &[
-            "v=1&preset=pangu-ultra-moe-6k",
-            "v=1&preset=pangu-ultra-moe-6k&schedule.method=interleaved\
+            "v=1&preset=pangu-ultra-moe-6k@2",
+            "v=1&preset=pangu-ultra-moe-6k@2&schedule.method=interleaved\
              &schedule.delay_wgrad_compute=false",
-            "v=1&preset=pangu-ultra-moe-6k&parallel.virtual_pipeline_model_parallel_size=1",
-            "v=1&preset=pangu-ultra-moe-6k&memory.recompute_granularity=none\
+            "v=1&preset=pangu-ultra-moe-6k@2&parallel.virtual_pipeline_model_parallel_size=1",
+            "v=1&preset=pangu-ultra-moe-6k@2&memory.recompute_granularity=none\
              &memory.recompute_modules=none",
         ],
     ),

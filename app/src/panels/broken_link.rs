@@ -60,8 +60,8 @@ fn item(error: &KnobError) -> impl IntoView + use<> {
 fn openable_rest(raw: &str) -> Option<Design> {
     let (design, errors) = link::salvage(raw);
     let has_preset = errors.iter().all(|error| error.knob != "preset");
-    let is_first = design.preset.id == Preset::DEFAULT_ID && design.changed().is_empty();
-    (has_preset && !is_first).then_some(design)
+    let is_unnamed = [Preset::DEFAULT_ID, Preset::UNNAMED_ID].contains(&design.preset.id);
+    (has_preset && !(is_unnamed && design.changed().is_empty())).then_some(design)
 }
 
 #[cfg(test)]

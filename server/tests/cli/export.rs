@@ -21,12 +21,12 @@ fn only_what_differs_is_written_unless_all_is_asked_for() {
     let short = succeeds(&["export", "toml", "--set", "tp=4"]);
     let (head, short): (Vec<&str>, Vec<&str>) =
         short.lines().partition(|line| line.starts_with('#'));
-    assert!(head[0].starts_with("# design: /?v=1&preset=pangu-ultra-moe-6k&parallel.tensor"));
+    assert!(head[0].starts_with("# design: /?v=1&preset=pangu-ultra-moe-6k@2&parallel.tensor"));
     assert_eq!(head[1], format!("# model version: {}", model::MODEL_VERSION));
     assert!(head[2].starts_with("# date: 20"));
     assert_eq!(
         short.join("\n") + "\n",
-        "schema = 1\npreset = \"pangu-ultra-moe-6k\"\n\n[parallel]\n\
+        "schema = 1\npreset = \"pangu-ultra-moe-6k@2\"\n\n[parallel]\n\
          tensor_model_parallel_size = 4\n"
     );
     assert!(succeeds(&["export", "toml", "--full"]).lines().count() > 100);

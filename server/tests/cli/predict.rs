@@ -15,11 +15,11 @@ fn json(arguments: &[&str]) -> Value {
 #[test]
 fn without_arguments_it_predicts_the_default_preset() {
     let text = succeeds(&["predict"]);
-    assert!(text.starts_with("Pangu Ultra MoE on 6,144 NPUs (pangu-ultra-moe-6k)\n"), "{text}");
+    assert!(text.starts_with("Pangu Ultra MoE on 6,144 NPUs (pangu-ultra-moe-6k@2)\n"), "{text}");
     for part in ["MFU", "Model FLOPs per second", "GiB", "Stages, per device", "/?v=1&preset="] {
         assert!(text.contains(part), "no {part}");
     }
-    assert_eq!(json(&[]), json(&["--preset", "pangu-ultra-moe-6k"]));
+    assert_eq!(json(&[]), json(&["--preset", "pangu-ultra-moe-6k@2"]));
 }
 
 #[test]

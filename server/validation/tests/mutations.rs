@@ -53,9 +53,10 @@ fn links_inside_a_node_at_half_their_rate_are_noticed() {
     });
 }
 
+/// Ascend's are an input of each run, its state of the software, and what stands there instead.
 #[test]
 fn matmuls_at_twice_their_rate_are_noticed() {
-    check(ALL, |row| {
+    check(&ALL[1..], |row| {
         row.kernels.gemm *= 2.0;
         row.kernels.fp8_gemm *= 2.0;
         row.kernels.block_fp8_gemm *= 2.0;
