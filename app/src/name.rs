@@ -3,6 +3,7 @@
 //! A preset that nothing was changed of has its own title. Any other design is named by what it is:
 //! the model, the cluster, how it is cut. The preset is then only what it is based on.
 
+use model::accelerator::AcceleratorId;
 use model::design::{Design, KnobId};
 
 use crate::format::{self, short_label, spelled};
@@ -83,7 +84,13 @@ fn model(design: &Design) -> String {
 
 /// The device's name without its maker and its remarks: `910B3`, `H100 SXM 80 GB`.
 fn accelerator(design: &Design) -> &'static str {
-    let title = design.cluster.accelerator.row().title;
+    part(design.cluster.accelerator)
+}
+
+/// The same of an accelerator.
+#[must_use]
+pub fn part(accelerator: AcceleratorId) -> &'static str {
+    let title = accelerator.row().title;
     let title = title.split([',', '(']).next().unwrap_or(title).trim_end();
     ["Ascend ", "NVIDIA "].into_iter().find_map(|maker| title.strip_prefix(maker)).unwrap_or(title)
 }

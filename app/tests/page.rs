@@ -3,7 +3,7 @@
 #![cfg(feature = "ssr")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use app::{RawQuery, SiteFiles, ThemeCookie, error_band, format, parity, shell};
+use app::{RawQuery, SiteFiles, ThemeCookie, format, parity, range, shell};
 use leptos::prelude::*;
 use model::metric::MetricId;
 use model::preset::Preset;
@@ -98,6 +98,7 @@ fn every_card_says_how_far_its_number_may_be_off() {
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
         let html = document(&format!("?v=1&preset={}", preset.id));
         let plan = Plan::new(&preset.design()).unwrap();
+        let metrics = model::estimate(&plan).metrics;
         for metric in [
             MetricId::mfu,
             MetricId::tokens_per_second_per_device,
@@ -109,9 +110,9 @@ fn every_card_says_how_far_its_number_may_be_off() {
             let name = metric.metric().name;
             let button = html.split(&format!("data-band=\"{name}\"")).nth(1).unwrap();
             let button = button.split("</button>").next().unwrap();
-            let expected = error_band::expected(&plan, metric);
-            assert!(button.contains(&expected.short()), "{}: {button}", preset.id);
-            assert!(button.contains(&expected.sentence()), "{}: {button}", preset.id);
+            let expected = range::expected(&plan, metric);
+            assert!(button.contains(&expected.short(metric, &metrics)), "{}: {button}", preset.id);
+            assert!(button.contains(&expected.sentence(metric, &metrics)), "{}: {button}", preset.id);
         }
     }
     assert!(text(&document("")).contains("exact count"), "counts are exact");

@@ -92,18 +92,22 @@ pub struct Clocks {
     pub grace_wide: f64,
 }
 
-/// How far predictions are off on published runs that the constants were not fitted on: each
-/// source was left out in turn.
+/// How far measured values are from predicted ones on published runs of sources that no constant
+/// was fitted on: each was left out in turn, and counts once, however many runs it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Band {
+pub struct Spread {
     /// The family of accelerators; empty for all together.
     pub family: &'static str,
     /// Models with experts, or dense ones.
     pub experts: bool,
-    /// Median of the absolute error of the step time, as a share.
-    pub median: f64,
-    /// 90th percentile of the same.
-    pub p90: f64,
+    /// Is it of the step time, not of the peak memory?
+    pub is_of_time: bool,
+    /// ln(measured / predicted) between which half of the next source's runs are to be expected.
+    pub half: [f64; 2],
+    /// The same of nine of ten.
+    pub most: [f64; 2],
+    /// Shares of runs that were inside the two, when the ranges were made without their source.
+    pub coverage: [f64; 2],
     /// Runs compared.
     pub rows: u32,
     /// Sources that they come from.
@@ -168,7 +172,7 @@ impl Host {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.692,
+    gemm: 0.693,
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
@@ -176,7 +180,7 @@ pub const AMPERE: Kernels = Kernels {
     attention_forward: 0.710,
     attention_backward: 0.660,
     softmaxes_backward: 3.0,
-    flash_attention_2: 0.568,
+    flash_attention_2: 0.569,
     vector_bandwidth: 0.850,
     gather_bandwidth: 0.850,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
@@ -187,8 +191,8 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.709,
-    fp8_gemm: 0.632,
+    gemm: 0.705,
+    fp8_gemm: 0.625,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     grouped_gemm: 1.000,
@@ -196,8 +200,8 @@ pub const HOPPER: Kernels = Kernels {
     attention_backward: 0.645,
     softmaxes_backward: 1.9,
     flash_attention_2: 0.300,
-    vector_bandwidth: 0.327,
-    gather_bandwidth: 0.486,
+    vector_bandwidth: 0.338,
+    gather_bandwidth: 0.509,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -208,15 +212,15 @@ pub const HOPPER: Kernels = Kernels {
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
     gemm: 0.450,
-    fp8_gemm: 0.565,
-    block_fp8_gemm: 0.572,
-    fp4_gemm: 0.437,
+    fp8_gemm: 0.566,
+    block_fp8_gemm: 0.576,
+    fp4_gemm: 0.440,
     grouped_gemm: 1.000,
     attention_forward: 0.700,
     attention_backward: 0.600,
     softmaxes_backward: 3.0,
     flash_attention_2: 0.200,
-    vector_bandwidth: 0.490,
+    vector_bandwidth: 0.485,
     gather_bandwidth: 0.510,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
@@ -225,8 +229,8 @@ pub const BLACKWELL: Kernels = Kernels {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 43.0,
-    sync_micros: 109.1,
+    dispatch_micros: 42.9,
+    sync_micros: 160.2,
     syncs: [1.0, 1.0, 0.0],
     launches_per_expert: 1.000,
     flash_attention_2: false,
@@ -263,7 +267,7 @@ pub const FSDP: Host = Host {
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,
-    element_passes: 1.026,
+    element_passes: 1.041,
     straggler_sigma: 0.0090,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
@@ -271,36 +275,52 @@ pub const FSDP: Host = Host {
 /// Sustained clocks.
 #[rustfmt::skip]
 pub const CLOCKS: Clocks = Clocks {
-    h100_96gb: 0.953, gb200: 0.906, gb300: 1.200, grace_wide: 1.335,
+    h100_96gb: 0.955, gb200: 0.907, gb300: 1.200, grace_wide: 1.338,
 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
-pub const BANDS: &[Band] = &[
-    Band { family: "Ascend 910", experts: false,
-        median: 0.052, p90: 0.144, rows: 20, sources: 4 },
-    Band { family: "Ascend 910", experts: true,
-        median: 0.121, p90: 0.252, rows: 3, sources: 1 },
-    Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.045, p90: 0.153, rows: 202, sources: 7 },
-    Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.058, p90: 0.239, rows: 223, sources: 9 },
-    Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.087, p90: 0.188, rows: 117, sources: 6 },
-    Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.213, p90: 0.574, rows: 81, sources: 4 },
-    Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.221, p90: 0.562, rows: 72, sources: 5 },
-    Band { family: "", experts: false,
-        median: 0.058, p90: 0.257, rows: 526, sources: 19 },
-    Band { family: "", experts: true,
-        median: 0.101, p90: 0.411, rows: 192, sources: 9 },
+pub const SPREADS: &[Spread] = &[
+    Spread { family: "Ascend 910", experts: false,
+        is_of_time: true, half: [-0.175, -0.042], most: [-0.540, 0.281],
+        coverage: [0.575, 0.750], rows: 20, sources: 4 },
+    Spread { family: "Ascend 910", experts: true,
+        is_of_time: true, half: [-0.049, 0.257], most: [-0.115, 0.654],
+        coverage: [0.000, 0.000], rows: 3, sources: 1 },
+    Spread { family: "NVIDIA Ampere", experts: false,
+        is_of_time: true, half: [-0.082, 0.025], most: [-0.245, 0.217],
+        coverage: [0.497, 0.896], rows: 202, sources: 7 },
+    Spread { family: "NVIDIA Hopper", experts: false,
+        is_of_time: true, half: [-0.070, 0.107], most: [-0.188, 0.238],
+        coverage: [0.468, 0.891], rows: 223, sources: 9 },
+    Spread { family: "NVIDIA Hopper", experts: true,
+        is_of_time: true, half: [-0.045, 0.084], most: [-0.297, 0.277],
+        coverage: [0.509, 0.904], rows: 117, sources: 6 },
+    Spread { family: "NVIDIA Blackwell", experts: false,
+        is_of_time: true, half: [-0.215, 0.177], most: [-0.691, 1.041],
+        coverage: [0.403, 0.673], rows: 81, sources: 4 },
+    Spread { family: "NVIDIA Blackwell", experts: true,
+        is_of_time: true, half: [-0.117, 0.289], most: [-0.497, 1.364],
+        coverage: [0.474, 0.799], rows: 72, sources: 5 },
+    Spread { family: "", experts: false,
+        is_of_time: true, half: [-0.107, 0.041], most: [-0.333, 0.189],
+        coverage: [0.487, 0.897], rows: 526, sources: 19 },
+    Spread { family: "", experts: true,
+        is_of_time: true, half: [-0.087, 0.092], most: [-0.355, 0.632],
+        coverage: [0.467, 0.803], rows: 192, sources: 9 },
 ];
 
-/// Errors of the peak memory, all runs with a published peak together.
+/// Errors of the ratio of two step times of one source, model and accelerator.
 #[rustfmt::skip]
-pub const MEMORY_BAND: Band =
-    Band { family: "", experts: true, median: 0.034, p90: 0.331, rows: 137, sources: 0 };
+pub const PAIR_SPREAD: Spread = Spread { family: "", experts: true,
+        is_of_time: true, half: [-0.051, 0.051], most: [-0.528, 0.528],
+        coverage: [0.525, 0.873], rows: 1780, sources: 16 };
+
+/// Errors of the peak memory, of the peaks behind [`MEMORY_QUANTILES`].
+#[rustfmt::skip]
+pub const MEMORY_SPREAD: Spread = Spread { family: "", experts: true,
+        is_of_time: false, half: [-0.067, 0.122], most: [-0.313, 0.497],
+        coverage: [0.467, 0.733], rows: 69, sources: 6 };
 
 /// Signed errors of the peak memory, of 69 peaks from 6 sources that print recomputation and
 /// micro-batch.

@@ -66,11 +66,12 @@ pub mod metric;
 mod step;
 pub mod timeline;
 
+pub mod anchor;
 pub mod convention;
-pub mod error_band;
 pub mod explain;
 pub mod fit;
 pub mod ledger;
+pub mod range;
 pub mod roofline;
 pub mod solve;
 #[cfg(feature = "text")]
@@ -78,7 +79,6 @@ pub mod trace;
 pub mod verdict;
 
 pub use convention::{Convention, conventions};
-pub use error_band::error_band;
 pub use estimator::Estimator;
 pub use explain::{Breakdown, explain, explain_at};
 pub use fit::make_it_fit;
@@ -89,6 +89,7 @@ pub use ledger::ledger;
 pub use memory::{Content, Filling, contents, is_near_limit, peak_at_most};
 pub use memory_state::MemoryState;
 pub use plan::{Plan, peak as peak_flops};
+pub use range::{Range, range};
 pub use roofline::roofline;
 pub use rules::{legal_values, steps};
 pub use solve::solve;

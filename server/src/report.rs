@@ -3,7 +3,8 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use app::error_band::{Expected, expected};
+use app::range::{Expected, expected};
+use model::anchor;
 use model::choice::Choice;
 use model::convention::Convention;
 use model::design::{Design, KnobId};
@@ -69,7 +70,8 @@ fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
         ("design", file::write(plan.design(), Extent::Full)),
         ("derived", Tree::map(derived.map(|(name, size)| (name, Tree::Unsigned(size))))),
         ("metrics", Tree::map(metrics)),
-        ("expected_error", expected_error(plan)),
+        ("expected_error", expected_error(plan, estimate)),
+        ("nearest_run", nearest_run(plan)),
         ("conventions", Tree::List(conventions(plan, estimate).iter().map(convention).collect())),
         ("timing", estimate.timing.name().into()),
         ("step", Tree::map(step.map(|(part, time)| (part_name(part), number(time.get()))))),
@@ -130,6 +132,7 @@ fn illegal(design: &Design, violations: &[Violation]) -> Tree {
         ("derived", Tree::Map(vec![])),
         ("metrics", Tree::map(nothing)),
         ("expected_error", Tree::Map(vec![])),
+        ("nearest_run", Tree::Null),
         ("conventions", Tree::List(vec![])),
         ("timing", Tree::Null),
         ("step", Tree::Map(vec![])),
@@ -172,23 +175,43 @@ pub fn loads(plan: &Plan, trace: Option<&Trace>) -> Tree {
     ])
 }
 
-/// The error of each metric that published runs tell of, as shares of its value.
+/// The ranges of each metric that published runs tell of, in its own unit.
 ///
 /// A metric that isn't there is an exact count, or no published run has been compared on it.
-fn expected_error(plan: &Plan) -> Tree {
-    let bands = MetricId::ALL.iter().filter_map(|id| {
-        let Expected::Band(band) = expected(plan, *id) else { return None };
-        let family = if band.family.is_empty() { "all" } else { band.family };
+fn expected_error(plan: &Plan, estimate: &Estimate) -> Tree {
+    let ranges = MetricId::ALL.iter().filter_map(|id| {
+        let Expected::Range(range) = expected(plan, *id) else { return None };
+        let MetricValue::Number(value) = estimate.metrics.get(*id) else { return None };
+        let basis = range.basis;
+        let family = if basis.family.is_empty() { "all" } else { basis.family };
+        let ends =
+            |factors: [f64; 2]| Tree::List(factors.map(|it| Tree::Real(value * it)).to_vec());
         let entry = Tree::map([
-            ("median", Tree::Real(band.median)),
-            ("p90", Tree::Real(band.p90)),
-            ("rows", Tree::Unsigned(band.rows.into())),
-            ("sources", Tree::Unsigned(band.sources.into())),
+            ("range_50", ends(range.half)),
+            ("range_90", ends(range.most)),
+            ("coverage", Tree::List(basis.coverage.map(Tree::Real).to_vec())),
+            ("rows", Tree::Unsigned(basis.rows.into())),
+            ("sources", Tree::Unsigned(basis.sources.into())),
             ("family", family.into()),
+            ("is_borrowed", Tree::Flag(range.is_borrowed())),
         ]);
         Some((id.metric().name, entry))
     });
-    Tree::map(bands)
+    Tree::map(ranges)
+}
+
+/// The measured run that is nearest to the design, with the model's error there.
+fn nearest_run(plan: &Plan) -> Tree {
+    let Some(near) = anchor::nearest(plan) else { return Tree::Null };
+    let run = near.run;
+    Tree::map([
+        ("id", run.id.into()),
+        ("model", run.model.into()),
+        ("accelerator", run.accelerator.name().into()),
+        ("num_devices", Tree::Unsigned(run.devices.into())),
+        ("speed_error", number(run.speed_error())),
+        ("distance", number(near.distance)),
+    ])
 }
 
 /// A way to count utilisation; the first of a report is the design's own.

@@ -5,14 +5,16 @@ use model::design::{Design, KnobId};
 use model::knob::{KnobError, Section};
 use model::link;
 use model::metric::{MetricId, MetricValue};
+use model::range::{are_alike, probability_of_order};
 use model::violation::Violation;
 
 use super::chosen::{Chosen, letter};
 use crate::better::is_better;
 pub use crate::better::{Hindrance, number};
-use crate::error_band::{Expected, expected};
+use crate::format;
 use crate::name;
 use crate::numbers::Numbers;
+use crate::range::{Expected, expected};
 
 /// What came of a design's link.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,10 +111,8 @@ pub fn twins(columns: &[Column]) -> Vec<Vec<char>> {
 pub enum Sure {
     /// A count, or a verdict: nothing is estimated.
     Exact,
-    /// The difference is larger than this typical error of both together.
-    Beyond(f64),
-    /// The difference is smaller than it.
-    Within(f64),
+    /// It is with this probability.
+    With(f64),
     /// Nobody knows how far the metric is off.
     Unknown,
 }
@@ -159,26 +159,80 @@ pub fn delta(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Delta {
     Delta { absolute, relative, verdict }
 }
 
-/// Is a difference larger than the errors of both values together would typically make it?
+/// How likely it is that the difference has the sign that is predicted.
 ///
-/// Errors that have nothing to do with one another add up as the legs of a right triangle. Designs
-/// alike share most of their error, so that the real band of their difference is narrower; how
-/// much, too few published pairs of runs tell. So this is the most that typical errors explain.
+/// What follows from the step time has the errors of pairs of runs, where the designs are alike, or
+/// those of both designs; of the difference of two peak memories nothing is published.
 fn sure(metric: MetricId, relative: Option<f64>, numbers: &Numbers, baseline: &Numbers) -> Sure {
-    let errors = [numbers, baseline].map(|it| expected(&it.plan, metric));
-    match (errors, relative) {
-        ([Expected::Band(one), Expected::Band(other)], Some(relative)) => {
-            let typical = both(one.median, other.median);
-            if relative.abs() > typical { Sure::Beyond(typical) } else { Sure::Within(typical) }
+    match (expected(&numbers.plan, metric), relative) {
+        (Expected::Range(range), Some(relative)) if range.basis.is_of_time => {
+            let ratio = relative.ln_1p();
+            Sure::With(probability_of_order(&numbers.plan, &baseline.plan, ratio))
         }
-        ([Expected::Exact | Expected::AsPeakMemory, _], _) => Sure::Exact,
-        _ => Sure::Unknown,
+        (Expected::Exact | Expected::AsPeakMemory, _) => Sure::Exact,
+        (Expected::Range(_) | Expected::Derived, _) => Sure::Unknown,
     }
 }
 
-/// The error of a difference whose two sides have these ones.
-fn both(one: f64, other: f64) -> f64 {
-    (one * one + other * other).sqrt()
+/// The probability from which on a difference is said to be one.
+const MIN_CLEAR_PROBABILITY: f64 = 0.9;
+
+impl Sure {
+    /// Can it be counted on?
+    #[must_use]
+    pub fn is_clear(self) -> bool {
+        match self {
+            Self::Exact => true,
+            Self::With(probability) => probability >= MIN_CLEAR_PROBABILITY,
+            Self::Unknown => false,
+        }
+    }
+}
+
+/// A probability for people, never more than what so few sources can tell.
+#[must_use]
+pub fn likely(probability: f64) -> String {
+    const MOST: f64 = 0.99;
+    if probability > MOST {
+        return format!("over {}", format::percent(MOST, 0));
+    }
+    format::percent(probability, 0).to_string()
+}
+
+/// Which designs are faster than the baseline, and how likely: by the tokens of a device where
+/// those can be compared, else by MFU.
+#[must_use]
+pub fn orders(columns: &[Column], baseline: usize) -> Vec<String> {
+    let Some(base) = columns.get(baseline) else { return Vec::new() };
+    let Some(numbers) = base.numbers() else { return Vec::new() };
+    let order = |column: &Column| {
+        let own = column.numbers().filter(|_| column.letter != base.letter)?;
+        let metrics = [MetricId::tokens_per_second_per_device, MetricId::mfu];
+        metrics.into_iter().find_map(|metric| {
+            let delta = delta(metric, own, numbers);
+            let (word, Sure::With(probability)) = (match delta.verdict {
+                Verdict::Better(sure) => ("faster", sure),
+                Verdict::Worse(sure) => ("slower", sure),
+                Verdict::Same | Verdict::Neither => return None,
+            }) else {
+                return None;
+            };
+            let errors = if are_alike(&own.plan, &numbers.plan) {
+                "errors of pairs of one source's runs"
+            } else {
+                "errors of both, as the designs are not alike"
+            };
+            Some(format!(
+                "{} is {word} than {}, {} likely ({}: {}; {errors}).",
+                column.letter,
+                base.letter,
+                likely(probability),
+                metric.metric().label,
+                format::relative(1.0 + delta.relative?, 1.0),
+            ))
+        })
+    };
+    columns.iter().filter_map(order).collect()
 }
 
 /// What to know of a comparison: every reason that holds between the baseline and other designs,
@@ -262,19 +316,35 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_smaller_than_the_typical_error_of_both_is_within_the_band() {
-        let columns = of(&["", "vpp=1"]);
-        let [base, other] = [0, 1].map(|place| numbers(&columns[place]));
-        let bands = [base, other]
-            .map(|it| model::error_band(&it.plan, MetricId::mfu).expect("MFU has a band").median);
-        let typical = (bands[0] * bands[0] + bands[1] * bands[1]).sqrt();
-        let found = delta(MetricId::mfu, other, base);
-        let is_within = found.relative.expect("a share").abs() <= typical;
-        let sure = if is_within { Sure::Within(typical) } else { Sure::Beyond(typical) };
-        assert!(matches!(found.verdict, Verdict::Better(it) | Verdict::Worse(it) if it == sure));
+    fn the_likelier_a_difference_is_the_larger_it_is_and_alike_designs_are_told_apart_sooner() {
+        const OWN: &str = "preset=pangu-ultra-moe-6k@2";
+        let columns = of(&[
+            OWN,
+            "preset=pangu-ultra-moe-6k@2&vpp=1",
+            "preset=pangu-ultra-moe-6k@2&straggler_sigma=0.0012",
+            "preset=pangu-ultra-moe-6k&vpp=1",
+        ]);
+        let sure = |place: usize| {
+            let found = delta(MetricId::mfu, numbers(&columns[place]), numbers(&columns[0]));
+            match found.verdict {
+                Verdict::Better(Sure::With(it)) | Verdict::Worse(Sure::With(it)) => it,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(sure(1) > 0.9, "{}", sure(1));
+        assert!((0.5..sure(1)).contains(&sure(2)), "{}", sure(2));
+        let plans = [0, 1, 3].map(|place| &numbers(&columns[place]).plan);
+        let alike = probability_of_order(plans[0], plans[1], 0.1);
+        assert!(alike > probability_of_order(plans[0], plans[2], 0.1));
+        let said = orders(&columns, 0);
+        assert!(said[0].starts_with("B is slower than A, ") && said.len() == 3, "{said:?}");
+        assert_eq!(likely(0.999), "over 99 %");
         assert_eq!(
-            delta(MetricId::comm_exposed_seconds, other, base).verdict,
-            match delta(MetricId::comm_exposed_seconds, other, base).absolute {
+            delta(MetricId::comm_exposed_seconds, numbers(&columns[1]), numbers(&columns[0]))
+                .verdict,
+            match delta(MetricId::comm_exposed_seconds, numbers(&columns[1]), numbers(&columns[0]))
+                .absolute
+            {
                 more if more > 0.0 => Verdict::Worse(Sure::Unknown),
                 _ => Verdict::Better(Sure::Unknown),
             }

@@ -7,7 +7,7 @@ use model::metric::{Better, MetricId};
 use model::violation::Violation;
 
 use super::chosen::Chosen;
-use super::numbers::{Column, State, columns, differing, hindrances, twins};
+use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, start, table};
 use crate::charts::sentence;
 use crate::format;
@@ -182,6 +182,7 @@ fn notes(html: &mut String, columns: &[Column], chosen: &Chosen) {
     let twins = twins(columns).into_iter();
     let mut notes: Vec<String> =
         twins.map(|letters| format!("{} are the same design.", listed(letters))).collect();
+    notes.extend(orders(columns, chosen.baseline));
     let base = columns.get(chosen.baseline);
     if let Some(base) = base.filter(|base| base.numbers().is_none() && columns.len() > 1) {
         notes.push(format!(
@@ -239,14 +240,13 @@ fn reading(html: &mut String) {
     html.push_str(
         "<section class=\"card compare-card\" id=\"errors\" aria-labelledby=\"errors-title\">\
          <h2 id=\"errors-title\">How sure a difference is</h2>\
-         <p><strong>Beyond the error</strong>: the difference is larger than the typical errors \
-         of both numbers together. The typical error of a number is the one that half of the \
-         published runs stay within; that of a difference is the root of the sum of both \
-         squares, as if the two errors had nothing to do with each other.</p>\
-         <p><strong>Within the error</strong>: the difference is smaller than that. Designs that \
-         are alike share most of their error, so such a difference may well be real, the more so \
-         the less the designs differ; but published runs don't prove it. Better or worse is then \
-         what the model says, no more.</p>\
+         <p><strong>Likely</strong>: the probability that the difference has the predicted sign. \
+         Designs that are alike (one model, accelerator, framework and state of the software) \
+         share most of their error: how far predicted ratios are off is measured on pairs of runs \
+         of one source. Others have errors that have nothing to do with each other, which add up \
+         as the root of the sum of their squares.</p>\
+         <p>Colour marks what is 90 % likely or more. (9 of 10) is the range that holds a value \
+         with 90 %.</p>\
          <p>Counts are exact. Where nothing is said of an error, hardly any published run states \
          the number. <a href=\"/trust\">How predictions compare with published runs</a></p>\
          </section>",

@@ -7,12 +7,12 @@ use model::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
 
 use super::chosen::Chosen;
-use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, metrics};
+use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
 use super::still::{letter_mark, own};
-use crate::error_band::expected;
 use crate::format;
 use crate::html::{element, escaped};
 use crate::panels::knob_note::unset;
+use crate::range::expected;
 
 /// What stands where there is nothing to say.
 const NOTHING: &str = "–";
@@ -85,11 +85,6 @@ fn metric_row(html: &mut String, id: MetricId, columns: &[Column], baseline: usi
     let attributes =
         format!("href=\"#metric-{}\" title=\"{}\"", metric.name, escaped(metric.definition));
     element(html, "a", &attributes, metric.label);
-    let any = base.or_else(|| columns.iter().find_map(Column::numbers));
-    if let Some(numbers) = any {
-        let note = expected(&numbers.plan, id).short();
-        element(html, "span", "class=\"compare-note\"", &note);
-    }
     html.push_str("</th>");
     for (place, column) in columns.iter().enumerate() {
         html.push_str("<td>");
@@ -99,6 +94,8 @@ fn metric_row(html: &mut String, id: MetricId, columns: &[Column], baseline: usi
                 let value = numbers.estimate.metrics.get(id);
                 let text = format::metric(id, value).to_string();
                 element(html, "span", "class=\"compare-value\"", &text);
+                let range = expected(&numbers.plan, id).short(id, &numbers.estimate.metrics);
+                element(html, "span", "class=\"compare-note\"", &range);
                 if let Some(base) = base.filter(|_| place != baseline) {
                     let then = base.estimate.metrics.get(id);
                     write_delta(html, id, (value, then), delta(id, numbers, base));
@@ -118,8 +115,8 @@ fn write_delta(
     delta: Delta,
 ) {
     let class = match delta.verdict {
-        Verdict::Better(Sure::Exact | Sure::Beyond(_)) => "delta better",
-        Verdict::Worse(Sure::Exact | Sure::Beyond(_)) => "delta worse",
+        Verdict::Better(sure) if sure.is_clear() => "delta better",
+        Verdict::Worse(sure) if sure.is_clear() => "delta worse",
         Verdict::Same | Verdict::Neither | Verdict::Better(_) | Verdict::Worse(_) => "delta",
     };
     let text = match (difference(id, now, then, delta), word(delta.verdict)) {
@@ -162,13 +159,8 @@ fn note(verdict: Verdict) -> Option<String> {
     let (Verdict::Better(sure) | Verdict::Worse(sure)) = verdict else { return None };
     match sure {
         Sure::Exact | Sure::Unknown => None,
-        Sure::Beyond(error) => Some(format!("beyond the error of ± {}", percent(error))),
-        Sure::Within(error) => Some(format!("within the error of ± {}", percent(error))),
+        Sure::With(probability) => Some(format!("{} likely", likely(probability))),
     }
-}
-
-fn percent(share: f64) -> String {
-    format::percent(share, usize::from(share < 0.02)).to_string()
 }
 
 fn knob_row(html: &mut String, id: KnobId, columns: &[Column], baseline: usize) {

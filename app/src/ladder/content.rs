@@ -8,11 +8,11 @@ use model::preset::ladder::{NOT_MODELLED, PAPER, START};
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
-use crate::error_band::{Expected, expected};
 use crate::format::{self, PerUnit};
 use crate::html::save_buttons;
 use crate::memory_state;
 use crate::panels::explanation::source;
+use crate::range::{Expected, expected};
 use crate::trust;
 
 /// The metrics that are published of the runs.
@@ -273,7 +273,8 @@ fn ends(runs: &[&Step]) -> impl IntoView + use<> {
 fn band(last: &Step) -> Option<String> {
     let plan = model::Plan::new(&last.predicted.design).ok()?;
     let expected = expected(&plan, MetricId::mfu);
-    matches!(expected, Expected::Band(_)).then(|| expected.sentence())
+    matches!(expected, Expected::Range(_))
+        .then(|| expected.sentence(MetricId::mfu, &last.predicted.metrics))
 }
 
 fn end(step: &Step, metric: MetricId) -> Option<impl IntoView + use<>> {

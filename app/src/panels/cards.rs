@@ -5,15 +5,16 @@ use leptos::prelude::*;
 use model::MemoryState;
 use model::choice::Timing;
 use model::memory_state::likely_peaks;
+use model::estimate::Metrics;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 
 use crate::better::is_better;
-use crate::error_band::{Expected, expected};
 use crate::explorer::{Explorer, Topic};
 use crate::format::{self, Quantity};
 use crate::memory_state;
 use crate::numbers::Numbers;
+use crate::range::{Expected, expected};
 
 /// A headline card.
 struct Card {
@@ -162,23 +163,30 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
 
 /// How far the number may be off; opens the explanation, which says so at length.
 fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
-    let expected = expected_error(explorer, metric);
+    let [short, sentence] = expected_error(explorer, metric);
     view! {
         <button
             type="button"
             class="band explain"
             data-band=metric.metric().name
-            title=move || expected.get().sentence()
+            title=move || sentence.get()
             on:click=move |_| explorer.explained.set(Some(metric))
         >
-            {move || expected.get().short()}
+            {move || short.get()}
         </button>
     }
 }
 
-/// Equal for most designs, so that a drag writes nothing.
-fn expected_error(explorer: Explorer, metric: MetricId) -> Memo<Expected> {
-    Memo::new(move |_| explorer.with_numbers(|numbers| expected(&numbers.plan, metric)))
+/// How far a number may be off: in a few words, and in sentences.
+fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
+    let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
+        Memo::new(move |_| {
+            explorer.with_numbers(|numbers| {
+                words(expected(&numbers.plan, metric), metric, &numbers.estimate.metrics)
+            })
+        })
+    };
+    [said(Expected::short), said(Expected::sentence)]
 }
 
 fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
@@ -355,13 +363,13 @@ pub fn facts(explorer: Explorer) -> impl IntoView {
             let text = Signal::derive(move || {
                 explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
             });
-            let expected = expected_error(explorer, metric);
+            let [short, sentence] = expected_error(explorer, metric);
             view! {
                 <div class="fact">
                     <dt>{metric.metric().label}</dt>
                     <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
-                    <dd class="fact-band" title=move || expected.get().sentence()>
-                        {move || expected.get().short()}
+                    <dd class="fact-band" title=move || sentence.get()>
+                        {move || short.get()}
                     </dd>
                 </div>
             }

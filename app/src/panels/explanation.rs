@@ -13,7 +13,7 @@ use web_sys::{HtmlDetailsElement, HtmlElement};
 
 use super::conventions;
 use crate::download::elements;
-use crate::error_band::expected;
+use crate::range::expected;
 use crate::explorer::Explorer;
 use crate::format;
 use crate::trust;
@@ -97,16 +97,13 @@ fn counts_flops(id: MetricId) -> bool {
 
 /// How far the number may be off, and where that comes from.
 fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
-    let sentence = move || explorer.with_numbers(|numbers| expected(&numbers.plan, id).sentence());
-    let ranges = move || {
+    let sentence = move || {
         explorer.with_numbers(|numbers| {
-            expected(&numbers.plan, id).ranges(id, &numbers.estimate.metrics)
+            expected(&numbers.plan, id).sentence(id, &numbers.estimate.metrics)
         })
     };
     view! {
         {sentence}
-        " "
-        {ranges}
         " "
         <a href=trust::PATH>"How predictions compare with published runs"</a>
     }

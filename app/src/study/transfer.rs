@@ -10,11 +10,11 @@ use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
 use crate::bottleneck::bottleneck;
-use crate::error_band::expected;
 use crate::format::{self, short_label, spelled};
 use crate::html::{design_link, element, escaped};
 use crate::memory_state;
 use crate::numbers::Numbers;
+use crate::range::expected;
 use crate::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
 
 /// The heading.
@@ -26,7 +26,7 @@ type Cell = (&'static str, fn(&Plan, &Estimate) -> String);
 /// MFU comes first: its cells have bars.
 static COLUMNS: [Cell; 8] = [
     ("MFU", |_, it| format::percent(it.metrics.mfu, 1).to_string()),
-    ("Expected error", |plan, _| expected(plan, MetricId::mfu).short()),
+    ("MFU, range", |plan, it| expected(plan, MetricId::mfu).short(MetricId::mfu, &it.metrics)),
     ("Tokens/s per device", |_, it| {
         format::token_rate(it.metrics.tokens_per_second_per_device).to_string()
     }),

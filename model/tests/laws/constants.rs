@@ -1,7 +1,9 @@
 //! What no fitted constant may claim.
 
 use model::accelerator::AcceleratorId;
-use model::calibration::{BANDS, FSDP, MEGATRON, MINDSPEED};
+use model::calibration::{
+    FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS,
+};
 use model::choice::Choice;
 
 #[test]
@@ -35,9 +37,11 @@ fn every_fitted_constant_names_the_runs_that_it_was_fitted_on() {
 }
 
 #[test]
-fn half_of_the_runs_are_nearer_than_nine_of_ten() {
-    for band in BANDS {
-        assert!(0.0 < band.median && band.median <= band.p90, "{band:?}");
-        assert!(band.rows > 0 && band.sources > 0, "{band:?}");
+fn the_range_of_half_lies_in_that_of_nine_of_ten() {
+    for spread in SPREADS.iter().chain([&PAIR_SPREAD, &MEMORY_SPREAD]) {
+        let ([low, high], [lowest, highest]) = (spread.half, spread.most);
+        assert!(lowest <= low && low < high && high <= highest, "{spread:?}");
+        assert!(spread.rows > 0 && spread.sources > 0, "{spread:?}");
     }
 }
+

@@ -25,24 +25,27 @@ fn without_arguments_it_predicts_the_default_preset() {
 #[test]
 fn every_metric_says_how_far_it_may_be_off() {
     let text = succeeds(&["predict"]);
-    let mut section = text.split("Metrics, with their expected error\n").nth(1).unwrap().lines();
+    let mut section = text.split("Metrics, with their ranges\n").nth(1).unwrap().lines();
     for id in MetricId::ALL {
         let line = section.next().unwrap();
         assert!(line.starts_with(&format!("  {}", id.metric().label)), "{line}");
-        let words = ["typical", "exact count", "not validated", "as peak memory", "not known"];
+        let words = ["(9 of 10)", "exact count", "not validated", "as peak memory"];
         assert!(words.iter().any(|words| line.contains(words)), "{line}");
     }
     let report = json(&[]);
     let errors = report["expected_error"].as_object().unwrap();
     for (metric, error) in errors {
         assert!(report["metrics"][metric].is_number(), "{metric}");
-        let share = |key: &str| error[key].as_f64().unwrap();
-        assert!(0.0 < share("median") && share("median") <= share("p90"), "{error}");
+        let value = report["metrics"][metric].as_f64().unwrap();
+        let ends = |key: &str| [0, 1].map(|index| error[key][index].as_f64().unwrap());
+        let ([low, high], [lowest, highest]) = (ends("range_50"), ends("range_90"));
+        assert!(lowest <= low && low < high && high <= highest, "{error}");
+        assert!(lowest < value && value < highest, "{metric}: {error}");
         assert!(error["rows"].as_u64().unwrap() > 0, "{error}");
         assert!(error["sources"].is_u64() && error["family"].is_string(), "{error}");
     }
     assert!(!errors.contains_key("params_total"));
-    assert_eq!(text.contains("held-out"), !errors.is_empty());
+    assert!(text.contains("Nearest measured run: "), "{text}");
 }
 
 #[test]
@@ -51,9 +54,18 @@ fn the_expected_error_is_the_models_own() {
     let plan = Plan::new(&design).unwrap();
     let report = json(&["--preset", "deepseek-v3-2k-h800"]);
     for id in MetricId::ALL {
-        let expected = model::error_band(&plan, *id).filter(|band| band.rows > 0);
-        let median = report["expected_error"][id.metric().name]["median"].as_f64();
-        assert_eq!(median.map(f64::to_bits), expected.map(|band| band.median.to_bits()));
+        let metric = id.metric().name;
+        let error = &report["expected_error"][metric];
+        let Some(range) = model::range(&plan, *id) else {
+            assert!(error.is_null(), "{error}");
+            continue;
+        };
+        let value = report["metrics"][metric].as_f64().unwrap();
+        for (key, factors) in [("range_50", range.half), ("range_90", range.most)] {
+            for (end, factor) in factors.into_iter().enumerate() {
+                assert_eq!(error[key][end].as_f64(), Some(value * factor), "{metric}");
+            }
+        }
     }
 }
 
@@ -166,6 +178,7 @@ fn an_illegal_design_prints_its_json_and_is_the_users_error() {
     assert!(report["metrics"].as_object().unwrap().values().all(Value::is_null));
     assert!(!report["violations"].as_array().unwrap().is_empty());
     assert_eq!(report["expected_error"], serde_json::json!({}));
+    assert!(report["nearest_run"].is_null());
     assert_eq!(report["conventions"], serde_json::json!([]));
     assert!(illegal.stderr.contains("--set parallel.pipeline_model_parallel_size="));
     assert_eq!(refused(&["predict", "--set", "pp=12"]), illegal.stderr);

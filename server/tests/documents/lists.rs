@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use app::error_band::{Expected, expected, family};
+use app::range::{Expected, expected, family};
 use model::Plan;
 use model::accelerator::AcceleratorId;
 use model::alias::ALIASES;
-use model::calibration::{BANDS, Band, MEMORY_BAND};
+use model::calibration::{MEMORY_SPREAD, PAIR_SPREAD, SPREADS, Spread};
 use model::choice::Choice;
 use model::design::Design;
 use model::metric::{Better, MetricId};
@@ -49,42 +49,55 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
 /// What is said of a metric's error, whatever the design.
 fn error(expected: Expected) -> String {
     match expected {
-        Expected::Band(band) if *band == MEMORY_BAND => {
-            "that of [peak memory](trust.md#the-bands)".to_owned()
+        Expected::Range(range) if !range.basis.is_of_time => {
+            "that of [peak memory](trust.md#ranges)".to_owned()
         }
-        Expected::Band(_) => {
-            "that of [the step time](trust.md#the-bands) for the design's family".to_owned()
+        Expected::Range(_) => {
+            "that of [the step time](trust.md#ranges) for the design's family".to_owned()
         }
         Expected::AsPeakMemory => "that of the peak memory, which it follows from".to_owned(),
         Expected::Exact => "none: an exact count or formula".to_owned(),
-        Expected::Derived | Expected::Unknown => {
+        Expected::Derived => {
             "not validated by itself: hardly any published run states it".to_owned()
         }
     }
 }
 
 #[test]
-fn the_guide_has_todays_bands() {
+fn the_guide_has_todays_ranges() {
     let mut rows = vec![row([
         "Accelerators",
         "Models",
-        "Half within",
-        "Nine of ten within",
+        "Half between",
+        "Nine of ten between",
+        "Found inside",
         "Runs",
         "Sources",
     ])];
-    let percent = |share: f64| app::format::percent(share, 1).to_string();
-    let band = |band: &Band, name: String, models: &str| {
-        let sources = if band.sources == 0 { String::new() } else { band.sources.to_string() };
-        let numbers = [percent(band.median), percent(band.p90), band.rows.to_string(), sources];
-        [vec![name, models.to_owned()], numbers.to_vec()].concat()
+    let percent = |share: f64| app::format::relative(1.0 + share, 1.0);
+    let range = |spread: &Spread, name: String, models: &str| {
+        let ends = |ends: [f64; 2]| {
+            let [low, high] = ends.map(|end| percent(end.exp_m1()));
+            format!("{low} to {high}")
+        };
+        let [half, most] = spread.coverage.map(|share| app::format::percent(share, 0));
+        vec![
+            name,
+            models.to_owned(),
+            ends(spread.half),
+            ends(spread.most),
+            format!("{half}, {most}"),
+            spread.rows.to_string(),
+            spread.sources.to_string(),
+        ]
     };
-    for of in BANDS {
+    for of in SPREADS {
         let models = if of.experts { "mixture of experts" } else { "dense" };
-        rows.push(band(of, family(of).to_owned(), models));
+        rows.push(range(of, family(of.family).to_owned(), models));
     }
-    rows.push(band(&MEMORY_BAND, "peak memory, all accelerators".to_owned(), "all"));
-    keep_part("docs/guide/trust.md", "bands", &table(&rows));
+    rows.push(range(&PAIR_SPREAD, "ratio of two alike designs".to_owned(), "all"));
+    rows.push(range(&MEMORY_SPREAD, "peak memory, all accelerators".to_owned(), "all"));
+    keep_part("docs/guide/trust.md", "ranges", &table(&rows));
 }
 
 #[test]

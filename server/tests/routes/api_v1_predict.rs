@@ -30,10 +30,10 @@ async fn a_legal_design_gets_the_models_own_numbers() {
     assert_eq!(report["stages"].as_array().unwrap().len(), expected.stages.len());
     assert_eq!(report["communication"].as_array().unwrap().len(), expected.communication.len());
     assert_eq!(report["conventions"].as_array().unwrap().len(), 5);
-    let bands = MetricId::ALL.iter().filter(|id| {
-        model::error_band(&Plan::new(&design).unwrap(), **id).is_some_and(|band| band.rows > 0)
-    });
-    assert_eq!(report["expected_error"].as_object().unwrap().len(), bands.count());
+    let plan = Plan::new(&design).unwrap();
+    let ranges = MetricId::ALL.iter().filter(|id| model::range(&plan, **id).is_some());
+    assert_eq!(report["expected_error"].as_object().unwrap().len(), ranges.count());
+    assert!(report["nearest_run"]["model"].is_string(), "{}", report["nearest_run"]);
     assert_eq!(report["violations"], Value::Array(vec![]));
     assert_eq!(report["model_version"], model::MODEL_VERSION);
 }

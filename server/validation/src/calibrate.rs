@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
-    AMPERE, ASCEND, BLACKWELL, Band, CLOCKS, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
+    AMPERE, BLACKWELL, CLOCKS, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
 };
 use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
@@ -181,7 +181,7 @@ static FREE: &[Free] = &[
 
 /// A run that is expressed, with what the fit needs of it.
 pub struct Case<'a> {
-    run: &'a Run,
+    pub(crate) run: &'a Run,
     plan: Plan,
     /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
     /// times.
@@ -247,6 +247,12 @@ pub fn settle(cases: &mut [Case<'_>], constants: &Constants) {
 }
 
 impl Case<'_> {
+    /// Its design.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// The framework whose overheads count.
     #[must_use]
     pub fn framework(&self) -> &'static str {
@@ -362,38 +368,6 @@ pub fn held_out<'a>(cases: &'a [Case<'a>], start: &Constants) -> Vec<(&'a Case<'
         errors.extend(kept.into_iter().map(|case| (case, constants.time_error(case))));
     }
     errors
-}
-
-/// The error bands: families with dense and with expert models, then all families together.
-#[must_use]
-pub fn bands(errors: &[(&Case<'_>, f64)]) -> Vec<Band> {
-    let families = [ASCEND.family, AMPERE.family, HOPPER.family, BLACKWELL.family, ""];
-    let mut bands = vec![];
-    for family in families {
-        for experts in [false, true] {
-            let of: Vec<&(&Case<'_>, f64)> = errors
-                .iter()
-                .filter(|(case, _)| case.experts == experts)
-                .filter(|(case, _)| family.is_empty() || case.family == family)
-                .collect();
-            if of.is_empty() {
-                continue;
-            }
-            let mut sizes: Vec<f64> = of.iter().map(|(_, error)| error.abs()).collect();
-            sizes.sort_by(f64::total_cmp);
-            let sources: BTreeSet<&str> = of.iter().map(|(case, _)| case.source).collect();
-            let at = |share: f64| sizes[((sizes.len() - 1) as f64 * share).round() as usize];
-            bands.push(Band {
-                family,
-                experts,
-                median: at(0.5),
-                p90: at(0.9),
-                rows: of.len() as u32,
-                sources: sources.len() as u32,
-            });
-        }
-    }
-    bands
 }
 
 /// The name of a framework whose host constants have this index.

@@ -7,6 +7,8 @@
 //! scores it. What can't be expressed is refused with the reason, never guessed.
 
 #[cfg(feature = "runs")]
+pub mod anchors;
+#[cfg(feature = "runs")]
 mod architecture;
 #[cfg(feature = "runs")]
 pub mod calibrate;
@@ -19,7 +21,11 @@ mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
 #[cfg(feature = "runs")]
+pub mod left_out;
+#[cfg(feature = "runs")]
 pub mod peaks;
+#[cfg(feature = "runs")]
+pub mod ranges;
 pub mod report;
 #[cfg(feature = "runs")]
 pub mod runs;

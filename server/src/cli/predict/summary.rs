@@ -1,7 +1,7 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
 use app::balance::balance;
-use app::error_band::{Expected, expected};
+use app::range::{Expected, basis, expected, nearest};
 use app::format;
 use app::memory_state;
 use app::name;
@@ -80,28 +80,30 @@ fn headline(plan: &Plan, estimate: &Estimate) -> String {
                 metric.label.into(),
                 value.number,
                 value.unit.into(),
-                expected(plan, *id).short(),
+                expected(plan, *id).short(*id, &estimate.metrics),
                 metric.definition.into(),
             ]
         })
         .collect();
     let columns = [Align::Left, Align::Right, Align::Left, Align::Left, Align::Left];
-    format!("Metrics, with their expected error\n{}{}", table(&columns, &rows), bands(plan))
+    format!("Metrics, with their ranges\n{}{}", table(&columns, &rows), bases(plan))
 }
 
-/// What the errors are taken from, a line for the time and one for the memory.
-fn bands(plan: &Plan) -> String {
+/// What the ranges are taken from, a line for the time and one for the memory, and the measured run
+/// that is nearest.
+fn bases(plan: &Plan) -> String {
     let line = |(name, id): (&str, MetricId)| match expected(plan, id) {
-        Expected::Band(band) => {
-            format!("  {name}: {}\n", Expected::Band(band).sentence())
-        }
-        Expected::Unknown | Expected::AsPeakMemory | Expected::Exact | Expected::Derived => {
-            String::new()
-        }
+        Expected::Range(range) => format!("  {name}: {}\n", basis(&range)),
+        Expected::AsPeakMemory | Expected::Exact | Expected::Derived => String::new(),
     };
-    [("Step time", MetricId::step_time_seconds), ("Peak memory", MetricId::memory_peak_bytes)]
-        .map(line)
-        .concat()
+    let mut text =
+        [("Step time", MetricId::step_time_seconds), ("Peak memory", MetricId::memory_peak_bytes)]
+            .map(line)
+            .concat();
+    if let Some(run) = nearest(plan) {
+        text += &format!("  Nearest measured run: {run}\n");
+    }
+    text
 }
 
 /// The same run's utilisation as other papers count it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::error_band;
+use app::range;
 use app::format;
 use app::name;
 use app::numbers::Numbers;
@@ -153,10 +153,10 @@ fn differences(design: &Design, changed: &[KnobId]) -> Vec<Vec<Cell>> {
 
 /// The headline numbers with their error bands.
 fn headline(numbers: &Numbers) -> Vec<Vec<Cell>> {
-    let head: Vec<Cell> = vec!["Metric".into(), "Value".into(), "Error".into()];
+    let head: Vec<Cell> = vec!["Metric".into(), "Value".into(), "Range".into()];
     let rows = METRICS.iter().map(|id| {
         let value = format::metric(*id, numbers.estimate.metrics.get(*id)).to_string();
-        let band = error_band::expected(&numbers.plan, *id).short();
+        let band = range::expected(&numbers.plan, *id).short(*id, &numbers.estimate.metrics);
         vec![id.metric().label.into(), value.into(), band.into()]
     });
     std::iter::once(head).chain(rows).collect()

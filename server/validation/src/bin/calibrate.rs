@@ -11,9 +11,11 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use model::calibration::{Band, Host, Kernels};
+use model::calibration::{Host, Kernels, Spread};
 use validation::calibrate::{self, Case, Constants};
-use validation::{peaks, runs, validate};
+use validation::left_out::{self, LeftOut};
+use validation::ranges::{self, Sourced};
+use validation::{anchors, peaks, runs, validate};
 
 /// What the table starts with; above it stand types, by hand.
 const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. ----";
@@ -35,51 +37,104 @@ fn main() -> ExitCode {
 }
 
 fn run() -> io::Result<()> {
-    let path: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "../../model/src/calibration.rs"].iter().collect();
     let has = |option: &str| std::env::args().any(|argument| argument == option);
-    let (mark, table) =
-        if has("--memory") { (MEMORY_MARK, memory()) } else { (MARK, fitted() + &memory()) };
+    let fitted = if has("--memory") { None } else { Some(Fitted::new()?) };
+    let (mark, table) = match &fitted {
+        None => (MEMORY_MARK, memory()),
+        Some(fitted) => (MARK, fitted.table.clone() + &memory()),
+    };
     if has("--dry-run") {
         return io::stdout().write_all(table.as_bytes());
     }
+    let path = path_to("../../model/src/calibration.rs");
     let text = fs::read_to_string(&path)?;
     let Some((above, _)) = text.split_once(mark) else {
         return Err(io::Error::other(format!("{} has lost its mark", path.display())));
     };
-    fs::write(&path, format!("{above}{table}"))
-}
-
-/// The table of constants and of the errors of the step time.
-fn fitted() -> String {
-    let mut cases = calibrate::cases(runs::published());
-    // How a simulation differs from its closed form depends on the constants, a little: those of
-    // the start give the first ones, and these the last. What the model holds now has no say.
-    let mut constants = Constants::start();
-    for _ in 0..2 {
-        calibrate::settle(&mut cases, &constants);
-        let all: Vec<&Case<'_>> = cases.iter().collect();
-        constants = calibrate::fit(&all, &Constants::start(), ROUNDS);
+    fs::write(&path, format!("{above}{table}"))?;
+    if let Some(fitted) = fitted {
+        fs::write(path_to("../../model/src/anchor/table.rs"), fitted.anchors)?;
+        fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
     }
-    let held_out = calibrate::held_out(&cases, &Constants::start());
-    let table = table(&constants, &cases, &calibrate::bands(&held_out));
-    format!("{MARK}\n\n{table}")
+    Ok(())
 }
 
-/// The errors of the peak memory: their band, and their quantiles with signs.
+/// A file by its place beside this crate.
+fn path_to(place: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), place].iter().collect()
+}
+
+/// What a fit comes to.
+struct Fitted {
+    /// The constants, and the errors of the step time.
+    table: String,
+    /// The module of measured runs.
+    anchors: String,
+    /// The errors of each source under constants that were fitted without it.
+    left_out: String,
+}
+
+impl Fitted {
+    fn new() -> io::Result<Self> {
+        let mut cases = calibrate::cases(runs::published());
+        // How a simulation differs from its closed form depends on the constants, a little: those
+        // of the start give the first ones, and these the last. What the model holds now has no
+        // say.
+        let mut constants = Constants::start();
+        for _ in 0..2 {
+            calibrate::settle(&mut cases, &constants);
+            let all: Vec<&Case<'_>> = cases.iter().collect();
+            constants = calibrate::fit(&all, &Constants::start(), ROUNDS);
+        }
+        let held_out = calibrate::held_out(&cases, &Constants::start());
+        let errors: Vec<(&Case<'_>, LeftOut)> =
+            held_out.iter().map(|(case, error)| (*case, LeftOut::new(case, *error))).collect();
+        let left_out: Vec<LeftOut> = errors.iter().map(|(_, error)| error.clone()).collect();
+        let spreads = ranges::spreads(&left_out);
+        let pairs = ranges::pair_spread(&left_out);
+        Ok(Self {
+            table: format!("{MARK}\n\n{}", table(&constants, &cases, &spreads, &pairs)),
+            anchors: anchors::module(&errors),
+            left_out: left_out::table(&left_out).map_err(io::Error::other)?,
+        })
+    }
+}
+
+/// The errors of the peak memory: their spread, and their quantiles with signs.
 fn memory() -> String {
     let validation = validate(runs::published());
-    let band = validation.summary.memory.unwrap_or_default();
-    let quantiles = peaks::table(&peaks::peaks(&validation.rows));
+    let peaks = peaks::peaks(&validation.rows);
+    let sourced: Vec<Sourced<'_>> = peaks
+        .iter()
+        .map(|peak| Sourced { source: peak.source, log_ratio: peak.log_ratio })
+        .collect();
+    let spread = Spread { is_of_time: false, ..ranges::spread("", true, &sourced) };
     format!(
-        "{MEMORY_MARK}, all runs with a published peak together.\n#[rustfmt::skip]\npub const \
-         MEMORY_BAND: Band =\n    Band {{ family: \"\", experts: true, median: {:.3}, p90: {:.3}, \
-         rows: {}, sources: 0 }};\n\n{quantiles}",
-        band.median, band.p90, band.rows
+        "{MEMORY_MARK}, of the peaks behind [`MEMORY_QUANTILES`].\n#[rustfmt::skip]\npub const \
+         MEMORY_SPREAD: Spread = {};\n\n{}",
+        written(&spread),
+        peaks::table(&peaks),
     )
 }
 
-fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band]) -> String {
+/// A spread as Rust.
+fn written(spread: &Spread) -> String {
+    let ends = |[low, high]: [f64; 2]| format!("[{low:.3}, {high:.3}]");
+    format!(
+        "Spread {{ family: {:?}, experts: {},\n        is_of_time: {}, half: {}, most: {},\n        \
+         coverage: {}, rows: {}, sources: {} }}",
+        spread.family,
+        spread.experts,
+        spread.is_of_time,
+        ends(spread.half),
+        ends(spread.most),
+        ends(spread.coverage),
+        spread.rows,
+        spread.sources
+    )
+}
+
+fn table(constants: &Constants, cases: &[Case<'_>], spreads: &[Spread], pairs: &Spread) -> String {
     let mut text = String::new();
     let families = [
         ("AMPERE", "A100 and A800."),
@@ -105,20 +160,20 @@ fn table(constants: &Constants, cases: &[Case<'_>], bands: &[Band]) -> String {
          }};\n",
         constants.grace_wide
     );
-    let _ = writeln!(
-        text,
+    text.push_str(
         "/// Errors of the step time by family and kind of model, all families together last.\n\
-         #[rustfmt::skip]\npub const BANDS: &[Band] = &["
+         #[rustfmt::skip]\npub const SPREADS: &[Spread] = &[\n",
     );
-    for band in bands {
-        let _ = writeln!(
-            text,
-            "    Band {{ family: {:?}, experts: {},\n        median: {:.3}, p90: {:.3}, rows: {}, \
-             sources: {} }},",
-            band.family, band.experts, band.median, band.p90, band.rows, band.sources
-        );
+    for spread in spreads {
+        let _ = writeln!(text, "    {},", written(spread));
     }
     text.push_str("];\n\n");
+    let _ = writeln!(
+        text,
+        "/// Errors of the ratio of two step times of one source, model and accelerator.\n\
+         #[rustfmt::skip]\npub const PAIR_SPREAD: Spread = {};\n",
+        written(pairs)
+    );
     text
 }
 

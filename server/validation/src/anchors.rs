@@ -1,0 +1,63 @@
+//! The table of measured runs that a design is told its nearest of: `model::anchor`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use model::choice::Choice;
+
+use crate::calibrate::Case;
+use crate::left_out::LeftOut;
+
+/// What stands above the table.
+const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
+                    Written by\n//! `cargo xtask calibrate`.\n\nuse super::Anchor;\nuse \
+                    crate::accelerator::AcceleratorId;\nuse crate::choice::{Framework, \
+                    Precision};\n\n/// The runs, each the one whose error is in the middle of its \
+                    like.\n#[rustfmt::skip]\npub static ANCHORS: &[Anchor] = &[\n";
+
+/// The module of the model that holds the table.
+#[must_use]
+pub fn module(errors: &[(&Case<'_>, LeftOut)]) -> String {
+    let mut like: BTreeMap<[&str; 4], Vec<&(&Case<'_>, LeftOut)>> = BTreeMap::new();
+    for entry in errors {
+        let (case, error) = entry;
+        let design = case.plan().design();
+        let key = [
+            error.source.as_str(),
+            case.run.model.as_str(),
+            design.cluster.accelerator.name(),
+            design.training.precision.name(),
+        ];
+        like.entry(key).or_default().push(entry);
+    }
+    let mut text = String::from(HEAD);
+    for entries in like.values_mut() {
+        entries.sort_by(|one, other| one.1.log_ratio.total_cmp(&other.1.log_ratio));
+        let (case, error) = entries[(entries.len() - 1) / 2];
+        write(&mut text, case, error);
+    }
+    text + "];\n"
+}
+
+fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
+    let plan = case.plan();
+    let design = plan.design();
+    let billions = |count: u128| count as f64 / 1e9;
+    // Writing to a string can't fail.
+    let _ = writeln!(
+        text,
+        "    Anchor {{ id: {:?}, model: {:?},\n        accelerator: AcceleratorId::{:?}, devices: \
+         {}, active_billions: {:.2},\n        total_billions: {:.2}, seq_length: {}, precision: \
+         Precision::{:?},\n        framework: Framework::{:?}, log_ratio: {:.3} }},",
+        error.id,
+        case.run.model,
+        design.cluster.accelerator,
+        design.cluster.num_devices,
+        billions(plan.params_active()),
+        billions(plan.params_total()),
+        design.training.seq_length,
+        design.training.precision,
+        design.kernel.framework,
+        error.log_ratio,
+    );
+}
