@@ -112,7 +112,11 @@ fn every_card_says_how_far_its_number_may_be_off() {
             let button = button.split("</button>").next().unwrap();
             let expected = range::expected(&plan, metric);
             assert!(button.contains(&expected.short(metric, &metrics)), "{}: {button}", preset.id);
-            assert!(button.contains(&expected.sentence(metric, &metrics)), "{}: {button}", preset.id);
+            assert!(
+                button.contains(&expected.sentence(metric, &metrics)),
+                "{}: {button}",
+                preset.id
+            );
         }
     }
     assert!(text(&document("")).contains("exact count"), "counts are exact");

@@ -66,7 +66,7 @@ pub(crate) fn json(report: &Validation, from: &Provenance) -> String {
 }
 
 /// A row's columns, in the order of its fields; behind them stand the model's version and the day.
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 26] = [
     "id",
     "source_id",
     "tier",
@@ -82,6 +82,9 @@ const COLUMNS: [&str; 23] = [
     "predicted",
     "error",
     "time_error",
+    "left_out_error",
+    "inside_50",
+    "inside_90",
     "memory_measured_gib",
     "memory_predicted_gib",
     "scored",
@@ -109,6 +112,7 @@ fn csv(rows: &[Row], from: &Provenance) -> String {
 fn cells(row: &Row) -> [String; COLUMNS.len()] {
     let optional = |text: &Option<String>| text.clone().unwrap_or_default();
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string()).unwrap_or_default();
     [
         row.id.clone(),
         row.source_id.clone(),
@@ -125,6 +129,9 @@ fn cells(row: &Row) -> [String; COLUMNS.len()] {
         number(row.predicted),
         number(row.error),
         number(row.time_error),
+        number(row.left_out_error),
+        flag(row.inside_50),
+        flag(row.inside_90),
         number(row.memory_measured_gib),
         number(row.memory_predicted_gib),
         row.scored.to_string(),

@@ -62,10 +62,10 @@ fn report(before: &str, after: &str) -> Vec<String> {
     lines
 }
 
-/// The table's constants by name, `HOPPER.gemm`, with their values as written; the error bands
+/// The table's constants by name, `HOPPER.gemm`, with their values as written; the errors
 /// below them follow from these.
 fn constants(text: &str) -> Vec<(String, &str)> {
-    let above_bands = text.split("pub const BANDS").next().unwrap_or_default();
+    let above_bands = text.split("pub const SPREADS").next().unwrap_or_default();
     let mut table = "";
     let mut found = Vec::new();
     for line in above_bands.lines() {

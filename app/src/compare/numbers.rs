@@ -386,7 +386,8 @@ mod tests {
 
     #[test]
     fn only_what_differs_is_listed_and_everything_is_the_whole_registry() {
-        let columns = of(&["", "preset=pangu-ultra-moe-6k@2&vpp=1", "preset=pangu-ultra-moe-6k@2&pp=12"]);
+        let columns =
+            of(&["", "preset=pangu-ultra-moe-6k@2&vpp=1", "preset=pangu-ultra-moe-6k@2&pp=12"]);
         let listed = |all| -> Vec<KnobId> {
             Section::ALL.into_iter().flat_map(|section| knobs(&columns, section, all)).collect()
         };

@@ -4,8 +4,8 @@ use leptos::either::Either;
 use leptos::prelude::*;
 use model::MemoryState;
 use model::choice::Timing;
-use model::memory_state::likely_peaks;
 use model::estimate::Metrics;
+use model::memory_state::likely_peaks;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 

@@ -13,9 +13,9 @@ use web_sys::{HtmlDetailsElement, HtmlElement};
 
 use super::conventions;
 use crate::download::elements;
-use crate::range::expected;
 use crate::explorer::Explorer;
 use crate::format;
+use crate::range::expected;
 use crate::trust;
 use crate::widgets::dialog::{SidePanel, side_panel};
 use crate::widgets::part::{IntoPart, Part};

@@ -92,6 +92,8 @@ fn read(row: &JsValue) -> Row {
         design: optional("design"),
         source: text("source"),
         locator: text("locator"),
+        // Of no use to the chart and the table.
+        ..Row::default()
     }
 }
 

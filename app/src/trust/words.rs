@@ -3,7 +3,8 @@
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::metric::{MetricId, MetricValue};
-use validation::report::{Row, Score, Target};
+use model::range::MIN_SOURCES;
+use validation::report::{LeftOutScore, Row, Score, Summary, Target};
 
 use crate::format;
 
@@ -78,17 +79,53 @@ pub fn bias(score: &Score) -> String {
     format!("In the median, predicted step times are {} too {side}.", share(score.bias.abs()))
 }
 
-/// What is said first of all runs.
+/// What is said first of all runs: how far the model is from sources that it hasn't seen.
 #[must_use]
-pub fn headline(score: &Score) -> String {
-    if score.rows == 0 {
+pub fn headline(summary: &Summary) -> String {
+    let Some(all) = summary.left_out.iter().find(|score| score.experts.is_none()) else {
         return "No published run is compared yet.".to_owned();
-    }
+    };
     format!(
-        "Half of {} are predicted within {}, nine of ten within {}.",
-        format::counted(score.rows as u64, "published run", "published runs"),
+        "Half of {} are predicted within {}, nine of ten within {}, by constants that were fitted \
+         without their source.",
+        format::counted(all.rows as u64, "published run", "published runs"),
+        share(all.median),
+        share(all.p90),
+    )
+}
+
+/// The same by the constants as they are, which were fitted on these runs.
+#[must_use]
+pub fn fitted(score: &Score) -> String {
+    format!(
+        "With them in the fit it is {} and {}; {} are within 10 %. {}",
         share(score.median),
         share(score.p90),
+        format::percent(score.within_tenth, 0),
+        bias(score),
+    )
+}
+
+/// The runs of a score of sources that were left out: `dense, Ascend 910`.
+#[must_use]
+pub fn left_out(score: &LeftOutScore) -> String {
+    let family = if score.family.is_empty() { "All accelerators" } else { &score.family };
+    match score.experts {
+        None => "All runs".to_owned(),
+        Some(true) => format!("{family}, mixture of experts"),
+        Some(false) => format!("{family}, dense"),
+    }
+}
+
+/// The coverage of its ranges: `51 %, 89 %`.
+#[must_use]
+pub fn coverage(score: &LeftOutScore) -> String {
+    score.coverage.map_or_else(
+        || format!("fewer than {MIN_SOURCES} sources"),
+        |shares| {
+            let [half, most] = shares.map(|share| format::percent(share, 0));
+            format!("{half}, {most}")
+        },
     )
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use app::format;
 use app::trust::words;
-use validation::report::{Group, Row, Summary, Target, Validation};
+use validation::report::{Group, LeftOutScore, Row, Summary, Target, Validation};
 use validation::runs::{self, LineError, Run};
 
 use super::Failure;
@@ -108,7 +108,10 @@ fn missed_line(target: &Target) -> String {
 fn text(report: &Validation) -> String {
     let summary = &report.summary;
     let mut text = rows(&report.rows);
-    text.push_str(&format!("\n{}\n", words::headline(&summary.all)));
+    text.push_str(&format!("\n{}\n", words::headline(summary)));
+    if summary.all.rows > 0 {
+        text.push_str(&format!("{}\n", words::fitted(&summary.all)));
+    }
     text.push_str(&format!(
         "{} runs; {} can count towards the targets, {} of them can be expressed, {} are \
          predicted\n",
@@ -117,6 +120,7 @@ fn text(report: &Validation) -> String {
         format::whole(summary.expressible as u64),
         format::whole(summary.expressed as u64),
     ));
+    text.push_str(&left_out(summary));
     for (by, title) in [
         ("accelerator", "By accelerator"),
         ("source", "By source"),
@@ -148,6 +152,28 @@ fn rows(rows: &[Row]) -> String {
     let numbers = [Align::Right; 3];
     let columns = [&[Align::Left; 2], &numbers[..], &[Align::Left]].concat();
     format!("Runs\n{}", output::table(&columns, &lines))
+}
+
+/// Errors of sources that no constant was fitted on, and whether the ranges hold for them.
+fn left_out(summary: &Summary) -> String {
+    let line = |score: &LeftOutScore| {
+        vec![
+            words::left_out(score),
+            format::whole(score.rows as u64),
+            format::whole(score.sources as u64),
+            words::share(score.median),
+            words::share(score.p90),
+            words::coverage(score),
+        ]
+    };
+    if summary.left_out.is_empty() {
+        return String::new();
+    }
+    let header = ["", "runs", "sources", "median error", "90th percentile", "inside 50, 90 %"];
+    let header = header.map(String::from).to_vec();
+    let lines: Vec<_> = std::iter::once(header).chain(summary.left_out.iter().map(line)).collect();
+    let columns = [&[Align::Left][..], &[Align::Right; 4], &[Align::Left]].concat();
+    format!("\nSources left out of the fit\n{}", output::table(&columns, &lines))
 }
 
 /// One line for each group, or nothing where there is none.

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Spread};
 
+use model::range::MIN_SOURCES;
+
 use crate::left_out::LeftOut;
 use crate::score::statistics::weighted_percentile;
 
@@ -23,12 +25,13 @@ const NORMAL_ENDS: [f64; 2] = [0.674_490, 1.644_854];
 /// How much wider a range has to be for what n sources don't tell of the next one: Student's
 /// quantile with n - 1 degrees of freedom over the normal one.
 ///
-/// Source: Abramowitz and Stegun 26.7.5, the first three terms.
+/// Source: Abramowitz and Stegun 26.7.5, the first four terms.
 fn student(sources: usize, z: f64) -> f64 {
     let freedom = sources.saturating_sub(1).max(1) as f64;
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
-    (z + first / freedom + second / freedom.powi(2)) / z
+    let third = (3.0 * z.powi(7) + 19.0 * z.powi(5) + 17.0 * z.powi(3) - 15.0 * z) / 384.0;
+    (z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)) / z
 }
 
 /// The ranges of 50 and 90 % of these errors.
@@ -70,6 +73,32 @@ fn coverage(errors: &[Sourced<'_>]) -> [f64; 2] {
     [0, 1].map(|index| all.iter().map(|shares| shares[index]).sum::<f64>() / all.len() as f64)
 }
 
+/// Errors of a family and kind; those of all families where it is empty.
+fn of_kind<'a>(errors: &'a [LeftOut], family: &str, experts: bool) -> Vec<Sourced<'a>> {
+    errors
+        .iter()
+        .filter(|error| error.experts == experts)
+        .filter(|error| family.is_empty() || error.family == family)
+        .map(|error| Sourced { source: &error.source, log_ratio: error.log_ratio })
+        .collect()
+}
+
+/// The ranges of 50 and 90 % that a run of this family, kind and source has by the other sources:
+/// of its family where that has enough of them, else of all.
+pub(crate) fn without(
+    errors: &[LeftOut],
+    (family, experts, source): (&str, bool, &str),
+) -> [[f64; 2]; 2] {
+    let others = |family: &str| -> Vec<Sourced<'_>> {
+        of_kind(errors, family, experts).into_iter().filter(|it| it.source != source).collect()
+    };
+    let sources = |errors: &[Sourced<'_>]| {
+        errors.iter().map(|error| error.source).collect::<BTreeSet<&str>>().len()
+    };
+    let has_enough = sources(&of_kind(errors, family, experts)) >= MIN_SOURCES as usize;
+    ends(&others(if has_enough { family } else { "" }))
+}
+
 /// The spread of these errors.
 #[must_use]
 pub fn spread(family: &'static str, experts: bool, errors: &[Sourced<'_>]) -> Spread {
@@ -94,12 +123,7 @@ pub fn spreads(errors: &[LeftOut]) -> Vec<Spread> {
     let mut spreads = vec![];
     for family in families {
         for experts in [false, true] {
-            let of: Vec<Sourced<'_>> = errors
-                .iter()
-                .filter(|error| error.experts == experts)
-                .filter(|error| family.is_empty() || error.family == family)
-                .map(|error| Sourced { source: &error.source, log_ratio: error.log_ratio })
-                .collect();
+            let of = of_kind(errors, family, experts);
             if !of.is_empty() {
                 spreads.push(spread(family, experts, &of));
             }
@@ -155,7 +179,7 @@ mod tests {
     #[test]
     fn the_coverage_of_a_source_is_by_ranges_of_the_others() {
         let at = |source, log_ratio| Sourced { source, log_ratio };
-        let alike = [at("a", -0.1), at("b", 0.0), at("c", 0.1), at("d", 0.0), at("e", 3.0)];
+        let alike = [at("a", -0.1), at("b", 0.1), at("c", -0.1), at("d", 0.1), at("e", 3.0)];
         let [_, most] = coverage(&alike);
         assert!((most - 0.8).abs() < 1e-12, "{most}");
         assert!(coverage(&alike[..1]).iter().all(|share| *share <= 0.0));

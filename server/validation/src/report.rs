@@ -47,6 +47,13 @@ pub struct Row {
     pub error: Option<f64>,
     /// Error of the step time, whichever metric is compared: positive is too slow.
     pub time_error: Option<f64>,
+    /// Error of the step time under constants that were fitted without the run's source; of a source
+    /// that no constant was fitted on, that of the model as it is.
+    pub left_out_error: Option<f64>,
+    /// Is the measured value inside the range of 50 % that sources other than its own give?
+    pub inside_50: Option<bool>,
+    /// The same of the range of 90 %.
+    pub inside_90: Option<bool>,
     /// Published peak memory of a device, in GiB.
     pub memory_measured_gib: Option<f64>,
     /// Predicted peak memory of a device, in GiB.
@@ -84,6 +91,9 @@ pub struct Summary {
     pub sweeps: Vec<Sweep>,
     /// Runs that differ in one thing.
     pub pairs: Vec<Pair>,
+    /// Errors of sources that were left out of the fit, by family of accelerators and kind of
+    /// model, all families together last.
+    pub left_out: Vec<LeftOutScore>,
     /// Peak memory.
     pub memory: Option<Score>,
     /// Why rows are refused, and how many.
@@ -127,6 +137,30 @@ pub struct Sweep {
     pub rows: usize,
     /// Spearman's rank correlation of predicted and measured values.
     pub rank_correlation: f64,
+    /// Pairs of its designs whose measured values differ by more than 3 %.
+    pub pairs: usize,
+    /// Of these, pairs in the right order.
+    pub pairs_in_order: usize,
+}
+
+/// How far predictions are off for sources that no constant was fitted on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOutScore {
+    /// The family of accelerators; empty for all together.
+    pub family: String,
+    /// Models with experts, or dense ones; none for both.
+    pub experts: Option<bool>,
+    /// Runs compared.
+    pub rows: usize,
+    /// Sources that they come from.
+    pub sources: usize,
+    /// Median of the absolute error of the step time.
+    pub median: f64,
+    /// 90th percentile of the same.
+    pub p90: f64,
+    /// Shares of runs inside the ranges of 50 and 90 % that were made without their source, each
+    /// source with the same weight; none where fewer than four sources are.
+    pub coverage: Option<[f64; 2]>,
 }
 
 /// Two runs that differ in one thing.

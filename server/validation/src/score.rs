@@ -1,6 +1,7 @@
 //! Every run with its prediction, and how well they agree.
 
 mod groups;
+mod left_out;
 mod pairs;
 pub(crate) mod statistics;
 mod targets;
@@ -23,6 +24,8 @@ struct Scored<'a> {
     is_candidate: bool,
     /// No knob expresses its architecture.
     is_inexpressible: bool,
+    /// Its family of accelerators and whether its model has experts, where it is expressed.
+    of: Option<(&'static str, bool)>,
     /// The refusal, without what is particular to the row.
     reason: Option<String>,
 }
@@ -30,7 +33,8 @@ struct Scored<'a> {
 /// Predicts every run and scores the predictions.
 #[must_use]
 pub fn validate(runs: &[Run]) -> Validation {
-    let scored: Vec<Scored<'_>> = runs.iter().map(scored).collect();
+    let known = left_out::Known::new();
+    let scored: Vec<Scored<'_>> = runs.iter().map(|run| scored(run, &known)).collect();
     let summary = summary(&scored);
     Validation {
         rows: scored.into_iter().map(|scored| scored.row).collect(),
@@ -50,7 +54,7 @@ pub(crate) fn is_candidate(run: &Run) -> bool {
         && hardware::is_nvidia_or_ascend(&run.hardware)
 }
 
-fn scored(run: &Run) -> Scored<'_> {
+fn scored<'a>(run: &'a Run, known: &left_out::Known) -> Scored<'a> {
     let mut row = Row {
         id: run.id.clone(),
         source_id: run.source_id.clone(),
@@ -71,9 +75,12 @@ fn scored(run: &Run) -> Scored<'_> {
     }
     let outcome = expressed(run);
     let mut is_inexpressible = false;
-    let mut reason = None;
+    let (mut reason, mut of) = (None, None);
     match outcome {
-        Ok(expressed) => fill(&mut row, run, expressed),
+        Ok(expressed) => {
+            of = Some(left_out::kind(&expressed.plan));
+            fill(&mut row, run, expressed, known);
+        }
         Err(refusal) => {
             row.refused = Some(refusal.to_string());
             is_inexpressible = refusal.inexpressible;
@@ -82,7 +89,7 @@ fn scored(run: &Run) -> Scored<'_> {
     }
     let is_candidate = is_candidate(run);
     row.scored = is_candidate && row.error.is_some();
-    Scored { run, row, is_candidate, is_inexpressible, reason }
+    Scored { run, row, is_candidate, is_inexpressible, of, reason }
 }
 
 /// The knob's name for a run's number format, so that rows that are refused and rows that are
@@ -109,7 +116,7 @@ fn expressed(run: &Run) -> Result<Expressed, Refusal> {
     Ok(expressed)
 }
 
-fn fill(row: &mut Row, run: &Run, expressed: Expressed) {
+fn fill(row: &mut Row, run: &Run, expressed: Expressed, known: &left_out::Known) {
     let Expressed { plan, assumed } = expressed;
     let design = plan.design();
     let estimate = estimate(&plan);
@@ -130,6 +137,7 @@ fn fill(row: &mut Row, run: &Run, expressed: Expressed) {
         row.predicted = Some(comparison.predicted);
         row.error = Some(comparison.predicted / comparison.measured - 1.0);
         row.time_error = Some(comparison.time_error);
+        known.fill(row, &plan);
     }
 }
 
@@ -147,6 +155,7 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
         groups: groups::groups(&expressed),
         sweeps: groups::sweeps(&expressed),
         pairs: pairs::pairs(scored),
+        left_out: left_out::scores(scored),
         memory: groups::memory(scored.iter().map(|scored| &scored.row)),
         refusals: refusals(scored),
         targets: vec![],

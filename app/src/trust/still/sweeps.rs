@@ -14,7 +14,8 @@ pub(super) fn html(report: &Validation) -> String {
     }
     sweeps.sort_by(|one, other| one.rank_correlation.total_cmp(&other.rank_correlation));
     let intro = "Does the model order the runs of a published sweep as they were measured? A rank \
-                 correlation of 1 is the same order. Spread is the largest measured value over \
+                 correlation of 1 is the same order. Pairs in order are those of its \
+                 designs that are more than 3 % apart. Spread is the largest measured value over \
                  the smallest: where it is small, differences between runs are smaller than the \
                  errors of predictions and of measuring, so their order is left to chance.";
     let (worse, better) = sweeps.split_at(sweeps.len().div_ceil(2));
@@ -22,7 +23,7 @@ pub(super) fn html(report: &Validation) -> String {
     for (caption, half) in [("Sweeps, worst first", worse), ("Sweeps, the rest", better)] {
         if !half.is_empty() {
             let lines = half.iter().map(|sweep| line(sweep, &report.rows)).collect();
-            let columns = ["Sweep", "Runs", "Spread", "Rank correlation"];
+            let columns = ["Sweep", "Runs", "Spread", "Pairs in order", "Rank correlation"];
             content.push_str(&table(caption, &columns, lines));
         }
     }
@@ -44,6 +45,11 @@ fn line(sweep: &Sweep, rows: &[Row]) -> Vec<Cell> {
         first.map_or_else(|| Cell::text(&sweep.name), label),
         Cell::text(&format::whole(sweep.rows as u64)),
         Cell::text(&spread),
+        Cell::text(&format!(
+            "{} of {}",
+            format::whole(sweep.pairs_in_order as u64),
+            format::whole(sweep.pairs as u64)
+        )),
         Cell::text(&format::decimals(sweep.rank_correlation, 2)),
     ]
 }
@@ -83,6 +89,8 @@ mod tests {
             name: name.to_owned(),
             rows: 9,
             rank_correlation,
+            pairs: 20,
+            pairs_in_order: 19,
         };
         let raw = "llm_foundry, MPT-7b on a100-sxm-40gb (tokens_per_second_per_device)";
         let sweeps = vec![sweep("best", 1.0), sweep(raw, 0.52), sweep("<middle>", 0.7)];

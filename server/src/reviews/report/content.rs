@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use app::range;
 use app::format;
 use app::name;
 use app::numbers::Numbers;
+use app::range;
 use model::design::{Design, KnobId};
 use model::link;
 use model::metric::{MetricId, MetricValue};

@@ -63,13 +63,29 @@ pub(super) fn sweeps(rows: &[&Row]) -> Vec<Sweep> {
                 .values()
                 .map(|(predicted, measured)| (*predicted, statistics::mean(measured)))
                 .collect();
+            let told: Vec<bool> = (0..pairs.len())
+                .flat_map(|one| (0..one).map(move |other| (one, other)))
+                .filter_map(|(one, other)| in_order(pairs[one], pairs[other]))
+                .collect();
             Sweep {
                 name,
                 rows: pairs.len(),
                 rank_correlation: statistics::rank_correlation(&pairs),
+                pairs: told.len(),
+                pairs_in_order: told.iter().filter(|right| **right).count(),
             }
         })
         .collect()
+}
+
+/// The difference of two measured values above which it isn't repetition's own.
+const TOLD: f64 = 0.03;
+
+/// Are two designs, predicted and measured, in the right order? None where what was measured is
+/// nearer than repetition.
+fn in_order(one: (f64, f64), other: (f64, f64)) -> Option<bool> {
+    let measured = (one.1 / other.1).ln();
+    (measured.abs() > TOLD.ln_1p()).then(|| (one.0 > other.0) == (measured > 0.0))
 }
 
 /// The score of peak memory over rows with a published and a predicted one.
