@@ -17,7 +17,7 @@ fn document() -> String {
 #[test]
 fn the_page_has_its_title_and_its_place_in_the_menu() {
     let html = document();
-    assert!(html.contains("<title>From 18.9 % to 30.0 % MFU · Moescape</title>"));
+    assert!(html.contains("<title>From 18.9 % over 30.0 % to 41 % MFU · Moescape</title>"));
     assert!(html.contains("href=\"/ladder\" aria-current=\"page\""), "{html}");
     assert_eq!(html.matches("<h1").count(), 1);
 }

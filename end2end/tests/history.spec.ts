@@ -98,7 +98,7 @@ test("a preset is an entry, and a reload keeps the way back", async ({ page }) =
   await expect(page).not.toHaveURL(/virtual_pipeline/);
   await expect(numberBox(page, VPP)).toHaveValue("1");
   await page.goBack();
-  await expect(page.getByRole("combobox", { name: "Preset" })).toHaveValue("pangu-ultra-moe-6k");
+  await expect(page.getByRole("combobox", { name: "Preset" })).toHaveValue("pangu-ultra-moe-6k@2");
   await page.goForward();
   await expect(page).toHaveURL(/deepseek/);
 });

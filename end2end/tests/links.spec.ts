@@ -19,7 +19,7 @@ test("the link holds only what differs from the preset", async ({ page }) => {
   await gotoHydrated(page);
   await numberBox(page, "Virtual stages (VPP)").fill("1");
   await expect(page).toHaveURL(
-    /\/\?v=1&preset=pangu-ultra-moe-6k&parallel\.virtual_pipeline_model_parallel_size=1$/,
+    /\/\?v=1&preset=pangu-ultra-moe-6k@2&parallel\.virtual_pipeline_model_parallel_size=1$/,
   );
 });
 

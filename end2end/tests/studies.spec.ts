@@ -70,5 +70,5 @@ test("a table is saved as CSV", async ({ page }) => {
   expect(text.split("\r\n").length).toBeGreaterThan(5);
   expect(text).toContain("Ideal");
   expect(text).toMatch(/^[^\r]*,design,model_version,date\r\n/);
-  expect(text).toContain(",/?v=1&preset=pangu-ultra-moe-6k,");
+  expect(text).toContain(",/?v=1&preset=pangu-ultra-moe-6k@2,");
 });

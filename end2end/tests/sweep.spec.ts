@@ -81,7 +81,7 @@ test("a sweep is built around a design, started, and watched to its end", async 
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect(page).toHaveURL(/\/sweep\?/);
   const text = page.locator("#spec");
-  await expect(text).toHaveValue(/preset = "pangu-ultra-moe-6k"/);
+  await expect(text).toHaveValue(/preset = "pangu-ultra-moe-6k@2"/);
   const button = page.getByRole("button", { name: "Start the sweep" });
   await expect(button).toBeEnabled();
   await expect(page.locator("#part-cost")).toContainText("Designs of the space");
@@ -102,7 +102,7 @@ test("a sweep is built around a design, started, and watched to its end", async 
   await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
   await page.locator(".sweep-best").first().getByRole("link").click();
   // What is opened is what was shown: the best are simulated.
-  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(?!.*closed_form)/);
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(@2)?(?!.*closed_form)/);
   await expect(page.getByRole("article", { name: "MFU", exact: true })).toBeVisible();
 });
 
@@ -327,7 +327,7 @@ test("a design that fits only by its closed form is marked, and in no list of go
   await expect(row).toContainText("(60.2 GiB)");
   await expect(row.locator(".mark", { hasText: /^front$/ })).toHaveCount(0);
   await row.getByRole("link", { name: "1,489" }).click();
-  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(?!.*closed_form)/);
+  await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(@2)?(?!.*closed_form)/);
   await expect(page.locator(".fits").first()).toContainText(/over the limit/i);
 });
 

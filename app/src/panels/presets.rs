@@ -98,7 +98,7 @@ fn gallery(explorer: Explorer) -> impl IntoView {
             {groups}
             <h3>"Step by step"</h3>
             <p class="gallery-link">
-                <a href=ladder::PATH>"Pangu Ultra MoE from 18.9 % to 30.0 % MFU"</a>
+                <a href=ladder::PATH>"Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"</a>
             </p>
         </details>
     }

@@ -23,7 +23,7 @@ use super::reading::Reading;
 use crate::problem::Problem;
 use crate::{AppState, choices};
 
-const ABOUT: &str = "Pangu Ultra MoE from 18.9 % to 30.0 % MFU, one change at a time: why each \
+const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: why each \
                      helps, what the model predicts, and what is published of it";
 
 /// The metrics of a step, in the order of the table.

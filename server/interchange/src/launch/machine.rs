@@ -1,5 +1,6 @@
 //! The cluster, and how experts lie on it.
 
+use model::choice::{Choice, Software};
 use model::design::{Design, KnobId};
 
 use super::Parts;
@@ -11,6 +12,7 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
         .iter()
         .find_map(|name| parts.text(name)?.parse::<u64>().ok().filter(|count| *count > 0));
     accelerator(per_node, base, draft);
+    software(draft);
     if let Some(count) = per_node {
         let name = parts.first_of(&["nproc-per-node", "local-worker-num"]).unwrap_or_default();
         if count != usual_per_node(&draft.design) {
@@ -35,6 +37,20 @@ fn accelerator(per_node: Option<u64>, base: Option<&Design>, draft: &mut Draft) 
     };
     draft.default(knob, id);
     draft.assume(Some(knob), format!("no argument names the accelerator: {id}"));
+}
+
+/// The state of the software, which no argument names.
+fn software(draft: &mut Draft) {
+    if draft.format != Format::Mindspeed {
+        return;
+    }
+    // What is calibrated on Ascend is the state of 2026.
+    let state = match draft.design.kernel.software {
+        Software::Calibrated => Software::Ascend2026,
+        dated => dated,
+    };
+    let detail = format!("no argument names the state of the software: {}", state.name());
+    draft.assume(Some(KnobId::software), detail);
 }
 
 fn usual_per_node(design: &Design) -> u64 {
