@@ -114,10 +114,10 @@ const BASE: Accelerator = Accelerator {
     kernels: HOPPER,
     fabric: NVLINK_4,
     // Fitted with the fabric's constants.
-    intra_node_fraction: 0.882,
+    intra_node_fraction: 0.864,
     // NCCL all-reduce on 32 H100: 370 of 8 x 50 GB/s a node.
     inter_node_fraction: 0.92,
-    intra_all_to_all_fraction: 0.787,
+    intra_all_to_all_fraction: 0.784,
     // NCCL all-to-all over 32 GPUs: bus bandwidth of 24 and 48 GB/s on NICs of 25 and 50, of which
     // 24 in 31 bytes leave the node.
     inter_all_to_all_fraction: 0.74,
@@ -177,8 +177,8 @@ const A100: Accelerator = Accelerator {
     kernels: AMPERE,
     fabric: NVLINK_3,
     // Fitted with the fabric's constants.
-    intra_node_fraction: 0.821,
-    intra_all_to_all_fraction: 0.791,
+    intra_node_fraction: 0.796,
+    intra_all_to_all_fraction: 0.788,
     ..BASE
 };
 
@@ -230,8 +230,8 @@ const B200: Accelerator = Accelerator {
     kernels: BLACKWELL,
     fabric: NVLINK_5,
     // Fitted with the fabric's constants.
-    intra_node_fraction: 0.843,
-    intra_all_to_all_fraction: 0.791,
+    intra_node_fraction: 0.834,
+    intra_all_to_all_fraction: 0.799,
     ..BASE
 };
 

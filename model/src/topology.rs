@@ -3,7 +3,7 @@
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::choice::RankOrder;
 use crate::design::Design;
-use crate::fabric::Fabric;
+use crate::fabric::{self, Fabric};
 use crate::plan::{Plan, wiring};
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
@@ -162,14 +162,9 @@ impl Group {
         (inner, Self { size: parts, close: between, domains: parts / between })
     }
 
-    /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside: a tree
-    /// adds [`DOUBLING_SECONDS`] for each of its levels, log2(domains) rounded up.
-    ///
-    /// Source: NCCL all-reduces on H100, which are two such calls: over 32, 256, 1,024 and 8,192
-    /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
+    /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside.
     pub(crate) fn tree_latency(&self) -> Seconds {
-        let levels = u64::BITS - (self.domains.max(1) - 1).leading_zeros();
-        Seconds::new(DOUBLING_SECONDS * f64::from(levels))
+        fabric::tree_latency(self.domains)
     }
 
     /// Latencies of a gather or scatter in a ring beyond those of each domain's own: it passes every
@@ -186,9 +181,6 @@ impl Group {
         [fabric.ring.hop_micros * inside, far * between].map(Seconds::micros)
     }
 }
-
-/// Further time of a collective for each doubling of the domains that take part.
-const DOUBLING_SECONDS: f64 = 45e-6;
 
 impl Plan {
     /// The tensor-parallel group.

@@ -19,7 +19,29 @@ pub struct TokenRows {
     pub forwarded: f64,
 }
 
+/// Parts of a group that hold some of a token's experts, out of `parts` equal ones, for even
+/// routing: n (1 - (1 - 1 / n)^k).
+#[must_use]
+pub fn parts_visited(parts: f64, topk: f64) -> f64 {
+    parts * (1.0 - libm::pow(1.0 - 1.0 / parts, topk))
+}
+
 impl TokenRows {
+    /// Rows of a token with `topk` experts on ranks that lie in so many domains, of which it visits
+    /// `visited` on average.
+    #[must_use]
+    pub fn spread(topk: f64, ranks: f64, domains: f64, visited: f64) -> Self {
+        let reached = (ranks * (visited / domains).min(1.0)).max(1.0);
+        let copies = parts_visited(reached, topk).min(topk);
+        let close = ranks / domains;
+        Self {
+            copies,
+            leaving: copies * (close - 1.0) / close,
+            forwarded: visited * (domains - 1.0) / domains,
+            ..Self::default()
+        }
+    }
+
     /// Bytes that a rank sends to others of its domain.
     #[must_use]
     pub fn bytes_inside(&self) -> f64 {
@@ -114,4 +136,5 @@ impl HybridEp {
 ///
 /// Source: DeepEP, `docs/README_Hybrid-EP.md`, kernel times of 4,096 tokens of 7,168 over 8 to 36
 /// ranks of GB200 and over 8 B200; fitted by `cargo xtask calibrate --collectives`.
-pub const HYBRID_EP: HybridEp = HybridEp { start_micros: 5.0, fraction: 0.65, multiprocessors: 16 };
+pub const HYBRID_EP: HybridEp =
+    HybridEp { start_micros: 49.2, fraction: 0.738, multiprocessors: 16 };

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Call, Calls, Exchange, push};
 use crate::choice::{Dispatcher, FlexBackend, Precision};
 use crate::estimate::{Axis, Collective};
-use crate::fabric::{DEEP_EP_MULTIPROCESSORS, HYBRID_EP, TokenRows};
+use crate::fabric::{DEEP_EP_MULTIPROCESSORS, HYBRID_EP, TokenRows, parts_visited};
 use crate::plan::Plan;
 use crate::topology::Group;
 use crate::units::Seconds;
@@ -134,15 +134,12 @@ impl Plan {
 
     /// The rows that a rank sends where a token goes once to each rank.
     fn token_rows(&self, group: &Group, row_bytes: f64) -> TokenRows {
-        let (g, d) = (group.close as f64, group.domains as f64);
         let topk = self.shape.topk.max(1) as f64;
-        let copies = self.ranks_visited(group);
+        let (ranks, domains) = (group.size as f64, group.domains as f64);
         TokenRows {
             tokens: self.copies_per_rank() / topk,
             row_bytes,
-            copies,
-            leaving: copies * (g - 1.0) / g,
-            forwarded: self.domains_visited(group) * (d - 1.0) / d,
+            ..TokenRows::spread(topk, ranks, domains, self.domains_visited(group))
         }
     }
 
@@ -192,15 +189,6 @@ impl Plan {
         f64::from(occupied) / f64::from(self.accelerator().num_cores)
     }
 
-    /// Ranks that have some of a token's experts: n (1 - (1 - 1/n)^k) for even routing over the n
-    /// ranks of the domains that it visits.
-    fn ranks_visited(&self, group: &Group) -> f64 {
-        let reach = self.domains_visited(group) / group.domains as f64;
-        let ranks = (group.size as f64 * reach.min(1.0)).max(1.0);
-        let topk = self.shape.topk as f64;
-        (ranks * (1.0 - libm::pow(1.0 - 1.0 / ranks, topk))).min(topk)
-    }
-
     /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even
     /// routing, at most those of the router groups that it keeps.
     ///
@@ -208,7 +196,7 @@ impl Plan {
     pub(crate) fn domains_visited(&self, group: &Group) -> f64 {
         let d = group.domains as f64;
         let topk = self.shape.topk as f64;
-        let spread = d * (1.0 - libm::pow(1.0 - 1.0 / d, topk));
+        let spread = parts_visited(d, topk);
         let transformer = &self.design().transformer;
         if transformer.moe_router_group_balanced {
             // Every group is visited, and groups lie evenly on the domains.

@@ -19,6 +19,8 @@ mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
 #[cfg(feature = "runs")]
+pub mod kernels;
+#[cfg(feature = "runs")]
 pub mod peaks;
 pub mod report;
 #[cfg(feature = "runs")]

@@ -2,7 +2,9 @@
 //! what they were fitted on and the errors of runs that were kept out, into the model.
 //!
 //! `--memory` leaves the fit out and writes the errors of the peak memory anew, which no fitted
-//! constant has a part in. `--dry-run` prints instead of writing.
+//! constant has a part in. `--collectives` prints the constants of collectives and of the kernels of
+//! expert parallelism, fitted to one half of the measured ones; they stand in the model's `fabric`.
+//! `--dry-run` prints instead of writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,6 +15,7 @@ use std::process::ExitCode;
 
 use model::calibration::{Band, Host, Kernels};
 use validation::calibrate::{self, Case, Constants};
+use validation::kernels::{collective, deepep};
 use validation::{peaks, runs, validate};
 
 /// What the table starts with; above it stand types, by hand.
@@ -38,6 +41,10 @@ fn run() -> io::Result<()> {
     let path: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "../../model/src/calibration.rs"].iter().collect();
     let has = |option: &str| std::env::args().any(|argument| argument == option);
+    if has("--collectives") {
+        let text = collective::fit() + &deepep::fit();
+        return io::stdout().write_all(text.as_bytes());
+    }
     let (mark, table) =
         if has("--memory") { (MEMORY_MARK, memory()) } else { (MARK, fitted() + &memory()) };
     if has("--dry-run") {

@@ -1,5 +1,6 @@
 //! The schedule: virtual stages, order, overlap and dispatcher.
 
+use model::choice::Dispatcher;
 use model::design::KnobId;
 
 use super::pipeline::Load;
