@@ -95,8 +95,8 @@ impl Fabric {
         self.ring.seconds(rate, ranks, whole_bytes, 2.0)
     }
 
-    /// Time of an all-reduce of S bytes: in a ring or, from three ranks on, in the switch, whichever
-    /// is faster; so the library chooses.
+    /// Time of an all-reduce of S bytes: in a ring or, from three ranks on, in the switch. The
+    /// faster one counts, as the library chooses.
     #[must_use]
     pub fn all_reduce(&self, rate: BytesPerSecond, ranks: u64, whole_bytes: f64) -> Seconds {
         let ring = self.ring_all_reduce(rate, ranks, whole_bytes);
@@ -204,8 +204,8 @@ pub const NVLINK_4: Fabric = Fabric {
 /// NVLink 5 of B200, B300, GB200 and GB300.
 ///
 /// Domains of 72 have no constants of their own: two and four ranks are measured there, which can't
-/// tell hops over 72, and they lie within 10 % of these. What DeepEP takes to forward rows between
-/// domains isn't measured; it is that of NVLink 4.
+/// tell hops over 72, and they lie within 15 % of these by median. What DeepEP takes to forward
+/// rows between domains isn't measured here; it is that of NVLink 4.
 #[rustfmt::skip]
 pub const NVLINK_5: Fabric = Fabric {
     name: "NVLink 5",
