@@ -79,8 +79,14 @@ pub fn exchanges() -> &'static [Exchange] {
 impl Exchange {
     /// Does it count towards the targets?
     #[must_use]
-    pub const fn counts(&self) -> bool {
-        self.domains < CONTRADICTED_DOMAINS
+    pub fn counts(&self) -> bool {
+        !self.is_deep_ep() || self.domains < CONTRADICTED_DOMAINS
+    }
+
+    /// Domains that a token visits: node-limited routing in DeepEP's table, any in HybridEP's.
+    fn domains_visited(&self) -> f64 {
+        let visited = parts_visited(self.domains as f64, self.topk as f64);
+        if self.is_deep_ep() { visited.min(DOMAINS_KEPT) } else { visited }
     }
 
     fn is_deep_ep(&self) -> bool {
@@ -97,11 +103,10 @@ impl Exchange {
 
     fn rows(&self) -> TokenRows {
         let (topk, domains) = (self.topk as f64, self.domains as f64);
-        let visited = parts_visited(domains, topk).min(DOMAINS_KEPT);
         TokenRows {
             tokens: self.tokens as f64,
             row_bytes: self.hidden as f64 * self.element_bytes(),
-            ..TokenRows::spread(topk, self.ranks as f64, domains, visited)
+            ..TokenRows::spread(topk, self.ranks as f64, domains, self.domains_visited())
         }
     }
 
@@ -116,22 +121,23 @@ impl Exchange {
             Kernel::Dispatch => kernels.map(|kernels| kernels.dispatch),
             Kernel::Combine => kernels.map(|kernels| kernels.combine),
             Kernel::HybridNarrow | Kernel::HybridWide | Kernel::HybridCombine => {
-                return hybrid.seconds(link, &rows).get() * 1e6;
+                let inside = hybrid.seconds(link, &rows).get() * 1e6;
+                return inside.max(self.network_micros(row, &rows, hybrid.start_micros));
             }
         };
         let Some(kernel) = kernel else { return f64::NAN };
         let inside = kernel.seconds(link, &rows, self.multiprocessors as f64).get() * 1e6;
-        inside.max(self.network_micros(row, &rows, &kernel))
+        inside.max(self.network_micros(row, &rows, kernel.start_micros))
     }
 
     /// What the network takes: bytes that leave the domain, and the latency of a tree.
-    fn network_micros(&self, row: &Accelerator, rows: &TokenRows, kernel: &TokenKernel) -> f64 {
+    fn network_micros(&self, row: &Accelerator, rows: &TokenRows, start_micros: f64) -> f64 {
         if self.domains == 1 {
             return 0.0;
         }
         let rate = row.inter_node_gb_per_sec * row.inter_node_fraction * 1e3;
         let latency = model::fabric::tree_latency(self.domains).get() * 1e6;
-        kernel.start_micros + latency + rows.bytes_between() / rate
+        start_micros + latency + rows.bytes_between() / rate
     }
 
     /// Predicted over measured time, less one, on an accelerator with this row.
@@ -201,7 +207,7 @@ fn deep_ep(text: &str) -> Vec<Exchange> {
 }
 
 /// Rows: system, ranks, multiprocessors, and three bandwidths that count a row for each rank that a
-/// token goes to.
+/// token goes to or, over the network, for each domain.
 fn hybrid_ep(text: &str) -> Vec<Exchange> {
     let parsed = |record: &csv::StringRecord| {
         let accelerator = accelerator(record.get(0)?)?;
@@ -213,7 +219,7 @@ fn hybrid_ep(text: &str) -> Vec<Exchange> {
                 accelerator,
                 kernel,
                 ranks,
-                domains: 1,
+                domains: ranks.div_ceil(accelerator.row().scale_up_domain_size),
                 hidden,
                 tokens,
                 topk: HYBRID_TOPK,
@@ -222,7 +228,9 @@ fn hybrid_ep(text: &str) -> Vec<Exchange> {
                 is_held_out: is_held_out(&format!("{kernel:?} {ranks} {multiprocessors}")),
             };
             let rows = exchange.rows();
-            let counted = rows.tokens * rows.copies * rows.row_bytes;
+            let copies =
+                if exchange.domains > 1 { exchange.domains_visited() } else { rows.copies };
+            let counted = rows.tokens * copies * rows.row_bytes;
             let rate: f64 = record.get(column)?.parse().ok()?;
             exchange.micros = counted / (rate * 1e3);
             Some(exchange)
@@ -304,7 +312,8 @@ pub fn loss_of_fit(first: AcceleratorId, name: Kernel, kernel: TokenKernel) -> f
 pub fn fitted_hybrid() -> HybridEp {
     let seen: Vec<&Exchange> = exchanges()
         .iter()
-        .filter(|exchange| !exchange.is_deep_ep() && !exchange.is_held_out)
+        .filter(|exchange| !exchange.is_deep_ep() && exchange.domains == 1)
+        .filter(|exchange| !exchange.is_held_out)
         .collect();
     let with = |constants: &[f64]| HybridEp {
         start_micros: constants[0],
