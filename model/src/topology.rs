@@ -167,8 +167,8 @@ impl Group {
         fabric::tree_latency(self.domains)
     }
 
-    /// Latencies of a gather or scatter in a ring beyond those of each domain's own: it passes every
-    /// rank, so of its n - d hops inside domains (d - 1) (g - 1) are left, and there are d - 1
+    /// Latencies of a gather or scatter in a ring beyond those of each domain's own: it passes all
+    /// ranks, so of its n - d hops inside domains (d - 1) (g - 1) are left, and there are d - 1
     /// between.
     ///
     /// Source: NCCL `tuning.cc`, the latency of rings; trees are for all-reduces alone there.
