@@ -2,6 +2,7 @@
 
 use crate::calibration::{AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
 use crate::choice::Choice;
+use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 
 /// How the devices of a node reach each other.
@@ -68,23 +69,17 @@ pub struct Accelerator {
     pub best_fp8_gemm_fraction: f64,
     /// What kernels reach inside a training step.
     pub kernels: Kernels,
-    /// Share of the intra-node bandwidth that collectives reach.
+    /// Links inside a domain: what collectives take beside their bytes.
+    pub fabric: Fabric,
+    /// Share of the intra-node bandwidth that gathers, scatters and all-reduces of many bytes
+    /// reach.
     pub intra_node_fraction: f64,
     /// Share of a NIC's bandwidth that collectives reach.
     pub inter_node_fraction: f64,
-    /// Share of the intra-node bandwidth that all-to-alls reach.
+    /// Share of the intra-node bandwidth that all-to-alls of many bytes reach.
     pub intra_all_to_all_fraction: f64,
     /// Share of a NIC's bandwidth that all-to-alls reach.
     pub inter_all_to_all_fraction: f64,
-    /// Time of a collective inside a node beyond its bytes and its hops: launch, synchronisation
-    /// and the ramp to full bandwidth, in microseconds.
-    pub collective_micros: f64,
-    /// Latency of a hop of a ring between neighbours in a node and of one over the network, in
-    /// microseconds; `None` where the library gathers by doubling instead.
-    pub ring_hop_micros: Option<[f64; 2]>,
-    /// Time of an all-to-all inside a node beyond its bytes, in microseconds: its ranks send to all
-    /// others at once.
-    pub all_to_all_micros: f64,
     /// Share of its time that a hidden collective still costs: it occupies cores and memory.
     pub communication_core_share: f64,
     /// Where the row comes from.
@@ -117,24 +112,17 @@ const BASE: Accelerator = Accelerator {
     best_gemm_fraction: 0.8,
     best_fp8_gemm_fraction: 0.709,
     kernels: HOPPER,
-    // NCCL on H100: 370 of 450 GB/s.
-    intra_node_fraction: 0.82,
+    fabric: NVLINK_4,
+    // Fitted with the fabric's constants.
+    intra_node_fraction: 0.864,
     // NCCL all-reduce on 32 H100: 370 of 8 x 50 GB/s a node.
     inter_node_fraction: 0.92,
-    // NCCL all-to-all in a node: A100 210 of 300, H100 320 of 450, B200 640 of 900 GB/s.
-    intra_all_to_all_fraction: 0.71,
+    intra_all_to_all_fraction: 0.784,
     // NCCL all-to-all over 32 GPUs: bus bandwidth of 24 and 48 GB/s on NICs of 25 and 50, of which
     // 24 in 31 bytes leave the node.
     inter_all_to_all_fraction: 0.74,
     // DeepSeek-V3, section 3.2: 20 of 132 streaming multiprocessors.
     communication_core_share: 0.15,
-    // nccl-tests on 8 H200: all-reduces, two such calls, take 0.1 ms longer than their bytes: 45 us
-    // with seven hops.
-    collective_micros: 32.0,
-    // NCCL tuning.cc: hops of a ring under LL128, the protocol between NVLink machines.
-    ring_hop_micros: Some([1.9, 4.0]),
-    // As a gather over eight.
-    all_to_all_micros: 45.0,
     source: NVIDIA,
 };
 
@@ -156,6 +144,7 @@ const A2: Accelerator = Accelerator {
     // 328 of 353.9 TFLOPS BF16 (limulidae, 24-core part).
     best_gemm_fraction: 0.927,
     kernels: ASCEND,
+    fabric: HCCS,
     // limulidae: all-gather over 8 NPUs at 149 of 196 GB/s.
     intra_node_fraction: 0.76,
     // HIXL: RoCE at 22.5 of 25 GB/s.
@@ -165,12 +154,6 @@ const A2: Accelerator = Accelerator {
     // No figure is published for Ascend. In DeepSeek-V3's trace of an overlapped pair, hiding
     // 80.4 ms of communication makes 118.2 ms of compute take 129.0 ms.
     communication_core_share: 0.134,
-    // 8 x 910B3: an all-gather of 3.1 MB takes 62 us on the device, of which 20 for its bytes.
-    collective_micros: 45.0,
-    // HCCL chooses halving and doubling or a mesh where a ring's hops would count.
-    ring_hop_micros: None,
-    // The same run: an all-to-all of 98 KB takes 62 us on the device.
-    all_to_all_micros: 62.0,
     source: MSMODELING,
     ..BASE
 };
@@ -192,12 +175,10 @@ const A100: Accelerator = Accelerator {
     // 271 of 312.
     best_gemm_fraction: 0.869,
     kernels: AMPERE,
-    // NCCL: 232 of 300 GB/s.
-    intra_node_fraction: 0.77,
-    // nccl-tests on 8 A100: all-reduces of 64 to 256 MB take 0.2 to 0.4 ms longer than their bytes:
-    // 120 us a call with seven hops.
-    collective_micros: 107.0,
-    all_to_all_micros: 120.0,
+    fabric: NVLINK_3,
+    // Fitted with the fabric's constants.
+    intra_node_fraction: 0.796,
+    intra_all_to_all_fraction: 0.788,
     ..BASE
 };
 
@@ -247,15 +228,10 @@ const B200: Accelerator = Accelerator {
     best_gemm_fraction: 0.776,
     best_fp8_gemm_fraction: 0.763,
     kernels: BLACKWELL,
-    // SimuMax's benchmarks of an 8-GPU node: all-gather 0.674, reduce-scatter 0.673 of 900 GB/s,
-    // all-to-all 0.597. NCCL's all-reduce reaches 682 GB/s without NVLS.
-    intra_node_fraction: 0.674,
-    intra_all_to_all_fraction: 0.597,
-    // The same: gathers take 23.1 + 9.2 (n - 1) us beyond their bytes, scatters 25.6 + 8.0 (n - 1).
-    collective_micros: 24.0,
-    ring_hop_micros: Some([8.6, 4.0]),
-    // The same: 58 us over two ranks, 41 over four, 51 over eight.
-    all_to_all_micros: 50.0,
+    fabric: NVLINK_5,
+    // Fitted with the fabric's constants.
+    intra_node_fraction: 0.834,
+    intra_all_to_all_fraction: 0.799,
     ..BASE
 };
 
@@ -348,6 +324,9 @@ accelerators! {
     A100Pcie80gb = "a100-pcie-80gb", Accelerator {
         title: "NVIDIA A100 PCIe 80 GB",
         hbm_gb_per_sec: 1_935.0, intra_node_gb_per_sec: 32.0,
+        fabric: PCI_EXPRESS,
+        // The shares of NVLink that NCCL is published with; none is of PCI Express.
+        intra_node_fraction: 0.77, intra_all_to_all_fraction: 0.71,
         ..A100
     };
     A800Sxm80gb = "a800-sxm-80gb", Accelerator {
@@ -401,8 +380,6 @@ accelerators! {
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
         sustained_clock: CLOCKS.gb200,
         wide_rate: CLOCKS.grace_wide,
-        // Domains of 72: B200's hops were measured over eight, the usual ones are for any number.
-        ring_hop_micros: BASE.ring_hop_micros,
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -416,8 +393,6 @@ accelerators! {
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
         sustained_clock: CLOCKS.gb300,
         wide_rate: CLOCKS.grace_wide,
-        // Domains of 72: B200's hops were measured over eight, the usual ones are for any number.
-        ring_hop_micros: BASE.ring_hop_micros,
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };

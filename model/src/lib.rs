@@ -25,6 +25,7 @@ pub mod alias;
 pub mod calibration;
 pub mod choice;
 pub mod design;
+pub mod fabric;
 pub mod file;
 pub mod knob;
 pub mod link;

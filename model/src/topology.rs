@@ -3,6 +3,7 @@
 use crate::accelerator::{Accelerator, IntraNode};
 use crate::choice::RankOrder;
 use crate::design::Design;
+use crate::fabric::{self, Fabric};
 use crate::plan::{Plan, wiring};
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
@@ -19,12 +20,10 @@ pub(crate) struct Machine {
     pub(crate) ring: Links,
     /// What all-to-alls reach.
     pub(crate) all_to_all: Links,
-    /// Set-up of a collective inside a domain.
-    pub(crate) set_up: Seconds,
-    /// Set-up of an all-to-all inside a domain.
-    pub(crate) all_to_all_set_up: Seconds,
-    /// A ring's hop inside a domain and between domains; none where gathers double instead.
-    pub(crate) ring_hops: Option<[Seconds; 2]>,
+    /// Links of a domain.
+    pub(crate) fabric: Fabric,
+    /// Bandwidth of one device to its domain, all of it.
+    pub(crate) link: BytesPerSecond,
     /// Per device to host memory.
     pub(crate) host: BytesPerSecond,
     /// Host memory for each device.
@@ -85,12 +84,38 @@ impl Machine {
             wiring: wiring(design),
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
-            set_up: Seconds::micros(row.collective_micros),
-            all_to_all_set_up: Seconds::micros(row.all_to_all_micros),
-            ring_hops: row.ring_hop_micros.map(|hops| hops.map(Seconds::micros)),
+            fabric: row.fabric,
+            link: BytesPerSecond::gb(intra),
             host: BytesPerSecond::gb(cluster.host_gb_per_sec.unwrap_or(row.host_gb_per_sec)),
             host_memory: Bytes::gib(host_memory / node as f64),
         }
+    }
+
+    /// Time of an all-gather or a reduce-scatter of these bytes among so many ranks of a domain.
+    pub(crate) fn gather(&self, ranks: u64, whole_bytes: f64) -> Seconds {
+        self.fabric.gather(self.mesh(self.ring.intra, ranks), ranks, whole_bytes)
+    }
+
+    /// Time that an all-reduce of these bytes takes inside domains. A switch adds up what its own
+    /// ranks hold; between domains nothing is measured of it.
+    pub(crate) fn all_reduce(&self, group: &Group, whole_bytes: f64) -> Seconds {
+        let (rate, ranks) = (self.mesh(self.ring.intra, group.close), group.close);
+        if group.domains == 1 {
+            self.fabric.all_reduce(rate, ranks, whole_bytes)
+        } else {
+            self.fabric.ring_all_reduce(rate, ranks, whole_bytes)
+        }
+    }
+
+    /// Time of an all-to-all among so many ranks of a domain, each with these bytes.
+    pub(crate) fn all_to_all(&self, ranks: u64, whole_bytes: f64) -> Seconds {
+        let rate = self.mesh(self.all_to_all.intra, ranks);
+        self.fabric.all_to_all(rate, ranks, whole_bytes)
+    }
+
+    /// Time of a send of these bytes to a rank of the same domain.
+    pub(crate) fn send(&self, bytes: f64) -> Seconds {
+        self.fabric.send(self.mesh(self.ring.intra, 2), bytes)
     }
 
     /// What `members` of a domain, the device counted, get of its bandwidth.
@@ -137,42 +162,25 @@ impl Group {
         (inner, Self { size: parts, close: between, domains: parts / between })
     }
 
-    /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside: a tree
-    /// adds [`DOUBLING_SECONDS`] for each of its levels, log2(domains) rounded up.
-    ///
-    /// Source: NCCL all-reduces on H100, which are two such calls: over 32, 256, 1,024 and 8,192
-    /// GPUs they take 0.2, 0.4, 0.6 and 0.9 ms longer than their bytes at 370 GB/s.
+    /// Time that an all-gather or a reduce-scatter between domains takes beyond one inside.
     pub(crate) fn tree_latency(&self) -> Seconds {
-        let levels = u64::BITS - (self.domains.max(1) - 1).leading_zeros();
-        Seconds::new(DOUBLING_SECONDS * f64::from(levels))
+        fabric::tree_latency(self.domains)
     }
 
-    /// Latencies of a half of an all-reduce, inside domains and between them: a chain passes the
-    /// ranks of each domain, a tree joins the domains.
-    ///
-    /// Source: NCCL `tuning.cc`, the latency of trees. SimuMax measured 61 us for both halves over
-    /// eight B200, NCCL's own tests 90 us over eight H200 and 240 us over eight A100.
-    pub(crate) fn chain_latency(&self, hops: Option<[Seconds; 2]>) -> [Seconds; 2] {
-        let chain = if hops.is_some() { CHAIN_HOP_SECONDS * (self.close - 1) as f64 } else { 0.0 };
-        [Seconds::new(chain), self.tree_latency()]
-    }
-
-    /// The same of a gather or scatter in a ring, inside domains and between them: it passes every
-    /// rank, so its hops inside are n - d and those between d - 1.
+    /// Latencies of a gather or scatter in a ring beyond those of each domain's own: it passes all
+    /// ranks, so of its n - d hops inside domains (d - 1) (g - 1) are left, and there are d - 1
+    /// between.
     ///
     /// Source: NCCL `tuning.cc`, the latency of rings; trees are for all-reduces alone there.
-    pub(crate) fn ring_latency(&self, hops: Option<[Seconds; 2]>) -> [Seconds; 2] {
-        let Some([near, far]) = hops else { return [Seconds::ZERO, self.tree_latency()] };
-        let between = self.domains.max(1) - 1;
-        [near * (self.size - self.domains) as f64, far * between as f64]
+    pub(crate) fn ring_latency(&self, fabric: &Fabric) -> [Seconds; 2] {
+        let Some(far) = fabric.network_hop_micros else {
+            return [Seconds::ZERO, self.tree_latency()];
+        };
+        let between = (self.domains.max(1) - 1) as f64;
+        let inside = between * (self.close - 1) as f64;
+        [fabric.ring.hop_micros * inside, far * between].map(Seconds::micros)
     }
 }
-
-/// Latency of a hop between neighbours in a node, in NCCL's trees: LL128 over NVLink.
-const CHAIN_HOP_SECONDS: f64 = 1.9e-6;
-
-/// Further time of a collective for each doubling of the domains that take part.
-const DOUBLING_SECONDS: f64 = 45e-6;
 
 impl Plan {
     /// The tensor-parallel group.
@@ -219,12 +227,13 @@ impl Plan {
         Group::strided(&self.machine, self.sizes.edp, stride)
     }
 
-    /// Is the next pipeline stage in the same domain?
+    /// Is the next pipeline stage in the same domain? At least every second one has to be, the same
+    /// for all ranks of a stage: two blocks of ranks must fit.
     pub(crate) fn pp_is_close(&self) -> bool {
         let stride = match self.design().parallel.rank_order {
             RankOrder::TpCpEpDpPp => self.sizes.world / self.sizes.pp,
             RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.cp,
         };
-        stride < self.machine.domain
+        2 * stride <= self.machine.domain
     }
 }

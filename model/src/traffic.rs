@@ -3,15 +3,16 @@
 //! Letters: T tokens of a TP group, T' tokens of a rank, S bytes that everyone ends up with,
 //! g ranks of a group in one domain, d domains, n = g d. Bytes are what one device sends.
 
+mod experts;
 mod repeats;
 
 use alloc::vec::Vec;
 
-use crate::choice::{ContextParallelAlgo, Dispatcher, Precision};
+use crate::choice::ContextParallelAlgo;
 use crate::estimate::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::plan::Plan;
-use crate::topology::{Group, Links, ulysses_ranks};
+use crate::topology::{Group, ulysses_ranks};
 use crate::units::{BytesPerSecond, Seconds};
 
 pub(crate) use repeats::Repeats;
@@ -104,28 +105,16 @@ impl Boundary {
 }
 
 impl Plan {
-    /// A call that sends these bytes inside the domain and between domains, at these rates.
-    fn call(&self, group: &Group, bytes: [f64; 2], rates: &Links) -> Call {
-        let set_up = self.machine.set_up;
-        self.delayed_call(group, bytes, rates, [set_up, set_up + group.tree_latency()])
-    }
-
-    /// The same with these latencies inside the domain and between domains.
-    fn delayed_call(
+    /// Bytes between domains and their time.
+    fn between(
         &self,
         group: &Group,
-        [intra, inter]: [f64; 2],
-        rates: &Links,
-        [near, far]: [Seconds; 2],
-    ) -> Call {
-        let time = |bytes: f64, rate: BytesPerSecond, latency: Seconds| {
-            if bytes > 0.0 { bytes / rate.get() + latency.get() } else { 0.0 }
-        };
-        let close = self.machine.mesh(rates.intra, group.close);
-        Call {
-            intra: [intra, time(intra, close, near)],
-            inter: [inter, time(inter, rates.inter, far)],
-        }
+        bytes: f64,
+        rate: BytesPerSecond,
+        start_micros: f64,
+    ) -> [f64; 2] {
+        let latency = Seconds::micros(start_micros) + group.tree_latency();
+        [bytes, if bytes > 0.0 { bytes / rate.get() + latency.get() } else { 0.0 }]
     }
 
     /// All-gather of S bytes, or reduce-scatter of S: first each rank's share between domains,
@@ -136,22 +125,45 @@ impl Plan {
     /// A ring passes every rank of a domain; between domains a tree is as fast for a layer's calls.
     fn gather(&self, group: &Group, whole_bytes: f64) -> Call {
         let machine = &self.machine;
-        let [hops, _] = group.ring_latency(machine.ring_hops);
-        let latencies = [machine.set_up + hops, machine.set_up + group.tree_latency()];
-        self.delayed_call(group, gathered_bytes(group, whole_bytes), &machine.ring, latencies)
+        let [hops, _] = group.ring_latency(&machine.fabric);
+        let [inside, between] = gathered_bytes(group, whole_bytes);
+        let seconds = machine.gather(group.close, whole_bytes).get();
+        let further = if inside > 0.0 { hops.get() } else { 0.0 };
+        let start = machine.fabric.ring.start_micros;
+        Call {
+            intra: [inside, seconds + further],
+            inter: self.between(group, between, machine.ring.inter, start),
+        }
+    }
+
+    /// All-reduce of S bytes: a scatter and a gather, or one reduction in a switch.
+    fn all_reduce(&self, group: &Group, whole_bytes: f64) -> Call {
+        let machine = &self.machine;
+        let [inside, between] = gathered_bytes(group, 2.0 * whole_bytes);
+        let start = machine.fabric.ring.start_micros;
+        let once = self.between(group, between / 2.0, machine.ring.inter, start);
+        Call {
+            intra: [inside, machine.all_reduce(group, whole_bytes).get()],
+            inter: once.map(|x| 2.0 * x),
+        }
     }
 
     /// All-to-all of B bytes per rank, an n-th to each: (g - 1) / n inside, (n - g) / n between.
     fn all_to_all(&self, group: &Group, bytes: f64) -> Call {
         let (g, n) = (group.close as f64, group.size as f64);
-        self.exchange(group, [bytes * (g - 1.0) / n, bytes * (n - g) / n])
+        let machine = &self.machine;
+        let start = machine.fabric.all_to_all.start_micros;
+        let between = bytes * (n - g) / n;
+        Call {
+            intra: self.all_to_all_inside(group, bytes * g / n),
+            inter: self.between(group, between, machine.all_to_all.inter, start),
+        }
     }
 
-    /// An all-to-all that sends these bytes inside the domain and between domains.
-    fn exchange(&self, group: &Group, bytes: [f64; 2]) -> Call {
-        let set_up = self.machine.all_to_all_set_up;
-        let latencies = [set_up, set_up + group.tree_latency()];
-        self.delayed_call(group, bytes, &self.machine.all_to_all, latencies)
+    /// All-to-all of B bytes per rank among the ranks of a domain: bytes sent and their time.
+    fn all_to_all_inside(&self, group: &Group, bytes: f64) -> [f64; 2] {
+        let g = group.close as f64;
+        [bytes * (g - 1.0) / g, self.machine.all_to_all(group.close, bytes).get()]
     }
 
     /// Every exchange of the layers, without pipeline and data parallelism.
@@ -192,10 +204,8 @@ impl Plan {
                 shared,
                 ..Calls::default()
             };
-            let once = self.gather(&group, hidden);
-            let twice =
-                Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
-            push(list, Axis::Tp, Collective::AllReduce, &twice, calls);
+            let call = self.all_reduce(&group, hidden);
+            push(list, Axis::Tp, Collective::AllReduce, &call, calls);
             return;
         }
         let (attention_hidden, latent_width) = match self.shape.mla {
@@ -280,53 +290,15 @@ impl Plan {
         // A ring that leaves the domain is as slow as its slowest link.
         let crosses = group.domains > 1;
         let steps = (ring - 1) as f64;
-        // Inside it, each rank has one neighbour to send to.
-        let neighbours = Group { size: 2, close: 2, domains: 1 };
+        let machine = &self.machine;
         let call = if crosses {
-            self.call(&group, [0.0, key_value], &self.machine.ring)
+            let start = machine.fabric.ring.start_micros;
+            let inter = self.between(&group, key_value, machine.ring.inter, start);
+            Call { inter, ..Call::default() }
         } else {
-            self.call(&neighbours, [key_value, 0.0], &self.machine.ring)
+            Call { intra: [key_value, machine.send(key_value).get()], ..Call::default() }
         };
         push(list, Axis::Cp, Collective::P2p, &call, layers([steps, 2.0 * steps]));
-    }
-
-    /// EP: dispatch and combine, forward and backward.
-    fn expert_exchanges(&self, list: &mut Vec<Exchange>) {
-        if self.shape.moe_layers == 0 {
-            return;
-        }
-        let schedule = &self.design().schedule;
-        let group = self.ep_group();
-        if self.sizes.ep > 1 {
-            match schedule.moe_token_dispatcher_type {
-                Dispatcher::Allgather => self.gathered_dispatch(list, &group),
-                Dispatcher::Flex => self.deduplicated_dispatch(list, &group),
-                Dispatcher::Alltoall
-                    if schedule.moe_hierarchical_alltoallv && group.domains > 1 =>
-                {
-                    self.hierarchical_dispatch(list, &group);
-                }
-                Dispatcher::Alltoall => {
-                    let call = self.awaited(self.all_to_all(&group, self.dispatched_bytes()));
-                    push(list, Axis::Ep, Collective::AllToAll, &call, both_ways(1.0));
-                }
-            }
-        }
-        if self.sizes.etp > 1 {
-            // The ranks that share an expert gather its rows and scatter its sums.
-            let rows = self.expert_rows() * self.row_bytes();
-            let call = self.awaited(self.gather(&self.etp_group(), rows));
-            let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
-            let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
-            push(list, Axis::Ep, Collective::AllGather, &call, gathers);
-            push(list, Axis::Ep, Collective::ReduceScatter, &call, scatters);
-        }
-    }
-
-    /// The same call when the rank that gets the most of it is waited for.
-    fn awaited(&self, call: Call) -> Call {
-        let longer = |[bytes, seconds]: [f64; 2]| [bytes, seconds * self.effect.imbalance];
-        Call { intra: longer(call.intra), inter: longer(call.inter) }
     }
 
     /// Counts that an auxiliary loss adds up over ranks, once a forward: an all-reduce, which is a
@@ -339,108 +311,13 @@ impl Plan {
         let size = scope.ranks as u64;
         let close = size.min(self.machine.domain).max(1);
         let group = Group { size, close, domains: size.div_ceil(close) };
-        let once = self.gather(&group, scope.bytes);
-        let twice = Call { intra: once.intra.map(|x| 2.0 * x), inter: once.inter.map(|x| 2.0 * x) };
+        let call = self.all_reduce(&group, scope.bytes);
         let calls = Calls { moe: [1.0, 0.0], ..Calls::default() };
-        push(list, Axis::Ep, Collective::AllReduce, &twice, calls);
-    }
-
-    /// Time in which each rank of an expert-parallel group sends these bytes to its others.
-    pub(crate) fn expert_exchange_seconds(&self, bytes: f64) -> f64 {
-        let call = self.all_to_all(&self.ep_group(), bytes);
-        call.intra[1].max(call.inter[1])
+        push(list, Axis::Ep, Collective::AllReduce, &call, calls);
     }
 
     fn row_bytes(&self) -> f64 {
         self.shape.hidden as f64 * self.activation_bytes()
-    }
-
-    /// What a rank sends to experts, itself counted: T' k h, after capacity.
-    pub(crate) fn dispatched_bytes(&self) -> f64 {
-        self.copies_per_rank() * self.row_bytes()
-    }
-
-    /// All tokens to every rank of the group; combine scatters the sums.
-    fn gathered_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
-        let whole = self.tokens_per_rank() * group.size as f64 * self.row_bytes();
-        let call = self.gather(group, whole);
-        let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
-        let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
-        push(list, Axis::Ep, Collective::AllGather, &call, gathers);
-        push(list, Axis::Ep, Collective::ReduceScatter, &call, scatters);
-    }
-
-    /// Between domains every rank gathers the tokens of its peers, (d - 1) T' h; inside, each copy
-    /// goes to its expert's rank, T' k h (g - 1) / g. Combine takes the same way back.
-    ///
-    /// Flat, T' k h (n - g) / n crosses: k / d times as much.
-    /// Source: Pangu Ultra MoE, hierarchical EP; MindSpeed `moe-hierarchical-alltoallv`.
-    fn hierarchical_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
-        let (g, d) = (group.close as f64, group.domains as f64);
-        let between = self.tokens_per_rank() * (d - 1.0) * self.row_bytes();
-        let inside = self.dispatched_bytes() * (g - 1.0) / g;
-        let gathers = Calls { moe: [1.0, 1.0], dispatch: 1.0, ..Calls::default() };
-        let scatters = Calls { moe: [1.0, 1.0], ..Calls::default() };
-        let inter = self.call(group, [0.0, between], &self.machine.ring);
-        let intra = self.awaited(self.exchange(group, [inside, 0.0]));
-        push(list, Axis::Ep, Collective::AllGather, &inter, gathers);
-        push(list, Axis::Ep, Collective::ReduceScatter, &inter, scatters);
-        push(list, Axis::Ep, Collective::AllToAll, &intra, both_ways(1.0));
-    }
-
-    /// A token crosses once to each domain that has one of its experts, then goes once to each rank
-    /// inside that has some; sums take the same way back.
-    ///
-    /// Source: DeepEP and HybridEP, whose kernels send a token to ranks, not to experts.
-    fn deduplicated_dispatch(&self, list: &mut Vec<Exchange>, group: &Group) {
-        let (g, d) = (group.close as f64, group.domains as f64);
-        let remote = self.domains_visited(group) * (d - 1.0) / d;
-        let between = self.tokens_per_rank() * remote * self.row_bytes();
-        let share = self.ranks_visited(group) / self.shape.topk.max(1) as f64;
-        let inside = self.dispatched_bytes() * share * (g - 1.0) / g;
-        let ring = &self.machine.ring;
-        let combine = self.awaited(self.call(group, [inside, between], ring));
-        // DeepSeek-V3 dispatches in 8 bits and combines in 16.
-        if self.design().training.precision == Precision::Fp8Blockwise {
-            let narrow = 1.0 / self.activation_bytes();
-            let dispatch = [inside * narrow, between * narrow];
-            let dispatch = self.awaited(self.call(group, dispatch, ring));
-            let once = |dispatch| Calls { moe: [1.0, 1.0], dispatch, ..Calls::default() };
-            push(list, Axis::Ep, Collective::AllToAll, &dispatch, once(1.0));
-            push(list, Axis::Ep, Collective::AllToAll, &combine, once(0.0));
-            return;
-        }
-        push(list, Axis::Ep, Collective::AllToAll, &combine, both_ways(1.0));
-    }
-
-    /// Ranks that have some of a token's experts: n (1 - (1 - 1/n)^k) for even routing over the n
-    /// ranks of the domains that it visits.
-    fn ranks_visited(&self, group: &Group) -> f64 {
-        let reach = self.domains_visited(group) / group.domains as f64;
-        let ranks = (group.size as f64 * reach.min(1.0)).max(1.0);
-        let topk = self.shape.topk as f64;
-        (ranks * (1.0 - libm::pow(1.0 - 1.0 / ranks, topk))).min(topk)
-    }
-
-    /// Domains that a token's experts lie in, its own counted: d (1 - (1 - 1/d)^k) for even
-    /// routing, at most those of the router groups that it keeps.
-    ///
-    /// Source: DeepSeek-V3, section 2.1.2 (node-limited routing); the expectation is derived.
-    pub(crate) fn domains_visited(&self, group: &Group) -> f64 {
-        let d = group.domains as f64;
-        let topk = self.shape.topk as f64;
-        let spread = d * (1.0 - libm::pow(1.0 - 1.0 / d, topk));
-        let transformer = &self.design().transformer;
-        if transformer.moe_router_group_balanced {
-            // Every group is visited, and groups lie evenly on the domains.
-            return transformer.moe_router_num_groups.map_or(spread, |groups| d.min(groups as f64));
-        }
-        match (transformer.moe_router_num_groups, transformer.moe_router_group_topk) {
-            (Some(groups), Some(kept)) => {
-                spread.min(kept as f64 * libm::ceil(d / groups as f64)).max(1.0)
-            }
-            _ => spread.max(1.0),
-        }
     }
 
     /// What one stage sends to the next for one chunk of a micro-batch, T' h, and how it gets
@@ -489,15 +366,23 @@ impl Plan {
         whole_bytes: f64,
         calls: f64,
     ) -> [[f64; 2]; 2] {
-        let bytes = gathered_bytes(group, whole_bytes);
-        let hops = if collective == Collective::AllReduce {
-            group.chain_latency(self.machine.ring_hops)
+        let machine = &self.machine;
+        let start = machine.fabric.ring.start_micros;
+        if collective == Collective::AllReduce {
+            let whole = self.all_reduce(group, whole_bytes);
+            return [whole.intra, whole.inter].map(|row| row.map(|x| x / 2.0));
+        }
+        let [inside, between] = gathered_bytes(group, whole_bytes);
+        let [near, far] = group.ring_latency(&machine.fabric);
+        let seconds = machine.gather(group.close, whole_bytes / calls) + near;
+        let far = Seconds::micros(start) + far;
+        let later = if between > 0.0 {
+            between / machine.ring.inter.get() + far.get() * calls
         } else {
-            group.ring_latency(self.machine.ring_hops)
+            0.0
         };
-        let latencies = hops.map(|hops| (self.machine.set_up + hops) * calls);
-        let call = self.delayed_call(group, bytes, &self.machine.ring, latencies);
-        [call.intra, call.inter]
+        let sooner = if inside > 0.0 { seconds.get() * calls } else { 0.0 };
+        [[inside, sooner], [between, later]]
     }
 }
 
@@ -505,11 +390,6 @@ impl Plan {
 fn gathered_bytes(group: &Group, whole_bytes: f64) -> [f64; 2] {
     let (g, d) = (group.close as f64, group.domains as f64);
     [whole_bytes * (g - 1.0) / g, whole_bytes * (d - 1.0) / (d * g)]
-}
-
-/// Dispatch and combine in both passes; recomputing the permutation dispatches again.
-fn both_ways(dispatch: f64) -> Calls {
-    Calls { moe: [2.0, 2.0], dispatch, ..Calls::default() }
 }
 
 fn push(list: &mut Vec<Exchange>, axis: Axis, collective: Collective, call: &Call, calls: Calls) {

@@ -94,7 +94,6 @@ fn the_calibrated_state_of_ascend_is_that_of_2026() {
 }
 
 #[test]
-#[expect(clippy::float_cmp, reason = "the same constants give the same bits")]
 fn an_entry_that_is_set_replaces_the_states_own() {
     let may = step(&[("software", "ascend-2025-05")]);
     let by_hand = [

@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// Leave the fit out: only the errors of the peak memory
     #[arg(long)]
     memory: bool,
+    /// Print the constants of collectives and of the exchanges of experts, fitted to measured ones
+    #[arg(long)]
+    collectives: bool,
 }
 
 /// Runs the fit, then says what it wrote and what that asks for.
@@ -28,6 +31,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut fit = workspace.cargo(line.split(' '));
     if arguments.memory {
         fit.arg("--memory");
+    }
+    if arguments.collectives {
+        return command::run(fit.arg("--collectives"));
     }
     if arguments.dry_run {
         return command::run(fit.arg("--dry-run"));

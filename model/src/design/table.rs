@@ -315,8 +315,7 @@ Schedule schedule {
     moe_token_dispatcher_type: Dispatcher = Dispatcher::Alltoall,
         knob("Token dispatcher", Choice(Dispatcher::NAMES), "How tokens reach their experts");
     moe_flex_dispatcher_backend: FlexBackend = FlexBackend::Deepep,
-        knob("Flex backend", Choice(FlexBackend::NAMES), "The library behind the flex dispatcher")
-            .not_offered("both libraries send the same bytes; their kernels are not told apart");
+        knob("Flex backend", Choice(FlexBackend::NAMES), "The library behind the flex dispatcher");
     moe_hierarchical_alltoallv: bool = false,
         knob("Hierarchical all-to-all", Flag,
             "All-gather between nodes among equal TP ranks, then all-to-all inside the node")

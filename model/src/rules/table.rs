@@ -81,8 +81,7 @@ fn overlaps_pairs(d: &Design) -> bool {
 }
 
 /// The knobs that aren't offered yet.
-const NOT_OFFERED: [KnobId; 3] =
-    [KnobId::moe_flex_dispatcher_backend, KnobId::host_binding, KnobId::data_loader_offload];
+const NOT_OFFERED: [KnobId; 2] = [KnobId::host_binding, KnobId::data_loader_offload];
 
 /// The first of them that isn't at its neutral value.
 fn not_offered(d: &Design) -> Option<String> {
@@ -569,6 +568,6 @@ rules! {
             indivisible(copies, ep, || format!("EP {ep} doesn't divide {copies} redundant experts"))
         };
     design_uses_what_is_modelled
-        [moe_flex_dispatcher_backend, host_binding, data_loader_offload] crate::source::DERIVED,
+        [host_binding, data_loader_offload] crate::source::DERIVED,
         |d| not_offered(d);
 }

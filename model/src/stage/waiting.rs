@@ -56,8 +56,9 @@ pub(crate) struct Waits {
 /// What a pass that runs without a partner spends.
 pub(super) fn alone(plan: &Plan, pass: &Pass, is_backward: bool) -> Waiting {
     let exposed = exposed_alone(plan, pass, is_backward);
-    let hidden = [TP, CP, EP, DP].map(|axis| (pass.busy(plan, axis) - exposed[axis]).max(0.0));
-    let contention = plan.cost_of_hiding(hidden.iter().sum());
+    let cost =
+        |axis: usize| plan.core_share(axis) * (pass.busy(plan, axis) - exposed[axis]).max(0.0);
+    let contention = [TP, CP, EP, DP].into_iter().map(cost).sum();
     Waiting { exposed, contention, host: pass.host_wait }
 }
 
@@ -77,9 +78,13 @@ impl Plan {
         self.design().schedule.moe_hierarchical_alltoallv
     }
 
-    /// What seconds of communication under compute cost: a collective occupies some of the cores.
-    pub(crate) fn cost_of_hiding(&self, hidden: f64) -> f64 {
-        hidden.max(0.0) * self.accelerator().communication_core_share
+    /// Share of the cores that an axis's exchanges occupy: what a second of them costs compute.
+    pub(crate) fn core_share(&self, axis: usize) -> f64 {
+        if axis == EP {
+            self.expert_exchange_core_share()
+        } else {
+            self.accelerator().communication_core_share
+        }
     }
 
     /// What a forward and a backward spend beside their kernels as a pair in which compute waits
@@ -98,11 +103,11 @@ impl Plan {
         for axis in [PP, DP] {
             waiting.exposed[axis] = alone[0].exposed[axis] + alone[1].exposed[axis];
         }
-        let all: f64 = (0..AXES.len())
+        let hidden = |axis| ahead.busy(self, axis) + back.busy(self, axis) - waiting.exposed[axis];
+        let costs = (0..AXES.len())
             .filter(|axis| ![PP, HOST].contains(axis))
-            .map(|axis| ahead.busy(self, axis) + back.busy(self, axis) - waiting.exposed[axis])
-            .sum();
-        waiting.contention = self.cost_of_hiding(all);
+            .map(|axis| hidden(axis) * self.core_share(axis));
+        waiting.contention = costs.sum::<f64>().max(0.0);
         let launches = ahead.launches() + back.launches();
         let device = ahead.kernels() + back.kernels() + waiting.seconds();
         // One thread launches both, so that both wait where it reads back for one of them.

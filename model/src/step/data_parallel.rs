@@ -9,7 +9,7 @@ use crate::layout::Span;
 use crate::operator::Device;
 use crate::params::RankParams;
 use crate::plan::Plan;
-use crate::stage::StageWork;
+use crate::stage::{DP, StageWork};
 
 /// Parameters of a gradient bucket, at least, and for each data-parallel rank: more ranks need
 /// larger calls, which the latency of their ring would spoil otherwise.
@@ -93,7 +93,8 @@ impl OnceAStep {
         };
         let (scatter, gather) = (exposed(0), exposed(1));
         let hidden: f64 = passes.iter().map(|links| links[0].max(links[1])).sum();
-        [scatter + gather, plan.cost_of_hiding(hidden - scatter - gather)]
+        let hidden = (hidden - scatter - gather).max(0.0);
+        [scatter + gather, hidden * plan.core_share(DP)]
     }
 }
 

@@ -1,7 +1,9 @@
 //! Where ranks are and what they hold: the order of ranks moves no exchange that it doesn't
 //! concern, a direction moves its own parameters, and what comes back takes room.
 
-use model::estimate::{Axis, LinkLevel};
+use model::accelerator::AcceleratorId;
+use model::choice::Choice;
+use model::estimate::{Axis, Collective, LinkLevel};
 
 use super::*;
 
@@ -173,47 +175,110 @@ fn an_all_reduce_over_data_parallel_ranks_takes_a_step_more_for_each_doubling() 
     assert!((ring - (16e-6 / 0.125 - 8e-6 / 0.25)).abs() < 1e-9, "{ring}");
 }
 
-/// Time of a call of this axis inside the node when this knob is 2, 4 and 8.
-fn calls_in_a_node(preset: &str, axis: Axis, knob: &str, settings: &[(&str, &str)]) -> [f64; 3] {
+/// Bytes and time of a call of this axis inside the node.
+fn call_in_a_node(preset: &str, axis: Axis, settings: &[(&str, &str)]) -> [f64; 2] {
     let single = [("tp", "1"), ("sequence_parallel", "false"), ("pp", "1"), ("gbs", "64")];
-    ["2", "4", "8"].map(|ranks| {
-        let estimate = of(preset, &[&single, settings, &[(knob, ranks)]].concat());
-        let near = |row: &&model::estimate::Communication| {
-            row.axis == axis && row.link == LinkLevel::IntraNode
-        };
-        let row = estimate.communication.iter().find(near).unwrap();
-        row.time.get() * row.bytes_per_call.get() / row.bytes.get()
-    })
+    let estimate = of(preset, &[&single, settings].concat());
+    let near = |row: &&model::estimate::Communication| {
+        row.axis == axis && row.link == LinkLevel::IntraNode
+    };
+    let row = estimate.communication.iter().find(near).unwrap();
+    let bytes = row.bytes_per_call.get();
+    [bytes, row.time.get() * bytes / row.bytes.get()]
 }
 
-/// A chain passes the ranks of a node, one hop of 1.9 us each, in both halves of an all-reduce.
+/// The estimate's all-reduce is the measured one: start, hops, bytes and ramp, or the switch.
 #[test]
-fn an_all_reduce_in_a_node_takes_a_hop_more_for_each_rank() {
-    for accelerator in ["h100-sxm-80gb", "b200"] {
-        let settings =
-            [("accelerator", accelerator), ("data_parallel_sharding_strategy", "no_shard")];
-        let [two, four, eight] = calls_in_a_node("llama-3-8b", Axis::Dp, "num_devices", &settings);
-        // What is sent grows by a quarter, then by an eighth; hops by 2 a half, then by 4.
-        let hop = (2.0 * (eight - four) - (four - two)) / 12.0;
-        assert!((hop - 1.9e-6).abs() < 1e-9, "{accelerator}: {hop}");
+fn an_all_reduce_in_a_node_takes_what_its_links_take() {
+    for accelerator in [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200]
+    {
+        for ranks in [2_u64, 4, 8] {
+            let settings = [
+                ("accelerator", accelerator.name()),
+                ("data_parallel_sharding_strategy", "no_shard"),
+                ("num_devices", &ranks.to_string()),
+            ];
+            let [bytes, seconds] = call_in_a_node("llama-3-8b", Axis::Dp, &settings);
+            let whole = bytes / 2.0 * ranks as f64 / (ranks - 1) as f64;
+            let expected = accelerator.row().collective(Collective::AllReduce, ranks, whole).get();
+            let error = seconds / expected - 1.0;
+            assert!(error.abs() < 1e-12, "{accelerator:?}, {ranks}: {seconds} {expected}");
+        }
     }
 }
 
-/// Each rank of an all-to-all sends to all others at once.
+/// The same of an all-to-all, whose ranks send to all others at once.
 #[test]
-fn an_all_to_all_in_a_node_is_set_up_once_whatever_its_ranks() {
-    for (accelerator, micros) in [("h100-sxm-80gb", 45.0), ("b200", 50.0), ("a100-sxm-80gb", 120.0)]
+fn an_all_to_all_in_a_node_takes_what_its_links_take() {
+    for accelerator in [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200]
     {
+        for ranks in [2_u64, 4, 8] {
+            let settings = [
+                ("accelerator", accelerator.name()),
+                ("num_devices", "8"),
+                ("moe_token_dispatcher_type", "alltoall"),
+                ("ep", &ranks.to_string()),
+            ];
+            let [bytes, seconds] = call_in_a_node("qwen3-30b-a3b", Axis::Ep, &settings);
+            let whole = bytes * ranks as f64 / (ranks - 1) as f64;
+            let expected = accelerator.row().collective(Collective::AllToAll, ranks, whole).get();
+            let error = seconds / expected - 1.0;
+            assert!(error.abs() < 1e-12, "{accelerator:?}, {ranks}: {seconds} {expected}");
+        }
+    }
+}
+
+/// Of a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes over
+/// the network.
+#[test]
+fn an_exchange_leaves_a_rack_only_where_its_group_is_larger() {
+    let links = |ep: &str, pp: &str| {
         let settings = [
-            ("accelerator", accelerator),
-            ("num_devices", "8"),
+            ("accelerator", "gb200"),
+            ("num_devices", "256"),
+            ("tp", "1"),
+            ("sequence_parallel", "false"),
+            ("pp", pp),
+            ("ep", ep),
+            ("gbs", "4096"),
             ("moe_token_dispatcher_type", "alltoall"),
         ];
-        let [two, four, eight] = calls_in_a_node("qwen3-30b-a3b", Axis::Ep, "ep", &settings);
-        let whole = 4.0 * (four - two);
-        assert!((eight - four - whole / 8.0).abs() < 1e-9, "{accelerator}: {two} {four} {eight}");
-        assert!((two - whole / 2.0 - micros * 1e-6).abs() < 1e-9, "{accelerator}: {two} {whole}");
-    }
+        let estimate = of("qwen3-30b-a3b", &settings);
+        let on = |axis| {
+            [LinkLevel::IntraNode, LinkLevel::InterNode]
+                .map(|link| sent(&estimate, axis, Some(link)))
+        };
+        [on(Axis::Ep), on(Axis::Pp)]
+    };
+    let [[inside, between], _] = links("64", "1");
+    assert!(inside > 0.0 && between.abs() < 1e-9, "{inside} {between}");
+    let [[inside, between], _] = links("128", "1");
+    // Of 128 ranks 63 are others of the rack, and 64 are not.
+    assert!((between / inside - 64.0 / 63.0).abs() < 1e-12, "{inside} {between}");
+    // Stages of 32 ranks lie two to a rack; those of 64 in one each.
+    let [_, [inside, between]] = links("32", "8");
+    assert!(inside > 0.0 && between.abs() < 1e-9, "{inside} {between}");
+    let [_, [inside, between]] = links("64", "4");
+    assert!(inside.abs() < 1e-9 && between > 0.0, "{inside} {between}");
+}
+
+/// DeepEP and HybridEP send the same bytes through other kernels: on Blackwell, whose links DeepEP's
+/// few multiprocessors don't fill, HybridEP is faster.
+#[test]
+fn backends_of_the_flex_dispatcher_differ_in_time_and_not_in_bytes() {
+    let of = |backend: &str| {
+        let settings = [
+            ("accelerator", "b200"),
+            ("num_devices", "8"),
+            ("ep", "8"),
+            ("moe_token_dispatcher_type", "flex"),
+            ("moe_flex_dispatcher_backend", backend),
+        ];
+        call_in_a_node("qwen3-30b-a3b", Axis::Ep, &settings)
+    };
+    let [[deep_bytes, deep], [hybrid_bytes, hybrid]] = ["deepep", "hybridep"].map(of);
+    assert!((deep_bytes - hybrid_bytes).abs() < 1e-6, "{deep_bytes} {hybrid_bytes}");
+    assert!(hybrid < 0.7 * deep, "{hybrid} {deep}");
 }
 
 #[test]

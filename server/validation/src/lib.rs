@@ -21,6 +21,8 @@ mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
 #[cfg(feature = "runs")]
+pub mod kernels;
+#[cfg(feature = "runs")]
 pub mod left_out;
 #[cfg(feature = "runs")]
 pub mod peaks;

@@ -2,7 +2,9 @@
 //! what they were fitted on and the errors of runs that were kept out, into the model.
 //!
 //! `--memory` leaves the fit out and writes the errors of the peak memory anew, which no fitted
-//! constant has a part in. `--dry-run` prints instead of writing.
+//! constant has a part in. `--collectives` prints the constants of collectives and of the kernels of
+//! expert parallelism, fitted to one half of the measured ones; they stand in the model's `fabric`.
+//! `--dry-run` prints instead of writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,6 +15,7 @@ use std::process::ExitCode;
 
 use model::calibration::{Host, Kernels, Spread};
 use validation::calibrate::{self, Case, Constants};
+use validation::kernels::{collective, deepep};
 use validation::left_out::{self, LeftOut};
 use validation::ranges::{self, Sourced};
 use validation::{anchors, peaks, runs, validate};
@@ -38,6 +41,10 @@ fn main() -> ExitCode {
 
 fn run() -> io::Result<()> {
     let has = |option: &str| std::env::args().any(|argument| argument == option);
+    if has("--collectives") {
+        let text = collective::fit() + &deepep::fit();
+        return io::stdout().write_all(text.as_bytes());
+    }
     let fitted = if has("--memory") { None } else { Some(Fitted::new()?) };
     let (mark, table) = match &fitted {
         None => (MEMORY_MARK, memory()),

@@ -1,5 +1,6 @@
 //! The schedule: virtual stages, order, overlap and dispatcher.
 
+use model::choice::Dispatcher;
 use model::design::KnobId;
 
 use super::pipeline::Load;
@@ -187,6 +188,12 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.set(KnobId::moe_token_dispatcher_type, "flex")?;
     } else if !draft.says(&["all-to-all", "alltoall"]) {
         draft.assume(KnobId::moe_token_dispatcher_type, Item::Dispatcher)?;
+    }
+    // On rack-scale machines the library is HybridEP, unless a row says otherwise.
+    let hybrid = draft.facts.is_rack_scale && !draft.says(&["deepep"]);
+    let flexible = draft.design.schedule.moe_token_dispatcher_type == Dispatcher::Flex;
+    if flexible && (hybrid || draft.says(&["hybridep"])) {
+        draft.set(KnobId::moe_flex_dispatcher_backend, "hybridep")?;
     }
     let off = draft.says(&["ep overlap off"]);
     // Where nothing at all is listed, the table answers.
