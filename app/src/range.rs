@@ -154,7 +154,6 @@ pub fn nearest(plan: &Plan) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use model::calibration::{MEMORY_SPREAD, Spread};
-    use model::design::Design;
 
     use super::*;
 
@@ -170,7 +169,8 @@ mod tests {
     };
 
     fn metrics() -> Metrics {
-        let plan = Plan::new(&Design::default()).expect("a legal preset");
+        let plan =
+            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
         Metrics { mfu: 0.3, ..model::estimate(&plan).metrics }
     }
 
@@ -207,7 +207,8 @@ mod tests {
 
     #[test]
     fn every_metric_says_something() {
-        let plan = Plan::new(&Design::default()).expect("a legal preset");
+        let plan =
+            Plan::new(&model::link::decode("").expect("the default")).expect("a legal preset");
         let metrics = metrics();
         for metric in MetricId::ALL {
             let expected = expected(&plan, *metric);

@@ -15,6 +15,7 @@ pub(crate) mod figure;
 mod loads;
 mod map;
 mod memory;
+mod nearest;
 pub mod options;
 mod roofline;
 mod schedules;
@@ -30,6 +31,8 @@ use crate::charts;
 pub enum Study {
     /// Single changes that would help, and what would make the design fit.
     Advice,
+    /// The measured run that is most like the design.
+    Nearest,
     /// Memory per device of each stage.
     Memory,
     /// Where the step's time goes.
@@ -71,8 +74,9 @@ pub enum Pace {
 
 impl Study {
     /// Every study.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Advice,
+        Self::Nearest,
         Self::Memory,
         Self::Step,
         Self::Communication,
@@ -94,6 +98,7 @@ impl Study {
     pub const fn id(self) -> &'static str {
         match self {
             Self::Advice => "advice",
+            Self::Nearest => "nearest",
             Self::Memory => "memory",
             Self::Step => "step",
             Self::Communication => "communication",
@@ -121,9 +126,12 @@ impl Study {
     #[must_use]
     pub const fn pace(self) -> Pace {
         match self {
-            Self::Memory | Self::Step | Self::Communication | Self::Bubble | Self::Composition => {
-                Pace::Live
-            }
+            Self::Nearest
+            | Self::Memory
+            | Self::Step
+            | Self::Communication
+            | Self::Bubble
+            | Self::Composition => Pace::Live,
             Self::Advice
             | Self::Tradeoff
             | Self::Balance

@@ -52,6 +52,7 @@ pub fn page(design: Design) -> impl IntoView {
                 {cards::cards(explorer)}
                 <div class="verdict-box">
                     {verdict::verdict(explorer)}
+                    <div hidden=is_stale>{studies.place(Study::Nearest)}</div>
                     <div hidden=is_stale>{studies.place(Study::Advice)}</div>
                 </div>
                 <section class="figures" aria-label="Charts">

@@ -8,7 +8,6 @@ use crate::bottleneck::bottleneck;
 use crate::explorer::{Explorer, Shown};
 use crate::format::{self, short_label, spelled};
 use crate::published::published;
-use crate::range::nearest;
 
 /// The bottleneck, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
@@ -32,7 +31,6 @@ fn bounds(explorer: Explorer) -> impl IntoView {
                 {move || said.with(|said| said.detail.clone())}
             </p>
             <p class="muted">{move || beside_published(explorer)}</p>
-            <p class="muted" data-nearest="">{move || nearest_run(explorer)}</p>
         </section>
     }
 }
@@ -54,15 +52,6 @@ fn beside_published(explorer: Explorer) -> String {
         1 => format!("1 knob differs from {}", preset.title),
         count => format!("{} knobs differ from {}", format::whole(count as u64), preset.title),
     }
-}
-
-/// The measured run that the range stands on in particular; it stays while knobs move.
-fn nearest_run(explorer: Explorer) -> String {
-    let found = explorer.with_numbers(|numbers| nearest(&numbers.plan));
-    found.map_or_else(
-        || "No measured run is near this design".to_owned(),
-        |run| format!("Nearest measured run: {run}"),
-    )
 }
 
 fn broken_rules(explorer: Explorer) -> impl IntoView {

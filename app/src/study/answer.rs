@@ -10,8 +10,8 @@ use model::{Plan, link};
 
 use super::options::Options;
 use super::{
-    Study, Width, advice, balance, bubble, communication, loads, map, memory, roofline, schedules,
-    sensitivity, solve, step, transfer,
+    Study, Width, advice, balance, bubble, communication, loads, map, memory, nearest, roofline,
+    schedules, sensitivity, solve, step, transfer,
 };
 use crate::numbers::Numbers;
 use crate::recorded;
@@ -29,6 +29,7 @@ struct Subject {
 pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>) -> String {
     let make = match study {
         Study::Advice => advice::html,
+        Study::Nearest => nearest::html,
         Study::Memory => memory::by_stage,
         Study::Step => step::html,
         Study::Communication => communication::html,
@@ -65,7 +66,8 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         Study::Solve => waiting(study, solve::TITLE),
         Study::Transfer => waiting(study, transfer::TITLE),
         Study::Roofline => waiting(study, roofline::TITLE),
-        Study::Memory
+        Study::Nearest
+        | Study::Memory
         | Study::Step
         | Study::Communication
         | Study::Bubble
