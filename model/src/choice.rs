@@ -339,6 +339,8 @@ choices! {
         Mindspeed = "mindspeed",
         /// PyTorch FSDP.
         Fsdp = "fsdp",
+        /// DeepSpeed's engine around Megatron-LM's kernels.
+        Deepspeed = "deepspeed",
         /// No overhead at all.
         Ideal = "ideal",
     }

@@ -348,7 +348,7 @@ impl Plan {
 /// What a framework's host costs.
 fn host(framework: Framework) -> Host {
     match framework {
-        Framework::Megatron => MEGATRON,
+        Framework::Megatron | Framework::Deepspeed => MEGATRON,
         Framework::Mindspeed => MINDSPEED,
         Framework::Fsdp => FSDP,
         Framework::Ideal => IDEAL,

@@ -111,6 +111,10 @@ fn training_knobs_move_what_is_counted_or_done() {
     check(DENSE, &[], "precision", "fp8_tensorwise", '<', STEP);
     check(DENSE, &[], "precision", "fp32", '>', STEP);
     check(PAPER, &[("gbs", "12288")], "mbs", "4", '>', ACTIVATIONS);
+    check(DENSE, &[("recompute_granularity", "none")], "hidden_dropout", "0.1", '>', ACTIVATIONS);
+    let plain = [("flash_attention", "false"), ("recompute_granularity", "none")];
+    check(DENSE, &plain, "attention_dropout", "0.1", '>', ACTIVATIONS);
+    check(DENSE, &[], "framework", "deepspeed", '>', GRADIENTS);
 }
 
 #[test]

@@ -337,6 +337,15 @@ Training training {
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
         knob("Optimizer", Choice(Optimizer::NAMES), "By the states it keeps per parameter");
+    hidden_dropout: f64 = 0.0,
+        knob("Hidden dropout", Real(0.0, 1.0),
+            "Above zero, the masks behind attention and MLP are kept; the time doesn't change")
+            .source(KORTHIKANTI_2022);
+    attention_dropout: f64 = 0.0,
+        knob("Attention dropout", Real(0.0, 1.0),
+            "Above zero, attention without flash keeps the mask of its scores; the time doesn't \
+             change")
+            .source(KORTHIKANTI_2022);
     moe_expert_capacity_factor: Option<f64> = None,
         knob("Capacity factor", OptionalReal(0.1, 64.0),
             "Tokens that an expert takes, over its even share; none drops no token");
@@ -437,8 +446,9 @@ Routing routing {
 Kernel kernel {
     framework: Framework = Framework::Megatron,
         knob("Framework", Choice(Framework::NAMES),
-            "Whose host costs and kernels count; ideal has no overhead, and fsdp's recomputation \
-             leaves the last product of a dense MLP out")
+            "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp's \
+             recomputation leaves the last product of a dense MLP out, and deepspeed keeps 16-bit \
+             gradients beside those in fp32")
             .source(MSMODELING);
     software: Software = Software::Calibrated,
         knob("State of the software", Choice(Software::NAMES),
