@@ -145,6 +145,9 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.says(&["fused loss"]) || compiled {
         draft.set(KnobId::cross_entropy_loss_fusion, true)?;
     }
+    if draft.facts.is_foundry {
+        draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
+    }
     if draft.facts.family == Family::EarlyMegatron {
         draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
         draft.assume(KnobId::hidden_dropout, Item::Dropout)?;

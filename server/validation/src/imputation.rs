@@ -89,6 +89,8 @@ pub(crate) struct Facts {
     pub(crate) is_recipe: bool,
     /// Activations and gradients are in FP16.
     pub(crate) is_fp16: bool,
+    /// It trained with llm-foundry.
+    pub(crate) is_foundry: bool,
     /// DeepSpeed's engine around Megatron-LM.
     pub(crate) is_deepspeed: bool,
     /// It ran only with launches that block.
@@ -208,6 +210,8 @@ static TABLE: &[Entry] = &[
     // They set `cross_entropy_loss_fusion` too.
     entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
+    // llm-foundry's `loss_fn` is `fused_crossentropy` where nothing else is asked for.
+    entry(Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
     entry(Item::LossFusion, always, "false", "loss in several kernels"),
     // MindSpeed-LLM's scripts of DeepSeek-V3 and Qwen3-30B-A3B (`examples/mcore`) have
     // `--gemm-gradient-accumulation-fusion` and no `--moe-permute-fusion`.
@@ -259,6 +263,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
+        is_foundry: source.contains("llm-foundry"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
@@ -352,6 +357,7 @@ mod tests {
                     is_rack_scale: false,
                     is_recipe: false,
                     is_fp16: false,
+                    is_foundry: false,
                     is_deepspeed: false,
                     blocks_launches: false,
                     drops_nothing: false,
