@@ -162,7 +162,7 @@ impl Plan {
         let memory = &self.design().memory;
         let stored = self.activation_bytes();
         let mut weights = sharded(ShardingStrategy::OptimGradsParams, stored);
-        let mut optimizer = sharded(ShardingStrategy::Optim, self.optimizer_bytes_per_param());
+        let mut optimizer = self.optimizer_states(stage, params);
         if memory.reuse_fp32_param || self.shards_main_weights() {
             // The 16-bit weights are the upper halves of the main copies, where those are whole.
             if self.shards(ShardingStrategy::Optim) {

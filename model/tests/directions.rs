@@ -108,6 +108,9 @@ fn training_knobs_move_what_is_counted_or_done() {
     check(PAPER, &capped, "moe_pad_expert_input_to_capacity", "true", '>', STEP);
     check(PAPER, &[], "optimizer", "sgd", '<', OPTIMIZER);
     check(PAPER, &[], "optimizer", "muon", '>', UPDATE);
+    let muon = [("optimizer", "muon")];
+    check(DENSE, &muon, "muon_tp_mode", "duplicated", '>', UPDATE);
+    check(DENSE, &muon, "muon_tp_mode", "distributed", '>', UPDATE);
     check(DENSE, &[], "precision", "fp8_tensorwise", '<', STEP);
     check(DENSE, &[], "precision", "fp32", '>', STEP);
     check(PAPER, &[("gbs", "12288")], "mbs", "4", '>', ACTIVATIONS);

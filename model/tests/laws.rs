@@ -460,6 +460,9 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&llama, &[("cp", "4"), ("num_devices", "256"), ("gbs", "512")]));
     grounds.push(of(&llama, &full));
     grounds.push(of(&llama, &[("sequence_parallel", "false")]));
+    grounds.push(of(&llama, &[("optimizer", "muon")]));
+    let plain = [("flash_attention", "false"), ("recompute_granularity", "none")];
+    grounds.push(of(&llama, &plain));
     grounds.push(of(
         &qwen,
         &[

@@ -337,6 +337,9 @@ Training training {
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
         knob("Optimizer", Choice(Optimizer::NAMES), "By the states it keeps per parameter");
+    muon_tp_mode: MuonTpMode = MuonTpMode::Blockwise,
+        knob("Muon under TP", Choice(MuonTpMode::NAMES),
+            "How Newton-Schulz steps take matrices that TP cuts").source(MUON);
     hidden_dropout: f64 = 0.0,
         knob("Hidden dropout", Real(0.0, 1.0),
             "Above zero, the masks behind attention and MLP are kept; the time doesn't change")
