@@ -295,13 +295,12 @@ impl Plan {
         let split = self.split_layers(index, stage);
         let recomputes = split.recomputed > 0.0;
         let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
-        let memory = &self.design().memory;
+        let ahead = if self.prefetches() { 2.0 } else { 1.0 };
         for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
             let LayerNeed { kept, works } = if kind.is_moe { layers.moe } else { layers.dense };
             let whole = kept.device + kept.host;
             sum.device += kept.device * kind.normal + checkpoints * kind.share;
             sum.host += kept.host * kind.normal + whole * kind.offloaded;
-            let ahead = if memory.swap_prefetch { 2.0 } else { 1.0 };
             let again = if recomputes {
                 whole * self.checkpoint_group(split.recomputed)
             } else {

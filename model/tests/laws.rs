@@ -10,6 +10,8 @@ use model::preset::Preset;
 use model::{Plan, estimate, explain, legal_values};
 use proptest::prelude::*;
 
+#[path = "laws/blocking.rs"]
+mod blocking;
 #[path = "laws/constants.rs"]
 mod constants;
 #[path = "laws/fitting.rs"]
