@@ -8,7 +8,9 @@
 
 mod tensor;
 
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, Set, ZeroMemory};
+use crate::choice::{
+    ContextParallelAlgo, CudaGraph, RecomputeGranularity, RecomputeModule, Set, ZeroMemory,
+};
 use crate::plan::Plan;
 
 pub use tensor::{Fate, Tensor};
@@ -17,7 +19,7 @@ pub use tensor::{Fate, Tensor};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Saved {
     /// Inputs of the norms: T' h each; the first one is the layer's own input. With dropout the
-    /// masks of the two residuals as well.
+    /// masks of the two residuals as well, with a recorded graph its output.
     pub(crate) norm_inputs: f64,
     /// Outputs of the two norms in front of attention and MLP: T' h each.
     pub(crate) normed: f64,
@@ -146,7 +148,7 @@ impl Plan {
         let written = if exchanged || v_dim > shape.v_dim { v_dim } else { 0 };
         Saved {
             // Behind attention and MLP a dropout mask of one byte an element.
-            norm_inputs: norms * hidden
+            norm_inputs: (norms + self.graph_outputs()) * hidden
                 + 2.0 * masked(training.hidden_dropout) * own * shape.hidden as f64,
             normed: 2.0 * hidden / element * self.linear_input_bytes(),
             latents,
@@ -155,6 +157,20 @@ impl Plan {
             scores,
             attention_output: tokens * heads * (shape.v_dim + written) as f64 * element,
             ..Saved::default()
+        }
+    }
+
+    /// Tensors of T' h that a recorded graph of a layer keeps for a micro-batch: its output, in a
+    /// buffer of its own, from which the next graph's input is copied. Launched one by one, kernels
+    /// hand the same tensor on.
+    ///
+    /// # Source
+    /// Transformer Engine, `make_graphed_callables`; Megatron-Bridge, `docs/training/cuda-graphs.md`:
+    /// a few GB, more than 10 GB with a pipeline.
+    fn graph_outputs(&self) -> f64 {
+        match self.design().kernel.cuda_graph_impl {
+            CudaGraph::None => 0.0,
+            CudaGraph::Local | CudaGraph::TransformerEngine => 1.0,
         }
     }
 

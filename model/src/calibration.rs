@@ -315,7 +315,7 @@ pub const FRAGMENTATION: f64 = 0.053;
 #[rustfmt::skip]
 pub const MEMORY_QUANTILES: [MemoryQuantile; 7] = [
     MemoryQuantile { share: 0.05, log_ratio: -0.240 },
-    MemoryQuantile { share: 0.10, log_ratio: -0.095 },
+    MemoryQuantile { share: 0.10, log_ratio: -0.097 },
     MemoryQuantile { share: 0.25, log_ratio: -0.067 },
     MemoryQuantile { share: 0.50, log_ratio: -0.030 },
     MemoryQuantile { share: 0.75, log_ratio: 0.088 },

@@ -237,6 +237,23 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "straggler_sigma", "0.02", '>', STEP);
     let slow_host = [("dispatch_microseconds", "2000")];
     check(PAPER, &slow_host, "cuda_graph_impl", "local", '<', HOST_WAIT);
+    let eager = [("recompute_granularity", "none")];
+    check(DENSE, &eager, "cuda_graph_impl", "transformer_engine", '>', ACTIVATIONS);
+}
+
+/// How many rows an expert gets is known too late for a graph of Transformer Engine's: the experts'
+/// kernels are launched one by one, all others once a layer and micro-batch.
+#[test]
+fn graphs_of_layers_leave_the_experts_to_the_host() {
+    let waited = |preset: &str, graph: &str| {
+        let settings = [("dispatch_microseconds", "2000"), ("cuda_graph_impl", graph)];
+        HOST_WAIT(&of(&design(preset, &settings)))
+    };
+    let [none, layers, all] =
+        ["none", "transformer_engine", "local"].map(|graph| waited(SMALL, graph));
+    assert!(none > layers && layers > all, "{none} {layers} {all}");
+    let [layers, all] = ["transformer_engine", "local"].map(|graph| waited(DENSE, graph));
+    assert!((layers - all).abs() <= 1e-9 * all, "{layers} {all}");
 }
 
 #[test]

@@ -511,7 +511,8 @@ Kernel kernel {
             .source(PANGU_ULTRA_MOE);
     cuda_graph_impl: CudaGraph = CudaGraph::None,
         knob("Graph replay", Choice(CudaGraph::NAMES),
-            "Kernels of dense parts are replayed; both forms count alike");
+            "Kernels of dense parts are replayed, a graph for each layer and micro-batch, whose \
+             output stays in a buffer of its own; both forms count alike");
     host_binding: bool = false,
         knob("CPU core binding", Flag, "Launching threads stay on their cores")
             .source(PANGU_ULTRA_MOE)
