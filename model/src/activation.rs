@@ -165,8 +165,8 @@ impl Plan {
     /// hand the same tensor on.
     ///
     /// # Source
-    /// Transformer Engine, `make_graphed_callables`; Megatron-Bridge, `docs/training/cuda-graphs.md`:
-    /// a few GB, more than 10 GB with a pipeline.
+    /// Transformer Engine, `make_graphed_callables`; Megatron-Bridge, `training/cuda-graphs.md`: a
+    /// few GB, more than 10 GB with a pipeline.
     fn graph_outputs(&self) -> f64 {
         match self.design().kernel.cuda_graph_impl {
             CudaGraph::None => 0.0,

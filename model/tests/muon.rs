@@ -79,17 +79,17 @@ fn more_ranks_than_matrices_leave_the_largest_matrix() {
     assert!((more.0 / many.0 - 1.0).abs() < 0.1, "{} {}", more.0, many.0);
 }
 
-/// 58 MoE layers' experts of 4,096 x 7,168 (gate with up) and 7,168 x 2,048 by their own FLOPs.
+/// DeepSeek-V3's fullest stages hold four MoE layers with four experts each, whose gate with up is
+/// 4,096 x 7,168 and whose down 7,168 x 2,048: their FLOPs bound the time at H800's 989 TFLOPS.
 #[test]
 fn experts_steps_are_those_of_their_own_shapes() {
-    let settings = [("optimizer", "muon"), ("dispatch_microseconds", "0")];
-    let off = [("optimizer", "adam"), ("dispatch_microseconds", "0")];
-    let [muon, adam] = [settings, off].map(|settings| run("deepseek-v3", &[&settings]));
-    // Adam moves two moments more, which is less than a tenth of the steps' own time.
-    let steps = update(&muon) - update(&adam);
-    assert!(steps > 0.0);
+    let of = |optimizer: &str| {
+        let settings = [("optimizer", optimizer), ("dispatch_microseconds", "0")];
+        update(&run("deepseek-v3", &[&settings]))
+    };
+    let steps = of("muon") - of("adam");
     let flops = |m: f64, n: f64| 5.0 * (4.0 * m * m * n + 2.0 * m * m * m);
     let expert = flops(4_096.0, 7_168.0) + flops(2_048.0, 7_168.0);
-    let per_param = expert / (3.0 * 2_048.0 * 7_168.0);
-    assert!((per_param - 85_821.0).abs() < 1.0, "{per_param}");
+    let least = 16.0 * expert / 989.4e12;
+    assert!((1.0..2.0).contains(&(steps / least)), "{steps} {least}");
 }

@@ -44,8 +44,8 @@ const DERIVED_FROM: &str = "simumax_b200";
 /// read 65 GB for two sequences and 56 for four.
 ///
 /// A run that prints no peak but ran needed no more than its memory: where more was predicted, that
-/// bounds the error. Such a run counts as one of all its source's runs; those that were predicted to
-/// fit say nothing, and leave their part of the source's weight to the rest.
+/// bounds the error. Such a run counts as one of all its source's runs; those that were predicted
+/// to fit say nothing, and leave their part of the source's weight to the rest.
 #[must_use]
 pub fn peaks(rows: &[Row]) -> Vec<Peak<'_>> {
     let is_printed = |row: &&Row| {

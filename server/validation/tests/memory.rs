@@ -74,9 +74,8 @@ const OPEN: f64 = 1.1;
 /// MindFormers may hold 16 bits (F1, F2); whole weights and gradients of 70B parameters on one
 /// rank, which only sharding could shrink, though the row says ZeRO-1 (`bridge_perf-165`);
 /// optimizer states and buffers of a model whose recomputation isn't printed (`automodel-007`);
-/// buffers of ZeRO-3 and of plain attention (`megatron21-015`, `-016`); logits of small MPT models
-/// at 40 GB (`llm_foundry-199` to `-202`); the MLP's activations of a run whose paper tells that
-/// memory work made recomputation needless (`llama3_paper-001`).
+/// buffers of ZeRO-3 and of plain attention (`megatron21-015`); the MLP's activations of a run
+/// whose paper tells that memory work made recomputation needless (`llama3_paper-001`).
 #[test]
 fn nearly_all_that_ran_is_predicted_to_fit() {
     let ran: Vec<Row> = rows().into_iter().filter(|row| row.kind != "memory").collect();
