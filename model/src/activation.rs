@@ -3,12 +3,14 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
 //! t TP. An element has two bytes unless said; inputs of linear layers are kept as the products
 //! read them, in one byte under FP8 (Transformer Engine). Source: Korthikanti et al. 2022,
-//! section 4, for the dense layer (with flash attention, without dropout); the rest is derived from
+//! section 4, for the dense layer (with flash attention); the rest is derived from
 //! Megatron-Core's autograd functions.
 
 mod tensor;
 
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity, RecomputeModule, Set, ZeroMemory};
+use crate::choice::{
+    ContextParallelAlgo, CudaGraph, RecomputeGranularity, RecomputeModule, Set, ZeroMemory,
+};
 use crate::plan::Plan;
 
 pub use tensor::{Fate, Tensor};
@@ -16,7 +18,8 @@ pub use tensor::{Fate, Tensor};
 /// The tensors that one layer saves, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Saved {
-    /// Inputs of the norms: T' h each; the first one is the layer's own input.
+    /// Inputs of the norms: T' h each; the first one is the layer's own input. With dropout the
+    /// masks of the two residuals as well, with a recorded graph its output.
     pub(crate) norm_inputs: f64,
     /// Outputs of the two norms in front of attention and MLP: T' h each.
     pub(crate) normed: f64,
@@ -120,6 +123,8 @@ impl Plan {
         let (tokens, own, element) =
             (self.tokens(), self.tokens_per_rank(), self.activation_bytes());
         let hidden = own * shape.hidden as f64 * element;
+        let training = &self.design().training;
+        let masked = |dropout: f64| if dropout > 0.0 { 1.0 } else { 0.0 };
         let (heads, groups) =
             (shape.heads as f64 / sizes.tp as f64, shape.groups as f64 / sizes.tp as f64);
         let latents = shape.mla.map_or(0.0, |mla| {
@@ -131,8 +136,9 @@ impl Plan {
         let scores = if self.design().kernel.flash_attention {
             tokens * heads * 4.0
         } else {
-            // Softmax output and its masked copy, as Korthikanti's 5 a s^2 b without dropout.
-            tokens * heads * shape.seq as f64 * 2.0 * element
+            // Softmax output and its masked copy, and with dropout the mask: 5 a s^2 b.
+            let mask = masked(training.attention_dropout);
+            tokens * heads * shape.seq as f64 * (2.0 * element + mask)
         };
         let [qk_dim, v_dim] = shape.kernel_dims;
         let exchanged = match self.design().parallel.context_parallel_algo {
@@ -141,7 +147,9 @@ impl Plan {
         };
         let written = if exchanged || v_dim > shape.v_dim { v_dim } else { 0 };
         Saved {
-            norm_inputs: norms * hidden,
+            // Behind attention and MLP a dropout mask of one byte an element.
+            norm_inputs: (norms + self.graph_outputs()) * hidden
+                + 2.0 * masked(training.hidden_dropout) * own * shape.hidden as f64,
             normed: 2.0 * hidden / element * self.linear_input_bytes(),
             latents,
             query: tokens * heads * qk_dim as f64 * element,
@@ -149,6 +157,20 @@ impl Plan {
             scores,
             attention_output: tokens * heads * (shape.v_dim + written) as f64 * element,
             ..Saved::default()
+        }
+    }
+
+    /// Tensors of T' h that a recorded graph of a layer keeps for a micro-batch: its output, in a
+    /// buffer of its own, from which the next graph's input is copied. Launched one by one, kernels
+    /// hand the same tensor on.
+    ///
+    /// # Source
+    /// Transformer Engine, `make_graphed_callables`; Megatron-Bridge, `training/cuda-graphs.md`: a
+    /// few GB, more than 10 GB with a pipeline.
+    fn graph_outputs(&self) -> f64 {
+        match self.design().kernel.cuda_graph_impl {
+            CudaGraph::None => 0.0,
+            CudaGraph::Local | CudaGraph::TransformerEngine => 1.0,
         }
     }
 

@@ -192,6 +192,15 @@ choices! {
         /// Momentum, orthogonalised by Newton-Schulz steps.
         Muon = "muon",
     }
+    /// How Muon's steps take matrices that tensor parallelism cuts.
+    MuonTpMode {
+        /// Each rank's part is a matrix of its own.
+        Blockwise = "blockwise",
+        /// Every rank gathers the matrix and does all of it.
+        Duplicated = "duplicated",
+        /// The ranks share the products and sum them in every step.
+        Distributed = "distributed",
+    }
     /// How much of attention the model's FLOPs count.
     AttentionFlops {
         /// The whole square of scores.
@@ -339,6 +348,8 @@ choices! {
         Mindspeed = "mindspeed",
         /// PyTorch FSDP.
         Fsdp = "fsdp",
+        /// DeepSpeed's engine around Megatron-LM's kernels.
+        Deepspeed = "deepspeed",
         /// No overhead at all.
         Ideal = "ideal",
     }

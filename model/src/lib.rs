@@ -55,6 +55,7 @@ mod traffic;
 mod activation;
 mod memory;
 pub mod memory_state;
+mod muon;
 
 pub mod pair;
 mod pipeline;

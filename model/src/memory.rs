@@ -7,7 +7,7 @@ mod working;
 use alloc::vec::Vec;
 
 use crate::activation::{Kept, Saved};
-use crate::choice::{Method, RecomputeGranularity, ShardingStrategy, SwapModule};
+use crate::choice::{Framework, Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::params::RankParams;
@@ -162,7 +162,7 @@ impl Plan {
         let memory = &self.design().memory;
         let stored = self.activation_bytes();
         let mut weights = sharded(ShardingStrategy::OptimGradsParams, stored);
-        let mut optimizer = sharded(ShardingStrategy::Optim, self.optimizer_bytes_per_param());
+        let mut optimizer = self.optimizer_states(stage, params);
         if memory.reuse_fp32_param || self.shards_main_weights() {
             // The 16-bit weights are the upper halves of the main copies, where those are whole.
             if self.shards(ShardingStrategy::Optim) {
@@ -173,7 +173,8 @@ impl Plan {
         }
         FixedMemory {
             weights,
-            gradients: sharded(ShardingStrategy::OptimGrads, memory.gradient_dtype.bytes()),
+            gradients: sharded(ShardingStrategy::OptimGrads, memory.gradient_dtype.bytes())
+                + self.second_gradients(params),
             optimizer,
             buffers: placeholders.of(stage, self.shape.moe_layers > 0)
                 + self.workspaces(stage)
@@ -181,6 +182,38 @@ impl Plan {
                 + self.gathered_weights(stage, params),
             whole_gradients: self.whole_gradients(stage, params),
             head: self.head_works(stage),
+        }
+    }
+
+    /// Gradients that a framework holds beside the accumulated ones, in bytes.
+    ///
+    /// DeepSpeed under BF16 adds those of every backward, 16 bits each, into whole FP32 buffers and
+    /// keeps both. Under FP16 they add up in the parameters' own; its ZeRO step then flattens the
+    /// rank's share and copies it to FP32. A pipeline on FSDP adds micro-batches up unsharded, in
+    /// the format in which they are reduced, and scatters them once a step.
+    ///
+    /// # Source
+    /// DeepSpeed, `bf16_optimizer.py` (`fp32_groups_gradients_flat`), `stage_1_and_2.py`
+    /// (`averaged_gradients`, `single_partition_of_fp32_groups`); PyTorch, `fully_shard`,
+    /// `unsharded_accumulated_grad`; torchtitan, `set_requires_gradient_sync` in a pipeline.
+    fn second_gradients(&self, params: &RankParams) -> f64 {
+        let accumulated = self.design().memory.gradient_dtype.bytes();
+        let (stored, whole) = (self.activation_bytes(), params.dense + params.expert);
+        match self.design().kernel.framework {
+            Framework::Deepspeed if accumulated > stored => whole * stored,
+            Framework::Deepspeed if self.shards(ShardingStrategy::Optim) => {
+                let share =
+                    params.dense / self.dense_shards() + params.expert / self.expert_shards();
+                share * (stored + 4.0)
+            }
+            Framework::Fsdp if self.sizes.pp > 1 && self.shards(ShardingStrategy::OptimGrads) => {
+                whole * accumulated
+            }
+            Framework::Megatron
+            | Framework::Mindspeed
+            | Framework::Fsdp
+            | Framework::Deepspeed
+            | Framework::Ideal => 0.0,
         }
     }
 
@@ -235,13 +268,18 @@ impl Plan {
 
     /// Bytes of the checkpoints of `layers` recomputed layers: one layer input for each group of
     /// layers inside a chunk.
+    ///
+    /// DeepSpeed's pipeline also keeps what a stage has sent until its backward, where Megatron
+    /// frees it. Source: DeepSpeed, `pipe/engine.py` (`pipe_buffers["outputs"]`); Megatron-Core,
+    /// `deallocate_pipeline_outputs`.
     fn checkpoints(&self, layers: f64) -> f64 {
         let group = self.checkpoint_group(layers);
-        if group <= 1.0 {
-            return self.layer_input() * layers;
-        }
         let chunks = self.sizes.vpp as f64;
-        self.layer_input() * chunks * libm::ceil(layers / chunks / group)
+        let inputs =
+            if group <= 1.0 { layers } else { chunks * libm::ceil(layers / chunks / group) };
+        let deepspeed = self.design().kernel.framework == Framework::Deepspeed;
+        let sent = if deepspeed && self.sizes.pp > 1 && layers > 0.0 { chunks } else { 0.0 };
+        self.layer_input() * (inputs + sent)
     }
 
     /// What one micro-batch keeps on a stage. `again` is the most that one of its layers needs
@@ -257,13 +295,12 @@ impl Plan {
         let split = self.split_layers(index, stage);
         let recomputes = split.recomputed > 0.0;
         let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
-        let memory = &self.design().memory;
+        let ahead = if self.prefetches() { 2.0 } else { 1.0 };
         for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
             let LayerNeed { kept, works } = if kind.is_moe { layers.moe } else { layers.dense };
             let whole = kept.device + kept.host;
             sum.device += kept.device * kind.normal + checkpoints * kind.share;
             sum.host += kept.host * kind.normal + whole * kind.offloaded;
-            let ahead = if memory.swap_prefetch { 2.0 } else { 1.0 };
             let again = if recomputes {
                 whole * self.checkpoint_group(split.recomputed)
             } else {
@@ -305,6 +342,7 @@ impl Plan {
     /// GPipe m. 1F1B p - i on stage i. Interleaved (2 (p - i - 1) + (v - 1) k + 1) / v with groups
     /// of k = p micro-batches; overlapping pairs hold one chunk more. Zero bubble: H1 p, 2p twice
     /// that; ZB-V p; DualPipe p + 1; DualPipeV 2 p + 1 chunks of half a stage. Never more than m.
+    /// Without a pipeline a pair holds 1 and a share ([`Self::share_of_pair`]).
     ///
     /// # Source
     /// Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, appendix; Zero Bubble,
@@ -321,12 +359,28 @@ impl Plan {
             Method::Gpipe => m,
             Method::OneForwardOneBackward => behind,
             Method::Interleaved => interleaved,
-            Method::OneForwardOneBackwardOverlap => chunked + 1.0 / v,
+            Method::OneForwardOneBackwardOverlap => chunked + self.share_of_pair() / v,
             Method::ZbH1 | Method::ZbV | Method::VHalf | Method::VMin => p,
             Method::Zb2p => 2.0 * p - 1.0,
             Method::DualPipe => p + 1.0,
             Method::DualPipeV => p + 0.5,
         };
         held.min(m)
+    }
+
+    /// The share of a chunk by which a pair's forward holds more than its backward gives back.
+    ///
+    /// A forward fills the layers one by one while the other micro-batch's backward empties them
+    /// from the end: together they hold one chunk, and the two layers that run. Without a pipeline
+    /// that is all: Qwen3-30B-A3B on 16 H100 peaks at 62.2 GiB with the overlap and 61.4 without
+    /// (Megatron-Bridge, `skills`), where one micro-batch keeps 19 GiB. In a pipeline the
+    /// forward's chunk is counted whole, as the schedules' own tables do.
+    pub(crate) fn share_of_pair(&self) -> f64 {
+        if self.sizes.pp > 1 {
+            return 1.0;
+        }
+        let layers =
+            (self.shape.dense_layers + self.shape.moe_layers + self.shape.mtp_layers) as f64;
+        (2.0 / layers.max(1.0)).min(1.0)
     }
 }

@@ -5,7 +5,7 @@
 //! peaks were off, signed; the share of them that would still be within the limit is the
 //! probability that the design fits, and [`MemoryState`] puts that into one of three words.
 
-use crate::calibration::{MEMORY_QUANTILES, MemoryQuantile};
+use crate::calibration::{FRAGMENTATION, MEMORY_QUANTILES, MemoryQuantile};
 use crate::choice::{Method, Timing};
 use crate::estimate::Estimate;
 use crate::plan::Plan;
@@ -70,6 +70,19 @@ impl Plan {
     /// both ratios; infinite where nothing is held.
     pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
         (self.memory_limit() / device).min(self.machine.host_memory / host)
+    }
+
+    /// What the allocator holds at a peak of this size: the tensors and the reserve, and the blocks
+    /// that it keeps beyond them ([`FRAGMENTATION`]).
+    ///
+    /// A run whose peak is within its memory while this isn't lives on blocks that are given back
+    /// and asked for again, which waits for the device, and dies where none is large enough: both
+    /// recipes of DeepSeek-V3-16B that need 176 of 178 GiB on eight B200 ran out of memory. How
+    /// much such a run loses is published nowhere, so that no time is added.
+    #[must_use]
+    pub fn held_for(&self, peak: Bytes) -> Bytes {
+        let reserved = Bytes::gib(self.design().memory.reserved_gib);
+        peak + peak.beyond(reserved) * FRAGMENTATION
     }
 
     /// By how much the simulated peak may exceed that of the schedule's formula, as the natural

@@ -327,7 +327,7 @@ impl Plan {
         self.design.parallel.data_parallel_sharding_strategy as u8 >= least as u8
     }
 
-    /// Bytes of optimizer state per parameter: main copy and moments.
+    /// Bytes of optimizer state per parameter: main copy and moments; with Muon those of a matrix.
     pub(crate) fn optimizer_bytes_per_param(&self) -> f64 {
         let memory = &self.design.memory;
         let moments = match self.design.training.optimizer {
@@ -348,7 +348,7 @@ impl Plan {
 /// What a framework's host costs.
 fn host(framework: Framework) -> Host {
     match framework {
-        Framework::Megatron => MEGATRON,
+        Framework::Megatron | Framework::Deepspeed => MEGATRON,
         Framework::Mindspeed => MINDSPEED,
         Framework::Fsdp => FSDP,
         Framework::Ideal => IDEAL,

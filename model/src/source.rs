@@ -27,6 +27,9 @@ sources! {
     /// Megatron-Core's configuration dataclasses.
     MEGATRON = "Megatron-Core, transformer_config.py and arguments.py",
         "https://github.com/NVIDIA/Megatron-LM";
+    /// Muon, as Megatron-Core has it.
+    MUON = "Megatron-Core, optimizer/muon.py and layer_wise_optimizer.py",
+        "https://github.com/NVIDIA/Megatron-LM";
     /// BigScience: the benchmarks before BLOOM's training, how they were run.
     BIGSCIENCE = "BigScience, tr11-176B-ml/chronicles-prequel.md",
         "https://github.com/bigscience-workshop/bigscience";

@@ -302,6 +302,12 @@ impl Plan {
         self.recomputes(RecomputeModule::Moe) || self.recomputes(RecomputeModule::MoePermute)
     }
 
+    /// Do swapped tensors travel while others compute? Only on a stream of their own, which a host
+    /// that waits for each kernel leaves empty.
+    pub(crate) fn prefetches(&self) -> bool {
+        self.design().memory.swap_prefetch && !self.blocks_launches()
+    }
+
     /// Does the host wait for each kernel to end? Then nothing runs beside anything else.
     pub(crate) fn blocks_launches(&self) -> bool {
         self.design().kernel.launch_blocking

@@ -50,6 +50,9 @@ pub struct Verdict {
     pub peak: Bytes,
     /// What there is.
     pub limit: Bytes,
+    /// What the allocator holds at that peak, blocks that it keeps beyond tensors counted; of host
+    /// memory the peak.
+    pub held: Bytes,
     /// The task at whose start it is fullest; none when a formula gave the times.
     pub fullest: Option<Task>,
     /// Full-stage micro-batches whose activations the stage holds then.
@@ -69,6 +72,13 @@ impl Verdict {
     #[must_use]
     pub fn state(&self) -> MemoryState {
         MemoryState::of(self.fit_probability)
+    }
+
+    /// Is the peak within the limit, but not what the allocator holds at it? Then fragmentation
+    /// decides whether it runs, and blocks that are given back and asked for again slow it down.
+    #[must_use]
+    pub fn is_nearly_full(&self) -> bool {
+        self.peak <= self.limit && self.held > self.limit
     }
 
     /// Bytes above the limit; zero when it fits.
@@ -110,6 +120,10 @@ pub fn verdict(plan: &Plan, estimate: &Estimate) -> Verdict {
         stage: stage.stage,
         peak,
         limit,
+        held: match place {
+            Place::Device => plan.held_for(peak),
+            Place::Host => peak,
+        },
         fullest: stage.fullest,
         in_flight: stage.peak_in_flight,
         contents,

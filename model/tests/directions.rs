@@ -108,9 +108,16 @@ fn training_knobs_move_what_is_counted_or_done() {
     check(PAPER, &capped, "moe_pad_expert_input_to_capacity", "true", '>', STEP);
     check(PAPER, &[], "optimizer", "sgd", '<', OPTIMIZER);
     check(PAPER, &[], "optimizer", "muon", '>', UPDATE);
+    let muon = [("optimizer", "muon")];
+    check(DENSE, &muon, "muon_tp_mode", "duplicated", '>', UPDATE);
+    check(DENSE, &muon, "muon_tp_mode", "distributed", '>', UPDATE);
     check(DENSE, &[], "precision", "fp8_tensorwise", '<', STEP);
     check(DENSE, &[], "precision", "fp32", '>', STEP);
     check(PAPER, &[("gbs", "12288")], "mbs", "4", '>', ACTIVATIONS);
+    check(DENSE, &[("recompute_granularity", "none")], "hidden_dropout", "0.1", '>', ACTIVATIONS);
+    let plain = [("flash_attention", "false"), ("recompute_granularity", "none")];
+    check(DENSE, &plain, "attention_dropout", "0.1", '>', ACTIVATIONS);
+    check(DENSE, &[], "framework", "deepspeed", '>', GRADIENTS);
 }
 
 #[test]
@@ -230,6 +237,23 @@ fn kernel_knobs_change_launches_and_bytes() {
     check(PAPER, &[], "straggler_sigma", "0.02", '>', STEP);
     let slow_host = [("dispatch_microseconds", "2000")];
     check(PAPER, &slow_host, "cuda_graph_impl", "local", '<', HOST_WAIT);
+    let eager = [("recompute_granularity", "none")];
+    check(DENSE, &eager, "cuda_graph_impl", "transformer_engine", '>', ACTIVATIONS);
+}
+
+/// How many rows an expert gets is known too late for a graph of Transformer Engine's: the experts'
+/// kernels are launched one by one, all others once a layer and micro-batch.
+#[test]
+fn graphs_of_layers_leave_the_experts_to_the_host() {
+    let waited = |preset: &str, graph: &str| {
+        let settings = [("dispatch_microseconds", "2000"), ("cuda_graph_impl", graph)];
+        HOST_WAIT(&of(&design(preset, &settings)))
+    };
+    let [none, layers, all] =
+        ["none", "transformer_engine", "local"].map(|graph| waited(SMALL, graph));
+    assert!(none > layers && layers > all, "{none} {layers} {all}");
+    let [layers, all] = ["transformer_engine", "local"].map(|graph| waited(DENSE, graph));
+    assert!((layers - all).abs() <= 1e-9 * all, "{layers} {all}");
 }
 
 #[test]

@@ -10,6 +10,8 @@ use model::preset::Preset;
 use model::{Plan, estimate, explain, legal_values};
 use proptest::prelude::*;
 
+#[path = "laws/blocking.rs"]
+mod blocking;
 #[path = "laws/constants.rs"]
 mod constants;
 #[path = "laws/fitting.rs"]
@@ -460,6 +462,9 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&llama, &[("cp", "4"), ("num_devices", "256"), ("gbs", "512")]));
     grounds.push(of(&llama, &full));
     grounds.push(of(&llama, &[("sequence_parallel", "false")]));
+    grounds.push(of(&llama, &[("optimizer", "muon")]));
+    let plain = [("flash_attention", "false"), ("recompute_granularity", "none")];
+    grounds.push(of(&llama, &plain));
     grounds.push(of(
         &qwen,
         &[

@@ -336,6 +336,18 @@ Training training {
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
         knob("Optimizer", Choice(Optimizer::NAMES), "By the states it keeps per parameter");
+    muon_tp_mode: MuonTpMode = MuonTpMode::Blockwise,
+        knob("Muon under TP", Choice(MuonTpMode::NAMES),
+            "How Newton-Schulz steps take matrices that TP cuts").source(MUON);
+    hidden_dropout: f64 = 0.0,
+        knob("Hidden dropout", Real(0.0, 1.0),
+            "Above zero, the masks behind attention and MLP are kept; the time doesn't change")
+            .source(KORTHIKANTI_2022);
+    attention_dropout: f64 = 0.0,
+        knob("Attention dropout", Real(0.0, 1.0),
+            "Above zero, attention without flash keeps the mask of its scores; the time doesn't \
+             change")
+            .source(KORTHIKANTI_2022);
     moe_expert_capacity_factor: Option<f64> = None,
         knob("Capacity factor", OptionalReal(0.1, 64.0),
             "Tokens that an expert takes, over its even share; none drops no token");
@@ -436,8 +448,9 @@ Routing routing {
 Kernel kernel {
     framework: Framework = Framework::Megatron,
         knob("Framework", Choice(Framework::NAMES),
-            "Whose host costs and kernels count; ideal has no overhead, and fsdp's recomputation \
-             leaves the last product of a dense MLP out")
+            "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp's \
+             recomputation leaves the last product of a dense MLP out, and deepspeed keeps 16-bit \
+             gradients beside those in fp32")
             .source(MSMODELING);
     software: Software = Software::Calibrated,
         knob("State of the software", Choice(Software::NAMES),
@@ -497,7 +510,8 @@ Kernel kernel {
             .source(PANGU_ULTRA_MOE);
     cuda_graph_impl: CudaGraph = CudaGraph::None,
         knob("Graph replay", Choice(CudaGraph::NAMES),
-            "Kernels of dense parts are replayed; both forms count alike");
+            "Kernels of dense parts are replayed, a graph for each layer and micro-batch, whose \
+             output stays in a buffer of its own; both forms count alike");
     host_binding: bool = false,
         knob("CPU core binding", Flag, "Launching threads stay on their cores")
             .source(PANGU_ULTRA_MOE)

@@ -71,7 +71,7 @@ impl Plan {
     pub(super) fn workspaces(&self, stage: &Stage) -> f64 {
         match self.design().kernel.framework {
             Framework::Ideal | Framework::Mindspeed => 0.0,
-            Framework::Megatron | Framework::Fsdp => {
+            Framework::Megatron | Framework::Fsdp | Framework::Deepspeed => {
                 let experts = self.shape.moe_layers > 0 && stage.moe + stage.mtp > 0.0;
                 WORKSPACE * if experts { 6.0 } else { 2.0 }
             }

@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         let mut ahead = Tail::default();
         for (kind, count, is_mtp) in self.kinds(side).into_iter().rev() {
             for _ in 0..count {
-                let prefetch = self.plan.design().memory.swap_prefetch;
+                let prefetch = self.plan.prefetches();
                 let fetch = Operator {
                     name: "swap in",
                     pass: Pass::Swap,

@@ -42,6 +42,8 @@ struct Chunks {
     pairs: Vec<Option<Waiting>>,
     /// Bytes that one micro-batch keeps on each stage's chunk.
     kept: Vec<f64>,
+    /// See [`Plan::share_of_pair`].
+    share_of_pair: f64,
 }
 
 /// A simulated step with what its tasks are made of.
@@ -149,6 +151,7 @@ impl Chunks {
             of: Vec::with_capacity(slots),
             pairs: Vec::new(),
             kept: Vec::with_capacity(slots),
+            share_of_pair: plan.share_of_pair(),
         };
         for (stage, of_stage) in plan.by_stage(each).enumerate() {
             let whole = &plan.stages[stage];
@@ -305,15 +308,20 @@ impl Chunks {
         let count = self.schedule.chunks_per_stage();
         let kept = &self.kept[stage * count..][..count];
         let part = 1.0 / self.schedule.chunks() as f64;
+        let share_of = |task: &Task| {
+            if task.kind == TaskKind::Pair { self.share_of_pair } else { 1.0 }
+        };
         let (mut most, mut now) = (Held::default(), Held::default());
         for task in tasks {
             if matches!(task.kind, TaskKind::Forward | TaskKind::Pair) {
-                now.bytes += kept[usize::from(task.chunk)];
-                now.micro_batches += part;
-                if now.bytes > most.bytes {
-                    (most.bytes, most.task) = (now.bytes, Some(*task));
+                let (bytes, share) = (kept[usize::from(task.chunk)], share_of(task));
+                let held = now.bytes + bytes * share;
+                if held > most.bytes {
+                    (most.bytes, most.task) = (held, Some(*task));
                 }
-                most.micro_batches = most.micro_batches.max(now.micro_batches);
+                most.micro_batches = most.micro_batches.max(now.micro_batches + part * share);
+                now.bytes += bytes;
+                now.micro_batches += part;
             }
             if matches!(task.kind, TaskKind::Backward | TaskKind::WeightGrad | TaskKind::Pair) {
                 now.bytes -= kept[usize::from(task.backward_chunk)];
@@ -322,7 +330,9 @@ impl Chunks {
         }
         // Parts of a micro-batch add up to it only nearly.
         let chunks = self.schedule.chunks() as f64;
-        most.micro_batches = libm::round(most.micro_batches * chunks) / chunks;
+        if self.share_of_pair >= 1.0 {
+            most.micro_batches = libm::round(most.micro_batches * chunks) / chunks;
+        }
         most
     }
 }

@@ -159,8 +159,7 @@ fn exposed_whole(plan: &Plan, pass: &Pass) -> PerAxis {
 
 /// Exposed seconds of copies to the host, or back, beside a pass without a partner.
 pub(super) fn exposed_copy(plan: &Plan, pass: &Pass, copy: f64) -> f64 {
-    let prefetch = plan.design().memory.swap_prefetch && !plan.blocks_launches();
-    if prefetch { (copy - pass.compute()).max(0.0) } else { copy }
+    if plan.prefetches() { (copy - pass.compute()).max(0.0) } else { copy }
 }
 
 /// Time of communication that runs in pieces beside `compute`: the longer one and a last piece.

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use crate::choice::{Optimizer, ShardingStrategy};
 use crate::data_parallel::DataRow;
 use crate::estimate::{Collective, LinkLevel};
-use crate::layout::Span;
+use crate::layout::{Span, Stage};
+use crate::muon::Share;
 use crate::operator::Device;
 use crate::params::RankParams;
 use crate::plan::Plan;
@@ -35,7 +36,7 @@ impl DataParallel {
 
     /// Adds the stages of a span: what a device of theirs holds and the calls that it makes.
     pub(super) fn add(&mut self, plan: &Plan, span: &Span, params: &RankParams, rows: &[DataRow]) {
-        let update = optimizer_seconds(plan, params, self.memory_rate);
+        let update = optimizer_seconds(plan, &span.content, params, self.memory_rate);
         self.optimizer = self.optimizer.max(update);
         for row in rows {
             let known = self.rows.iter().position(|known| known.is_like(row));
@@ -106,24 +107,25 @@ impl OnceAStep {
 ///
 /// All of it moves through memory at the rate of element-wise kernels.
 ///
-/// Muon adds five Newton-Schulz steps of three products on each matrix, 6 x 15 h FLOPs a parameter
-/// of width h. Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; Jordan et al.
-/// 2024.
-fn optimizer_seconds(plan: &Plan, params: &RankParams, memory_rate: f64) -> f64 {
+/// Muon adds the Newton-Schulz steps of the rank that has most of them, and what these exchange.
+///
+/// Sources: Megatron-Core `param_and_grad_buffer.py`, `clip_grads.py`; [`crate::muon`].
+fn optimizer_seconds(plan: &Plan, stage: &Stage, params: &RankParams, memory_rate: f64) -> f64 {
     let RankParams { dense, expert } = *params;
-    let params = if plan.shards(ShardingStrategy::Optim) {
+    let shared = if plan.shards(ShardingStrategy::Optim) {
         dense / plan.dense_shards() + expert / plan.expert_shards()
     } else {
         dense + expert
     };
-    let held = if plan.shards(ShardingStrategy::OptimGrads) { params } else { dense + expert };
-    let gradient = plan.design().memory.gradient_dtype.bytes();
-    let update = 4.0 * gradient + 2.0 * plan.optimizer_bytes_per_param() + plan.activation_bytes();
-    let bytes = held * 3.0 * gradient + params * update;
     let muon = if plan.design().training.optimizer == Optimizer::Muon {
-        30.0 * plan.shape.hidden as f64 * params / (plan.peak().get() * 0.5)
+        plan.muon_share(stage, params)
     } else {
-        0.0
+        Share { adam: shared, ..Share::default() }
     };
-    bytes / memory_rate + muon
+    let held = if plan.shards(ShardingStrategy::OptimGrads) { shared } else { dense + expert };
+    let gradient = plan.design().memory.gradient_dtype.bytes();
+    let updated = muon.matrices + muon.adam;
+    let states = 2.0 * plan.optimizer_states(stage, params);
+    let update = updated * (4.0 * gradient + plan.activation_bytes()) + states;
+    (held * 3.0 * gradient + update) / memory_rate + muon.seconds
 }

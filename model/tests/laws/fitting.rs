@@ -36,7 +36,8 @@ proptest! {
         }
     }
 
-    /// What is said to fit has a predicted peak within the limit; what is said not to, beyond it.
+    /// What is said to fit has a predicted peak within the limit; what is said not to, beyond it,
+    /// or by a formula that may be short by so much.
     #[test]
     fn a_state_is_never_at_odds_with_the_predicted_peak(
         design in legal_design(), gib in 8.0_f64..400.0,
@@ -48,10 +49,17 @@ proptest! {
         match metrics.memory_state() {
             MemoryState::Fits => prop_assert!(metrics.fits),
             MemoryState::Tight => {}
-            MemoryState::DoesNotFit => prop_assert!(!metrics.fits),
+            MemoryState::DoesNotFit => {
+                let formula = design.schedule.timing == Timing::ClosedForm;
+                let most = metrics.memory_peak * if formula { MOST_SHORT } else { 1.0 };
+                prop_assert!(!metrics.fits || most > metrics.memory_limit);
+            }
         }
     }
 }
+
+/// The most that a simulated peak was over that of a formula: e^0.16, the V-shaped schedules.
+const MOST_SHORT: f64 = 1.174;
 
 #[test]
 fn limits_at_the_likely_peaks_are_where_the_state_changes() {
@@ -83,12 +91,13 @@ fn a_design_at_its_limit_fits_as_likely_as_not() {
     // Half of the published peaks needed more than predicted, half of them less.
     let recipe = Preset::find("pangu-ultra-moe-6k").unwrap().design();
     let found = likelihood(&with_room(&recipe, 1.0));
-    assert!((found - 0.5).abs() < 0.05, "{found}");
-    let states = [0.5, 0.9, 1.0, 1.1, 1.5]
+    assert!((found - 0.5).abs() < 0.1, "{found}");
+    const NOT: MemoryState = MemoryState::DoesNotFit;
+    let states = [0.5, 0.8, 1.0, 1.1, 1.5]
         .map(|room| MemoryState::of(likelihood(&with_room(&recipe, room))));
     let [none, less, same, more, much] = states;
-    assert_eq!([none, much], [MemoryState::DoesNotFit, MemoryState::Fits]);
-    assert_eq!([less, same, more], [MemoryState::Tight; 3]);
+    assert_eq!([none, less, much], [NOT, NOT, MemoryState::Fits]);
+    assert_eq!([same, more], [MemoryState::Tight; 2]);
 }
 
 /// A formula that may understate the peak says nothing surer than the simulation does.

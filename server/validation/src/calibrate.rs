@@ -288,7 +288,7 @@ impl Constants {
         let host = match plan.design().kernel.framework {
             Framework::Mindspeed => self.hosts[1],
             Framework::Fsdp => self.hosts[2],
-            Framework::Megatron | Framework::Ideal => self.hosts[0],
+            Framework::Megatron | Framework::Deepspeed | Framework::Ideal => self.hosts[0],
         };
         (row, host)
     }

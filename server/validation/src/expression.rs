@@ -5,6 +5,7 @@
 
 mod batch;
 mod draft;
+mod memory;
 mod parallel;
 mod pipeline;
 mod recipe;
@@ -74,6 +75,7 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     }
     convention::set(&mut draft)?;
     let plan = recompute::set(&mut draft)?;
+    let plan = memory::read(&mut draft, plan)?;
     Ok(Expressed { plan, assumed: draft.into_assumed() })
 }
 
@@ -118,6 +120,7 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let framework = match draft.facts.family {
+        Family::EarlyMegatron | Family::Megatron if draft.facts.is_deepspeed => "deepspeed",
         Family::EarlyMegatron | Family::Megatron => "megatron",
         Family::Fsdp => "fsdp",
         Family::Mindspeed => "mindspeed",
@@ -137,8 +140,18 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.run.locator.to_lowercase().ends_with("_cef") {
         draft.set(KnobId::cross_entropy_loss_fusion, true)?;
     }
-    if draft.says(&["fused loss"]) {
+    // A compiled loss makes no FP32 copy of the logits either.
+    let compiled = draft.facts.family == Family::Fsdp && draft.says(&["compile"]);
+    if draft.says(&["fused loss"]) || compiled {
         draft.set(KnobId::cross_entropy_loss_fusion, true)?;
+    }
+    if draft.facts.is_foundry {
+        draft.assume(KnobId::cross_entropy_loss_fusion, Item::LossFusion)?;
+    }
+    if draft.facts.family == Family::EarlyMegatron {
+        draft.assume(KnobId::gradient_dtype, Item::GradientDtype)?;
+        draft.assume(KnobId::hidden_dropout, Item::Dropout)?;
+        draft.assume(KnobId::attention_dropout, Item::Dropout)?;
     }
     if draft.facts.blocks_launches {
         draft.assume(KnobId::launch_blocking, Item::LaunchBlocking)?;
@@ -150,12 +163,6 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.facts.family == Family::Mindspeed && draft.has_experts() {
         draft.assume(KnobId::gmm_add, Item::GroupedAccumulation)?;
         draft.assume(KnobId::moe_permute_fusion, Item::PermuteFusion)?;
-    }
-    // Allocator readings hold neither the CUDA context nor communication buffers.
-    let notes = draft.run.notes.to_lowercase();
-    if notes.contains("max allocated") || notes.contains("peak allocated") {
-        draft.note("memory is what the allocator gave: no reserve");
-        draft.set(KnobId::reserved_gib, 0)?;
     }
     Ok(())
 }

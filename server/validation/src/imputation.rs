@@ -62,6 +62,8 @@ pub(crate) enum Item {
     LaunchBlocking,
     /// Number format of accumulated and reduced gradients.
     GradientDtype,
+    /// Dropout behind attention and MLP, and of the scores.
+    Dropout,
     /// The loss as one kernel.
     LossFusion,
     /// Weight gradients of experts added into the accumulated ones by the grouped product.
@@ -85,6 +87,12 @@ pub(crate) struct Facts {
     pub(crate) is_rack_scale: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
+    /// Activations and gradients are in FP16.
+    pub(crate) is_fp16: bool,
+    /// It trained with llm-foundry.
+    pub(crate) is_foundry: bool,
+    /// DeepSpeed's engine around Megatron-LM.
+    pub(crate) is_deepspeed: bool,
     /// It ran only with launches that block.
     pub(crate) blocks_launches: bool,
     /// The row says that no token is dropped.
@@ -191,10 +199,19 @@ static TABLE: &[Entry] = &[
     // Their performance recipes set `grad_reduce_in_fp32` to false.
     entry(Item::GradientDtype, |facts| facts.family == Family::Megatron && facts.is_recipe, "bf16",
         "gradients accumulated and reduced in bf16, as NeMo's performance recipes do"),
+    // Megatron-LM's `accumulate_allreduce_grads_in_fp32` comes with bf16 alone; DeepSpeed likewise:
+    // "fp16 which grad accumulates in fp16" (BigScience, `chronicles-prequel.md`).
+    entry(Item::GradientDtype, |facts| early(facts) && facts.is_fp16, "fp16",
+        "gradients accumulated in fp16"),
     entry(Item::GradientDtype, always, "fp32", "gradients in fp32"),
+    // Megatron-LM's `--hidden-dropout` and `--attention-dropout`; BLOOM's scripts have them too.
+    entry(Item::Dropout, early, "0.1", "dropout of 0.1, Megatron-LM's default"),
+    entry(Item::Dropout, always, "0", "no dropout"),
     // They set `cross_entropy_loss_fusion` too.
     entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
+    // llm-foundry's `loss_fn` is `fused_crossentropy` where nothing else is asked for.
+    entry(Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
     entry(Item::LossFusion, always, "false", "loss in several kernels"),
     // MindSpeed-LLM's scripts of DeepSeek-V3 and Qwen3-30B-A3B (`examples/mcore`) have
     // `--gemm-gradient-accumulation-fusion` and no `--moe-permute-fusion`.
@@ -239,11 +256,15 @@ pub(crate) fn is_among(item: Item, assumed: &[String]) -> bool {
 pub(crate) fn facts(run: &Run) -> Facts {
     let hardware = run.hardware.to_lowercase();
     let source = run.source.to_lowercase();
+    let engine = format!("{source} {}", run.sharding.to_lowercase());
     Facts {
         family: family(run),
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        is_fp16: run.precision.to_lowercase().contains("fp16"),
+        is_foundry: source.contains("llm-foundry"),
+        is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
         blocks_launches: source.contains("bigscience")
@@ -335,6 +356,9 @@ mod tests {
                     release: None,
                     is_rack_scale: false,
                     is_recipe: false,
+                    is_fp16: false,
+                    is_foundry: false,
+                    is_deepspeed: false,
                     blocks_launches: false,
                     drops_nothing: false,
                     routes_naturally: false,

@@ -2,6 +2,8 @@
 #![cfg(feature = "runs")]
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use std::collections::BTreeMap;
+
 use model::calibration::MEMORY_QUANTILES;
 use model::estimate::Metrics;
 use model::{MemoryState, Plan, estimate, link};
@@ -27,8 +29,9 @@ fn limit_and_peak(row: &Row) -> (f64, f64) {
     (metrics.memory_limit.to_gib(), metrics.memory_peak.to_gib())
 }
 
+/// The targets.
 #[test]
-fn half_of_the_measured_peaks_are_predicted_within_a_tenth() {
+fn measured_peaks_are_predicted_within_3_percent_at_the_median_and_15_at_the_90th() {
     let mut errors: Vec<f64> = rows()
         .iter()
         .filter_map(|row| Some(row.memory_predicted_gib? / row.memory_measured_gib? - 1.0))
@@ -36,9 +39,31 @@ fn half_of_the_measured_peaks_are_predicted_within_a_tenth() {
         .collect();
     errors.sort_by(f64::total_cmp);
     assert!(errors.len() >= 120, "{} peaks", errors.len());
-    let median = errors[errors.len() / 2];
-    println!("{} peaks, median error {:.1} %", errors.len(), median * 100.0);
-    assert!(median <= 0.10, "{median}");
+    let at = |share: f64| errors[(share * (errors.len() - 1) as f64).ceil() as usize];
+    println!("{} peaks, {:.1} and {:.1} %", errors.len(), at(0.5) * 100.0, at(0.9) * 100.0);
+    assert!(at(0.5) <= 0.03 && at(0.9) <= 0.15, "{} {}", at(0.5), at(0.9));
+}
+
+/// Every source of four peaks or more, so that none is bought with another.
+#[test]
+fn no_source_of_peaks_is_off_by_more_than_15_percent_at_the_median() {
+    let mut of_source: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in rows() {
+        let (Some(predicted), Some(measured)) = (row.memory_predicted_gib, row.memory_measured_gib)
+        else {
+            continue;
+        };
+        of_source.entry(row.source_id.clone()).or_default().push(predicted / measured - 1.0);
+    }
+    let mut sources = 0;
+    for (source, mut errors) in of_source.into_iter().filter(|(_, errors)| errors.len() >= 4) {
+        errors.sort_by(f64::total_cmp);
+        let middle = errors[errors.len() / 2];
+        println!("{source}: {} peaks, {:+.1} %", errors.len(), 100.0 * middle);
+        assert!(middle.abs() <= 0.15, "{source}: {middle}");
+        sources += 1;
+    }
+    assert!(sources >= 5, "{sources}");
 }
 
 /// A row that leaves recomputation open gets as little of it as brings it within 10 % of the limit,
@@ -49,9 +74,8 @@ const OPEN: f64 = 1.1;
 /// MindFormers may hold 16 bits (F1, F2); whole weights and gradients of 70B parameters on one
 /// rank, which only sharding could shrink, though the row says ZeRO-1 (`bridge_perf-165`);
 /// optimizer states and buffers of a model whose recomputation isn't printed (`automodel-007`);
-/// buffers of ZeRO-3 and of plain attention (`megatron21-015`, `-016`); logits of small MPT models
-/// at 40 GB (`llm_foundry-199` to `-202`); the MLP's activations of a run whose paper tells that
-/// memory work made recomputation needless (`llama3_paper-001`).
+/// buffers of ZeRO-3 and of plain attention (`megatron21-015`); the MLP's activations of a run
+/// whose paper tells that memory work made recomputation needless (`llama3_paper-001`).
 #[test]
 fn nearly_all_that_ran_is_predicted_to_fit() {
     let ran: Vec<Row> = rows().into_iter().filter(|row| row.kind != "memory").collect();
@@ -108,12 +132,17 @@ fn the_models_table_of_errors_is_what_the_published_peaks_give() {
 fn errors_are_of_rows_that_print_what_activations_depend_on() {
     let rows = validate(runs::published()).rows;
     let peaks = peaks::peaks(&rows);
-    let of = |source: &str| peaks.iter().filter(|peak| peak.source == source).count();
+    let measured = || peaks.iter().filter(|peak| !peak.is_bound);
+    let of = |source: &str| measured().filter(|peak| peak.source == source).count();
+    // Runs that ran though predicted not to fit bound the error from above.
+    assert!(peaks.iter().filter(|peak| peak.is_bound).all(|peak| peak.log_ratio < 0.0));
     // Micro-batch or recomputation open.
     assert_eq!([of("bridge_skills"), of("mindspeed_head")], [0, 0]);
+    // What the buffers were derived from is no error of theirs.
+    assert_eq!(of("simumax_b200"), 0);
     // Each of three numbers of micro-batches has the same peak.
     assert_eq!([of("zero_bubble"), of("bigscience"), of("calculon_val")], [16, 20, 8]);
-    assert!(peaks.iter().filter(|peak| peak.log_ratio > 0.3).count() >= 10);
+    assert!(peaks.iter().filter(|peak| peak.log_ratio > 0.15).count() >= 4);
 }
 
 /// What ran did fit: hardly any of it may be said not to.

@@ -13,7 +13,7 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         return Err(Refusal::open("the sequence length isn't printed"));
     };
     draft.set(KnobId::seq_length, seq)?;
-    match run.micro_batch_size {
+    match run.micro_batch_size.or_else(|| micro_batch_of_stages(draft)) {
         Some(size) => draft.set(KnobId::micro_batch_size, size)?,
         None => draft.assume(KnobId::micro_batch_size, Item::MicroBatchSize)?,
     }
@@ -23,6 +23,28 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     };
     draft.set(KnobId::global_batch_size, batch)?;
     set_precision(draft)
+}
+
+/// The micro-batch of a local batch that is split into as many as there are chunks, which is what
+/// torchtitan does where nothing else is asked for.
+///
+/// Source: torchtitan, `pipelining_utils.py`: `n_microbatches = num_total_stages`.
+fn micro_batch_of_stages(draft: &mut Draft<'_>) -> Option<u64> {
+    let remarks = draft.run.notes.to_lowercase();
+    let parallel = &draft.design.parallel;
+    let chunks = parallel
+        .pipeline_model_parallel_size
+        .saturating_mul(draft.run.virtual_pipeline.trim().parse().unwrap_or(1));
+    let local: u64 = {
+        let (_, rest) = remarks.split_once("local batch ")?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()?
+    };
+    if parallel.pipeline_model_parallel_size == 1 || chunks == 0 {
+        return None;
+    }
+    draft.note("as many micro-batches as chunks of the pipeline, torchtitan's default");
+    Some((local / chunks).max(1))
 }
 
 /// Global batch = DP x MBS x micro-batches, where the row prints their number.

@@ -170,12 +170,24 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     Ok(())
 }
 
+/// What a row's flags say of CUDA graphs; a negation before the noun.
+fn graphs(flags: &str) -> Option<&'static str> {
+    let has = |words: &[&str]| words.iter().any(|word| flags.contains(word));
+    if has(&["no cuda graph", "without cuda graph", "cuda graphs off", "cuda graphs not"]) {
+        None
+    } else if has(&["cudagraph=transformer_engine", "cuda graphs", "external_cuda_graph"]) {
+        Some("transformer_engine")
+    } else if has(&["cudagraph=local", "cudagraph=full_iteration", "enable_cuda_graph"]) {
+        Some("local")
+    } else {
+        None
+    }
+}
+
 /// Dispatcher, overlap of the experts' exchange, graphs and offloading.
 fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if draft.says(&["cudagraph=transformer_engine", "cuda graphs"]) {
-        draft.set(KnobId::cuda_graph_impl, "transformer_engine")?;
-    } else if draft.says(&["cudagraph=local", "cudagraph=full_iteration"]) {
-        draft.set(KnobId::cuda_graph_impl, "local")?;
+    if let Some(graphs) = graphs(&draft.flags) {
+        draft.set(KnobId::cuda_graph_impl, graphs)?;
     }
     if let Some((_, rest)) = draft.flags.split_once("cpu_offload_layers=") {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -216,4 +228,24 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.set(KnobId::moe_pad_expert_input_to_capacity, true)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::graphs;
+
+    #[test]
+    fn graphs_are_read_after_their_negation() {
+        for (flags, wanted) in [
+            ("moe_a2a_overlap cudagraph=transformer_engine", Some("transformer_engine")),
+            ("cuda graphs on attention and router", Some("transformer_engine")),
+            ("cudagraph=full_iteration", Some("local")),
+            ("cudagraph=none", None),
+            ("hybridep, no cuda graphs", None),
+            ("cuda graphs not stated", None),
+            ("", None),
+        ] {
+            assert_eq!(graphs(flags), wanted, "{flags}");
+        }
+    }
 }

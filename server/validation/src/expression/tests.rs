@@ -1,6 +1,6 @@
 //! Rows and the designs that they become.
 
-use model::choice::{Framework, Method, Precision, ShardingStrategy};
+use model::choice::{Framework, Method, Precision, ShardingStrategy, StateDtype};
 
 use super::*;
 use crate::runs;
@@ -69,6 +69,38 @@ fn the_published_memory_of_an_allocator_has_no_reserve() {
     let plan = expressed("simumax_b200-001").plan;
     assert!(plan.design().memory.reserved_gib.abs() < 1e-12);
     assert!(!plan.design().schedule.overlap_grad_reduce);
+}
+
+#[test]
+fn a_reading_of_the_device_has_context_and_communication_library() {
+    let reserve = |id: &str| expressed(id).plan.design().memory.reserved_gib;
+    // `nvidia-smi` against what PyTorch held at its peak.
+    assert!(reserve("bigscience-124") > 4.0 && reserve("torchtitan-013") > 2.0);
+    assert!(reserve("bigscience-124") > reserve("torchtitan-013"));
+}
+
+#[test]
+fn what_early_runs_keep_is_read_off_their_precision_and_engine() {
+    let of = |id: &str| expressed(id).plan.design().clone();
+    for (id, framework, gradients) in [
+        ("zero_bubble-001", Framework::Megatron, StateDtype::Fp16),
+        ("bigscience-032", Framework::Deepspeed, StateDtype::Fp16),
+        ("bigscience-124", Framework::Deepspeed, StateDtype::Fp32),
+    ] {
+        let design = of(id);
+        assert_eq!(design.kernel.framework, framework, "{id}");
+        assert_eq!(design.memory.gradient_dtype, gradients, "{id}");
+        assert!(design.training.hidden_dropout > 0.0, "{id}");
+    }
+    assert!(of("simumax_b200-001").training.hidden_dropout <= 0.0);
+}
+
+#[test]
+fn torchtitan_cuts_a_local_batch_into_as_many_micro_batches_as_chunks() {
+    let size = |id: &str| expressed(id).plan.design().training.micro_batch_size;
+    assert_eq!([size("torchtitan-013"), size("torchtitan-014")], [4, 2]);
+    assert_eq!(size("torchtitan-018"), 1);
+    assert!(expressed("torchtitan-044").plan.design().memory.cross_entropy_loss_fusion);
 }
 
 #[test]
