@@ -5,10 +5,11 @@
 
 use model::Plan;
 use model::choice::AttentionFlops;
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 use model::estimate::Estimate;
 
 use crate::expression::{Draft, Refusal};
+use crate::phrase::{self, Claim};
 use crate::runs::Run;
 
 /// What a source's FLOPs count.
@@ -49,25 +50,50 @@ fn of(run: &Run) -> Convention {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let counted = if has(&["6n"]) || text.contains("palm") {
         Counted::SixN
-    } else if has(&["hardware", "96bslh", "recompute counted", "hfu;"]) {
+    } else if has(&["hardware", "96bslh", "hfu;"])
+        || phrase::affirms(&text, &["recompute counted", "recompute included"])
+    {
         Counted::Hardware
     } else {
         Counted::Model
     };
+    let halved = phrase::claim(&text, &["causal"]);
+    let whole = phrase::claim(&text, &["full attention", "full matrix", "whole attention"]);
     // DeepSeek's report prints both; the first, non-causal one is the row's.
-    let full = has(&["full attention", "non-causal", "full matrix"]);
+    let full = whole == Some(Claim::Affirmed)
+        || halved == Some(Claim::Denied)
+        || text.contains("non-causal");
     // MoE Parallel Folding dates from Megatron-Core r0.12; its MFU at 16K to 128K tokens is level
     // only when half of the scores count.
-    let words = ["causal", "automodel", "bridge", "log tflops", "mcore of the time"];
-    let causal = has(&words) && !full;
+    let releases = phrase::affirms(&text, &["automodel", "bridge", "log tflops", "mcore of the time"]);
+    let is_unstated = [halved, whole].contains(&Some(Claim::Unstated));
+    let causal = !full && !is_unstated && (halved == Some(Claim::Affirmed) || releases);
     let notes = format!("{} {} {text}", run.notes, run.locator).to_lowercase();
-    let no_mtp = ["w/o mtp", "without mtp", "automodel", "non-causal"];
+    let no_mtp = text.contains("automodel")
+        || text.contains("non-causal")
+        || phrase::claim(&notes, &["mtp"]) == Some(Claim::Denied);
     Convention {
         counted,
         attention: if causal { AttentionFlops::Causal } else { AttentionFlops::Full },
-        mtp: !no_mtp.iter().any(|words| notes.contains(words)),
+        mtp: !no_mtp,
         is_open: counted == Counted::Model && !full && !causal,
     }
+}
+
+/// The design with the other convention, where the source leaves open how it counts and its metric
+/// depends on that.
+pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
+    let metric = measured(run).map(|(metric, _)| metric);
+    let counts = matches!(metric, Some(Metric::Tflops | Metric::Mfu | Metric::Hfu));
+    if !of(run).is_open || !counts {
+        return None;
+    }
+    let mut design = design.clone();
+    design.training.attention_flops = match design.training.attention_flops {
+        AttentionFlops::Full => AttentionFlops::Causal,
+        AttentionFlops::Causal => AttentionFlops::Full,
+    };
+    Plan::new(&design).ok()
 }
 
 /// Sets what MFU counts and divides by.

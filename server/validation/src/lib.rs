@@ -20,6 +20,8 @@ mod hardware;
 mod imputation;
 #[cfg(feature = "runs")]
 pub mod peaks;
+#[cfg(feature = "runs")]
+mod phrase;
 pub mod report;
 #[cfg(feature = "runs")]
 pub mod runs;

@@ -8,7 +8,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 use model::choice::Choice;
-use model::{MODEL_VERSION, estimate, link};
+use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::expression::{Expressed, Refusal};
 use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
@@ -110,7 +110,7 @@ fn expressed(run: &Run) -> Result<Expressed, Refusal> {
 }
 
 fn fill(row: &mut Row, run: &Run, expressed: Expressed) {
-    let Expressed { plan, assumed } = expressed;
+    let Expressed { plan, assumed, others } = expressed;
     let design = plan.design();
     let estimate = estimate(&plan);
     row.accelerator = Some(design.cluster.accelerator.name().to_owned());
@@ -125,6 +125,12 @@ fn fill(row: &mut Row, run: &Run, expressed: Expressed) {
         return;
     }
     if let Some(comparison) = convention::compare(run, &plan, &estimate) {
+        let other = |plan: &Plan| convention::compare(run, plan, &model::estimate(plan));
+        let predictions = others.iter().filter_map(other).map(|other| other.predicted);
+        let widen = |[least, most]: [f64; 2], value: f64| [least.min(value), most.max(value)];
+        if !others.is_empty() {
+            row.predicted_range = Some(predictions.fold([comparison.predicted; 2], widen));
+        }
         row.metric = Some(comparison.metric.to_owned());
         row.measured = Some(comparison.measured);
         row.predicted = Some(comparison.predicted);
