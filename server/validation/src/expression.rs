@@ -20,6 +20,7 @@ use model::design::{
 use model::violation::Violation;
 
 pub(crate) use batch::precision;
+pub(crate) use contradiction::among as contradicted;
 pub(crate) use draft::Draft;
 pub(crate) use refusal::Refusal;
 
@@ -65,16 +66,19 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
 }
 
 /// The design with the largest micro-batch that fits without more recomputation than the smallest
-/// one needs.
+/// one needs, as long as a larger one isn't slower: with a pipeline it makes the bubble longer.
 fn with_most_tokens(run: &Run, architecture: &Architecture, smallest: Expressed) -> Expressed {
+    let mut step_time = model::estimate(&smallest.plan).metrics.step_time.get();
     let mut found = smallest;
     for size in batch::open_micro_batches(found.plan.design()) {
         let Ok(larger) = with_micro_batch(run, architecture, Some(size)) else { break };
         let metrics = model::estimate(&larger.plan).metrics;
         let is_same = larger.plan.design().memory == found.plan.design().memory;
-        if !is_same || metrics.memory_peak > metrics.memory_limit {
+        let is_slower = metrics.step_time.get() > step_time;
+        if !is_same || is_slower || metrics.memory_peak > metrics.memory_limit {
             break;
         }
+        step_time = metrics.step_time.get();
         found = larger;
     }
     found

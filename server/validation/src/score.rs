@@ -30,7 +30,7 @@ struct Scored<'a> {
 /// Predicts every run and scores the predictions.
 #[must_use]
 pub fn validate(runs: &[Run]) -> Validation {
-    let scored: Vec<Scored<'_>> = runs.iter().map(scored).collect();
+    let scored: Vec<Scored<'_>> = runs.iter().map(|run| scored(run, runs)).collect();
     let summary = summary(&scored);
     Validation {
         rows: scored.into_iter().map(|scored| scored.row).collect(),
@@ -50,7 +50,7 @@ pub(crate) fn is_candidate(run: &Run) -> bool {
         && hardware::is_nvidia_or_ascend(&run.hardware)
 }
 
-fn scored(run: &Run) -> Scored<'_> {
+fn scored<'a>(run: &'a Run, runs: &[Run]) -> Scored<'a> {
     let mut row = Row {
         id: run.id.clone(),
         source_id: run.source_id.clone(),
@@ -69,7 +69,7 @@ fn scored(run: &Run) -> Scored<'_> {
         row.metric = Some(metric.to_owned());
         row.measured = Some(value);
     }
-    let outcome = expressed(run);
+    let outcome = expression::contradicted(runs, run).and_then(|()| expressed(run));
     let mut is_inexpressible = false;
     let mut reason = None;
     match outcome {
