@@ -12,6 +12,7 @@ mod recipe;
 mod recompute;
 mod refusal;
 mod schedule;
+mod sharding;
 
 use model::Plan;
 use model::design::{

@@ -327,7 +327,7 @@ fn family(run: &Run) -> Family {
     let source = format!("{} {}", run.source, run.overlap).to_lowercase();
     // Megatron has an FSDP of its own.
     let megatron = ["megatron", "bridge", "parallel folding"].iter().any(|w| source.contains(w));
-    if sharding.contains("fsdp") && !megatron {
+    if phrase::affirms(&sharding, &["fsdp", "hsdp"]) && !megatron {
         return Family::Fsdp;
     }
     if ["torchtitan", "llm-foundry", "maxtext"].iter().any(|word| source.contains(word)) {

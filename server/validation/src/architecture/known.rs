@@ -99,6 +99,12 @@ pub(super) static KNOWN: &[Known] = &[
          shared2 dense_ffn12288 V102400",
         "deepseek-ai/DeepSeek-V2",
     ),
+    // MindSpeed-LLM's script for 40B has every size of Grok-1 but its 64 layers.
+    known(
+        "Grok1-8x5B",
+        "L12 h6144 heads48 kv8 E8 top2 moe_ffn32768 V131072",
+        "MindSpeed-LLM tests/pipeline/grok1; 12 layers as published beside the run",
+    ),
     known("Grok-1", "L64 h6144 heads48 kv8 E8 top2 moe_ffn32768 V131072", "xai-org/grok-1"),
     known(
         "Moonlight-16B-A3B",

@@ -33,6 +33,16 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 /// MBS = global batch / (DP x accumulation steps), where the row prints their number: `GA 8`.
 fn micro_batch_of_accumulation(draft: &mut Draft<'_>) -> Option<u64> {
     let remarks = format!("{} {}", draft.run.other_metric, draft.run.notes).to_lowercase();
+    // torchtitan's pipelines split what a rank gets into as many micro-batches as stages.
+    if let Some((_, rest)) = remarks.split_once("local batch ")
+        && remarks.contains("split into pp micro")
+    {
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let stages = draft.design.parallel.pipeline_model_parallel_size;
+        let size = digits.parse::<u64>().ok()?.checked_div(stages).filter(|size| *size > 0)?;
+        draft.note("micro-batch from what a rank gets, split into PP micro-batches");
+        return Some(size);
+    }
     let (_, rest) = remarks
         .split_once("ga ")
         .filter(|(before, _)| !before.ends_with(|c: char| c.is_alphanumeric()))
