@@ -96,6 +96,13 @@ pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
     Plan::new(&design).ok()
 }
 
+/// Do the source's FLOPs count what is computed again, so that something is?
+pub(crate) fn counts_recomputation(run: &Run) -> bool {
+    let text = run.flops_convention.to_lowercase();
+    let words = ["recompute counted", "incl. recompute", "with recompute", "recompute included"];
+    of(run).counted == Counted::Hardware && phrase::affirms(&text, &words)
+}
+
 /// Sets what MFU counts and divides by.
 pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let run = draft.run;

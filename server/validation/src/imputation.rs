@@ -91,6 +91,9 @@ pub(crate) struct Facts {
     pub(crate) is_moe_recipe: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
+    /// A framework beside Megatron that has neither its interleaved schedule nor the overlap of its
+    /// tensor parallelism: DeepSpeed, GPT-NeoX, Colossal-AI, nanotron's pipelines.
+    pub(crate) is_plain: bool,
     /// It ran only with launches that block.
     pub(crate) blocks_launches: bool,
     /// The row says that no token is dropped.
@@ -169,7 +172,8 @@ static TABLE: &[Entry] = &[
     entry(Item::ContextAlgorithm, fsdp, "allgather", "CP gathers keys and values"),
     entry(Item::ContextAlgorithm, always, "p2p", "CP as a ring"),
     // Submissions and performance recipes interleave; two layers in a chunk is their usual size.
-    entry(Item::VirtualPipeline, megatron, "2 layers", "VPP with chunks of 2 layers"),
+    entry(Item::VirtualPipeline, |facts| megatron(facts) && !facts.is_plain, "2 layers",
+        "VPP with chunks of 2 layers"),
     entry(Item::VirtualPipeline, always, "1", "no virtual stages"),
     // Sequence parallelism came with Korthikanti et al., May 2022.
     entry(Item::SequenceParallel, early, "false", "no sequence parallelism"),
@@ -186,7 +190,8 @@ static TABLE: &[Entry] = &[
     entry(Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
     entry(Item::DataParallelOverlap, always, "true",
         "gradient reduction and parameter gathering overlapped"),
-    entry(Item::TensorParallelOverlap, megatron, "true", "TP overlapped (user buffers)"),
+    entry(Item::TensorParallelOverlap, |facts| megatron(facts) && !facts.is_plain, "true",
+        "TP overlapped (user buffers)"),
     // MindSpeed's scripts turn MC2 on one by one; their tables name it where it is.
     entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
     entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
@@ -269,6 +274,9 @@ pub(crate) fn facts(run: &Run) -> Facts {
             .iter()
             .any(|word| source.contains(word)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        is_plain: ["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]
+            .iter()
+            .any(|word| source.contains(word) && !source.contains("megatron-deepspeed")),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
         blocks_launches: source.contains("bigscience")
@@ -406,6 +414,7 @@ mod tests {
                     is_blackwell: false,
                     names_flex: false,
                     is_moe_recipe: false,
+                    is_plain: false,
                     is_recipe: false,
                     blocks_launches: false,
                     drops_nothing: false,

@@ -113,6 +113,12 @@ pub(super) static KNOWN: &[Known] = &[
         "moonshotai/Moonlight-16B-A3B",
     ),
     known(
+        "Moonlight",
+        "L27(1 dense) h2048 MLA16 (kv_lora512 qk128+64 v128) E64 top6 moe_ffn1408 shared2 \
+         dense_ffn11264 V163840",
+        "moonshotai/Moonlight-16B-A3B",
+    ),
+    known(
         "DeepSeek-V3-16B",
         "L27(1 dense) h2048 MLA16 (kv_lora512 qk128+64 v128) E64 top6 moe_ffn1408 shared2 \
          dense_ffn10944 V102400",
@@ -178,6 +184,34 @@ pub(super) static KNOWN: &[Known] = &[
     ),
     // The model card gives all but the heads, here of 128.
     known("TeleChat3-36B", "L64 h6144 heads48 kv8 ffn24576 V131072", "Tele-AI/TeleChat3-36B"),
+    known("LLaMA 70B", "L80 h8192 heads64 kv8 ffn28672 V32000", "meta-llama/Llama-2-70b-hf"),
+    known("MiniCPM-2B", "L40 h2304 heads36 ffn5760 tied V122753", "openbmb/MiniCPM-2B-sft-bf16"),
+    known(
+        "MiniCPM-8x2B",
+        "L40 h2304 heads36 E8 top2 moe_ffn5760 tied V122753",
+        "openbmb/MiniCPM-MoE-8x2B",
+    ),
+    known("Bloom-7B1", "L30 h4096 heads32 ffn4h V250880", "bigscience/bloom-7b1"),
+    known("Aquila-7B", "L32 h4096 heads32 ffn11008 V100008", "BAAI/Aquila-7B"),
+    known("Aquila2-7B", "L32 h4096 heads32 ffn11008 V100008", "BAAI/Aquila2-7B"),
+    known("Aquila2-34B", "L60 h6144 heads48 kv8 ffn24576 V100008", "BAAI/Aquila2-34B"),
+    known("GPT-22B", "L48 h6144 heads64 ffn4h V51200", "arXiv 2205.05198, table 3"),
+    known("GPT-175B", "L96 h12288 heads96 ffn4h V51200", "arXiv 2205.05198, table 3"),
+    known("GPT-530B", "L105 h20480 heads128 ffn4h V51200", "arXiv 2205.05198, table 3"),
+    known("GPT-1T", "L128 h25600 heads160 ffn4h V51200", "arXiv 2205.05198, table 3"),
+    known("PaLM-540B", "L118 h18432 heads48 kv1 hd256 ffn4h V256000", "arXiv 2204.02311, table 1"),
+    known("GLM-130B", "L70 h12288 heads96 ffn32768 gated V150528", "arXiv 2210.02414, table 11"),
+    known("Falcon-7B", "L32 h4544 heads71 kv1 ffn4h V65024 parallel block", "tiiuae/falcon-7b"),
+    known(
+        "Falcon-40B",
+        "L60 h8192 heads128 kv8 ffn4h V65024 parallel block",
+        "tiiuae/falcon-40b",
+    ),
+    known(
+        "Skywork-MoE",
+        "L52 h4608 heads36 E16 top2 moe_ffn12288 V65536",
+        "Skywork/Skywork-MoE-Base",
+    ),
     known("TeleChat2-115B", "L96 h8192 heads64 kv8 ffn40960 V131072", "Tele-AI/TeleChat2-115B"),
     known("GPT3-5B", "L24 h4096 heads32 ffn4h V51200", "NeMo-Framework-Launcher gpt3/5b.yaml"),
     known("GPT3-20B", "L44 h6144 heads48 ffn4h V51200", "NeMo-Framework-Launcher gpt3/20b.yaml"),

@@ -27,7 +27,7 @@ const REMARKS: &[&str] = &[
     "fp8", "mxfp8", "nvfp4", "baseline", "optimised", "optimized", "tuned", "full", "finetune",
     "finetuning", "fine", "tuning", "cut", "slots", "base", "instruct", "hf",
     "finegrained", "grained", "training", "train", "model", "mlperf", "strong", "weak", "scaling",
-    "test", "bench", "benchmark", "deepspeed", "megatron", "eager", "compile", "dropless",
+    "like", "style", "test", "bench", "benchmark", "zero", "fsdp", "deepspeed", "megatron", "eager", "compile", "dropless",
 ];
 
 /// Words of reinforcement learning.
@@ -59,14 +59,19 @@ impl Name {
         }
         let size = |word: &String| word.strip_suffix('b')?.parse::<f64>().ok();
         let sizes = words.iter().filter_map(size).collect();
-        // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B.
-        for minor in ["llama31", "llama33"] {
-            let older: Vec<String> = spellings
+        // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B; 405B came with 3.1.
+        for (written, meant) in [
+            ("llama31", "llama3"),
+            ("llama33", "llama3"),
+            ("llama3405b", "llama31405b"),
+            ("llama405b", "llama31405b"),
+        ] {
+            let others: Vec<String> = spellings
                 .iter()
-                .filter(|name| name.starts_with(minor))
-                .map(|name| name.replacen(minor, "llama3", 1))
+                .filter(|name| name.starts_with(written))
+                .map(|name| name.replacen(written, meant, 1))
                 .collect();
-            spellings.extend(older);
+            spellings.extend(others);
         }
         let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
         let remarks = inside_brackets(model);
@@ -110,7 +115,13 @@ fn preset(spelling: &str) -> Option<&'static Preset> {
 }
 
 fn known(spelling: &str) -> Option<&'static known::Known> {
-    known::KNOWN.iter().find(|known| !spelling.is_empty() && key(known.name) == *spelling)
+    let is_named = |known: &&known::Known| {
+        // `Moonlight-16B` is `Moonlight-16B-A3B`: the active size may be left out.
+        let (name, active) = known.name.rsplit_once("-A").unwrap_or((known.name, ""));
+        let is_active = active.strip_suffix('B').is_some_and(|size| size.parse::<f64>().is_ok());
+        key(known.name) == *spelling || (is_active && key(name) == *spelling)
+    };
+    known::KNOWN.iter().filter(|_| !spelling.is_empty()).find(is_named)
 }
 
 /// The words of a name in lower case.

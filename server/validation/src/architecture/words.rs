@@ -86,7 +86,7 @@ const PARALLEL: &[&str] = &[
     "parallel attn and mlp", "parallel attn + mlp", "parallel attn+mlp", "parallel attn/mlp",
     "parallel attention/mlp", "attention and mlp in parallel", "attn and mlp in parallel",
     "parallel attention and ffn", "parallel attn/ffn", "parallel attn+ffn", "parallel residuals",
-    "parallel residual", "parallel blocks", "parallel block", "parallel layers",
+    "parallel residual", "parallel transformer blocks", "parallel transformer block", "parallel blocks", "parallel block", "parallel layers",
     "parallel attention", "parallel attn",
 ];
 

@@ -39,7 +39,7 @@ fn model_parallel(draft: &mut Draft<'_>, printed: Option<u64>, axis: &str) -> Re
 }
 
 fn is_fully_sharded(draft: &Draft<'_>) -> bool {
-    phrase::affirms(&draft.run.sharding.to_lowercase(), &["fsdp", "hsdp"])
+    phrase::affirms(&draft.run.sharding.to_lowercase(), &["fsdp", "hsdp", "zero-3", "zero3"])
 }
 
 fn set_context_algorithm(draft: &mut Draft<'_>) -> Result<(), Refusal> {

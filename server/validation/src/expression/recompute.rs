@@ -7,6 +7,7 @@ use model::design::KnobId;
 
 use super::{Draft, Refusal, plan};
 use printed::{Printed, printed};
+use crate::convention;
 use crate::imputation::Item;
 
 /// Sets recomputation and swapping, and checks the whole design.
@@ -15,7 +16,11 @@ use crate::imputation::Item;
 /// few layers as let it fit are, because it did run.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
     set_swapping(draft)?;
-    let printed = printed(&draft.run.recompute, is_maxtext(draft));
+    let mut printed = printed(&draft.run.recompute, is_maxtext(draft));
+    if printed == Printed::Open && convention::counts_recomputation(draft.run) {
+        draft.note("all layers computed again, as the source's FLOPs count it");
+        printed = Printed::Layers(None);
+    }
     let layers = draft.design.transformer.num_layers;
     let pp = draft.design.parallel.pipeline_model_parallel_size;
     match &printed {

@@ -198,6 +198,8 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
             false
         } else if draft.says(TENSOR_OVERLAP) {
             true
+        } else if draft.says(&["baseline"]) {
+            false
         } else {
             draft.assumption(Item::TensorParallelOverlap) == "true"
         };
@@ -269,6 +271,7 @@ fn set_expert_overlap(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         && !pairs
         && !is_list
         && is_open
+        && !draft.says(&["baseline"])
         && draft.assumption(Item::ExpertOverlap) == "true";
     if off || !(on || pairs || assumed) {
         return Ok(());

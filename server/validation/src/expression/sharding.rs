@@ -4,7 +4,7 @@ use model::design::KnobId;
 
 use super::{Draft, Refusal};
 use crate::imputation::{Family, Item};
-use crate::phrase;
+use crate::phrase::{self, Claim};
 
 /// Words of full sharding.
 const FULL: &[&str] = &["fsdp", "hsdp", "hybrid_shard", "hybrid shard", "full_shard", "zero-3", "zero3"];
@@ -37,7 +37,9 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
         "optim_grads_params"
     } else if has(OPTIMIZER) {
         "optim"
-    } else if NOTHING.contains(&text.trim()) || phrase::claim(&text, OPTIMIZER).is_some() {
+    } else if NOTHING.iter().any(|words| text.trim().starts_with(words))
+        || phrase::claim(&text, OPTIMIZER) == Some(Claim::Denied)
+    {
         // `no distributed optimizer` says it too.
         "no_shard"
     } else {
@@ -202,6 +204,7 @@ mod tests {
             ("FSDP (group 32)", 128, 2, OptimGradsParams, 2),
             ("no distributed optimizer", 128, 1, NoShard, 1),
             ("DDP", 128, 1, NoShard, 1),
+            ("no sharding (DDP)", 128, 1, NoShard, 1),
         ] {
             assert_eq!(parallel(sharding, devices, tp), (strategy, copies), "{sharding}");
         }
