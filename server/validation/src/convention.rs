@@ -65,7 +65,8 @@ fn of(run: &Run) -> Convention {
         || text.contains("non-causal");
     // MoE Parallel Folding dates from Megatron-Core r0.12; its MFU at 16K to 128K tokens is level
     // only when half of the scores count.
-    let releases = phrase::affirms(&text, &["automodel", "bridge", "log tflops", "mcore of the time"]);
+    let releases =
+        phrase::affirms(&text, &["automodel", "bridge", "log tflops", "mcore of the time"]);
     let is_unstated = [halved, whole].contains(&Some(Claim::Unstated));
     let causal = !full && !is_unstated && (halved == Some(Claim::Affirmed) || releases);
     let notes = format!("{} {} {text}", run.notes, run.locator).to_lowercase();
@@ -94,6 +95,15 @@ pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
         AttentionFlops::Causal => AttentionFlops::Full,
     };
     Plan::new(&design).ok()
+}
+
+/// Does the run have no MTP layer, though its model does: because the row says so, or because its
+/// framework has none (torchtitan, NeMo Automodel)?
+pub(crate) fn trains_without_mtp(run: &Run) -> bool {
+    let text = format!("{} {} {}", run.notes, run.locator, run.overlap).to_lowercase();
+    let source = run.source.to_lowercase();
+    let has_none = ["torchtitan", "automodel"].iter().any(|word| source.contains(word));
+    has_none || phrase::claim(&text, &["mtp"]) == Some(Claim::Denied)
 }
 
 /// Do the source's FLOPs count what is computed again, so that something is?

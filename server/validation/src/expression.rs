@@ -103,6 +103,10 @@ fn with_micro_batch(
     let mut draft = Draft::new(design, run, architecture.assumed.clone());
     draft.micro_batch = micro_batch;
     set_cluster(&mut draft)?;
+    if convention::trains_without_mtp(run) && draft.design.transformer.mtp_num_layers > 0 {
+        draft.note("no MTP layer");
+        draft.set(KnobId::mtp_num_layers, 0)?;
+    }
     let others = match recipe::take(&mut draft)? {
         Taken::Nothing => None,
         Taken::All => Some(vec![]),
@@ -163,9 +167,8 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     ];
     for (knob, value) in machine.overrides {
         // A node of the usual size and the usual network need no mention in the design.
-        let is_usual = usual
-            .iter()
-            .any(|(known, usual)| *known == knob && usual.to_bits() == value.to_bits());
+        let is_usual =
+            usual.iter().any(|(known, usual)| *known == knob && usual.to_bits() == value.to_bits());
         if !is_usual {
             draft.set(knob, value)?;
         }

@@ -133,9 +133,21 @@ fn ascend(hardware: &str) -> Result<Machine, Refusal> {
 /// Devices of a node, where the text says so.
 fn devices_per_node(text: &str) -> Option<f64> {
     let phrases = [
-        " gpus/node", " gpus per node", " devices per node", " npus per node", " per node full-mesh",
-        " per server", " gpus each", "-gpu node", " gpus in a node", " gpus a node", "-gpu nvswitch",
-        " npus/node", "-npu node", "x gpus per node", " dies per node",
+        " gpus/node",
+        " gpus per node",
+        " devices per node",
+        " npus per node",
+        " per node full-mesh",
+        " per server",
+        " gpus each",
+        "-gpu node",
+        " gpus in a node",
+        " gpus a node",
+        "-gpu nvswitch",
+        " npus/node",
+        "-npu node",
+        "x gpus per node",
+        " dies per node",
     ];
     phrases.iter().find_map(|phrase| number_before(text, phrase))
 }
@@ -150,8 +162,8 @@ fn machine(accelerator: &'static str, hardware: &str) -> Machine {
     }
     let devices = devices_per_node(&text);
     overrides.extend(devices.map(|devices| (KnobId::devices_per_node, devices)));
-    let usual = AcceleratorId::from_name(accelerator)
-        .map_or(8.0, |id| id.row().devices_per_node as f64);
+    let usual =
+        AcceleratorId::from_name(accelerator).map_or(8.0, |id| id.row().devices_per_node as f64);
     if let Some(found) = network::of(&network::lower_case(hardware), devices.unwrap_or(usual)) {
         overrides.extend(found.ports_per_node.map(|ports| (KnobId::nics_per_node, ports)));
         overrides.push((KnobId::inter_node_gb_per_sec, found.gb_per_sec));

@@ -349,8 +349,8 @@ fn family(run: &Run) -> Family {
 fn is_early(run: &Run) -> bool {
     let precision = run.precision.to_lowercase();
     let formula = run.flops_convention.to_lowercase().contains("96bslh");
-    let of_then = run.hardware.to_lowercase().contains("a100")
-        && (precision.contains("fp16") || formula);
+    let of_then =
+        run.hardware.to_lowercase().contains("a100") && (precision.contains("fp16") || formula);
     of_then || published(run).is_some_and(|month| month < FLASH_ATTENTION)
 }
 

@@ -15,21 +15,50 @@ pub(crate) enum Claim {
 }
 
 /// Words that deny what follows them in a clause.
-const NEGATORS: &[&str] =
-    &["no", "not", "without", "w/o", "wo", "non", "never", "disable", "disables", "disabled", "sans"];
+const NEGATORS: &[&str] = &[
+    "no", "not", "without", "w/o", "wo", "non", "never", "disable", "disables", "disabled", "sans",
+];
 
 /// Ends of a clause that deny what stands before them.
 const DENIALS: &[&str] = &[
-    "off", "false", "none", "disabled", "not used", "not enabled", "not overlapped", "isn't on",
-    "is off", "was off", "turned off", "switched off", "not on", "no",
+    "off",
+    "false",
+    "none",
+    "disabled",
+    "not used",
+    "not enabled",
+    "not overlapped",
+    "isn't on",
+    "is off",
+    "was off",
+    "turned off",
+    "switched off",
+    "not on",
+    "no",
 ];
 
 /// Words of a clause that leave open what it speaks of.
 const OPEN: &[&str] = &[
-    "not stated", "not printed", "not given", "not said", "not listed", "not mentioned",
-    "not specified", "not known", "not in table", "not in the table", "not documented",
-    "isn't stated", "isn't printed", "unstated", "unknown", "unclear", "unspecified", "see script",
-    "where set", "to be confirmed",
+    "not stated",
+    "not printed",
+    "not given",
+    "not said",
+    "not listed",
+    "not mentioned",
+    "not specified",
+    "not known",
+    "not in table",
+    "not in the table",
+    "not documented",
+    "isn't stated",
+    "isn't printed",
+    "unstated",
+    "unknown",
+    "unclear",
+    "unspecified",
+    "see script",
+    "where set",
+    "to be confirmed",
 ];
 
 /// What `text`, in lower case, says of a thing that each of these phrases means.
@@ -74,7 +103,9 @@ fn claim_of_clause(clause: &str, phrase: &str) -> Option<Claim> {
     let is_negated = words.any(|word| NEGATORS.contains(&word));
     // `overlap offloads` is no `overlap off`.
     let is_denied = DENIALS.iter().any(|words| {
-        after.strip_prefix(words).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        after
+            .strip_prefix(words)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
     });
     Some(if is_negated || is_denied { Claim::Denied } else { Claim::Affirmed })
 }

@@ -60,7 +60,9 @@ impl Cut {
         let design = &mut architecture.design;
         if let Some(layers) = self.layers {
             let first = match &design.transformer.moe_layer_freq {
-                LayerFreq::Runs(runs) => runs.first().filter(|(is_moe, _)| !is_moe).map(|run| run.1),
+                LayerFreq::Runs(runs) => {
+                    runs.first().filter(|(is_moe, _)| !is_moe).map(|run| run.1)
+                }
                 LayerFreq::Every(_) => None,
             };
             set(design, KnobId::num_layers, layers)?;

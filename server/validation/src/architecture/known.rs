@@ -170,7 +170,11 @@ pub(super) static KNOWN: &[Known] = &[
         "L44 h6144 heads64 ffn4h untied V50432 parallel residual",
         "EleutherAI/gpt-neox-20b",
     ),
-    known("GPT-J-6B", "L28 h4096 heads16 ffn4h untied V50400 parallel residual", "EleutherAI/gpt-j-6b"),
+    known(
+        "GPT-J-6B",
+        "L28 h4096 heads16 ffn4h untied V50400 parallel residual",
+        "EleutherAI/gpt-j-6b",
+    ),
     known("TinyLlama-1.1B", "L22 h2048 heads32 kv4 ffn5632 V32000", "TinyLlama/TinyLlama-1.1B"),
     known("OLMo-7B", "L32 h4096 heads32 ffn11008 V50304", "allenai/OLMo-7B"),
     known("DeepSeek-7B", "L30 h4096 heads32 ffn11008 V102400", "deepseek-ai/deepseek-llm-7b-base"),
@@ -199,14 +203,14 @@ pub(super) static KNOWN: &[Known] = &[
     known("GPT-175B", "L96 h12288 heads96 ffn4h V51200", "arXiv 2205.05198, table 3"),
     known("GPT-530B", "L105 h20480 heads128 ffn4h V51200", "arXiv 2205.05198, table 3"),
     known("GPT-1T", "L128 h25600 heads160 ffn4h V51200", "arXiv 2205.05198, table 3"),
-    known("PaLM-540B", "L118 h18432 heads48 kv1 hd256 ffn4h V256000", "arXiv 2204.02311, table 1"),
+    known(
+        "PaLM-540B",
+        "L118 h18432 heads48 kv1 hd256 ffn73728 gated tied V256000",
+        "arXiv 2204.02311, table 1",
+    ),
     known("GLM-130B", "L70 h12288 heads96 ffn32768 gated V150528", "arXiv 2210.02414, table 11"),
     known("Falcon-7B", "L32 h4544 heads71 kv1 ffn4h V65024 parallel block", "tiiuae/falcon-7b"),
-    known(
-        "Falcon-40B",
-        "L60 h8192 heads128 kv8 ffn4h V65024 parallel block",
-        "tiiuae/falcon-40b",
-    ),
+    known("Falcon-40B", "L60 h8192 heads128 kv8 ffn4h V65024 parallel block", "tiiuae/falcon-40b"),
     known(
         "Skywork-MoE",
         "L52 h4608 heads36 E16 top2 moe_ffn12288 V65536",

@@ -68,7 +68,9 @@ fn what_stands_beside_a_name_is_no_part_of_it() {
 
 #[test]
 fn a_part_of_a_model_has_what_its_name_says() {
-    let architecture = named("DeepSeek-V3 cut: 4 layer slots (1 dense,1 MoE 16 experts top-8,2 noop)+MTP").unwrap();
+    let architecture =
+        named("DeepSeek-V3 cut: 4 layer slots (1 dense,1 MoE 16 experts top-8,2 noop)+MTP")
+            .unwrap();
     let transformer = &architecture.design.transformer;
     assert_eq!((transformer.num_layers, architecture.empty_slots), (2, 2));
     assert_eq!((transformer.num_moe_experts, transformer.moe_router_num_groups), (Some(16), None));
@@ -96,7 +98,8 @@ fn a_family_says_the_vocabulary_and_the_size_the_gate() {
     assert_eq!(llama.design.transformer.vocab_size, 32_000);
     assert!(llama.assumed.iter().any(|words| words.contains("vocabulary")));
     let words = "L24 h2048 heads16 ffn8192 V50304";
-    let gated = |billions| of(&run("x", words, billions)).unwrap().design.transformer.gated_linear_unit;
+    let gated =
+        |billions| of(&run("x", words, billions)).unwrap().design.transformer.gated_linear_unit;
     assert!(gated(None) && gated(Some(1.8)) && !gated(Some(1.4)));
 }
 
@@ -115,8 +118,8 @@ fn every_known_architecture_is_complete_and_has_its_parameters() {
         let Some(billions) = sizes else { continue };
         let found = params_billions(&architecture.design).unwrap();
         let ratio = found / billions;
-        // Names round, and some leave the embedding out: Qwen1.5-0.5B has 0.62B, Gemma-7B 8.5B.
-        assert!((0.85..1.35).contains(&ratio), "{}: {found}", known.name);
+        // Names round, and some leave the embedding out: Qwen1.5-0.5B has 0.62B, MiniCPM-2B 2.7B.
+        assert!((0.85..1.4).contains(&ratio), "{}: {found}", known.name);
     }
 }
 

@@ -82,15 +82,20 @@ pub(crate) fn among(runs: &[Run], run: &Run) -> Result<(), Refusal> {
     let is_same = |other: &&Run| {
         let key = |run: &Run| {
             let layout = [
-                run.num_devices, run.tensor_parallel, run.pipeline_parallel, run.context_parallel,
-                run.expert_parallel, run.data_parallel, run.seq_length, run.micro_batch_size,
+                run.num_devices,
+                run.tensor_parallel,
+                run.pipeline_parallel,
+                run.context_parallel,
+                run.expert_parallel,
+                run.data_parallel,
+                run.seq_length,
+                run.micro_batch_size,
                 run.global_batch_size,
             ];
             let words = [&run.model, &run.hardware, &run.precision, &run.recompute];
             (layout, words.map(|word| word.to_lowercase()))
         };
-        let is_near =
-            other.source_id == run.source_id && other.num_devices == run.num_devices;
+        let is_near = other.source_id == run.source_id && other.num_devices == run.num_devices;
         is_near && key(other) == key(run)
     };
     for other in runs.iter().filter(is_same) {

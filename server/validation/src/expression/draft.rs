@@ -21,7 +21,7 @@ pub(crate) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(design: Design, run: &'a Run, assumed: Vec<String>) -> Self {
-        let flags = format!("{} {}", run.overlap, run.virtual_pipeline).to_lowercase();
+        let flags = format!("{}; {}", run.overlap, run.virtual_pipeline).to_lowercase();
         let assumed = assumed.into_iter().chain(run.assumed.iter().cloned()).collect();
         Self { design, run, facts: imputation::facts(run), flags, micro_batch: None, assumed }
     }

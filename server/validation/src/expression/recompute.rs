@@ -6,9 +6,9 @@ use model::Plan;
 use model::design::KnobId;
 
 use super::{Draft, Refusal, plan};
-use printed::{Printed, printed};
 use crate::convention;
 use crate::imputation::Item;
+use printed::{Printed, printed};
 
 /// Sets recomputation and swapping, and checks the whole design.
 ///

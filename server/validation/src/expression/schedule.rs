@@ -141,23 +141,58 @@ fn set_group(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
 
 /// Words for gradients reduced and parameters gathered beside compute.
 const DATA_OVERLAP: &[&str] = &[
-    "grad-reduce", "grad_reduce", "fsdp", "prefetch", "dp overlap", "dp all-reduce", "dp comm",
-    "overlap-param-gather", "overlap_param_gather", "gradient overlap", "overlap_comm",
+    "grad-reduce",
+    "grad_reduce",
+    "fsdp",
+    "prefetch",
+    "dp overlap",
+    "dp all-reduce",
+    "dp comm",
+    "overlap-param-gather",
+    "overlap_param_gather",
+    "gradient overlap",
+    "overlap_comm",
 ];
 
 /// Words for TP's collectives beside their matrix product.
 const TENSOR_OVERLAP: &[&str] = &[
-    "tp comm overlap", "tp-comm", "tp_comm_overlap", "tp overlap", "tp/sp comm", "asynctp",
-    "async tp", "async-tp", "mc2", "userbuffers", "micro_batch_interleave", "sp overlap",
+    "tp comm overlap",
+    "tp-comm",
+    "tp_comm_overlap",
+    "tp overlap",
+    "tp/sp comm",
+    "asynctp",
+    "async tp",
+    "async-tp",
+    "mc2",
+    "userbuffers",
+    "micro_batch_interleave",
+    "sp overlap",
 ];
 
 /// Words for the experts' exchange beside another micro-batch's compute.
 const EXPERT_OVERLAP: &[&str] = &[
-    "overlap_moe_expert_parallel_comm", "overlap-moe-expert-parallel-comm", "moe_a2a_overlap",
-    "moe-a2a-overlap", "moe a2a overlap", "ep overlap", "ep a2a overlap", "ep comm overlap",
-    "a2a overlap", "all-to-all overlap", "alltoall overlap", "moe-fb-overlap", "moe_fb_overlap",
-    "1f1b overlap", "combined 1f1b", "dual-batch overlap", "batch-level overlap",
-    "ep all-to-all and pp hidden", "all-to-all hidden", "overlapped ep", "expert comm overlap",
+    "overlap_moe_expert_parallel_comm",
+    "overlap-moe-expert-parallel-comm",
+    "moe_a2a_overlap",
+    "moe-a2a-overlap",
+    "moe a2a overlap",
+    "ep overlap",
+    "ep a2a overlap",
+    "ep comm overlap",
+    "a2a overlap",
+    "all-to-all overlap",
+    "alltoall overlap",
+    "moe-fb-overlap",
+    "moe_fb_overlap",
+    "1f1b overlap",
+    "combined 1f1b",
+    "dual-batch overlap",
+    "batch-level overlap",
+    "ep all-to-all and pp hidden",
+    "all-to-all hidden",
+    "overlapped ep",
+    "expert comm overlap",
 ];
 
 /// A row without any overlap: `no comm overlap`, `baseline, without our overlap`.
@@ -246,7 +281,8 @@ const FLEX: &[&str] = &["hybridep", "hybrid-ep", "hybrid ep", "deepep", "deep-ep
 fn set_dispatcher(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.says(FLEX) {
         draft.set(KnobId::moe_token_dispatcher_type, "flex")
-    } else if draft.says(&["all-gather dispatcher", "allgather dispatcher", "dispatcher=allgather"]) {
+    } else if draft.says(&["all-gather dispatcher", "allgather dispatcher", "dispatcher=allgather"])
+    {
         draft.set(KnobId::moe_token_dispatcher_type, "allgather")
     } else if draft.says(&["all-to-all", "alltoall"]) || draft.denies(FLEX) {
         draft.set(KnobId::moe_token_dispatcher_type, "alltoall")

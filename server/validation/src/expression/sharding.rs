@@ -7,16 +7,24 @@ use crate::imputation::{Family, Item};
 use crate::phrase::{self, Claim};
 
 /// Words of full sharding.
-const FULL: &[&str] = &["fsdp", "hsdp", "hybrid_shard", "hybrid shard", "full_shard", "zero-3", "zero3"];
+const FULL: &[&str] =
+    &["fsdp", "hsdp", "hybrid_shard", "hybrid shard", "full_shard", "zero-3", "zero3"];
 /// Words of sharded gradients.
 const GRADIENTS: &[&str] = &["zero-1/2", "zero-2", "zero2", "shard_grad_op"];
 /// Words of sharded optimizer states.
 const OPTIMIZER: &[&str] = &[
-    "zero-1", "zero1", "dist. optimizer", "distributed optimizer", "distributed-optimizer",
-    "dist-opt", "distopt", "mics",
+    "zero-1",
+    "zero1",
+    "dist. optimizer",
+    "distributed optimizer",
+    "distributed-optimizer",
+    "dist-opt",
+    "distopt",
+    "mics",
 ];
 /// Words of copies everywhere.
-const NOTHING: &[&str] = &["none", "ddp", "zero-0", "zero0", "replicated", "unsharded", "no sharding"];
+const NOTHING: &[&str] =
+    &["none", "ddp", "zero-0", "zero0", "replicated", "unsharded", "no sharding"];
 
 /// Sets what is sharded, and the number of copies of the shards.
 pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
@@ -94,8 +102,13 @@ impl Group {
         let text = &text.replace("fsdp2", "fsdp").replace("fsdp-2", "fsdp");
         let after = |words: &[&str]| words.iter().find_map(|word| number_after(text, word));
         let copies = [
-            "num_distributed_optimizer_instances", "num-distributed-optimizer-instances",
-            "dp_replicate", "replicate degree", "replicate_degree", "replicate", "replicas",
+            "num_distributed_optimizer_instances",
+            "num-distributed-optimizer-instances",
+            "dp_replicate",
+            "replicate degree",
+            "replicate_degree",
+            "replicate",
+            "replicas",
             "instances",
         ];
         if let Some(copies) = after(&copies) {
@@ -105,16 +118,36 @@ impl Group {
             return Some(Self::Mesh(copies, ranks));
         }
         let ranks = [
-            "groups of", "group of", "group size", "group_size", "group", "dp_shard",
-            "shard degree", "shard_degree", "sharded over", "shard over", "mics", "fsdp",
+            "groups of",
+            "group of",
+            "group size",
+            "group_size",
+            "group",
+            "dp_shard",
+            "shard degree",
+            "shard_degree",
+            "sharded over",
+            "shard over",
+            "mics",
+            "fsdp",
         ];
         if let Some(ranks) = after(&ranks) {
             return Some(Self::Ranks(ranks));
         }
         let within = [
-            "within a node", "within the node", "within node", "within each node", "inside a node",
-            "inside the node", "intra-node", "intra node", "node-local", "per node", "hybrid_shard",
-            "hybrid shard", "in a node",
+            "within a node",
+            "within the node",
+            "within node",
+            "within each node",
+            "inside a node",
+            "inside the node",
+            "intra-node",
+            "intra node",
+            "node-local",
+            "per node",
+            "hybrid_shard",
+            "hybrid shard",
+            "in a node",
         ];
         phrase::affirms(text, &within).then_some(Self::Node)
     }

@@ -117,6 +117,90 @@ fn a_rule_that_a_layout_breaks_is_the_reason() {
 }
 
 #[test]
+fn both_runs_of_pangu_ultra_moe_are_expressed() {
+    use model::choice::Software;
+
+    let report = crate::validate(runs::published());
+    let row = |id: &str| report.rows.iter().find(|row| row.id == id).unwrap();
+    let (run, later, baseline) = (row("P1"), row("P3"), row("pangu_ultra_moe-002"));
+    // Whole runs are shown beside the rest, not scored with it.
+    assert!(!run.scored && !later.scored && !baseline.scored);
+    assert!(run.predicted_range.is_none(), "{:?}", run.predicted_range);
+    let software = |id: &str| expressed(id).plan.design().kernel.software;
+    assert_eq!(software("P1"), Software::Ascend202505);
+    assert_eq!(software("P3"), Software::Ascend202506);
+    assert_eq!(expressed("P1").plan.design().parallel.expert_model_parallel_size, 32);
+    // The baseline's layout isn't published: what it reached lies among those that it may have had.
+    let [least, most] = baseline.predicted_range.unwrap();
+    let measured = baseline.measured.unwrap();
+    assert!(least < measured && measured < most, "{measured} of {least} to {most}");
+    assert!(expressed("pangu_ultra_moe-002").others.len() > 20);
+    let assumed = &baseline.assumed;
+    assert!(assumed.iter().any(|words| words.contains("8192 tokens")), "{assumed:?}");
+    assert!(assumed.iter().any(|words| words.contains("layout isn't published")), "{assumed:?}");
+    // The same figures stand in a second file.
+    assert!(row("P2").refused.as_deref().unwrap().contains("stands in another row"));
+}
+
+#[test]
+fn an_open_convention_has_the_band_of_both() {
+    let mut run = find("bridge_perf-025").clone();
+    run.measured_fields = vec!["TFLOPs_per_device".to_owned()];
+    let others = |run: &Run| of(run).unwrap_or_else(|refusal| panic!("{refusal}")).others.len();
+    assert_eq!(others(&run), 0);
+    run.flops_convention = "causal treatment not stated".to_owned();
+    assert_eq!(others(&run), 1);
+    let report = crate::validate(std::slice::from_ref(&run));
+    let [least, most] = report.rows[0].predicted_range.unwrap();
+    assert!(least < most && report.rows[0].predicted.unwrap() >= most, "{least} to {most}");
+    assert!(report.rows[0].assumed.iter().any(|words| words.contains("whole score matrix")));
+}
+
+#[test]
+fn an_open_micro_batch_is_the_largest_that_fits_and_is_no_slower() {
+    let size = |run: &Run| of(run).unwrap_or_else(|error| panic!("{error}")).plan;
+    let mut run = find("llm_foundry-004").clone();
+    run.micro_batch_size = None;
+    let plan = size(&run);
+    let found = plan.design().training.micro_batch_size;
+    assert!(found.is_power_of_two() && found > 1, "{found}");
+    let metrics = model::estimate(&plan).metrics;
+    assert!(metrics.memory_peak <= metrics.memory_limit);
+    // The batch allows no more than a rank's share of it.
+    run.global_batch_size = run.num_devices.map(|devices| 2 * devices);
+    assert_eq!(size(&run).design().training.micro_batch_size, 2);
+    // Accumulation steps say it.
+    run.global_batch_size = run.num_devices.map(|devices| 8 * devices);
+    run.other_metric = "time-to-train min 4.01; GA 8; x".to_owned();
+    assert_eq!(size(&run).design().training.micro_batch_size, 1);
+}
+
+#[test]
+fn words_of_overlap_set_the_schedule() {
+    let schedule = |overlap: &str| {
+        let mut run = find("bridge_perf-025").clone();
+        overlap.clone_into(&mut run.overlap);
+        of(&run).unwrap_or_else(|error| panic!("{error}")).plan.design().schedule.clone()
+    };
+    for (overlap, flex, hidden) in [
+        ("overlap_moe_expert_parallel_comm", true, true),
+        ("--overlap-moe-expert-parallel-comm, DeepEP", true, true),
+        ("HybridEP", true, true),
+        ("HybridEP, EP overlap off", true, false),
+        ("dispatcher=hybridep", true, false),
+        ("baseline, without our overlap", true, false),
+        ("all-to-all dispatcher, no DeepEP", false, false),
+    ] {
+        let schedule = schedule(overlap);
+        let dispatcher = schedule.moe_token_dispatcher_type == model::choice::Dispatcher::Flex;
+        assert_eq!(dispatcher, flex, "{overlap}");
+        assert_eq!(schedule.overlap_moe_expert_parallel_comm, hidden, "{overlap}");
+    }
+    assert!(!schedule("baseline, without our overlap").overlap_grad_reduce);
+    assert!(schedule("HybridEP").overlap_grad_reduce);
+}
+
+#[test]
 fn natural_routing_is_uneven_and_says_so() {
     let balance = |id: &str| expressed(id).plan.design().routing.balance;
     assert_eq!(balance("moe_modelzoo-008"), model::choice::Balance::Skewed);

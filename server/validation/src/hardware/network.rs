@@ -41,15 +41,48 @@ const CLOUDS: [(&str, f64); 9] = [
 
 /// Words beside which a rate is the network's.
 const NETWORK: &[&str] = &[
-    "nic", "nics", "roce", "rdma", "ib", "infiniband", "ethernet", "efa", "cx5", "cx6", "cx7",
-    "cx8", "cx-7", "cx-8", "connectx", "connectx-7", "hca", "hcas", "port", "ports", "inter-node",
-    "internode", "network", "interconnect", "rail", "rails", "omni-path", "spectrum-x", "fabric",
-    "xdr", "ndr", "hdr", "edr", "opa", "fdr", "slingshot",
+    "nic",
+    "nics",
+    "roce",
+    "rdma",
+    "ib",
+    "infiniband",
+    "ethernet",
+    "efa",
+    "cx5",
+    "cx6",
+    "cx7",
+    "cx8",
+    "cx-7",
+    "cx-8",
+    "connectx",
+    "connectx-7",
+    "hca",
+    "hcas",
+    "port",
+    "ports",
+    "inter-node",
+    "internode",
+    "network",
+    "interconnect",
+    "rail",
+    "rails",
+    "omni-path",
+    "spectrum-x",
+    "fabric",
+    "xdr",
+    "ndr",
+    "hdr",
+    "edr",
+    "opa",
+    "fdr",
+    "slingshot",
 ];
 
 /// Words beside which a rate is another's.
-const OTHERS: &[&str] =
-    &["nvlink", "nvlink3", "nvlink4", "nvlink5", "nvswitch", "hbm", "hbm2e", "hbm3", "pcie", "hccs"];
+const OTHERS: &[&str] = &[
+    "nvlink", "nvlink3", "nvlink4", "nvlink5", "nvswitch", "hbm", "hbm2e", "hbm3", "pcie", "hccs",
+];
 
 /// A rate above this, in Gb/s, is no port's: the node's ports together.
 const FASTEST_PORT: f64 = 800.0;
@@ -78,7 +111,8 @@ fn words(clause: &str) -> Vec<String> {
         for pair in chars.windows(2) {
             let ((_, before), (at, after)) = (pair[0], pair[1]);
             // `8x400`, `400g` and `/gpu` come apart; `nvlink4` and `cx7` don't.
-            let number_ends = kind(before).0 && !kind(after).0 && word[start..at].parse::<f64>().is_ok();
+            let number_ends =
+                kind(before).0 && !kind(after).0 && word[start..at].parse::<f64>().is_ok();
             let factor_ends = before == 'x' && kind(after).0 && (start + 1 == at);
             let per = after == '/' && !word[start..at].ends_with(['b', 't']);
             if number_ends || factor_ends || per {
@@ -105,9 +139,7 @@ fn count(word: &str) -> Option<f64> {
 /// GB/s of a rate, and whether its unit is one of bytes.
 fn rate(number: &str, unit: &str) -> Option<(f64, bool)> {
     let value: f64 = number.parse().ok().filter(|value| (1.0..1e5).contains(value))?;
-    let bits = [
-        "gb/s", "gbps", "gbit/s", "gbit", "gbits", "gb", "g", "gbe", "ge", "gb/sec", "gbs",
-    ];
+    let bits = ["gb/s", "gbps", "gbit/s", "gbit", "gbits", "gb", "g", "gbe", "ge", "gb/sec", "gbs"];
     if bits.contains(&unit) {
         return Some((value / 8.0, false));
     }
@@ -120,7 +152,9 @@ const BYTES: &str = "gbytes";
 fn owner(clause: &str) -> Owner {
     let says = |words: &[&str]| {
         words.iter().any(|word| {
-            ["per ", "per-", "/", "each ", "a "].iter().any(|per| clause.contains(&format!("{per}{word}")))
+            ["per ", "per-", "/", "each ", "a "]
+                .iter()
+                .any(|per| clause.contains(&format!("{per}{word}")))
         })
     };
     if says(&["node", "server", "host", "machine"]) {
@@ -148,7 +182,8 @@ fn clause_network(clause: &str, devices: f64) -> Option<Network> {
         // `80 GB` and `80G` are memory; so is a rate in bytes that no word calls the network's.
         let bare_unit = matches!(word(index + 1), "gb" | "g");
         let ports = ports(&words, index);
-        let is_rate = is_network || (!is_bytes && (!bare_unit || ports.is_some() || owner != Owner::Open));
+        let is_rate =
+            is_network || (!is_bytes && (!bare_unit || ports.is_some() || owner != Owner::Open));
         let is_memory = bare_unit && !is_network && gb_per_sec * 8.0 < 100.0;
         if is_rate && !is_memory {
             return Some(network(gb_per_sec, ports, owner, devices));
@@ -196,12 +231,14 @@ fn network(gb_per_sec: f64, ports: Option<f64>, owner: Owner, devices: f64) -> N
 
 /// `4x HDR/OPA per node`: a kind of link without its rate; of two kinds the slower.
 fn named_link(clause: &str) -> Option<Network> {
-    let words: Vec<&str> =
-        clause.split(|c: char| c.is_whitespace() || c == '/').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = clause
+        .split(|c: char| c.is_whitespace() || c == '/')
+        .filter(|word| !word.is_empty())
+        .collect();
     let is_link = |word: &str, name: &str| {
-        word.trim_end_matches(|c: char| c.is_ascii_digit()).trim_start_matches(|c: char| {
-            c.is_ascii_digit() || c == 'x'
-        }) == name
+        word.trim_end_matches(|c: char| c.is_ascii_digit())
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == 'x')
+            == name
     };
     let found = LINKS.iter().filter(|(name, _)| words.iter().any(|word| is_link(word, name)));
     let gigabits = found.map(|(_, gigabits)| *gigabits).reduce(f64::min)?;

@@ -111,8 +111,14 @@ fn a_run_that_stands_in_both_files_counts_once() {
 fn a_row_may_refer_to_the_options_of_another() {
     let runs = read(ASCEND_2).unwrap();
     let find = |id: &str| runs.iter().find(|run| run.id == id).unwrap();
-    assert_eq!((find("N2").sharding.as_str(), find("N1").num_devices), ("FSDP (group 32)", Some(128)));
-    assert!(find("N2").recompute.starts_with("FSDP32, full AC") && find("N2").overlap.contains("compile"));
+    assert_eq!(
+        (find("N2").sharding.as_str(), find("N1").num_devices),
+        ("FSDP (group 32)", Some(128))
+    );
+    assert!(
+        find("N2").recompute.starts_with("FSDP32, full AC")
+            && find("N2").overlap.contains("compile")
+    );
     assert_eq!((find("N33").step_time, find("N35").tflops_per_device), (Some(2.82), Some(67.0)));
     assert_eq!((find("N6").memory, find("N6").measured_fields.len()), (Some(53.0), 2));
     assert_eq!((find("N31").tier.as_str(), find("N22").tier.as_str()), ("C", "C"));

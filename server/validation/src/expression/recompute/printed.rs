@@ -39,8 +39,15 @@ const MODULES: &[(&str, &str)] = &[
 
 /// Words of recomputation itself.
 const NOUNS: &[&str] = &[
-    "recompute", "recomputation", "rematerialisation", "rematerialization", "remat",
-    "activation checkpointing", "checkpointing", "checkpoint", "gradient checkpointing",
+    "recompute",
+    "recomputation",
+    "rematerialisation",
+    "rematerialization",
+    "remat",
+    "activation checkpointing",
+    "checkpointing",
+    "checkpoint",
+    "gradient checkpointing",
 ];
 
 /// Reads the column; with MaxText a policy's name counts, and core attention alone where none is
@@ -57,7 +64,10 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
         return Printed::Nothing;
     }
     let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
-    if text.is_empty() || starts(&["not ", "unknown", "?", "see ", "unstated", "n/a"]) || text == "-" {
+    if text.is_empty()
+        || starts(&["not ", "unknown", "?", "see ", "unstated", "n/a"])
+        || text == "-"
+    {
         return Printed::Open;
     }
     if starts(&["none", "off", "no "]) || matches!(text.as_str(), "no" | "false" | "disabled") {
@@ -130,19 +140,22 @@ fn policy(text: &str) -> Option<Printed> {
         ("full", Printed::Layers(None)),
         ("none", Printed::Nothing),
     ];
-    let (_, found) = policies.into_iter().find(|(name, _)| {
-        phrase::affirms(text, &[name]) || text.trim() == *name
-    })?;
+    let (_, found) = policies
+        .into_iter()
+        .find(|(name, _)| phrase::affirms(text, &[name]) || text.trim() == *name)?;
     Some(found)
 }
 
 /// `custom` with the tensors that it keeps or offloads: all products but the MLP's, or all.
 fn custom(text: &str) -> Printed {
-    let keeps = |names: &[&str]| names.iter().any(|name| {
-        ["device", "offload", "save", "keep"].iter().any(|how| {
-            text.split([';', ',', '(', ')']).any(|part| part.contains(name) && part.contains(how))
+    let keeps = |names: &[&str]| {
+        names.iter().any(|name| {
+            ["device", "offload", "save", "keep"].iter().any(|how| {
+                text.split([';', ',', '(', ')'])
+                    .any(|part| part.contains(name) && part.contains(how))
+            })
         })
-    });
+    };
     let attention = keeps(&["qkv_proj", "query_proj", "out_proj"]);
     let mlp = keeps(&["mlpwi"]);
     match (attention, mlp, keeps(&["context"])) {
@@ -247,8 +260,10 @@ mod tests {
             ("save_dot_with_context_except_mlp", Printed::Modules(vec!["mlp"])),
             ("remat full", Printed::Layers(None)),
             ("custom", Printed::Layers(None)),
-            ("custom (decoder_layer_input offload, qkv_proj device)",
-                Printed::Modules(vec!["core_attn", "mlp"])),
+            (
+                "custom (decoder_layer_input offload, qkv_proj device)",
+                Printed::Modules(vec!["core_attn", "mlp"]),
+            ),
             ("custom: out_proj=offload, mlpwi=offload", Printed::Modules(vec!["core_attn"])),
             ("none", Printed::Nothing),
         ] {
