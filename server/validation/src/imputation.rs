@@ -94,6 +94,8 @@ pub(crate) struct Facts {
     /// A framework beside Megatron that has neither its interleaved schedule nor the overlap of its
     /// tensor parallelism: DeepSpeed, GPT-NeoX, Colossal-AI, nanotron's pipelines.
     pub(crate) is_plain: bool,
+    /// MindFormers on MindSpore.
+    pub(crate) is_mindformers: bool,
     /// It ran only with launches that block.
     pub(crate) blocks_launches: bool,
     /// The row says that no token is dropped.
@@ -277,6 +279,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_plain: ["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]
             .iter()
             .any(|word| source.contains(word) && !source.contains("megatron-deepspeed")),
+        is_mindformers: source.contains("mindformers"),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
         blocks_launches: source.contains("bigscience")
@@ -415,6 +418,7 @@ mod tests {
                     names_flex: false,
                     is_moe_recipe: false,
                     is_plain: false,
+                    is_mindformers: false,
                     is_recipe: false,
                     blocks_launches: false,
                     drops_nothing: false,

@@ -17,6 +17,9 @@ use printed::{Printed, printed};
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
     set_swapping(draft)?;
     let mut printed = printed(&draft.run.recompute, is_maxtext(draft));
+    if is_maxtext(draft) && !printed::names_policy(&draft.run.recompute) {
+        draft.note(OPEN_POLICY);
+    }
     if printed == Printed::Open && convention::counts_recomputation(draft.run) {
         draft.note("all layers computed again, as the source's FLOPs count it");
         printed = Printed::Layers(None);
@@ -48,6 +51,9 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<Plan, Refusal> {
     }
     fewest_layers(draft, without)
 }
+
+/// What is said of a run with MaxText whose policy isn't printed.
+const OPEN_POLICY: &str = "attention computed again; MaxText's policy isn't printed";
 
 /// A prediction this much over the limit still counts as fitting: its own error is as large.
 const SLACK: f64 = 1.1;

@@ -31,6 +31,16 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     let text = draft.run.sharding.to_lowercase();
     let has = |words: &[&str]| phrase::affirms(&text, words);
     let gradients = has(GRADIENTS);
+    if draft.facts.is_mindformers
+        && pp == 1
+        && !gradients
+        && !has(FULL)
+        && accumulates_nothing(draft)
+    {
+        // MindSpore's optimizer parallelism reduces each gradient to the rank that holds its states.
+        draft.note("gradients sharded with the optimizer, as MindFormers has it");
+        return draft.set(KnobId::data_parallel_sharding_strategy, "optim_grads");
+    }
     let fully = has(FULL) && !text.contains("zero-3") && !text.contains("zero3");
     let strategy = if pp > 1 && gradients {
         // A pipeline's micro-batches add up their gradients before they are reduced.
@@ -58,6 +68,17 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
         Some(copies) => draft.set(KnobId::num_distributed_optimizer_instances, copies),
         None => Ok(()),
     }
+}
+
+/// Does a step have one micro-batch, so that no gradient is kept whole for the next?
+fn accumulates_nothing(draft: &Draft<'_>) -> bool {
+    let parallel = &draft.design.parallel;
+    let model = parallel.tensor_model_parallel_size.saturating_mul(parallel.context_parallel_size);
+    let ranks = draft.design.cluster.num_devices / model.max(1);
+    let run = draft.run;
+    run.global_batch_size
+        .zip(run.micro_batch_size)
+        .is_some_and(|(batch, micro)| batch == ranks.saturating_mul(micro))
 }
 
 /// Copies of the shards: the ranks over those of a group.

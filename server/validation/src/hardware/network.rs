@@ -80,9 +80,7 @@ const NETWORK: &[&str] = &[
 ];
 
 /// Words beside which a rate is another's.
-const OTHERS: &[&str] = &[
-    "nvlink", "nvlink3", "nvlink4", "nvlink5", "nvswitch", "hbm", "hbm2e", "hbm3", "pcie", "hccs",
-];
+const OTHERS: &[&str] = &["nvlink", "nvswitch", "nvl", "hbm", "pcie", "hccs", "xgmi", "full-mesh"];
 
 /// A rate above this, in Gb/s, is no port's: the node's ports together.
 const FASTEST_PORT: f64 = 800.0;
@@ -143,6 +141,9 @@ fn rate(number: &str, unit: &str) -> Option<(f64, bool)> {
     if bits.contains(&unit) {
         return Some((value / 8.0, false));
     }
+    if ["tb/s", "tbps", "tbit/s"].contains(&unit) {
+        return Some((1_000.0 * value / 8.0, false));
+    }
     (unit == BYTES).then_some((value, true))
 }
 
@@ -168,11 +169,11 @@ fn owner(clause: &str) -> Owner {
 
 fn clause_network(clause: &str, devices: f64) -> Option<Network> {
     let words = words(clause);
-    let is_among = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    if is_among(OTHERS) {
+    let is_other = |word: &String| OTHERS.iter().any(|other| word.starts_with(other));
+    if words.iter().any(is_other) {
         return None;
     }
-    let is_network = is_among(NETWORK);
+    let is_network = words.iter().any(|word| NETWORK.contains(&word.as_str()));
     for (index, number) in words.iter().enumerate() {
         let word = |at: usize| words.get(at).map(String::as_str).unwrap_or_default();
         let Some((gb_per_sec, is_bytes)) = rate(number, word(index + 1)) else {
@@ -256,9 +257,11 @@ fn named_link(clause: &str) -> Option<Network> {
 
 /// Marks what is in bytes, before case is lost: `25 GB/s`.
 pub(super) fn lower_case(text: &str) -> String {
+    // `3.2 Tb/s` is a network's, `2.4 TB/s` a memory's.
+    let text = text.replace("TB/s", " tbytes");
     let text = ["GB/s", "GB/sec", "GBps", "GBytes/s", "GByte/s", "GiB/s"]
         .iter()
-        .fold(text.to_owned(), |text, unit| text.replace(unit, BYTES));
+        .fold(text, |text, unit| text.replace(unit, BYTES));
     text.to_lowercase()
 }
 
@@ -309,6 +312,7 @@ mod tests {
             ("H100, CX7 400G", 400.0),
             ("H100-80G (RoCE 400G, 24K cluster)", 400.0),
             ("H100, 3200 Gbps EFA", 400.0),
+            ("H100 SXM 80GB, NVLink 900 GB/s, 3.2 Tb/s InfiniBand", 400.0),
             ("A100-40GB (AWS p4d)", 50.0),
         ] {
             assert_eq!(node(text), Some(gigabytes), "{text}");
@@ -328,6 +332,7 @@ mod tests {
             "A100-80G SXM, RoCE, 8 GPUs/node",
             "DGX-H100",
             "H100-96G HBM2e 2.4TB/s, 500 W cap",
+            "H100, 3.35 TB/s, NVLink-4 900 GB/s",
             "GB200 NVL72",
             "B200 180GB",
             "",

@@ -109,6 +109,11 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
     if text.starts_with("selective") { Printed::Modules(vec!["core_attn"]) } else { Printed::Open }
 }
 
+/// Does a text name one of MaxText's policies?
+pub(super) fn names_policy(text: &str) -> bool {
+    policy(&text.trim().to_lowercase()).is_some()
+}
+
 /// `full`, `full AC`, `FSDP32, full AC`; but not `full MoE layer`.
 fn is_full(text: &str) -> bool {
     let is_layer = |clause: &str| {
