@@ -19,6 +19,8 @@ enum Counted {
     Model,
     /// 6 N + 12 L d s, N with embeddings. Source: PaLM, appendix B.
     SixN,
+    /// 6 N alone.
+    Params,
     /// Forward and backward of the layers and their forward again, whole attention, logits.
     /// Source: Narayanan et al. 2021, 96 B s l h^2 (1 + s/6h + V/16lh).
     Hardware,
@@ -48,8 +50,10 @@ pub(crate) struct Comparison {
 fn of(run: &Run) -> Convention {
     let text = run.flops_convention.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let counted = if has(&["6n"]) || text.contains("palm") {
-        Counted::SixN
+    // The formula's second part, 12 L d s, is attention's.
+    let has_attention = has(&["12", "palm"]) || phrase::affirms(&text, &["attention"]);
+    let counted = if has(&["6n", "palm"]) {
+        if has_attention { Counted::SixN } else { Counted::Params }
     } else if has(&["hardware", "96bslh", "hfu;"])
         || phrase::affirms(&text, &["recompute counted", "recompute included"])
     {
@@ -62,7 +66,7 @@ fn of(run: &Run) -> Convention {
     // DeepSeek's report prints both; the first, non-causal one is the row's.
     let full = whole == Some(Claim::Affirmed)
         || halved == Some(Claim::Denied)
-        || text.contains("non-causal");
+        || has(&["non-causal", "not halved", "no halving", "without halving"]);
     // MoE Parallel Folding dates from Megatron-Core r0.12; its MFU at 16K to 128K tokens is level
     // only when half of the scores count.
     let releases =
@@ -120,7 +124,7 @@ pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let causal = convention.attention == AttentionFlops::Causal;
     draft.set(KnobId::attention_flops, if causal { "causal" } else { "full" })?;
     draft.set(KnobId::count_mtp_flops, convention.mtp)?;
-    if let Some(peak) = run.peak_tflops {
+    if let Some(peak) = run.peak_tflops.or_else(|| named_peak(run)) {
         draft.set(KnobId::peak_for_mfu, peak)?;
     }
     let metric = measured(run).map(|(metric, _)| metric);
@@ -128,6 +132,14 @@ pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.note("FLOPs counted with the whole score matrix");
     }
     Ok(())
+}
+
+/// 989 of `BF16 MFU vs 989 TF`: the peak that the convention itself names.
+fn named_peak(run: &Run) -> Option<f64> {
+    let text = run.flops_convention.to_lowercase();
+    let (_, rest) = text.split_once("vs ").or_else(|| text.split_once("against "))?;
+    let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    digits.trim_end_matches('.').parse().ok().filter(|peak| (50.0..1e5).contains(peak))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,6 +233,7 @@ pub(crate) fn flops_per_token(run: &Run, plan: &Plan, estimate: &Estimate) -> f6
                 * plan.design().training.seq_length as f64;
             6.0 * estimate.metrics.params_active as f64 + attention
         }
+        Counted::Params => 6.0 * estimate.metrics.params_active as f64,
         Counted::Hardware => hardware_flops(plan, estimate),
     }
 }
@@ -243,4 +256,51 @@ pub(crate) fn memory_gib(run: &Run) -> Option<f64> {
     let text = format!("{} {} {}", run.notes, run.other_metric, run.locator).to_lowercase();
     let binary = ["gib", "mib", "mb/1024", "nvidia-smi"].iter().any(|unit| text.contains(unit));
     Some(if binary { value } else { value * 1e9 / (1_u64 << 30) as f64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn convention(text: &str) -> Convention {
+        of(&Run { flops_convention: text.to_owned(), ..Run::default() })
+    }
+
+    #[test]
+    fn a_convention_is_read_as_it_is_worded() {
+        use AttentionFlops::{Causal, Full};
+        for (text, counted, attention, is_open) in [
+            ("causal-halved attention, logits incl.", Counted::Model, Causal, false),
+            ("FULL attention matrix (no causal halving)", Counted::Model, Full, false),
+            ("causal attention not halved", Counted::Model, Full, false),
+            ("causal treatment not stated", Counted::Model, Full, true),
+            ("model FLOPs; attention convention not printed", Counted::Model, Full, true),
+            ("", Counted::Model, Full, true),
+            ("MFU printed both non-causal and causal", Counted::Model, Full, false),
+            ("6N + 12 L H Q T", Counted::SixN, Full, false),
+            ("6ND, no attention", Counted::Params, Full, false),
+            ("PaLM MFU", Counted::SixN, Full, false),
+            ("hardware FLOPs with recompute (HFU; x4/3)", Counted::Hardware, Full, false),
+        ] {
+            let found = convention(text);
+            assert_eq!(found.counted, counted, "{text}");
+            assert_eq!(found.attention, attention, "{text}");
+            assert_eq!(found.is_open, is_open, "{text}");
+        }
+    }
+
+    #[test]
+    fn mtp_is_counted_unless_the_row_says_otherwise() {
+        let mtp = |notes: &str| of(&Run { notes: notes.to_owned(), ..Run::default() }).mtp;
+        assert!(mtp("") && mtp("MTP trained") && mtp("causal+MTP 0.997, causal no MTP 1.038"));
+        assert!(!mtp("w/o MTP") && !mtp("trained without MTP"));
+    }
+
+    #[test]
+    fn the_peak_may_stand_in_the_convention() {
+        let peak =
+            |text: &str| named_peak(&Run { flops_convention: text.to_owned(), ..Run::default() });
+        assert_eq!(peak("BF16 MFU vs 989 TF; convention not printed"), Some(989.0));
+        assert_eq!(peak("MFU vs listed dense peak"), None);
+    }
 }

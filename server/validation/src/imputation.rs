@@ -341,7 +341,9 @@ fn family(run: &Run) -> Family {
     if phrase::affirms(&sharding, &["fsdp", "hsdp"]) && !megatron {
         return Family::Fsdp;
     }
-    if ["torchtitan", "llm-foundry", "maxtext"].iter().any(|word| source.contains(word)) {
+    let sharders =
+        ["torchtitan", "llm-foundry", "maxtext", "tpu-recipes", "fms-fsdp", "levanter", "axlearn"];
+    if sharders.iter().any(|word| source.contains(word)) {
         return Family::Fsdp;
     }
     if is_early(run) { Family::EarlyMegatron } else { Family::Megatron }

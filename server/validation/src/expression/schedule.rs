@@ -75,7 +75,7 @@ fn virtual_stages(
         Some(_) => return Ok(1),
         None => {}
     }
-    let text = draft.run.virtual_pipeline.to_lowercase();
+    let text = printed_chunks(&draft.run.virtual_pipeline);
     let per_stage = (load.slots(pp) / pp).max(1);
     if text.contains("all layers as chunks") {
         return Ok(per_stage);
@@ -102,6 +102,19 @@ fn virtual_stages(
         return Ok(1);
     }
     Ok(if fills_the_pipeline(draft, pp) { per_stage / usual_chunk(per_stage) } else { 1 })
+}
+
+/// The column in lower case; empty where it says that it isn't printed, `1` where there are none.
+fn printed_chunks(column: &str) -> String {
+    let text = column.trim().to_lowercase();
+    let is_open = ["not ", "unknown", "unstated", "?", "n/a", "-", "see "]
+        .iter()
+        .any(|word| text.starts_with(word));
+    match text.as_str() {
+        "none" | "no" | "off" | "false" | "1f1b" | "gpipe" => "1".to_owned(),
+        _ if is_open => String::new(),
+        _ => text.trim_start_matches(['v', 'p', '=', ' ']).to_owned(),
+    }
 }
 
 /// Layers of a chunk: two, or the next number that divides a stage; one where none does.
@@ -341,4 +354,26 @@ fn set_capacity(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.set(KnobId::moe_pad_expert_input_to_capacity, true)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_a_number_or_open() {
+        for (column, wanted) in [
+            ("4", "4"),
+            ("VPP=4", "4"),
+            ("v=2", "2"),
+            ("off", "1"),
+            ("1F1B", "1"),
+            ("not printed", ""),
+            ("?", ""),
+            ("interleaved (value not printed)", "interleaved (value not printed)"),
+            ("5 layers per virtual stage", "5 layers per virtual stage"),
+        ] {
+            assert_eq!(printed_chunks(column), wanted, "{column}");
+        }
+    }
 }

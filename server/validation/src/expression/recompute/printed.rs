@@ -70,7 +70,8 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
     {
         return Printed::Open;
     }
-    if starts(&["none", "off", "no "]) || matches!(text.as_str(), "no" | "false" | "disabled") {
+    let first = text.split([';', ',', '(']).next().unwrap_or_default().trim();
+    if starts(&["none"]) || matches!(first, "no" | "off" | "false" | "disabled" | "0" | "nothing") {
         return Printed::Nothing;
     }
     match phrase::claim(&text, NOUNS) {
@@ -238,6 +239,9 @@ mod tests {
             ("mlp and/or norm", Printed::Modules(vec!["layernorm"])),
             ("see script", Printed::Open),
             ("no recompute", Printed::Nothing),
+            ("no recomputation, no SP", Printed::Nothing),
+            ("off", Printed::Nothing),
+            ("no SP; full recompute", Printed::Layers(None)),
             ("recompute off", Printed::Nothing),
             ("activation checkpointing disabled", Printed::Nothing),
             ("recompute not printed", Printed::Open),
