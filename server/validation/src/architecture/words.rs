@@ -127,6 +127,16 @@ const REMARKS: &[&str] = &[
     "biases",
     "token",
     "choice",
+    "embeddings",
+    "embedding",
+    "emb",
+    "word",
+    "weights",
+    "size",
+    "total",
+    "parameters",
+    "params",
+    "+",
 ];
 
 /// Phrases of attention and MLP side by side: GPT-J, GPT-NeoX, PaLM, Falcon.
@@ -176,7 +186,8 @@ impl Words {
         words.short_ends = take(&mut text, &[SHORT_ENDS]);
         words.every_second = take(&mut text, &EVERY_SECOND);
         words.parallel = take(&mut text, PARALLEL);
-        let text = text.replace(['=', ':'], " ");
+        let mut text = text.replace(['=', ':'], " ").to_owned();
+        keys::join_phrases(&mut text);
         let separators =
             |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ';' | ',' | '|');
         let list: Vec<&str> = text.split(separators).filter(|word| !word.is_empty()).collect();
@@ -210,21 +221,10 @@ impl Words {
             self.dense_first = count;
             return 2;
         }
-        let (noun, taken) = match (next.as_str(), after.to_lowercase().as_str()) {
-            ("kv" | "key-value", "heads") => ("num_key_value_heads", 3),
-            ("query" | "attention" | "q", "heads") => ("heads", 3),
-            ("shared", "experts" | "expert") => ("n_shared_experts", 3),
-            ("routed", "experts") => ("num_experts", 3),
-            ("shared" | "experts" | "heads" | "layers" | "groups", _) => (next.as_str(), 2),
-            _ => return 0,
-        };
-        let field = match noun {
-            "groups" => Some(Field::Groups),
-            name => keys::field(name),
-        };
+        let field = if next == "groups" { Some(Field::Groups) } else { keys::field(&next) };
         let Some(field) = field else { return 0 };
         self.set(field, count);
-        taken
+        2
     }
 
     /// A key of a configuration file with its value.
@@ -250,6 +250,9 @@ impl Words {
             }
             "expansion_ratio" | "ffn_multiplier" if value == "4" => self.ffn_is_4h = true,
             _ if keys::IGNORED.contains(&name.as_str()) => {}
+            "vocab" | "vocab_size" | "vocabulary" | "v" if thousands(next).is_some() => {
+                self.set_rounded_vocab(thousands(next));
+            }
             _ => {
                 // Single letters are sizes only where a number follows at once: `L 48`.
                 let field = keys::field(&name).or_else(|| keys::letter(word))?;
@@ -294,7 +297,17 @@ impl Words {
         true
     }
 
+    /// `V 32k`: a vocabulary without its last digits.
+    fn set_rounded_vocab(&mut self, size: Option<u64>) {
+        self.vocab = size;
+        self.assumed.push("the source rounds the vocabulary".to_owned());
+    }
+
     fn read_number(&mut self, word: &str) -> bool {
+        if let Some(size) = word.strip_prefix('V').and_then(thousands) {
+            self.set_rounded_vocab(Some(size));
+            return true;
+        }
         if let Some(rest) = word.strip_suffix("+MTP") {
             self.mtp = 1;
             return self.read_number(rest);
@@ -387,6 +400,12 @@ fn take(text: &mut String, phrases: &[&str]) -> bool {
     found
 }
 
+/// 32,000 of `32k`.
+fn thousands(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix(['k', 'K'])?;
+    number(digits)?.checked_mul(1_000).filter(|size| *size < 1 << 32)
+}
+
 fn number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|value| (1..1 << 32).contains(value))
 }
@@ -476,6 +495,14 @@ mod tests {
         assert_eq!((words.groups, words.experts), (Some(8), Some(64)));
         let words = Words::read("64 routed experts, 2 shared experts, top 6").unwrap();
         assert_eq!((words.experts, words.shared, words.topk), (Some(64), Some(2), Some(6)));
+        let words = Words::read("hidden size 4096, 32 layers, kv heads 8, head dim 128").unwrap();
+        assert_eq!((words.hidden, words.layers), (Some(4_096), Some(32)));
+        assert_eq!((words.groups, words.head_dim), (Some(8), Some(128)));
+        let words = Words::read("L24 hid2048 inter8192 nh16 nkv4, tied embeddings, V32k").unwrap();
+        assert_eq!((words.hidden, words.ffn, words.heads), (Some(2_048), Some(8_192), Some(16)));
+        assert!(words.tied && words.vocab == Some(32_000) && words.assumed.len() == 1);
+        let same = Words::read("24 layers, 2048 hidden, vocab 32k, 16 heads").unwrap();
+        assert_eq!((same.layers, same.hidden, same.heads), (Some(24), Some(2_048), Some(16)));
     }
 
     #[test]

@@ -32,26 +32,26 @@ pub(super) enum Field {
 #[rustfmt::skip]
 const NAMES: &[(Field, &[&str])] = &[
     (Field::Layers, &[
-        "num_hidden_layers", "num_layers", "n_layers", "n_layer", "nlayers", "layers",
+        "num_hidden_layers", "num_layers", "n_layers", "n_layer", "nlayers", "layers", "nl",
         "num_decoder_layers", "base_num_decoder_layers",
     ]),
     (Field::DenseFirst, &["first_k_dense_replace", "n_dense_layers", "first_num_dense_layers"]),
     (Field::Hidden, &[
         "hidden_size", "hidden_dim", "hidden", "d_model", "dmodel", "dim", "emb_dim",
-        "base_emb_dim", "model_dim", "n_embd", "embed_dim",
+        "base_emb_dim", "model_dim", "n_embd", "embed_dim", "hid", "hs",
     ]),
     (Field::Heads, &[
-        "num_attention_heads", "num_heads", "n_heads", "n_head", "nheads", "heads", "q_heads",
+        "num_attention_heads", "num_heads", "n_heads", "n_head", "nheads", "heads", "q_heads", "nh",
         "num_query_heads", "base_num_query_heads",
     ]),
     (Field::Groups, &[
         "num_key_value_heads", "num_kv_heads", "n_kv_heads", "kv_n_heads", "kv_heads", "n_kv",
-        "kv", "gqa", "base_num_kv_heads", "num_query_groups", "multi_query_group_num",
+        "kv", "nkv", "gqa", "base_num_kv_heads", "num_query_groups", "multi_query_group_num",
     ]),
     (Field::HeadDim, &["head_dim", "kv_channels", "hd", "d_head", "head_size"]),
     (Field::Ffn, &[
         "intermediate_size", "ffn_hidden_size", "ffn_dim", "ffn", "dense_ffn", "mlp_dim",
-        "base_mlp_dim", "d_ff", "inter_dim", "mlp_hidden_size",
+        "base_mlp_dim", "d_ff", "inter_dim", "mlp_hidden_size", "inter", "intermediate",
     ]),
     (Field::Experts, &[
         "num_experts", "n_experts", "n_routed_experts", "num_local_experts", "num_moe_experts",
@@ -79,6 +79,38 @@ const NAMES: &[(Field, &[&str])] = &[
     (Field::RopeDim, &["qk_rope_head_dim", "qk_pos_emb_head_dim"]),
     (Field::VDim, &["v_head_dim"]),
 ];
+
+/// Names of two words, and the name that each becomes.
+const PHRASES: &[(&str, &str)] = &[
+    ("hidden size", "hidden_size"),
+    ("hidden dim", "hidden_size"),
+    ("model dim", "hidden_size"),
+    ("intermediate size", "intermediate_size"),
+    ("ffn hidden", "ffn"),
+    ("ffn size", "ffn"),
+    ("ffn dim", "ffn"),
+    ("head dim", "head_dim"),
+    ("head size", "head_size"),
+    ("kv heads", "kv_heads"),
+    ("key-value heads", "kv_heads"),
+    ("query heads", "heads"),
+    ("attention heads", "heads"),
+    ("vocab size", "vocab_size"),
+    ("expert ffn", "expert_ffn"),
+    ("shared experts", "shared_experts"),
+    ("shared expert", "shared_experts"),
+    ("routed experts", "routed_experts"),
+    ("top k", "topk"),
+];
+
+/// Joins names of two words, whatever their case.
+pub(super) fn join_phrases(text: &mut String) {
+    for (phrase, name) in PHRASES {
+        while let Some(at) = text.to_ascii_lowercase().find(phrase) {
+            text.replace_range(at..at + phrase.len(), name);
+        }
+    }
+}
 
 /// Keys that change neither parameters nor FLOPs.
 #[rustfmt::skip]
