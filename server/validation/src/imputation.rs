@@ -272,7 +272,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_blackwell: ["b200", "b300"].iter().any(|part| hardware.contains(part)),
         names_flex: phrase::affirms(&run.overlap.to_lowercase(), &["hybridep", "deepep"]),
-        is_moe_recipe: ["moe-modelzoo", "moe recipe", "moe_recipe"]
+        is_moe_recipe: ["moe-modelzoo", "moe recipe", "moe_recipe", "moe/recipe"]
             .iter()
             .any(|word| source.contains(word)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),

@@ -268,11 +268,7 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
 
 /// Dispatcher, overlap of the experts' exchange, graphs and offloading.
 fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if draft.says(&["cudagraph=transformer_engine", "cuda graphs"]) {
-        draft.set(KnobId::cuda_graph_impl, "transformer_engine")?;
-    } else if draft.says(&["cudagraph=local", "cudagraph=full_iteration"]) {
-        draft.set(KnobId::cuda_graph_impl, "local")?;
-    }
+    set_graphs(draft)?;
     if let Some((_, rest)) = draft.flags.split_once("cpu_offload_layers=") {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         draft.set(KnobId::cpu_offloading_num_layers, digits)?;
@@ -288,8 +284,29 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     set_capacity(draft)
 }
 
+/// `cudagraph=local:full_iteration`, `CUDA graphs`, `cudagraph=none:[]`.
+fn set_graphs(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let graphs = ["cudagraph", "cuda graph", "cuda-graph", "cuda_graph"];
+    if !draft.says(&graphs) {
+        return Ok(());
+    }
+    let whole = ["cudagraph=local", "cuda_graph_impl=local", "full_iteration", "full iteration"];
+    let is_whole = draft.says(&whole) || draft.says(&["full-iteration"]);
+    draft.set(KnobId::cuda_graph_impl, if is_whole { "local" } else { "transformer_engine" })
+}
+
 /// Words for DeepEP and its kin.
-const FLEX: &[&str] = &["hybridep", "hybrid-ep", "hybrid ep", "deepep", "deep-ep", "deep ep"];
+const FLEX: &[&str] = &[
+    "hybridep",
+    "hybrid-ep",
+    "hybrid ep",
+    "deepep",
+    "deep-ep",
+    "deep ep",
+    "dispatcher_type=flex",
+    "dispatcher=flex",
+    "flex dispatcher",
+];
 
 fn set_dispatcher(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if draft.says(FLEX) {

@@ -120,7 +120,8 @@ fn a_rule_that_a_layout_breaks_is_the_reason() {
 fn both_runs_of_pangu_ultra_moe_are_expressed() {
     use model::choice::Software;
 
-    let report = crate::validate(runs::published());
+    let ids = ["P1", "P2", "P3", "pangu_ultra_moe-002"];
+    let report = crate::validate(&ids.map(find).map(Run::clone));
     let row = |id: &str| report.rows.iter().find(|row| row.id == id).unwrap();
     let (run, later, baseline) = (row("P1"), row("P3"), row("pangu_ultra_moe-002"));
     // Whole runs are shown beside the rest, not scored with it.
@@ -198,6 +199,28 @@ fn words_of_overlap_set_the_schedule() {
     }
     assert!(!schedule("baseline, without our overlap").overlap_grad_reduce);
     assert!(schedule("HybridEP").overlap_grad_reduce);
+}
+
+#[test]
+fn graphs_are_of_parts_of_the_whole_step_or_absent() {
+    let graph = |overlap: &str| {
+        let mut run = find("bridge_perf-025").clone();
+        overlap.clone_into(&mut run.overlap);
+        let plan = of(&run).unwrap_or_else(|error| panic!("{error}")).plan;
+        plan.design().schedule.cuda_graph_impl
+    };
+    use model::choice::CudaGraph::{Local, None, TransformerEngine};
+    for (overlap, wanted) in [
+        ("dispatcher=hybridep;cudagraph=transformer_engine:['attn']", TransformerEngine),
+        ("cudagraph=local:full_iteration", Local),
+        ("moe_a2a_overlap;cudagraph=full_iteration:[]", Local),
+        ("cudagraph=none:full_iteration", None),
+        ("+CUDA graphs", TransformerEngine),
+        ("no CUDA graphs", None),
+        ("HybridEP", None),
+    ] {
+        assert_eq!(graph(overlap), wanted, "{overlap}");
+    }
 }
 
 #[test]
