@@ -207,7 +207,7 @@ fn graphs_are_of_parts_of_the_whole_step_or_absent() {
         let mut run = find("bridge_perf-025").clone();
         overlap.clone_into(&mut run.overlap);
         let plan = of(&run).unwrap_or_else(|error| panic!("{error}")).plan;
-        plan.design().schedule.cuda_graph_impl
+        plan.design().kernel.cuda_graph_impl
     };
     use model::choice::CudaGraph::{Local, None, TransformerEngine};
     for (overlap, wanted) in [
