@@ -232,7 +232,12 @@ fn same(known: &Run, run: &Run) -> bool {
         _ => false,
     };
     let is_ascend = |run: &Run| crate::hardware::is_ascend(&run.hardware);
+    // `LLaMA2-7B` and `LLaMA2 7B bf16` are of one family; equal rates of others are chance.
+    let family = |run: &Run| -> String {
+        run.model.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_lowercase()
+    };
     is_ascend(known) == is_ascend(run)
+        && family(known) == family(run)
         && known.num_devices == run.num_devices
         && close(known.tokens_per_second_per_device, run.tokens_per_second_per_device)
 }

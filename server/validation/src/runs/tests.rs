@@ -103,8 +103,9 @@ fn a_run_that_stands_in_both_files_counts_once() {
     // The published row lacks the batch: it is the duplicate.
     assert_eq!(of("P1"), None);
     assert_eq!(of("pangu_ultra_moe-001").as_deref(), Some("P1"));
-    // The same rate on another maker's devices is another run.
+    // The same rate on another maker's devices is another run, and so is that of another model.
     assert_eq!(of("F1"), None);
+    assert_eq!((of("N7"), of("mindspeed_rc3-024"), of("N22")), (None, None, None));
 }
 
 #[test]
