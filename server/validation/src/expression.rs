@@ -58,7 +58,9 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
         ));
     }
     let mut expressed = with_micro_batch(run, &architecture, None)?;
-    if imputation::is_among(Item::MicroBatchSize, &expressed.assumed) {
+    // Without a printed batch a larger micro-batch would be a larger batch.
+    let has_batch = run.global_batch_size.is_some();
+    if has_batch && imputation::is_among(Item::MicroBatchSize, &expressed.assumed) {
         expressed = with_most_tokens(run, &architecture, expressed);
     }
     contradiction::check(run, &expressed.plan)?;

@@ -43,17 +43,37 @@ fn micro_batch_of_accumulation(draft: &mut Draft<'_>) -> Option<u64> {
         draft.note("micro-batch from what a rank gets, split into PP micro-batches");
         return Some(size);
     }
-    let (_, rest) = remarks
-        .split_once("ga ")
-        .filter(|(before, _)| !before.ends_with(|c: char| c.is_alphanumeric()))
-        .or_else(|| remarks.split_once("gradient accumulation "))
-        .or_else(|| remarks.split_once("grad acc "))?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let steps: u64 = digits.parse().ok().filter(|steps| *steps > 0)?;
+    let steps = micro_batches(&format!("{}; {remarks}", draft.flags))?;
     let per_rank = draft.run.global_batch_size? / data_parallel(draft).max(1);
     let size = per_rank.checked_div(steps).filter(|size| *size > 0 && size * steps == per_rank)?;
     draft.note("micro-batch from the global batch and its accumulation steps");
     Some(size)
+}
+
+/// Micro-batches of a step on one pipeline, as a text counts them: `32 microbatches`, `GA 8`, `m=4`.
+fn micro_batches(text: &str) -> Option<u64> {
+    let before = [" microbatches", " micro-batches", " micro batches", " accumulation steps"];
+    let after = [
+        "gradient accumulation steps ",
+        "gradient_accumulation_steps=",
+        "gradient accumulation ",
+        "grad acc ",
+        "grad accum ",
+        "ga ",
+        "ga=",
+        "m=",
+    ];
+    before.iter().find_map(|phrase| number_beside(text, phrase)).or_else(|| {
+        after.iter().find_map(|phrase| {
+            text.match_indices(phrase).find_map(|(at, _)| {
+                // `omega 3` is no `ga 3`.
+                let is_word = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                let rest = text[at + phrase.len()..].trim_start_matches(['=', ' ']);
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse().ok().filter(|count| is_word && *count > 0)
+            })
+        })
+    })
 }
 
 /// Data-parallel ranks.
@@ -88,9 +108,7 @@ fn batch_of_micro_batches(draft: &mut Draft<'_>) -> Result<u64, Refusal> {
     let dp = data_parallel(draft).max(1);
     let per_step = dp.saturating_mul(draft.design.training.micro_batch_size);
     let remarks = format!("{} {}", draft.run.other_metric, draft.run.notes).to_lowercase();
-    let count = number_beside(&draft.flags, " microbatches")
-        .or_else(|| number_beside(&remarks, " microbatches"));
-    if let Some(count) = count {
+    if let Some(count) = micro_batches(&format!("{}; {remarks}", draft.flags)) {
         draft.note("global batch from DP x MBS x micro-batches");
         return Ok(per_step.saturating_mul(count));
     }
@@ -181,6 +199,22 @@ mod tests {
         assert_eq!(number_beside(text, " microbatches"), Some(32));
         assert_eq!(number_beside("é microbatches", " microbatches"), None);
         assert_eq!(number_beside("none", " microbatches"), None);
+    }
+
+    #[test]
+    fn micro_batches_are_counted_in_many_words() {
+        for (text, count) in [
+            ("schedule 1f1b; 64 microbatches; 1", Some(64)),
+            ("time-to-train min 4.01; ga 8; x", Some(8)),
+            ("capacity factor 1.2; m=4; jit o1", Some(4)),
+            ("gradient_accumulation_steps=16", Some(16)),
+            ("ga 48.0; x", Some(48)),
+            ("omega 3", None),
+            ("param=4", None),
+            ("", None),
+        ] {
+            assert_eq!(micro_batches(text), count, "{text}");
+        }
     }
 
     #[test]
