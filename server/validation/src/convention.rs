@@ -70,7 +70,7 @@ fn of(run: &Run) -> Convention {
     // MoE Parallel Folding dates from Megatron-Core r0.12; its MFU at 16K to 128K tokens is level
     // only when half of the scores count.
     let releases =
-        phrase::affirms(&text, &["automodel", "bridge", "log tflops", "mcore of the time"]);
+        phrase::affirms(&text, &["automodel", "bridge", "log tflops_per_gpu", "mcore of the time"]);
     let is_unstated = [halved, whole].contains(&Some(Claim::Unstated));
     let causal = !full && !is_unstated && (halved == Some(Claim::Affirmed) || releases);
     let notes = format!("{} {} {text}", run.notes, run.locator).to_lowercase();
@@ -279,6 +279,9 @@ mod tests {
             ("MFU printed both non-causal and causal", Counted::Model, Full, false),
             ("6N + 12 L H Q T", Counted::SixN, Full, false),
             ("6ND, no attention", Counted::Params, Full, false),
+            // MindSpeed's logs don't say how they count.
+            ("MindSpeed log TFLOPs", Counted::Model, Full, true),
+            ("log TFLOPS_per_GPU / peak", Counted::Model, Causal, false),
             ("PaLM MFU", Counted::SixN, Full, false),
             ("hardware FLOPs with recompute (HFU; x4/3)", Counted::Hardware, Full, false),
         ] {

@@ -55,10 +55,13 @@ fn take_hardware(runs: &mut [Run], index: usize) {
 fn run(mut cells: Cells<'_>) -> Run {
     let source = cells.text("source");
     let confidence = cells.text("confidence");
-    let options = cells.text("memory_opts");
+    let mfu_text = cells.text("mfu_published");
+    let options = [cells.text("memory_opts"), cells::features(&mfu_text)];
+    let options = options.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>();
+    let options = options.join("; ");
     let seq_length = cells::leading_number(&cells.text("seq"));
     let (num_devices, devices_assumed) = cells::devices(&cells.text("devices"));
-    let mfu = cells::leading_share(&cells.text("mfu_published"));
+    let mfu = cells::leading_share(&mfu_text);
     let throughput = cells.real("throughput");
     let unit = cells.text("unit");
     let rate = throughput.and_then(|value| cells::rate(value, &unit, num_devices, seq_length));

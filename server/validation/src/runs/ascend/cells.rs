@@ -27,6 +27,13 @@ pub(super) fn leading_share(cell: &str) -> Option<f64> {
     number.parse().ok().filter(|value| (0.0..=1.0).contains(value) && *value > 0.0)
 }
 
+/// `MC2; NFA; fusions` of `0.52 (0.43 before MC2/NFA/fusions)`: what the run has that an earlier one
+/// hadn't.
+pub(super) fn features(cell: &str) -> String {
+    let list = cell.split_once(" before ").map_or("", |(_, list)| list);
+    list.trim_end_matches(')').split('/').map(str::trim).collect::<Vec<_>>().join("; ")
+}
+
 /// Devices, and what was assumed of them: dies where a cell counts cards too (`64 cards = 128
 /// dies`), the lower end of a range in thousands (`6K-10K`).
 pub(super) fn devices(cell: &str) -> (Option<u64>, Option<String>) {
@@ -154,6 +161,12 @@ mod tests {
         assert_eq!(memory("jit O1; max mem 53GB"), Some(53.0));
         assert_eq!(memory("max memory 17.8 / 22.7 GB (rank 0 / 4)"), Some(22.7));
         assert_eq!(memory("max memory unknown"), None);
+    }
+
+    #[test]
+    fn what_came_before_names_what_the_run_has() {
+        assert_eq!(features("0.52 (0.43 before MC2/NFA/fusions)"), "MC2; NFA; fusions");
+        assert_eq!(features("0.658 (1.0.0 README) / 0.69 (2.0.0)"), "");
     }
 
     #[test]
