@@ -137,6 +137,7 @@ const REMARKS: &[&str] = &[
     "parameters",
     "params",
     "+",
+    "are",
 ];
 
 /// Phrases of attention and MLP side by side: GPT-J, GPT-NeoX, PaLM, Falcon.
@@ -215,9 +216,9 @@ impl Words {
             return taken;
         }
         let Some(count) = number(word) else { return 0 };
-        // `3 dense` and `first 1 layer dense`.
+        // `3 dense` and `1 layer dense`.
         let next = next.to_lowercase();
-        if next == "dense" || (next == "layer" && after == "dense") {
+        if next == "dense" || (matches!(next.as_str(), "layer" | "layers") && after == "dense") {
             self.dense_first = count;
             return 2;
         }
@@ -245,6 +246,7 @@ impl Words {
             "parallel_residual" | "use_parallel_residual" | "parallel_attn" if is_set => {
                 self.parallel = is_true;
             }
+            "first" => self.dense_first = number(next)?,
             "hidden_act" | "activation" | "activation_function" | "mlp_activations" => {
                 return self.read_activation(&value).then_some(2);
             }
@@ -434,6 +436,10 @@ mod tests {
         let words = Words::read("L4 first 1 layer dense MLA128 h5120").unwrap();
         assert_eq!((words.layers, words.dense_first), (Some(4), 1));
         assert!(!words.is_complete());
+        for text in ["L61 first 3 layers are dense", "L61 (3 layers dense)", "L61, first 3 dense"] {
+            let words = Words::read(text).unwrap();
+            assert_eq!((words.layers, words.dense_first), (Some(61), 3), "{text}");
+        }
     }
 
     #[test]
