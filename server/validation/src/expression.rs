@@ -23,6 +23,7 @@ use model::violation::Violation;
 pub(crate) use batch::precision;
 pub(crate) use contradiction::among as contradicted;
 pub(crate) use draft::Draft;
+pub(crate) use recipe::OF_RECIPE;
 pub(crate) use refusal::Refusal;
 
 use architecture::Architecture;

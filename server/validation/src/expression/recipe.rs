@@ -19,6 +19,9 @@ pub(super) enum Taken {
     Plausible(Vec<Plan>),
 }
 
+/// What is said of a run whose recipe is published; its id follows.
+pub(crate) const OF_RECIPE: &str = "layout and switches of the recipe";
+
 /// Takes over the recipe of the same model on as many of the same devices, if there is one and
 /// the row prints nothing else: what a row of a table leaves open, the recipe's source says.
 pub(super) fn take(draft: &mut Draft<'_>) -> Result<Taken, Refusal> {
@@ -52,7 +55,7 @@ pub(super) fn take(draft: &mut Draft<'_>) -> Result<Taken, Refusal> {
         draft.note(&format!("sequences of {seq} tokens, which the row doesn't print"));
     }
     if prints_layout {
-        draft.note(&format!("layout and switches of the recipe {}", preset.id));
+        draft.note(&format!("{OF_RECIPE} {}", preset.id));
         return Ok(Taken::All);
     }
     draft.note(&format!("the layout isn't published: {} and its neighbours", preset.id));

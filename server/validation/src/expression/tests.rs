@@ -131,6 +131,11 @@ fn both_runs_of_pangu_ultra_moe_are_expressed() {
     assert_eq!(software("P1"), Software::Ascend202505);
     assert_eq!(software("P3"), Software::Ascend202506);
     assert_eq!(expressed("P1").plan.design().parallel.expert_model_parallel_size, 32);
+    // Their largest error is a target of its own.
+    let targets = &report.summary.targets;
+    let target = targets.iter().find(|target| target.name == "whole runs").unwrap();
+    let largest = [run, later].map(|row| row.time_error.unwrap().abs()).into_iter();
+    assert!((largest.fold(0.0, f64::max) - target.reached).abs() < 1e-12, "{target:?}");
     // The baseline's layout isn't published: what it reached lies among those that it may have had.
     let [least, most] = baseline.predicted_range.unwrap();
     let measured = baseline.measured.unwrap();
