@@ -164,6 +164,9 @@ fn rows(validation: &Validation, options: &Options) {
             row.model,
             layout(row),
         );
+        if let Some([least, most]) = row.predicted_range {
+            println!("{:<20}{:>10}{least:>10.4} to {most:.4} by other readings", "", "");
+        }
     }
 }
 

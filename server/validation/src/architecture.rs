@@ -3,15 +3,18 @@
 //! What neither gives is refused, never guessed; the three exceptions (a GPT's vocabulary, the
 //! number of its heads, tied embeddings) follow from other numbers of the row and are named.
 
+mod cut;
 mod known;
+mod name;
 mod words;
 
 use model::design::{Design, KnobId, Transformer};
 use model::knob::KnobError;
-use model::preset::Preset;
 
 use crate::expression::Refusal;
 use crate::runs::Run;
+use cut::Cut;
+use name::{Found, Name};
 use words::Words;
 
 /// An architecture.
@@ -21,6 +24,8 @@ pub(crate) struct Architecture {
     pub(crate) design: Design,
     /// The first and the last stage have one layer fewer than the others.
     pub(crate) short_ends: bool,
+    /// Layer slots that hold no layer, after the last one.
+    pub(crate) empty_slots: u64,
     /// What was taken for granted.
     pub(crate) assumed: Vec<String>,
 }
@@ -35,6 +40,9 @@ pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
     let name = Name::of(&run.model);
     // A latent's rank is called `q_lora` too.
     let words = run.architecture.replace("_lora", "_rank");
+    if name.is_reinforcement {
+        return Err(Refusal::other_training("a step of reinforcement learning"));
+    }
     let spoken = words::inexpressible(&run.model).or_else(|| words::inexpressible(&words));
     if let Some(reason) = spoken.or_else(|| name.refused()) {
         return Err(Refusal::architecture(reason));
@@ -42,7 +50,7 @@ pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
     if run.architecture.is_empty() {
         return by_name(run, &name);
     }
-    match Words::read(&run.architecture) {
+    match Words::read(&run.architecture).map(|words| with_vocab(words, &run.model)) {
         Ok(words) if words.is_complete() => from_words(run, &words, &name),
         // Words that leave something open only have to agree with what the name says.
         Ok(words) => agree(by_name(run, &name)?, &words),
@@ -51,24 +59,55 @@ pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
 }
 
 fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
-    let mut architecture = if let Some(preset) = name.preset() {
-        if let Some(reason) = preset.refused {
-            return Err(Refusal::architecture(reason));
+    let cut = Cut::of(&run.model);
+    let mut architecture = match name.found() {
+        Some(Found::Preset(preset)) => {
+            if let Some(reason) = preset.refused {
+                return Err(Refusal::architecture(reason));
+            }
+            let design = preset.design();
+            Architecture { design, short_ends: false, empty_slots: 0, assumed: vec![] }
         }
-        Architecture { design: preset.design(), short_ends: false, assumed: vec![] }
-    } else if let Some(known) = name.known() {
-        let words = Words::read(known.words).map_err(|detail| Refusal::unknown(&detail))?;
-        from_words(run, &words, name)?
-    } else {
-        return Err(Refusal::unknown("no architecture is printed, and none is known by that name"));
+        Some(Found::Known(known)) => {
+            let words = Words::read(known.words).map_err(|detail| Refusal::unknown(&detail))?;
+            from_words(run, &words, name)?
+        }
+        None => {
+            let words = Words::read(&name.remarks).ok().filter(Words::is_complete);
+            let unknown = "no architecture is printed, and none is known by that name";
+            let words = words.ok_or_else(|| Refusal::unknown(unknown))?;
+            return from_words(run, &words, name);
+        }
     };
-    if let Some(layers) = name.layers {
-        set(&mut architecture.design, KnobId::num_layers, layers)?;
+    cut.apply(&mut architecture)?;
+    if !cut.is_whole() {
+        architecture.assumed.push("all else as in the whole model".to_owned());
     } else {
         check_size(&architecture.design, run, name)?;
     }
     architecture.assumed.push(format!("architecture of {} by its name", run.model));
     Ok(architecture)
+}
+
+/// Vocabularies of families whose tables rarely print them.
+const VOCABULARIES: [(&[&str], u64); 3] = [
+    (&["llama3", "llama-3", "llama 3", "llama4", "llama-4", "llama 4"], 128_256),
+    (&["llama", "mistral", "mixtral"], 32_000),
+    (&["qwen"], 151_936),
+];
+
+/// Words that lack nothing but the vocabulary get that of the family that the name says.
+fn with_vocab(mut words: Words, model: &str) -> Words {
+    let model = model.to_lowercase();
+    if words.vocab.is_some() || words.ffn_is_4h || !words.is_complete_but_for_vocab() {
+        return words;
+    }
+    let is_named = |names: &[&str]| names.iter().any(|name| model.contains(name));
+    if let Some((_, size)) = VOCABULARIES.iter().find(|(names, _)| is_named(names)) {
+        words.vocab = Some(*size);
+        words.assumed.push(format!("a vocabulary of {size}, by the model's name"));
+    }
+    words
 }
 
 /// Refuses a model found by its name whose size is none of those that the row gives.
@@ -130,7 +169,8 @@ fn from_words(run: &Run, words: &Words, name: &Name) -> Result<Architecture, Ref
     design.transformer = Transformer::default();
     let mut assumed = words.assumed.clone();
     set_width(&mut design, words, run, &mut assumed)?;
-    set_mlp(&mut design, words)?;
+    let gated = is_gated(run, words, &mut assumed);
+    set_mlp(&mut design, words, gated)?;
     set_style(&mut design, words, run, &mut assumed)?;
     if preset.is_some() {
         // What the words never say: norms, biases and router groups of the model of that name.
@@ -143,7 +183,10 @@ fn from_words(run: &Run, words: &Words, name: &Name) -> Result<Architecture, Ref
             design.transformer.moe_router_group_balanced = named.moe_router_group_balanced;
         }
     }
-    Ok(Architecture { design, short_ends: words.short_ends, assumed })
+    if words.parallel {
+        assumed.push("attention and MLP one after the other, though they run in parallel".into());
+    }
+    Ok(Architecture { design, short_ends: words.short_ends, empty_slots: 0, assumed })
 }
 
 /// Layers, hidden size, attention and vocabulary.
@@ -202,11 +245,43 @@ fn plausible_heads(run: &Run, hidden: u64) -> u64 {
     (1..=most).rev().find(fits).unwrap_or(most)
 }
 
+/// Does a gate stand beside the MLP's first product?
+///
+/// Where the words don't say, as in Llama; but of a dense MLP four times as wide as the hidden
+/// size, as in both, the printed number of parameters says which.
+fn is_gated(run: &Run, words: &Words, assumed: &mut Vec<String>) -> bool {
+    if words.gated || words.not_gated || words.ffn_is_4h {
+        return words.gated;
+    }
+    let (Some(printed), Some(hidden), Some(ffn), None) =
+        (run.params_billions, words.hidden, words.ffn, words.experts)
+    else {
+        return true;
+    };
+    if ffn != hidden.saturating_mul(4) {
+        return true;
+    }
+    let (hidden, ffn) = (hidden as f64, ffn as f64);
+    let heads = words.heads.unwrap_or(1).max(1) as f64;
+    let groups = words.groups.map_or(1.0, |groups| groups as f64 / heads).min(1.0);
+    let attention = 2.0 * hidden * hidden * (1.0 + groups);
+    let layers = words.layers.unwrap_or_default() as f64;
+    let tables = if words.tied { 1.0 } else { 2.0 };
+    let table = tables * words.vocab.unwrap_or(GPT_VOCABULARY) as f64 * hidden;
+    let off = |products: f64| {
+        (layers * (attention + products * hidden * ffn) + table - printed * 1e9).abs()
+    };
+    let gated = off(3.0) <= off(2.0);
+    if !gated {
+        assumed.push("an MLP without a gate, by the printed number of parameters".to_owned());
+    }
+    gated
+}
+
 /// Dense and MoE MLPs.
-fn set_mlp(design: &mut Design, words: &Words) -> Result<(), Refusal> {
+fn set_mlp(design: &mut Design, words: &Words, gated: bool) -> Result<(), Refusal> {
     let hidden = words.hidden.unwrap_or_default();
     let layers = words.layers.unwrap_or_default();
-    let gated = words.gated || (!words.ffn_is_4h && !words.not_gated);
     let ffn = words.ffn.or_else(|| words.ffn_is_4h.then_some(4 * hidden)).or(words.expert_ffn);
     set(design, KnobId::gated_linear_unit, gated)?;
     set(design, KnobId::ffn_hidden_size, ffn.unwrap_or_default())?;
@@ -281,116 +356,6 @@ fn dense_params(transformer: &Transformer, words: &Words) -> f64 {
     let hidden = transformer.hidden_size as f64;
     let mlp = 2.0 * hidden * words.ffn.map_or(4.0 * hidden, |ffn| ffn as f64);
     transformer.num_layers as f64 * (4.0 * hidden * hidden + mlp)
-}
-
-/// A model's name without case, punctuation and remarks.
-struct Name {
-    /// Candidates, the most precise first.
-    spellings: Vec<String>,
-    /// The first word, the first two, the first three.
-    beginnings: Vec<String>,
-    /// `12L`: a model with its number of layers changed.
-    layers: Option<u64>,
-    /// `70B`: parameters, in billions; active ones may stand beside all.
-    sizes: Vec<f64>,
-}
-
-/// Words of a name that change nothing of the architecture.
-const REMARKS: [&str; 9] =
-    ["sft", "pretrain", "pretraining", "proxy", "dense", "moe", "mla", "bf16", "fp16"];
-
-impl Name {
-    fn of(model: &str) -> Self {
-        let outside = without_brackets(model);
-        let split = |c: char| c.is_whitespace() || c == '_' || c == '-' || c == '/';
-        let words: Vec<String> = outside.split(split).map(str::to_lowercase).collect();
-        let layers = words.iter().find_map(|word| layer_count(word));
-        let words: Vec<String> = words
-            .into_iter()
-            .filter(|word| layer_count(word).is_none() && !word.is_empty())
-            .collect();
-        let plain: Vec<String> =
-            words.iter().filter(|word| !REMARKS.contains(&word.as_str())).cloned().collect();
-        let mut spellings = vec![];
-        for words in [&words, &plain] {
-            // `671b`, `a22b`: sizes that a preset's id may lack.
-            let active = |word: &String| word.starts_with('a') && is_size(&word[1..]);
-            let no_active: Vec<String> = words.iter().filter(|w| !active(w)).cloned().collect();
-            let sizeless: Vec<String> = no_active.iter().filter(|w| !is_size(w)).cloned().collect();
-            spellings.extend([join(words), join(&no_active), join(&sizeless)]);
-        }
-        let size = |word: &String| word.strip_suffix('b')?.parse::<f64>().ok();
-        let sizes = words.iter().filter_map(size).collect();
-        // Llama 3.1 and 3.3 have Llama 3's architecture at 8B and 70B.
-        for minor in ["llama31", "llama33"] {
-            let older: Vec<String> = spellings
-                .iter()
-                .filter(|name| name.starts_with(minor))
-                .map(|name| name.replacen(minor, "llama3", 1))
-                .collect();
-            spellings.extend(older);
-        }
-        let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
-        Self { spellings, beginnings, layers, sizes }
-    }
-
-    fn find<T>(&self, known: &'static [T], name: impl Fn(&T) -> &str) -> Option<&'static T> {
-        self.spellings.iter().find_map(|spelling| {
-            known.iter().find(|candidate| !spelling.is_empty() && key(name(candidate)) == *spelling)
-        })
-    }
-
-    fn preset(&self) -> Option<&'static Preset> {
-        self.spellings.iter().find_map(|spelling| {
-            Preset::all().find(|preset| {
-                preset.kind == model::preset::PresetKind::Model && key(preset.id) == *spelling
-            })
-        })
-    }
-
-    fn known(&self) -> Option<&'static known::Known> {
-        self.find(known::KNOWN, |known| known.name)
-    }
-
-    fn refused(&self) -> Option<&'static str> {
-        if self.known().is_some() {
-            return None;
-        }
-        let begins = |start: &str| self.beginnings.iter().any(|beginning| beginning == start);
-        known::REFUSED.iter().find(|(start, _)| begins(start)).map(|(_, reason)| *reason)
-    }
-}
-
-/// The text outside round brackets.
-fn without_brackets(text: &str) -> String {
-    let mut depth = 0_u32;
-    text.chars()
-        .filter(|c| {
-            match c {
-                '(' => depth += 1,
-                ')' => depth = depth.saturating_sub(1),
-                _ => return depth == 0,
-            }
-            false
-        })
-        .collect()
-}
-
-fn key(name: &str) -> String {
-    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-fn join(words: &[String]) -> String {
-    words.iter().map(|word| key(word)).collect()
-}
-
-fn layer_count(word: &str) -> Option<u64> {
-    word.strip_suffix('l')?.parse().ok()
-}
-
-/// `70b`, `4.7b`.
-fn is_size(word: &str) -> bool {
-    word.strip_suffix('b').is_some_and(|number| number.parse::<f64>().is_ok())
 }
 
 #[cfg(test)]

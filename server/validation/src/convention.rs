@@ -5,10 +5,11 @@
 
 use model::Plan;
 use model::choice::AttentionFlops;
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 use model::estimate::Estimate;
 
 use crate::expression::{Draft, Refusal};
+use crate::phrase::{self, Claim};
 use crate::runs::Run;
 
 /// What a source's FLOPs count.
@@ -18,6 +19,8 @@ enum Counted {
     Model,
     /// 6 N + 12 L d s, N with embeddings. Source: PaLM, appendix B.
     SixN,
+    /// 6 N alone.
+    Params,
     /// Forward and backward of the layers and their forward again, whole attention, logits.
     /// Source: Narayanan et al. 2021, 96 B s l h^2 (1 + s/6h + V/16lh).
     Hardware,
@@ -47,27 +50,71 @@ pub(crate) struct Comparison {
 fn of(run: &Run) -> Convention {
     let text = run.flops_convention.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let counted = if has(&["6n"]) || text.contains("palm") {
-        Counted::SixN
-    } else if has(&["hardware", "96bslh", "recompute counted", "hfu;"]) {
+    // The formula's second part, 12 L d s, is attention's.
+    let has_attention = has(&["12", "palm"]) || phrase::affirms(&text, &["attention"]);
+    let counted = if has(&["6n", "palm"]) {
+        if has_attention { Counted::SixN } else { Counted::Params }
+    } else if has(&["hardware", "96bslh", "hfu;"])
+        || phrase::affirms(&text, &["recompute counted", "recompute included"])
+    {
         Counted::Hardware
     } else {
         Counted::Model
     };
+    let halved = phrase::claim(&text, &["causal"]);
+    let whole = phrase::claim(&text, &["full attention", "full matrix", "whole attention"]);
     // DeepSeek's report prints both; the first, non-causal one is the row's.
-    let full = has(&["full attention", "non-causal", "full matrix"]);
+    let full = whole == Some(Claim::Affirmed)
+        || halved == Some(Claim::Denied)
+        || has(&["non-causal", "not halved", "no halving", "without halving"]);
     // MoE Parallel Folding dates from Megatron-Core r0.12; its MFU at 16K to 128K tokens is level
     // only when half of the scores count.
-    let words = ["causal", "automodel", "bridge", "log tflops", "mcore of the time"];
-    let causal = has(&words) && !full;
+    let releases =
+        phrase::affirms(&text, &["automodel", "bridge", "log tflops_per_gpu", "mcore of the time"]);
+    let is_unstated = [halved, whole].contains(&Some(Claim::Unstated));
+    let causal = !full && !is_unstated && (halved == Some(Claim::Affirmed) || releases);
     let notes = format!("{} {} {text}", run.notes, run.locator).to_lowercase();
-    let no_mtp = ["w/o mtp", "without mtp", "automodel", "non-causal"];
+    let no_mtp = text.contains("automodel")
+        || text.contains("non-causal")
+        || phrase::claim(&notes, &["mtp"]) == Some(Claim::Denied);
     Convention {
         counted,
         attention: if causal { AttentionFlops::Causal } else { AttentionFlops::Full },
-        mtp: !no_mtp.iter().any(|words| notes.contains(words)),
+        mtp: !no_mtp,
         is_open: counted == Counted::Model && !full && !causal,
     }
+}
+
+/// The design with the other convention, where the source leaves open how it counts and its metric
+/// depends on that.
+pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
+    let metric = measured(run).map(|(metric, _)| metric);
+    let counts = matches!(metric, Some(Metric::Tflops | Metric::Mfu | Metric::Hfu));
+    if !of(run).is_open || !counts {
+        return None;
+    }
+    let mut design = design.clone();
+    design.training.attention_flops = match design.training.attention_flops {
+        AttentionFlops::Full => AttentionFlops::Causal,
+        AttentionFlops::Causal => AttentionFlops::Full,
+    };
+    Plan::new(&design).ok()
+}
+
+/// Does the run have no MTP layer, though its model does: because the row says so, or because its
+/// framework has none (torchtitan, NeMo Automodel)?
+pub(crate) fn trains_without_mtp(run: &Run) -> bool {
+    let text = format!("{} {} {}", run.notes, run.locator, run.overlap).to_lowercase();
+    let source = run.source.to_lowercase();
+    let has_none = ["torchtitan", "automodel"].iter().any(|word| source.contains(word));
+    has_none || phrase::claim(&text, &["mtp"]) == Some(Claim::Denied)
+}
+
+/// Do the source's FLOPs count what is computed again, so that something is?
+pub(crate) fn counts_recomputation(run: &Run) -> bool {
+    let text = run.flops_convention.to_lowercase();
+    let words = ["recompute counted", "incl. recompute", "with recompute", "recompute included"];
+    of(run).counted == Counted::Hardware && phrase::affirms(&text, &words)
 }
 
 /// Sets what MFU counts and divides by.
@@ -77,7 +124,7 @@ pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let causal = convention.attention == AttentionFlops::Causal;
     draft.set(KnobId::attention_flops, if causal { "causal" } else { "full" })?;
     draft.set(KnobId::count_mtp_flops, convention.mtp)?;
-    if let Some(peak) = run.peak_tflops {
+    if let Some(peak) = run.peak_tflops.or_else(|| named_peak(run)) {
         draft.set(KnobId::peak_for_mfu, peak)?;
     }
     let metric = measured(run).map(|(metric, _)| metric);
@@ -85,6 +132,14 @@ pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.note("FLOPs counted with the whole score matrix");
     }
     Ok(())
+}
+
+/// 989 of `BF16 MFU vs 989 TF`: the peak that the convention itself names.
+fn named_peak(run: &Run) -> Option<f64> {
+    let text = run.flops_convention.to_lowercase();
+    let (_, rest) = text.split_once("vs ").or_else(|| text.split_once("against "))?;
+    let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    digits.trim_end_matches('.').parse().ok().filter(|peak| (50.0..1e5).contains(peak))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +233,7 @@ pub(crate) fn flops_per_token(run: &Run, plan: &Plan, estimate: &Estimate) -> f6
                 * plan.design().training.seq_length as f64;
             6.0 * estimate.metrics.params_active as f64 + attention
         }
+        Counted::Params => 6.0 * estimate.metrics.params_active as f64,
         Counted::Hardware => hardware_flops(plan, estimate),
     }
 }
@@ -200,4 +256,54 @@ pub(crate) fn memory_gib(run: &Run) -> Option<f64> {
     let text = format!("{} {} {}", run.notes, run.other_metric, run.locator).to_lowercase();
     let binary = ["gib", "mib", "mb/1024", "nvidia-smi"].iter().any(|unit| text.contains(unit));
     Some(if binary { value } else { value * 1e9 / (1_u64 << 30) as f64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn convention(text: &str) -> Convention {
+        of(&Run { flops_convention: text.to_owned(), ..Run::default() })
+    }
+
+    #[test]
+    fn a_convention_is_read_as_it_is_worded() {
+        use AttentionFlops::{Causal, Full};
+        for (text, counted, attention, is_open) in [
+            ("causal-halved attention, logits incl.", Counted::Model, Causal, false),
+            ("FULL attention matrix (no causal halving)", Counted::Model, Full, false),
+            ("causal attention not halved", Counted::Model, Full, false),
+            ("causal treatment not stated", Counted::Model, Full, true),
+            ("model FLOPs; attention convention not printed", Counted::Model, Full, true),
+            ("", Counted::Model, Full, true),
+            ("MFU printed both non-causal and causal", Counted::Model, Full, false),
+            ("6N + 12 L H Q T", Counted::SixN, Full, false),
+            ("6ND, no attention", Counted::Params, Full, false),
+            // MindSpeed's logs don't say how they count.
+            ("MindSpeed log TFLOPs", Counted::Model, Full, true),
+            ("log TFLOPS_per_GPU / peak", Counted::Model, Causal, false),
+            ("PaLM MFU", Counted::SixN, Full, false),
+            ("hardware FLOPs with recompute (HFU; x4/3)", Counted::Hardware, Full, false),
+        ] {
+            let found = convention(text);
+            assert_eq!(found.counted, counted, "{text}");
+            assert_eq!(found.attention, attention, "{text}");
+            assert_eq!(found.is_open, is_open, "{text}");
+        }
+    }
+
+    #[test]
+    fn mtp_is_counted_unless_the_row_says_otherwise() {
+        let mtp = |notes: &str| of(&Run { notes: notes.to_owned(), ..Run::default() }).mtp;
+        assert!(mtp("") && mtp("MTP trained") && mtp("causal+MTP 0.997, causal no MTP 1.038"));
+        assert!(!mtp("w/o MTP") && !mtp("trained without MTP"));
+    }
+
+    #[test]
+    fn the_peak_may_stand_in_the_convention() {
+        let peak =
+            |text: &str| named_peak(&Run { flops_convention: text.to_owned(), ..Run::default() });
+        assert_eq!(peak("BF16 MFU vs 989 TF; convention not printed"), Some(989.0));
+        assert_eq!(peak("MFU vs listed dense peak"), None);
+    }
 }

@@ -4,6 +4,7 @@
 //! is held to what a person's own design is held to.
 
 mod batch;
+mod contradiction;
 mod draft;
 mod memory;
 mod parallel;
@@ -12,6 +13,7 @@ mod recipe;
 mod recompute;
 mod refusal;
 mod schedule;
+mod sharding;
 
 use model::Plan;
 use model::design::{
@@ -20,8 +22,13 @@ use model::design::{
 use model::violation::Violation;
 
 pub(crate) use batch::precision;
+pub(crate) use contradiction::among as contradicted;
 pub(crate) use draft::Draft;
+pub(crate) use recipe::OF_RECIPE;
 pub(crate) use refusal::Refusal;
+
+use architecture::Architecture;
+use recipe::Taken;
 
 use crate::imputation::{Family, Item};
 use crate::runs::Run;
@@ -33,6 +40,8 @@ pub(crate) struct Expressed {
     pub(crate) plan: Plan,
     /// What was assumed.
     pub(crate) assumed: Vec<String>,
+    /// Designs by other readings of what the source leaves open.
+    pub(crate) others: Vec<Plan>,
 }
 
 /// The design of a run.
@@ -50,7 +59,43 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
             &run.problems.join("; "),
         ));
     }
-    let mut design = architecture.design;
+    let mut expressed = with_micro_batch(run, &architecture, None)?;
+    // Without a printed batch a larger micro-batch would be a larger batch.
+    let has_batch = run.global_batch_size.is_some();
+    if has_batch && imputation::is_among(Item::MicroBatchSize, &expressed.assumed) {
+        expressed = with_most_tokens(run, &architecture, expressed);
+    }
+    contradiction::check(run, &expressed.plan)?;
+    expressed.others.extend(convention::other(run, expressed.plan.design()));
+    Ok(expressed)
+}
+
+/// The design with the largest micro-batch that fits without more recomputation than the smallest
+/// one needs, as long as a larger one isn't slower: with a pipeline it makes the bubble longer.
+fn with_most_tokens(run: &Run, architecture: &Architecture, smallest: Expressed) -> Expressed {
+    let mut step_time = model::estimate(&smallest.plan).metrics.step_time.get();
+    let mut found = smallest;
+    for size in batch::open_micro_batches(found.plan.design()) {
+        let Ok(larger) = with_micro_batch(run, architecture, Some(size)) else { break };
+        let metrics = model::estimate(&larger.plan).metrics;
+        let is_same = larger.plan.design().memory == found.plan.design().memory;
+        let is_slower = metrics.step_time.get() > step_time;
+        if !is_same || is_slower || metrics.memory_peak > metrics.memory_limit {
+            break;
+        }
+        step_time = metrics.step_time.get();
+        found = larger;
+    }
+    found
+}
+
+/// The design of a run with this micro-batch where the row prints none.
+fn with_micro_batch(
+    run: &Run,
+    architecture: &Architecture,
+    micro_batch: Option<u64>,
+) -> Result<Expressed, Refusal> {
+    let mut design = architecture.design.clone();
     // The architecture only: the rest is the row's own, on top of neutral values.
     design.cluster = Cluster::default();
     design.parallel = Parallel::default();
@@ -59,16 +104,26 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     design.memory = Memory::default();
     design.routing = Routing::default();
     design.kernel = Kernel::default();
-    let mut draft = Draft::new(design, run, architecture.assumed);
+    let mut draft = Draft::new(design, run, architecture.assumed.clone());
+    draft.micro_batch = micro_batch;
     set_cluster(&mut draft)?;
-    if recipe::take(&mut draft)? {
+    if convention::trains_without_mtp(run) && draft.design.transformer.mtp_num_layers > 0 {
+        draft.note("no MTP layer");
+        draft.set(KnobId::mtp_num_layers, 0)?;
+    }
+    let others = match recipe::take(&mut draft)? {
+        Taken::Nothing => None,
+        Taken::All => Some(vec![]),
+        Taken::Plausible(others) => Some(others),
+    };
+    if let Some(others) = others {
         convention::set(&mut draft)?;
         let plan = plan(&draft.design)?;
-        return Ok(Expressed { plan, assumed: draft.into_assumed() });
+        return Ok(Expressed { plan, assumed: draft.into_assumed(), others });
     }
     parallel::set(&mut draft)?;
     batch::set(&mut draft)?;
-    schedule::set(&mut draft, architecture.short_ends)?;
+    schedule::set(&mut draft, architecture)?;
     set_kernel(&mut draft)?;
     if draft.facts.routes_naturally && draft.has_experts() {
         draft.assume(KnobId::balance, Item::ExpertLoad)?;
@@ -76,7 +131,7 @@ pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
     convention::set(&mut draft)?;
     let plan = recompute::set(&mut draft)?;
     let plan = memory::read(&mut draft, plan)?;
-    Ok(Expressed { plan, assumed: draft.into_assumed() })
+    Ok(Expressed { plan, assumed: draft.into_assumed(), others: vec![] })
 }
 
 /// Checks a design.
@@ -107,10 +162,18 @@ fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     };
     draft.set(KnobId::accelerator, machine.accelerator)?;
     draft.set(KnobId::num_devices, devices)?;
-    let usual = draft.design.cluster.accelerator.row().devices_per_node as f64;
+    let row = draft.design.cluster.accelerator.row();
+    let node = row.devices_per_node as f64;
+    let usual = [
+        (KnobId::devices_per_node, node),
+        (KnobId::nics_per_node, node),
+        (KnobId::inter_node_gb_per_sec, row.inter_node_gb_per_sec),
+        (KnobId::intra_node_gb_per_sec, row.intra_node_gb_per_sec),
+    ];
     for (knob, value) in machine.overrides {
-        // A node of the usual size needs no mention in the design.
-        let is_usual = knob == KnobId::devices_per_node && value.to_bits() == usual.to_bits();
+        // A node of the usual size and the usual network need no mention in the design.
+        let is_usual =
+            usual.iter().any(|(known, usual)| *known == knob && usual.to_bits() == value.to_bits());
         if !is_usual {
             draft.set(knob, value)?;
         }
@@ -126,7 +189,7 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         Family::Mindspeed => "mindspeed",
     };
     // Automodel shards by FSDP but runs Transformer Engine's kernels.
-    let framework = if draft.says(&["te + "]) { "megatron" } else { framework };
+    let framework = if draft.holds(&["te + "]) { "megatron" } else { framework };
     draft.set(KnobId::framework, framework)?;
     if draft.facts.family == Family::Mindspeed {
         draft.assume(KnobId::software, Item::Software)?;

@@ -1,5 +1,9 @@
 //! Hardware as published, as an accelerator's id with the cluster that the row describes.
 
+mod network;
+
+use model::accelerator::AcceleratorId;
+use model::choice::Choice;
 use model::design::KnobId;
 
 use crate::expression::Refusal;
@@ -93,7 +97,7 @@ pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
         return Err(Refusal::new("no accelerator profile for its hardware", &detail));
     }
     if is_ascend(&run.hardware) {
-        return ascend(&text);
+        return ascend(&run.hardware);
     }
     let several = ["gb200/gb300", "h100/h200", "a100/h100"];
     if several.iter().any(|several| text.contains(several)) {
@@ -105,51 +109,79 @@ pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
         let detail = format!("no accelerator profile for `{}`", run.hardware);
         return Err(Refusal::new("no accelerator profile for its hardware", &detail));
     };
-    Ok(Machine { accelerator, overrides: overrides(&text), assumed: vec![] })
+    Ok(machine(accelerator, &run.hardware))
 }
 
-fn ascend(text: &str) -> Result<Machine, Refusal> {
+fn ascend(hardware: &str) -> Result<Machine, Refusal> {
+    let text = hardware.to_lowercase();
     let named = ASCEND.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
     if let Some((_, accelerator)) = named {
-        return Ok(Machine { accelerator, overrides: vec![], assumed: vec![] });
+        return Ok(machine(accelerator, hardware));
     }
     let (accelerator, assumed) = if text.contains("910b") || text.contains("atlas a2") {
         ("ascend-910b2", "Ascend 910B taken as the 24-core part of Atlas 900 A2")
     } else if text.contains("npu") || text.contains("64gb") || text.contains("64 gb") {
         ("ascend-910b3", "Ascend NPU taken as the one of Atlas 800T A2")
     } else {
-        return Err(Refusal::new("its hardware names no part", text));
+        return Err(Refusal::new("its hardware names no part", &text));
     };
-    Ok(Machine { accelerator, overrides: vec![], assumed: vec![assumed.to_owned()] })
+    let mut machine = machine(accelerator, hardware);
+    machine.assumed.push(assumed.to_owned());
+    Ok(machine)
+}
+
+/// Devices of a node, where the text says so.
+fn devices_per_node(text: &str) -> Option<f64> {
+    let phrases = [
+        " gpus/node",
+        " gpus per node",
+        " devices per node",
+        " npus per node",
+        " per node full-mesh",
+        " per server",
+        " gpus each",
+        "-gpu node",
+        " gpus in a node",
+        " gpus a node",
+        "-gpu nvswitch",
+        " npus/node",
+        "-npu node",
+        "x gpus per node",
+        " dies per node",
+    ];
+    phrases.iter().find_map(|phrase| number_before(text, phrase))
 }
 
 /// What the text says of the network and of the scale-up domain.
-fn overrides(text: &str) -> Vec<(KnobId, f64)> {
-    let mut overrides = vec![];
+fn machine(accelerator: &'static str, hardware: &str) -> Machine {
+    let text = hardware.to_lowercase();
+    let mut machine = Machine { accelerator, overrides: vec![], assumed: vec![] };
+    let overrides = &mut machine.overrides;
     if text.contains("nvl36") {
         overrides.push((KnobId::scale_up_domain_size, 36.0));
     }
-    if let Some(ports) = number_before(text, "x hdr") {
-        overrides.push((KnobId::nics_per_node, ports));
-        // Jean Zay's HDR or OPA ports are Omni-Path of 100 Gb/s, its GPUs eight to a node.
-        // Source: bigscience, train/tr11-176B-ml/README.md.
-        let gigabytes = if text.contains("opa") { 12.5 } else { 25.0 };
-        overrides.push((KnobId::inter_node_gb_per_sec, gigabytes));
+    let devices = devices_per_node(&text);
+    overrides.extend(devices.map(|devices| (KnobId::devices_per_node, devices)));
+    let usual =
+        AcceleratorId::from_name(accelerator).map_or(8.0, |id| id.row().devices_per_node as f64);
+    if let Some(found) = network::of(&network::lower_case(hardware), devices.unwrap_or(usual)) {
+        overrides.extend(found.ports_per_node.map(|ports| (KnobId::nics_per_node, ports)));
+        overrides.push((KnobId::inter_node_gb_per_sec, found.gb_per_sec));
+        if found.is_assumed {
+            machine.assumed.push("the network's rate is one device's".to_owned());
+        }
     }
-    if let Some(devices) = number_before(text, " gpus/node") {
-        overrides.push((KnobId::devices_per_node, devices));
-    }
-    if let Some(gigabits) = number_before(text, " gb/s roce per node") {
-        overrides.push((KnobId::inter_node_gb_per_sec, gigabits / 8.0 / 8.0));
-    }
-    if let Some(gigabits) = number_before(text, " gb/s rdma per gpu") {
-        overrides.push((KnobId::inter_node_gb_per_sec, gigabits / 8.0));
-    }
-    if let Some(both) = number_before(text, " gb/s, 8x400g") {
+    if let Some(both) = text.split_once("nvlink ").and_then(|(_, rest)| number_at(rest, " gb/s")) {
         // NVLink is quoted in both directions together.
         overrides.push((KnobId::intra_node_gb_per_sec, both / 2.0));
     }
-    overrides
+    machine
+}
+
+/// The number that a text begins with, right before a unit.
+fn number_at(text: &str, unit: &str) -> Option<f64> {
+    let (number, _) = text.split_once(unit)?;
+    number.parse().ok().filter(|value| (1.0..1e5).contains(value))
 }
 
 /// The number that stands before this phrase.

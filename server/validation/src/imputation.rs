@@ -5,8 +5,8 @@
 
 use model::choice::Software;
 
-use crate::hardware;
 use crate::runs::Run;
+use crate::{hardware, phrase};
 
 /// A family of frameworks, by what a row itself says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,12 @@ pub(crate) struct Facts {
     pub(crate) release: Option<u32>,
     /// NVLink reaches beyond a node: GB200 and GB300.
     pub(crate) is_rack_scale: bool,
+    /// A part of NVIDIA's of 2024 or later: B200 and its kin.
+    pub(crate) is_blackwell: bool,
+    /// The row names DeepEP or HybridEP.
+    pub(crate) names_flex: bool,
+    /// One of Megatron's collections of recipes for MoE models.
+    pub(crate) is_moe_recipe: bool,
     /// A recipe of NeMo or Megatron-Bridge, or a submission to MLPerf made with them.
     pub(crate) is_recipe: bool,
     /// Activations and gradients are in FP16.
@@ -93,6 +99,11 @@ pub(crate) struct Facts {
     pub(crate) is_foundry: bool,
     /// DeepSpeed's engine around Megatron-LM.
     pub(crate) is_deepspeed: bool,
+    /// A framework beside Megatron that has neither its interleaved schedule nor the overlap of its
+    /// tensor parallelism: DeepSpeed, GPT-NeoX, Colossal-AI, nanotron's pipelines.
+    pub(crate) is_plain: bool,
+    /// MindFormers on MindSpore.
+    pub(crate) is_mindformers: bool,
     /// It ran only with launches that block.
     pub(crate) blocks_launches: bool,
     /// The row says that no token is dropped.
@@ -111,6 +122,14 @@ impl Facts {
     fn is_early_dropless_recipe(&self) -> bool {
         let early = self.release.is_some_and(|found| found <= 2_509);
         self.is_recipe && self.drops_nothing && early
+    }
+
+    /// A recipe that overlaps the experts' exchange unless it says otherwise: DeepEP's and
+    /// HybridEP's on Blackwell, and those of Megatron's MoE collections on racks.
+    ///
+    /// Source: Megatron-MoE-ModelZoo, `best_practice`.
+    fn is_overlapped_recipe(&self) -> bool {
+        self.is_blackwell && self.names_flex || self.is_moe_recipe && self.is_rack_scale
     }
 
     /// A rack-scale machine with a container of this release or a later one.
@@ -155,13 +174,16 @@ fn fsdp(facts: &Facts) -> bool {
 /// holds.
 #[rustfmt::skip]
 static TABLE: &[Entry] = &[
-    entry(Item::MicroBatchSize, always, "1", "micro-batch of 1"),
+    // Whoever tunes a run fills the memory with it; the value is where the search begins.
+    entry(Item::MicroBatchSize, always, "1",
+        "the largest micro-batch that fits, of those that the batch allows"),
     entry(Item::ModelParallel, fsdp, "1", "no TP and PP under full sharding"),
     entry(Item::ContextParallel, always, "1", "no context parallelism"),
     entry(Item::ContextAlgorithm, fsdp, "allgather", "CP gathers keys and values"),
     entry(Item::ContextAlgorithm, always, "p2p", "CP as a ring"),
     // Submissions and performance recipes interleave; two layers in a chunk is their usual size.
-    entry(Item::VirtualPipeline, megatron, "2 layers", "VPP with chunks of 2 layers"),
+    entry(Item::VirtualPipeline, |facts| megatron(facts) && !facts.is_plain, "2 layers",
+        "VPP with chunks of 2 layers"),
     entry(Item::VirtualPipeline, always, "1", "no virtual stages"),
     // Sequence parallelism came with Korthikanti et al., May 2022.
     entry(Item::SequenceParallel, early, "false", "no sequence parallelism"),
@@ -178,7 +200,8 @@ static TABLE: &[Entry] = &[
     entry(Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
     entry(Item::DataParallelOverlap, always, "true",
         "gradient reduction and parameter gathering overlapped"),
-    entry(Item::TensorParallelOverlap, megatron, "true", "TP overlapped (user buffers)"),
+    entry(Item::TensorParallelOverlap, |facts| megatron(facts) && !facts.is_plain, "true",
+        "TP overlapped (user buffers)"),
     // MindSpeed's scripts turn MC2 on one by one; their tables name it where it is.
     entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
     entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
@@ -190,10 +213,14 @@ static TABLE: &[Entry] = &[
     // Megatron-Bridge's recipes for GB200 and GB300: HybridEP from 26.02 on, overlap from 26.06 on.
     entry(Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
     entry(Item::Dispatcher, Facts::is_early_dropless_recipe, "flex", "DeepEP dispatcher"),
+    entry(Item::Dispatcher, |facts| facts.is_moe_recipe && facts.is_rack_scale, "flex",
+        "HybridEP dispatcher"),
     entry(Item::Dispatcher, always, "alltoall", "all-to-all dispatcher"),
     entry(Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
         "EP overlapped, with delayed weight gradients"),
     entry(Item::ExpertOverlap, Facts::is_early_dropless_recipe, "true",
+        "EP overlapped, with delayed weight gradients"),
+    entry(Item::ExpertOverlap, Facts::is_overlapped_recipe, "true",
         "EP overlapped, with delayed weight gradients"),
     entry(Item::ExpertOverlap, always, "false", "EP not overlapped"),
     // Their performance recipes set `grad_reduce_in_fp32` to false.
@@ -261,16 +288,25 @@ pub(crate) fn facts(run: &Run) -> Facts {
         family: family(run),
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
+        is_blackwell: ["b200", "b300"].iter().any(|part| hardware.contains(part)),
+        names_flex: phrase::affirms(&run.overlap.to_lowercase(), &["hybridep", "deepep"]),
+        is_moe_recipe: ["moe-modelzoo", "moe recipe", "moe_recipe", "moe/recipe"]
+            .iter()
+            .any(|word| source.contains(word)),
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
         is_foundry: source.contains("llm-foundry"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
+        is_plain: ["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]
+            .iter()
+            .any(|word| source.contains(word) && !source.contains("megatron-deepspeed")),
+        is_mindformers: source.contains("mindformers"),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
         blocks_launches: source.contains("bigscience")
             && run.num_devices.is_some_and(|devices| devices >= 320),
-        drops_nothing: run.notes.to_lowercase().contains("dropless"),
-        routes_naturally: run.notes.to_lowercase().contains("natural routing"),
+        drops_nothing: phrase::affirms(&run.notes.to_lowercase(), &["dropless"]),
+        routes_naturally: phrase::affirms(&run.notes.to_lowercase(), &["natural routing"]),
         software: software(run),
     }
 }
@@ -323,21 +359,67 @@ fn family(run: &Run) -> Family {
     let source = format!("{} {}", run.source, run.overlap).to_lowercase();
     // Megatron has an FSDP of its own.
     let megatron = ["megatron", "bridge", "parallel folding"].iter().any(|w| source.contains(w));
-    if sharding.contains("fsdp") && !megatron {
+    if phrase::affirms(&sharding, &["fsdp", "hsdp"]) && !megatron {
         return Family::Fsdp;
     }
-    if ["torchtitan", "llm-foundry", "maxtext"].iter().any(|word| source.contains(word)) {
+    let sharders =
+        ["torchtitan", "llm-foundry", "maxtext", "tpu-recipes", "fms-fsdp", "levanter", "axlearn"];
+    if sharders.iter().any(|word| source.contains(word)) {
         return Family::Fsdp;
     }
     if is_early(run) { Family::EarlyMegatron } else { Family::Megatron }
 }
 
 /// FP16 (or the FLOPs formula of 2021) on A100: whoever trained so did it before FlashAttention,
-/// or with a code base of that time.
+/// or with a code base of that time; so did whoever published before it, whatever the format.
 fn is_early(run: &Run) -> bool {
     let precision = run.precision.to_lowercase();
     let formula = run.flops_convention.to_lowercase().contains("96bslh");
-    run.hardware.to_lowercase().contains("a100") && (precision.contains("fp16") || formula)
+    let of_then =
+        run.hardware.to_lowercase().contains("a100") && (precision.contains("fp16") || formula);
+    of_then || published(run).is_some_and(|month| month < FLASH_ATTENTION)
+}
+
+/// Year and month of FlashAttention, arXiv 2205.14135.
+const FLASH_ATTENTION: (u32, u32) = (2022, 5);
+
+/// Year and month in which a run was published, at the latest, by what its row says: a date of its
+/// own, the number of a preprint, or a year.
+fn published(run: &Run) -> Option<(u32, u32)> {
+    let notes = run.notes.to_lowercase();
+    let dated = notes.split_once("date ").and_then(|(_, rest)| year_month(rest));
+    let source = format!("{} {}", run.source, run.locator).to_lowercase();
+    dated.or_else(|| preprint(&source)).or_else(|| year(&source))
+}
+
+/// `2021-12` at the start of a text.
+fn year_month(text: &str) -> Option<(u32, u32)> {
+    let (year, rest) = text.split_at_checked(4)?;
+    let month = rest.strip_prefix('-')?.get(..2)?;
+    let (year, month) = (year.parse().ok()?, month.parse().ok()?);
+    ((2_015..=2_030).contains(&year) && (1..=12).contains(&month)).then_some((year, month))
+}
+
+/// 2021 and April of `arXiv 2104.04473`.
+fn preprint(text: &str) -> Option<(u32, u32)> {
+    let (_, rest) = text.split_once("arxiv")?;
+    let digits = rest.trim_start_matches([' ', ':', '.']);
+    let (number, rest) = digits.split_at_checked(4)?;
+    let number: u32 = number.parse().ok().filter(|_| rest.starts_with('.'))?;
+    let (year, month) = (2_000 + number / 100, number % 100);
+    (1..=12).contains(&month).then_some((year, month))
+}
+
+/// The year that a text names, `SC21` or `(2021)`; its end, as the month isn't said.
+fn year(text: &str) -> Option<(u32, u32)> {
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.find_map(|word| {
+        let year = word.strip_prefix("sc").filter(|rest| rest.len() == 2).map_or_else(
+            || word.parse::<u32>().ok(),
+            |short| short.parse::<u32>().ok().map(|short| 2_000 + short),
+        )?;
+        (2_015..=2_030).contains(&year).then_some((year, 12))
+    })
 }
 
 #[cfg(test)]
@@ -355,6 +437,11 @@ mod tests {
                     family,
                     release: None,
                     is_rack_scale: false,
+                    is_blackwell: false,
+                    names_flex: false,
+                    is_moe_recipe: false,
+                    is_plain: false,
+                    is_mindformers: false,
                     is_recipe: false,
                     is_fp16: false,
                     is_foundry: false,
@@ -399,6 +486,52 @@ mod tests {
             let run =
                 Run { source: source.to_owned(), num_devices: Some(devices), ..Run::default() };
             assert_eq!(of(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
+        }
+    }
+
+    #[test]
+    fn recipes_for_experts_overlap_on_blackwell_unless_they_say_otherwise() {
+        let run = |hardware: &str, overlap: &str, source: &str| Run {
+            hardware: hardware.to_owned(),
+            overlap: overlap.to_owned(),
+            source: source.to_owned(),
+            ..Run::default()
+        };
+        let zoo = "yanring/Megatron-MoE-ModelZoo";
+        for (run, dispatcher, overlap) in [
+            (run("GB200", "", zoo), "flex", "true"),
+            (run("H100", "", zoo), "alltoall", "false"),
+            (run("B200", "DeepEP", ""), "alltoall", "true"),
+            (run("H100", "DeepEP", ""), "alltoall", "false"),
+            (run("GB200", "all-to-all, no DeepEP", ""), "alltoall", "false"),
+        ] {
+            let facts = facts(&run);
+            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{run:?}");
+            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{run:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_published_before_flash_attention_has_none() {
+        for (source, notes, early) in [
+            ("Narayanan et al., arXiv 2104.04473 (SC21)", "", true),
+            ("SC21 paper, table 2", "", true),
+            ("arXiv:2205.05198", "", false),
+            ("bigscience", "date 2022-01-12; x", true),
+            ("bigscience", "date 2022-07-01; x", false),
+            ("arXiv 2401.10241", "", false),
+            ("NVIDIA-NeMo/Megatron-Bridge docs, 2048 GPUs", "", false),
+        ] {
+            let run = Run {
+                source: source.to_owned(),
+                notes: notes.to_owned(),
+                precision: "BF16".to_owned(),
+                hardware: "A100-80G".to_owned(),
+                ..Run::default()
+            };
+            let facts = facts(&run);
+            assert_eq!(facts.family == Family::EarlyMegatron, early, "{source} {notes}");
+            assert_eq!(of(Item::FlashAttention, &facts).0 == "false", early, "{source}");
         }
     }
 

@@ -27,6 +27,8 @@ pub mod left_out;
 #[cfg(feature = "runs")]
 pub mod peaks;
 #[cfg(feature = "runs")]
+mod phrase;
+#[cfg(feature = "runs")]
 pub mod ranges;
 pub mod report;
 #[cfg(feature = "runs")]

@@ -45,6 +45,10 @@ pub struct Row {
     pub measured: Option<f64>,
     /// The predicted value, in the source's own convention.
     pub predicted: Option<f64>,
+    /// The least and the greatest prediction over what the source leaves open: how it counts FLOPs,
+    /// which layout it had. None where it leaves open neither.
+    #[serde(default)]
+    pub predicted_range: Option<[f64; 2]>,
     /// predicted / measured - 1.
     pub error: Option<f64>,
     /// Error of the step time, whichever metric is compared: positive is too slow.

@@ -9,7 +9,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 use model::choice::Choice;
-use model::{MODEL_VERSION, estimate, link};
+use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::expression::{Expressed, Refusal};
 use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
@@ -34,7 +34,7 @@ struct Scored<'a> {
 #[must_use]
 pub fn validate(runs: &[Run]) -> Validation {
     let known = left_out::Known::new();
-    let scored: Vec<Scored<'_>> = runs.iter().map(|run| scored(run, &known)).collect();
+    let scored: Vec<Scored<'_>> = runs.iter().map(|run| scored(run, runs, &known)).collect();
     let summary = summary(&scored);
     Validation {
         rows: scored.into_iter().map(|scored| scored.row).collect(),
@@ -54,7 +54,7 @@ pub(crate) fn is_candidate(run: &Run) -> bool {
         && hardware::is_nvidia_or_ascend(&run.hardware)
 }
 
-fn scored<'a>(run: &'a Run, known: &left_out::Known) -> Scored<'a> {
+fn scored<'a>(run: &'a Run, runs: &[Run], known: &left_out::Known) -> Scored<'a> {
     let mut row = Row {
         id: run.id.clone(),
         source_id: run.source_id.clone(),
@@ -73,7 +73,7 @@ fn scored<'a>(run: &'a Run, known: &left_out::Known) -> Scored<'a> {
         row.metric = Some(metric.to_owned());
         row.measured = Some(value);
     }
-    let outcome = expressed(run);
+    let outcome = expression::contradicted(runs, run).and_then(|()| expressed(run));
     let mut is_inexpressible = false;
     let (mut reason, mut of) = (None, None);
     match outcome {
@@ -117,7 +117,7 @@ fn expressed(run: &Run) -> Result<Expressed, Refusal> {
 }
 
 fn fill(row: &mut Row, run: &Run, expressed: Expressed, known: &left_out::Known) {
-    let Expressed { plan, assumed } = expressed;
+    let Expressed { plan, assumed, others } = expressed;
     let design = plan.design();
     let estimate = estimate(&plan);
     row.accelerator = Some(design.cluster.accelerator.name().to_owned());
@@ -132,6 +132,12 @@ fn fill(row: &mut Row, run: &Run, expressed: Expressed, known: &left_out::Known)
         return;
     }
     if let Some(comparison) = convention::compare(run, &plan, &estimate) {
+        let other = |plan: &Plan| convention::compare(run, plan, &model::estimate(plan));
+        let predictions = others.iter().filter_map(other).map(|other| other.predicted);
+        let widen = |[least, most]: [f64; 2], value: f64| [least.min(value), most.max(value)];
+        if !others.is_empty() {
+            row.predicted_range = Some(predictions.fold([comparison.predicted; 2], widen));
+        }
         row.metric = Some(comparison.metric.to_owned());
         row.measured = Some(comparison.measured);
         row.predicted = Some(comparison.predicted);

@@ -1,6 +1,6 @@
 //! The batch and the number format.
 
-use model::design::KnobId;
+use model::design::{Design, KnobId};
 
 use super::{Draft, Refusal};
 use crate::imputation::{self, Facts, Item};
@@ -13,9 +13,17 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         return Err(Refusal::open("the sequence length isn't printed"));
     };
     draft.set(KnobId::seq_length, seq)?;
-    match run.micro_batch_size.or_else(|| micro_batch_of_stages(draft)) {
-        Some(size) => draft.set(KnobId::micro_batch_size, size)?,
-        None => draft.assume(KnobId::micro_batch_size, Item::MicroBatchSize)?,
+    let printed = run
+        .micro_batch_size
+        .or_else(|| micro_batch_of_stages(draft))
+        .or_else(|| micro_batch_of_accumulation(draft));
+    match (printed, draft.micro_batch) {
+        (Some(size), _) => draft.set(KnobId::micro_batch_size, size)?,
+        (None, Some(size)) => {
+            draft.assumption(Item::MicroBatchSize);
+            draft.set(KnobId::micro_batch_size, size)?;
+        }
+        (None, None) => draft.assume(KnobId::micro_batch_size, Item::MicroBatchSize)?,
     }
     let batch = match run.global_batch_size {
         Some(batch) => batch,
@@ -47,28 +55,96 @@ fn micro_batch_of_stages(draft: &mut Draft<'_>) -> Option<u64> {
     Some((local / chunks).max(1))
 }
 
-/// Global batch = DP x MBS x micro-batches, where the row prints their number.
-fn batch_of_micro_batches(draft: &mut Draft<'_>) -> Result<u64, Refusal> {
+/// MBS = global batch / (DP x accumulation steps), where the row prints their number: `GA 8`.
+fn micro_batch_of_accumulation(draft: &mut Draft<'_>) -> Option<u64> {
+    let remarks = format!("{} {}", draft.run.other_metric, draft.run.notes).to_lowercase();
+    let steps = micro_batches(&format!("{}; {remarks}", draft.flags))?;
+    let per_rank = draft.run.global_batch_size? / data_parallel(draft).max(1);
+    let size = per_rank.checked_div(steps).filter(|size| *size > 0 && size * steps == per_rank)?;
+    draft.note("micro-batch from the global batch and its accumulation steps");
+    Some(size)
+}
+
+/// Micro-batches of a step on one pipeline, as a text counts them: `32 microbatches`, `GA 8`, `m=4`.
+fn micro_batches(text: &str) -> Option<u64> {
+    let before = [" microbatches", " micro-batches", " micro batches", " accumulation steps"];
+    let after = [
+        "gradient accumulation steps ",
+        "gradient_accumulation_steps=",
+        "gradient accumulation ",
+        "grad acc ",
+        "grad accum ",
+        "ga ",
+        "ga=",
+        "m=",
+    ];
+    before.iter().find_map(|phrase| number_beside(text, phrase)).or_else(|| {
+        after.iter().find_map(|phrase| {
+            text.match_indices(phrase).find_map(|(at, _)| {
+                // `omega 3` is no `ga 3`.
+                let is_word = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                let rest = text[at + phrase.len()..].trim_start_matches(['=', ' ']);
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse().ok().filter(|count| is_word && *count > 0)
+            })
+        })
+    })
+}
+
+/// Data-parallel ranks.
+fn data_parallel(draft: &Draft<'_>) -> u64 {
     let parallel = &draft.design.parallel;
-    let pp = parallel.pipeline_model_parallel_size;
     let model = parallel
         .tensor_model_parallel_size
-        .saturating_mul(pp)
+        .saturating_mul(parallel.pipeline_model_parallel_size)
         .saturating_mul(parallel.context_parallel_size);
-    let dp = (draft.design.cluster.num_devices / model.max(1)).max(1);
+    draft.design.cluster.num_devices / model.max(1)
+}
+
+/// Micro-batches to try where the row leaves theirs open: powers of two that divide what a
+/// data-parallel rank gets, and leave at least one micro-batch to each stage of its pipeline.
+pub(super) fn open_micro_batches(design: &Design) -> Vec<u64> {
+    let parallel = &design.parallel;
+    let stages = parallel.pipeline_model_parallel_size;
+    let model = parallel
+        .tensor_model_parallel_size
+        .saturating_mul(stages)
+        .saturating_mul(parallel.context_parallel_size);
+    let ranks = (design.cluster.num_devices / model.max(1)).max(1);
+    let per_rank = design.training.global_batch_size / ranks;
+    let fits = |size: &u64| per_rank.is_multiple_of(*size) && per_rank / size >= stages;
+    (1..12).map(|power| 1 << power).take_while(fits).collect()
+}
+
+/// Global batch = DP x MBS x micro-batches, where the row prints their number; or its tokens over
+/// those of a sequence.
+fn batch_of_micro_batches(draft: &mut Draft<'_>) -> Result<u64, Refusal> {
+    let pp = draft.design.parallel.pipeline_model_parallel_size;
+    let dp = data_parallel(draft).max(1);
     let per_step = dp.saturating_mul(draft.design.training.micro_batch_size);
     let remarks = format!("{} {}", draft.run.other_metric, draft.run.notes).to_lowercase();
-    let count = number_beside(&draft.flags, " microbatches")
-        .or_else(|| number_beside(&remarks, " microbatches"));
-    if let Some(count) = count {
+    if let Some(count) = micro_batches(&format!("{}; {remarks}", draft.flags)) {
         draft.note("global batch from DP x MBS x micro-batches");
         return Ok(per_step.saturating_mul(count));
+    }
+    if let Some(batch) = batch_of_tokens(draft, &remarks) {
+        draft.note("global batch from the tokens of a step");
+        return Ok(batch);
     }
     if draft.run.kind == "memory" {
         draft.note("enough micro-batches to fill the pipeline");
         return Ok(per_step.saturating_mul(2).saturating_mul(pp));
     }
     Err(Refusal::open("the global batch isn't printed"))
+}
+
+/// Sequences of `4M tokens per batch`; tokens are counted in powers of two there.
+fn batch_of_tokens(draft: &Draft<'_>, remarks: &str) -> Option<u64> {
+    let phrases = ["m tokens per batch", "m tokens/batch", "m tokens per step", "m tokens/step"];
+    let millions = phrases.iter().find_map(|phrase| number_beside(remarks, phrase))?;
+    let tokens = millions.checked_mul(1 << 20)?;
+    let seq = draft.design.training.seq_length;
+    (tokens.is_multiple_of(seq)).then(|| tokens / seq)
 }
 
 /// The number that stands right before a phrase.
@@ -138,6 +214,22 @@ mod tests {
         assert_eq!(number_beside(text, " microbatches"), Some(32));
         assert_eq!(number_beside("é microbatches", " microbatches"), None);
         assert_eq!(number_beside("none", " microbatches"), None);
+    }
+
+    #[test]
+    fn micro_batches_are_counted_in_many_words() {
+        for (text, count) in [
+            ("schedule 1f1b; 64 microbatches; 1", Some(64)),
+            ("time-to-train min 4.01; ga 8; x", Some(8)),
+            ("capacity factor 1.2; m=4; jit o1", Some(4)),
+            ("gradient_accumulation_steps=16", Some(16)),
+            ("ga 48.0; x", Some(48)),
+            ("omega 3", None),
+            ("param=4", None),
+            ("", None),
+        ] {
+            assert_eq!(micro_batches(text), count, "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use model::design::{Design, KnobId};
 
 use super::Refusal;
 use crate::imputation::{self, Facts, Item};
+use crate::phrase::{self, Claim};
 use crate::runs::Run;
 
 /// A run's design as far as it is set, with what was assumed for it.
@@ -13,13 +14,16 @@ pub(crate) struct Draft<'a> {
     pub(crate) facts: Facts,
     /// Lower-case text of the columns that say what overlaps and how things are scheduled.
     pub(crate) flags: String,
+    /// The micro-batch to try where the row prints none.
+    pub(crate) micro_batch: Option<u64>,
     assumed: Vec<String>,
 }
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(design: Design, run: &'a Run, assumed: Vec<String>) -> Self {
-        let flags = format!("{} {}", run.overlap, run.virtual_pipeline).to_lowercase();
-        Self { design, run, facts: imputation::facts(run), flags, assumed }
+        let flags = format!("{}; {}", run.overlap, run.virtual_pipeline).to_lowercase();
+        let assumed = assumed.into_iter().chain(run.assumed.iter().cloned()).collect();
+        Self { design, run, facts: imputation::facts(run), flags, micro_batch: None, assumed }
     }
 
     /// Sets a knob.
@@ -49,8 +53,18 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Do the row's flags hold one of these?
+    /// Do the row's flags say that it has one of these? `no DeepEP` and `EP overlap off` don't.
     pub(crate) fn says(&self, any: &[&str]) -> bool {
+        phrase::affirms(&self.flags, any)
+    }
+
+    /// Do the row's flags say that it has none of these?
+    pub(crate) fn denies(&self, any: &[&str]) -> bool {
+        phrase::claim(&self.flags, any) == Some(Claim::Denied)
+    }
+
+    /// Do the row's flags hold one of these, whatever stands around it?
+    pub(crate) fn holds(&self, any: &[&str]) -> bool {
         any.iter().any(|phrase| self.flags.contains(phrase))
     }
 

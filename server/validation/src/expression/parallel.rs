@@ -2,8 +2,9 @@
 
 use model::design::KnobId;
 
-use super::{Draft, Refusal};
+use super::{Draft, Refusal, sharding};
 use crate::imputation::{self, Facts, Family, Item};
+use crate::phrase;
 
 /// Sets TP, SP, CP, PP, EP, ETP and what data-parallel ranks share out.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
@@ -18,7 +19,7 @@ pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     set_context_algorithm(draft)?;
     set_sequence_parallel(draft, tp)?;
     set_experts(draft, tp, pp)?;
-    set_sharding(draft, pp)
+    sharding::set(draft, pp)
 }
 
 /// TP or PP; where all is sharded by data parallelism there is neither unless printed.
@@ -26,7 +27,7 @@ fn model_parallel(draft: &mut Draft<'_>, printed: Option<u64>, axis: &str) -> Re
     if let Some(size) = printed {
         return Ok(size);
     }
-    let is_sharded = draft.run.sharding.to_lowercase().contains("fsdp");
+    let is_sharded = is_fully_sharded(draft);
     if is_sharded && !draft.run.sharding.contains("see doc") {
         // Full sharding needs no other axis, whoever's it is.
         let facts = Facts { family: Family::Fsdp, ..draft.facts };
@@ -35,6 +36,10 @@ fn model_parallel(draft: &mut Draft<'_>, printed: Option<u64>, axis: &str) -> Re
         return value.parse().map_err(|_| Refusal::open("the layout isn't printed"));
     }
     Err(Refusal::new("the layout isn't printed", &format!("no {axis}")))
+}
+
+fn is_fully_sharded(draft: &Draft<'_>) -> bool {
+    phrase::affirms(&draft.run.sharding.to_lowercase(), &["fsdp", "hsdp", "zero-3", "zero3"])
 }
 
 fn set_context_algorithm(draft: &mut Draft<'_>) -> Result<(), Refusal> {
@@ -61,10 +66,12 @@ fn set_sequence_parallel(draft: &mut Draft<'_>, tp: u64) -> Result<(), Refusal> 
         return Ok(());
     }
     let printed = draft.run.sequence_parallel.to_lowercase();
-    if printed.starts_with("on") {
+    if ["on", "yes", "true"].iter().any(|word| printed.starts_with(word)) {
         return draft.set(KnobId::sequence_parallel, true);
     }
-    if printed.starts_with("off") {
+    if ["off", "no", "false"].iter().any(|word| printed.starts_with(word))
+        && !printed.starts_with("not ")
+    {
         return Ok(());
     }
     draft.assume(KnobId::sequence_parallel, Item::SequenceParallel)
@@ -81,7 +88,7 @@ fn set_experts(draft: &mut Draft<'_>, tp: u64, pp: u64) -> Result<(), Refusal> {
     let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
     let mut ep = match draft.run.expert_parallel {
         Some(ep) => ep,
-        None if draft.run.sharding.to_lowercase().contains("fsdp") => {
+        None if is_fully_sharded(draft) => {
             draft.note("no expert parallelism");
             1
         }
@@ -104,51 +111,4 @@ fn set_experts(draft: &mut Draft<'_>, tp: u64, pp: u64) -> Result<(), Refusal> {
     }
     draft.set(KnobId::expert_model_parallel_size, ep)?;
     draft.set(KnobId::expert_tensor_parallel_size, etp)
-}
-
-fn set_sharding(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
-    let text = draft.run.sharding.to_lowercase();
-    let has = |word: &str| text.contains(word);
-    let shards_gradients = has("zero-1/2") || has("zero-2") || has("zero2") || has("shard_grad_op");
-    let fully = has("fsdp") && draft.facts.family == Family::Fsdp;
-    let strategy = if pp > 1 && shards_gradients {
-        // A pipeline's micro-batches add up their gradients before they are reduced.
-        draft.note("gradients reduced once a step, as in a pipeline");
-        "optim"
-    } else if shards_gradients {
-        "optim_grads"
-    } else if pp > 1 && fully {
-        draft.note("FSDP keeps its parameters between micro-batches of a pipeline");
-        "optim_grads"
-    } else if has("fsdp") || has("zero-3") || has("zero3") {
-        "optim_grads_params"
-    } else if has("zero-1") || has("zero1") || has("dist. optimizer") {
-        "optim"
-    } else if text == "none" || text == "ddp" {
-        "no_shard"
-    } else {
-        return draft.assume(KnobId::data_parallel_sharding_strategy, Item::Sharding);
-    };
-    draft.set(KnobId::data_parallel_sharding_strategy, strategy)?;
-    set_sharding_group(draft, &text)
-}
-
-/// A sharding group smaller than the data-parallel ranks, `FSDP (group 8)`: as many copies of the
-/// shards as there are groups.
-fn set_sharding_group(draft: &mut Draft<'_>, text: &str) -> Result<(), Refusal> {
-    let Some(start) = text.find("group ").map(|at| at + 6).or(text.find("fsdp=").map(|at| at + 5))
-    else {
-        return Ok(());
-    };
-    let digits: String = text[start..].chars().take_while(char::is_ascii_digit).collect();
-    let parallel = &draft.design.parallel;
-    let model =
-        parallel.tensor_model_parallel_size.saturating_mul(parallel.pipeline_model_parallel_size);
-    let ranks = draft.design.cluster.num_devices / model.max(1);
-    match digits.parse::<u64>() {
-        Ok(group) if group > 0 && ranks > group && ranks.is_multiple_of(group) => {
-            draft.set(KnobId::num_distributed_optimizer_instances, ranks / group)
-        }
-        _ => Ok(()),
-    }
 }

@@ -24,6 +24,11 @@ impl Refusal {
         Self { reason, detail: String::new(), inexpressible: true }
     }
 
+    /// A step of another kind of training: no row that could be expressed either.
+    pub(crate) fn other_training(reason: &str) -> Self {
+        Self { reason: reason.to_owned(), detail: String::new(), inexpressible: true }
+    }
+
     /// An architecture that isn't known.
     pub(crate) fn unknown(detail: &str) -> Self {
         Self::new("its architecture isn't known", detail)

@@ -5,18 +5,28 @@ use model::design::KnobId;
 
 use super::pipeline::Load;
 use super::{Draft, Refusal};
-use crate::imputation::Item;
+use crate::architecture::Architecture;
+use crate::imputation::{Family, Item};
+use crate::phrase;
 
 /// Sets VPP, the pipeline's layout, its order, what overlaps and how tokens reach their experts.
-pub(super) fn set(draft: &mut Draft<'_>, short_ends: bool) -> Result<(), Refusal> {
+pub(super) fn set(draft: &mut Draft<'_>, architecture: &Architecture) -> Result<(), Refusal> {
     refuse_unnamed_steps(draft)?;
     let transformer = &draft.design.transformer;
-    let load = Load { layers: transformer.num_layers, mtp: transformer.mtp_num_layers, short_ends };
+    let (layers, mtp) = (transformer.num_layers, transformer.mtp_num_layers);
+    let load = Load { layers, mtp, short_ends: architecture.short_ends };
     let pp = draft.design.parallel.pipeline_model_parallel_size;
     let method = named_method(draft);
     let vpp = if pp == 1 { 1 } else { virtual_stages(draft, load, pp, method)? };
     draft.set(KnobId::virtual_pipeline_model_parallel_size, vpp)?;
-    if let Some(layout) = load.layout(pp.saturating_mul(vpp)) {
+    if architecture.empty_slots > 0 {
+        // As in MindSpeed's scripts after the last layer; the MTP layer takes the last slot.
+        let empty = architecture.empty_slots.saturating_sub(mtp);
+        let slots = (layers..layers.saturating_add(empty)).take(1_000);
+        let slots: Vec<String> = slots.map(|slot| slot.to_string()).collect();
+        draft.note("the empty layer slots are the last ones");
+        draft.set(KnobId::noop_layers, slots.join(","))?;
+    } else if let Some(layout) = load.layout(pp.saturating_mul(vpp)) {
         draft.set(KnobId::pipeline_model_parallel_layout, layout)?;
     }
     let method = match method {
@@ -51,7 +61,7 @@ fn named_method(draft: &Draft<'_>) -> Option<&'static str> {
         (&["dualpipe"], "dualpipe"),
         (&["schedule 1f1b;", "schedule: 1f1b", "gpipe"], "1f1b"),
     ];
-    names.iter().find(|(words, _)| draft.says(words)).map(|(_, method)| *method)
+    names.iter().find(|(words, _)| draft.holds(words)).map(|(_, method)| *method)
 }
 
 /// VPP as printed, or as the row's remarks give it.
@@ -66,7 +76,7 @@ fn virtual_stages(
         Some(_) => return Ok(1),
         None => {}
     }
-    let text = draft.run.virtual_pipeline.to_lowercase();
+    let text = printed_chunks(&draft.run.virtual_pipeline);
     let per_stage = (load.slots(pp) / pp).max(1);
     if text.contains("all layers as chunks") {
         return Ok(per_stage);
@@ -93,6 +103,19 @@ fn virtual_stages(
         return Ok(1);
     }
     Ok(if fills_the_pipeline(draft, pp) { per_stage / usual_chunk(per_stage) } else { 1 })
+}
+
+/// The column in lower case; empty where it says that it isn't printed, `1` where there are none.
+fn printed_chunks(column: &str) -> String {
+    let text = column.trim().to_lowercase();
+    let is_open = ["not ", "unknown", "unstated", "?", "n/a", "-", "see "]
+        .iter()
+        .any(|word| text.starts_with(word));
+    match text.as_str() {
+        "none" | "no" | "off" | "false" | "1f1b" | "gpipe" => "1".to_owned(),
+        _ if is_open => String::new(),
+        _ => text.trim_start_matches(['v', 'p', '=', ' ']).to_owned(),
+    }
 }
 
 /// Layers of a chunk: two, or the next number that divides a stage; one where none does.
@@ -130,6 +153,78 @@ fn set_group(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Words for gradients reduced and parameters gathered beside compute.
+const DATA_OVERLAP: &[&str] = &[
+    "grad-reduce",
+    "grad_reduce",
+    "fsdp",
+    "prefetch",
+    "dp overlap",
+    "dp all-reduce",
+    "dp comm",
+    "overlap-param-gather",
+    "overlap_param_gather",
+    "gradient overlap",
+    "overlap_comm",
+];
+
+/// Words for TP's collectives beside their matrix product.
+const TENSOR_OVERLAP: &[&str] = &[
+    "tp comm overlap",
+    "tp-comm",
+    "tp_comm_overlap",
+    "tp overlap",
+    "tp/sp comm",
+    "asynctp",
+    "async tp",
+    "async-tp",
+    "mc2",
+    "userbuffers",
+    "micro_batch_interleave",
+    "sp overlap",
+];
+
+/// Words for the experts' exchange beside another micro-batch's compute.
+const EXPERT_OVERLAP: &[&str] = &[
+    "overlap_moe_expert_parallel_comm",
+    "overlap-moe-expert-parallel-comm",
+    "moe_a2a_overlap",
+    "moe-a2a-overlap",
+    "moe a2a overlap",
+    "ep overlap",
+    "ep a2a overlap",
+    "ep comm overlap",
+    "a2a overlap",
+    "all-to-all overlap",
+    "alltoall overlap",
+    "moe-fb-overlap",
+    "moe_fb_overlap",
+    "1f1b overlap",
+    "combined 1f1b",
+    "dual-batch overlap",
+    "batch-level overlap",
+    "ep all-to-all and pp hidden",
+    "all-to-all hidden",
+    "overlapped ep",
+    "expert comm overlap",
+];
+
+/// A row without any overlap: `no comm overlap`, `baseline, without our overlap`.
+fn no_overlap(draft: &Draft<'_>) -> bool {
+    let fillers = ["our", "any", "the", "all", "comm", "communication", "baseline", "is", "of"];
+    draft.flags.split([';', ',', '(', ')']).any(|clause| {
+        let words = clause.split([' ', '=', ':']).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.filter(|word| !fillers.contains(word)).collect();
+        let is_overlap = |word: &str| matches!(word, "overlap" | "overlaps" | "overlapping");
+        match words.as_slice() {
+            ["no" | "without" | "w/o", noun] | [noun, "off" | "false" | "none" | "disabled"] => {
+                is_overlap(noun)
+            }
+            _ => false,
+        }
+    })
+}
+
 fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> {
     let parallel = &draft.design.parallel;
     let sharded = !matches!(
@@ -137,10 +232,10 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
         model::choice::ShardingStrategy::NoShard
     );
     let (tp, sequence_parallel) = (parallel.tensor_model_parallel_size, parallel.sequence_parallel);
-    let none = draft.says(&["no comm overlap"]);
-    let data = if none || draft.says(&["dp all-reduce not overlapped", "no dp overlap"]) {
+    let none = no_overlap(draft);
+    let data = if none || draft.denies(DATA_OVERLAP) {
         false
-    } else if draft.says(&["grad-reduce", "fsdp", "prefetch"]) {
+    } else if draft.says(DATA_OVERLAP) {
         true
     } else {
         draft.assumption(Item::DataParallelOverlap) == "true"
@@ -148,10 +243,12 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     draft.set(KnobId::overlap_grad_reduce, data)?;
     draft.set(KnobId::overlap_param_gather, data && sharded)?;
     if sequence_parallel {
-        let tensor = if none || draft.says(&["tp/sp comm not overlapped"]) {
+        let tensor = if none || draft.denies(TENSOR_OVERLAP) {
             false
-        } else if draft.says(&["tp comm overlap", "tp-comm", "asynctp", "mc2 on"]) {
+        } else if draft.says(TENSOR_OVERLAP) {
             true
+        } else if draft.says(&["baseline"]) {
+            false
         } else {
             draft.assumption(Item::TensorParallelOverlap) == "true"
         };
@@ -170,25 +267,9 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// What a row's flags say of CUDA graphs; a negation before the noun.
-fn graphs(flags: &str) -> Option<&'static str> {
-    let has = |words: &[&str]| words.iter().any(|word| flags.contains(word));
-    if has(&["no cuda graph", "without cuda graph", "cuda graphs off", "cuda graphs not"]) {
-        None
-    } else if has(&["cudagraph=transformer_engine", "cuda graphs", "external_cuda_graph"]) {
-        Some("transformer_engine")
-    } else if has(&["cudagraph=local", "cudagraph=full_iteration", "enable_cuda_graph"]) {
-        Some("local")
-    } else {
-        None
-    }
-}
-
 /// Dispatcher, overlap of the experts' exchange, graphs and offloading.
 fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if let Some(graphs) = graphs(&draft.flags) {
-        draft.set(KnobId::cuda_graph_impl, graphs)?;
-    }
+    set_graphs(draft)?;
     if let Some((_, rest)) = draft.flags.split_once("cpu_offload_layers=") {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         draft.set(KnobId::cpu_offloading_num_layers, digits)?;
@@ -196,35 +277,104 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     if !draft.has_experts() || draft.design.parallel.expert_model_parallel_size == 1 {
         return Ok(());
     }
-    if draft.says(&["hybridep", "deepep"]) {
-        draft.set(KnobId::moe_token_dispatcher_type, "flex")?;
-    } else if !draft.says(&["all-to-all", "alltoall"]) {
-        draft.assume(KnobId::moe_token_dispatcher_type, Item::Dispatcher)?;
-    }
+    set_dispatcher(draft)?;
     // On rack-scale machines the library is HybridEP, unless a row says otherwise.
     let hybrid = draft.facts.is_rack_scale && !draft.says(&["deepep"]);
     let flexible = draft.design.schedule.moe_token_dispatcher_type == Dispatcher::Flex;
-    if flexible && (hybrid || draft.says(&["hybridep"])) {
+    if flexible && (hybrid || draft.says(&["hybridep", "hybrid-ep", "hybrid ep"])) {
         draft.set(KnobId::moe_flex_dispatcher_backend, "hybridep")?;
     }
-    let off = draft.says(&["ep overlap off"]);
-    // Where nothing at all is listed, the table answers.
-    let assumed = draft.run.overlap.is_empty() && draft.assumption(Item::ExpertOverlap) == "true";
-    let on = ["moe_a2a_overlap", "ep overlap on", "a2a overlap", "moe-fb-overlap", "canonical"];
-    let pairs = model::choice::Method::DualPipe == draft.design.schedule.method
-        || model::choice::Method::DualPipeV == draft.design.schedule.method;
-    if !off && (draft.says(&on) || pairs || assumed) {
-        draft.set(KnobId::overlap_moe_expert_parallel_comm, true)?;
-        // Megatron-Bridge's switch turns both on.
-        if pairs || assumed || draft.says(&["moe_a2a_overlap", "delay wgrad", "canonical"]) {
-            draft.set(KnobId::delay_wgrad_compute, true)?;
-        }
-    }
+    set_expert_overlap(draft)?;
     if draft.says(&["shared expert overlap", "shared-expert overlap"]) {
         draft.set(KnobId::moe_shared_expert_overlap, true)?;
     }
-    if draft.says(&["capacity 1, padded", "tokendrop"]) || draft.run.notes.contains("tokendrop") {
-        draft.set(KnobId::moe_expert_capacity_factor, "1.0")?;
+    set_capacity(draft)
+}
+
+/// `cudagraph=local:full_iteration`, `CUDA graphs`, `cudagraph=none:[]`.
+fn set_graphs(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let graphs = ["cudagraph", "cuda graph", "cuda-graph", "cuda_graph"];
+    if !draft.says(&graphs) {
+        return Ok(());
+    }
+    let whole = ["cudagraph=local", "cuda_graph_impl=local", "full_iteration", "full iteration"];
+    let is_whole = draft.says(&whole) || draft.says(&["full-iteration"]);
+    draft.set(KnobId::cuda_graph_impl, if is_whole { "local" } else { "transformer_engine" })
+}
+
+/// Words for DeepEP and its kin.
+const FLEX: &[&str] = &[
+    "hybridep",
+    "hybrid-ep",
+    "hybrid ep",
+    "deepep",
+    "deep-ep",
+    "deep ep",
+    "dispatcher_type=flex",
+    "dispatcher=flex",
+    "flex dispatcher",
+];
+
+fn set_dispatcher(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    if draft.says(FLEX) {
+        draft.set(KnobId::moe_token_dispatcher_type, "flex")
+    } else if draft.says(&["all-gather dispatcher", "allgather dispatcher", "dispatcher=allgather"])
+    {
+        draft.set(KnobId::moe_token_dispatcher_type, "allgather")
+    } else if draft.says(&["all-to-all", "alltoall"]) || draft.denies(FLEX) {
+        draft.set(KnobId::moe_token_dispatcher_type, "alltoall")
+    } else {
+        draft.assume(KnobId::moe_token_dispatcher_type, Item::Dispatcher)
+    }
+}
+
+fn set_expert_overlap(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let pairs = matches!(
+        draft.design.schedule.method,
+        model::choice::Method::DualPipe | model::choice::Method::DualPipeV
+    );
+    // Kernels that hide a collective's launch are no overlap of micro-batches.
+    let off = no_overlap(draft) || draft.denies(EXPERT_OVERLAP);
+    let on = draft.says(EXPERT_OVERLAP) || draft.says(&["canonical"]);
+    // A recipe's list of switches has this one too where it is on; prose leaves it open.
+    let is_list = draft.holds(&["dispatcher=", "cudagraph=", "moe_a2a_overlap"]);
+    let is_open = draft.run.overlap.is_empty() || draft.says(FLEX);
+    let assumed = !off
+        && !on
+        && !pairs
+        && !is_list
+        && is_open
+        && !draft.says(&["baseline"])
+        && draft.assumption(Item::ExpertOverlap) == "true";
+    if off || !(on || pairs || assumed) {
+        return Ok(());
+    }
+    draft.set(KnobId::overlap_moe_expert_parallel_comm, true)?;
+    // Megatron-Bridge's switch turns both on.
+    let delays = ["moe_a2a_overlap", "delay wgrad", "delay_wgrad", "delay-wgrad", "canonical"];
+    if pairs || assumed || draft.says(&delays) {
+        draft.set(KnobId::delay_wgrad_compute, true)?;
+    }
+    Ok(())
+}
+
+/// `capacity factor 1.2`, `capacity 1, padded`, `tokendrop`: experts with room for so many tokens.
+fn set_capacity(draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let notes = draft.run.notes.to_lowercase();
+    let printed = draft.flags.split_once("capacity").and_then(|(_, rest)| {
+        let rest = rest.trim_start_matches([' ', '=', ':', '_']);
+        let rest = rest.strip_prefix("factor").unwrap_or(rest);
+        let rest = rest.trim_start_matches([' ', '=', ':']);
+        let number: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        number.trim_end_matches('.').parse::<f64>().ok()
+    });
+    let drops = draft.says(&["tokendrop", "token drop", "token-drop"])
+        || phrase::affirms(&notes, &["tokendrop", "token drop", "token-drop"]);
+    let Some(factor) = printed.or_else(|| drops.then_some(1.0)) else { return Ok(()) };
+    draft.set(KnobId::moe_expert_capacity_factor, format!("{factor:?}"))?;
+    // MindFormers computes on buffers of that size, filled or not: its graphs are static.
+    let is_static = draft.facts.family == Family::Mindspeed;
+    if drops || is_static || draft.holds(&["padded", "pad_expert_input"]) {
         draft.set(KnobId::moe_pad_expert_input_to_capacity, true)?;
     }
     Ok(())
@@ -232,20 +382,22 @@ fn set_dispatch(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::graphs;
+    use super::*;
 
     #[test]
-    fn graphs_are_read_after_their_negation() {
-        for (flags, wanted) in [
-            ("moe_a2a_overlap cudagraph=transformer_engine", Some("transformer_engine")),
-            ("cuda graphs on attention and router", Some("transformer_engine")),
-            ("cudagraph=full_iteration", Some("local")),
-            ("cudagraph=none", None),
-            ("hybridep, no cuda graphs", None),
-            ("cuda graphs not stated", None),
-            ("", None),
+    fn chunks_are_a_number_or_open() {
+        for (column, wanted) in [
+            ("4", "4"),
+            ("VPP=4", "4"),
+            ("v=2", "2"),
+            ("off", "1"),
+            ("1F1B", "1"),
+            ("not printed", ""),
+            ("?", ""),
+            ("interleaved (value not printed)", "interleaved (value not printed)"),
+            ("5 layers per virtual stage", "5 layers per virtual stage"),
         ] {
-            assert_eq!(graphs(flags), wanted, "{flags}");
+            assert_eq!(printed_chunks(column), wanted, "{column}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The columns of `ascend_runs.csv`, where numbers stand beside remarks: `6144 (derived)`.
 
+mod cells;
+
 use super::table::{Cells, Table};
 use super::{LineError, Run};
 
@@ -13,19 +15,56 @@ pub(super) fn is_dialect(table: &Table) -> bool {
 /// The rows.
 pub(super) fn runs(table: &Table) -> Result<Vec<Run>, Vec<LineError>> {
     table.need(&NEEDED)?;
-    Ok(table.rows().map(run).collect())
+    let mut runs: Vec<Run> = table.rows().map(run).collect();
+    for index in 0..runs.len() {
+        take_options(&mut runs, index);
+        take_hardware(&mut runs, index);
+    }
+    Ok(runs)
+}
+
+/// `as N1 + compile`: the options of the row of that id, and further ones.
+fn take_options(runs: &mut [Run], index: usize) {
+    let options = runs[index].overlap.clone();
+    let Some(rest) = options.strip_prefix("as ") else { return };
+    let id = rest.split([' ', ',', ';', '+']).next().unwrap_or_default();
+    let Some(other) = runs.iter().find(|run| run.id == id && run.id != runs[index].id) else {
+        return;
+    };
+    let options = format!("{},{}", other.overlap, &rest[id.len()..]);
+    cells::sharding(&options).clone_into(&mut runs[index].sharding);
+    runs[index].recompute.clone_from(&options);
+    runs[index].overlap = options;
+}
+
+/// A row that leaves its hardware open ran on that of its source's other row, where there is one.
+fn take_hardware(runs: &mut [Run], index: usize) {
+    let is_open = |run: &Run| matches!(run.hardware.trim(), "" | "?" | "-");
+    if !is_open(&runs[index]) {
+        return;
+    }
+    let of_source = |run: &&Run| !is_open(run) && run.source_id == runs[index].source_id;
+    if let Some(other) = runs.iter().find(of_source) {
+        let hardware = other.hardware.clone();
+        let words = format!("hardware of {}, another run of its source: {hardware}", other.id);
+        runs[index].assumed.push(words);
+        runs[index].hardware = hardware;
+    }
 }
 
 fn run(mut cells: Cells<'_>) -> Run {
     let source = cells.text("source");
     let confidence = cells.text("confidence");
-    let options = cells.text("memory_opts");
-    let seq_length = leading_number(&cells.text("seq"));
-    let num_devices = leading_number(&cells.text("devices"));
-    let mfu = leading_real(&cells.text("mfu_published"));
+    let mfu_text = cells.text("mfu_published");
+    let options = [cells.text("memory_opts"), cells::features(&mfu_text)];
+    let options = options.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>();
+    let options = options.join("; ");
+    let seq_length = cells::leading_number(&cells.text("seq"));
+    let (num_devices, devices_assumed) = cells::devices(&cells.text("devices"));
+    let mfu = cells::leading_share(&mfu_text);
     let throughput = cells.real("throughput");
     let unit = cells.text("unit");
-    let per_device = throughput.and_then(|value| per_device(value, &unit, num_devices, seq_length));
+    let rate = throughput.and_then(|value| cells::rate(value, &unit, num_devices, seq_length));
     let mut run = Run {
         id: cells.text("id"),
         source_id: source_id(&source),
@@ -33,36 +72,55 @@ fn run(mut cells: Cells<'_>) -> Run {
         model: cells.text("model"),
         hardware: cells.text("hardware"),
         num_devices,
-        tensor_parallel: leading_number(&cells.text("TP")),
+        tensor_parallel: cells::leading_number(&cells.text("TP")),
         sequence_parallel: "on if TP>1".to_owned(),
-        context_parallel: leading_number(&cells.text("CP")),
-        pipeline_parallel: leading_number(&cells.text("PP")),
-        virtual_pipeline: virtual_pipeline(&cells.text("VPP_layers_per_stage")),
-        expert_parallel: expert_parallel(&cells.text("EP")),
-        sharding: sharding(&options).to_owned(),
+        context_parallel: cells::leading_number(&cells.text("CP")),
+        pipeline_parallel: cells::leading_number(&cells.text("PP")),
+        virtual_pipeline: cells::virtual_pipeline(&cells.text("VPP_layers_per_stage")),
+        expert_parallel: cells::expert_parallel(&cells.text("EP")),
+        sharding: cells::sharding(&options),
         seq_length,
-        micro_batch_size: leading_number(&cells.text("MBS")),
-        global_batch_size: leading_number(&cells.text("GBS")),
+        micro_batch_size: cells::leading_number(&cells.text("MBS")),
+        global_batch_size: cells::leading_number(&cells.text("GBS")),
         precision: "BF16".to_owned(),
         recompute: options.clone(),
-        overlap: options,
-        tokens_per_second_per_device: per_device,
         mfu_percent: mfu.map(|mfu| 100.0 * mfu),
         flops_convention: "convention not printed".to_owned(),
         locator: unit,
         notes: cells.text("note"),
+        memory: cells::memory(&options).or_else(|| cells::memory(&cells.text("note"))),
+        overlap: options,
         ..Run::default()
     };
+    run.assumed.extend(devices_assumed);
     run.tier = tier(&run, &confidence).to_owned();
-    if per_device.is_some() {
-        run.measured_fields.push("tokens_per_s_per_device".to_owned());
-    } else if mfu.is_some() {
-        run.measured_fields.push("MFU_pct".to_owned());
-    }
-    run.source = source;
+    set_metrics(&mut run, rate);
+    let address = cells.text("source_address");
+    run.source = if address.is_empty() { source } else { format!("{source}, {address}") };
     run.confidence = confidence;
     run.problems = cells.problems();
     run
+}
+
+/// The first of what the row measures is the one that it is scored by.
+fn set_metrics(run: &mut Run, rate: Option<cells::Rate>) {
+    let field = match rate {
+        Some(cells::Rate::TokensPerSecond(value)) => {
+            run.tokens_per_second_per_device = Some(value);
+            Some("tokens_per_s_per_device")
+        }
+        Some(cells::Rate::Tflops(value)) => {
+            run.tflops_per_device = Some(value);
+            Some("TFLOPs_per_device")
+        }
+        Some(cells::Rate::StepTime(value)) => {
+            run.step_time = Some(value);
+            Some("step_time_s")
+        }
+        None => run.mfu_percent.map(|_| "MFU_pct"),
+    };
+    run.measured_fields.extend(field.map(str::to_owned));
+    run.measured_fields.extend(run.memory.map(|_| "mem_GB_per_device".to_owned()));
 }
 
 /// `A` where the layout and the batch are complete, `C` where the source is second hand or calls
@@ -72,6 +130,7 @@ fn tier(run: &Run, confidence: &str) -> &'static str {
         && run.pipeline_parallel.is_some()
         && run.global_batch_size.is_some();
     let is_weak = !confidence.starts_with("published")
+        || confidence.contains("2nd")
         || confidence.contains("second hand")
         || run.notes.contains("outlier");
     match (is_weak, complete) {
@@ -83,61 +142,12 @@ fn tier(run: &Run, confidence: &str) -> &'static str {
 
 /// A paper reports a whole run, a repository's table a benchmark.
 fn kind(source: &str) -> &'static str {
-    let reports_runs = ["arXiv", "Huawei"].iter().any(|start| source.starts_with(start));
+    let reports_runs = ["arXiv", "Huawei", "press"].iter().any(|start| source.starts_with(start));
     if reports_runs { "production_run" } else { "train_step" }
 }
 
 /// A short name from the source's first word: `ascend_runs/mindspeed-llm`.
 fn source_id(source: &str) -> String {
     let word = source.split_whitespace().next().unwrap_or("unknown").to_lowercase();
-    format!("ascend_runs/{word}")
-}
-
-/// The number that a cell starts with: 6144 of `6144 (derived)`; none of `?`, `-` and `6K-10K`.
-fn leading_number(cell: &str) -> Option<u64> {
-    let digits: String = cell.chars().take_while(char::is_ascii_digit).collect();
-    let next = cell[digits.len()..].chars().next();
-    if next.is_some_and(|next| next.is_ascii_alphabetic()) {
-        return None;
-    }
-    digits.parse().ok().filter(|value| *value > 0)
-}
-
-fn leading_real(cell: &str) -> Option<f64> {
-    let number: String = cell.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
-    number.parse().ok().filter(|value| (0.0..=1.0).contains(value) && *value > 0.0)
-}
-
-/// `4 (x TP = 32 groups)` names the groups that experts are spread over.
-fn expert_parallel(cell: &str) -> Option<u64> {
-    let groups = cell.rsplit_once("= ").filter(|(_, rest)| rest.contains("groups"));
-    groups.and_then(|(_, rest)| leading_number(rest)).or_else(|| leading_number(cell))
-}
-
-/// A number of chunks (`2 chunks`) or of layers in one (`5`).
-fn virtual_pipeline(cell: &str) -> String {
-    match (leading_number(cell), cell.contains("chunk")) {
-        (Some(chunks), true) => chunks.to_string(),
-        (Some(layers), false) => format!("{layers} layers per virtual stage"),
-        (None, _) => cell.trim_matches(['-', '?']).to_owned(),
-    }
-}
-
-fn sharding(options: &str) -> &'static str {
-    let named = options.contains("dist-opt") || options.contains("ZeRO");
-    if named { "ZeRO-1" } else { "" }
-}
-
-/// Tokens per second of one device (die).
-fn per_device(value: f64, unit: &str, devices: Option<u64>, seq: Option<u64>) -> Option<f64> {
-    if unit.starts_with("tok/s total") {
-        return devices.map(|devices| value / devices as f64);
-    }
-    if unit.contains("2-die card") {
-        return Some(value / 2.0);
-    }
-    if unit.starts_with("samples/s/NPU") {
-        return seq.map(|seq| value * seq as f64);
-    }
-    unit.starts_with("tok/s").then_some(value)
+    format!("ascend_runs/{}", word.trim_end_matches([',', ';', ':']))
 }

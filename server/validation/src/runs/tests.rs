@@ -4,16 +4,19 @@ use super::*;
 
 const PUBLISHED: &str = include_str!("../../runs/published_runs.csv");
 const ASCEND: &str = include_str!("../../runs/ascend_runs.csv");
+const ASCEND_2: &str = include_str!("../../runs/ascend_runs_2.csv");
 
 #[test]
-fn both_embedded_files_are_read() {
+fn the_embedded_files_are_read() {
     let published = read(PUBLISHED).unwrap();
     assert_eq!(published.len(), 1_182);
     let faulty: Vec<_> = published.iter().filter(|run| !run.problems.is_empty()).collect();
     assert!(faulty.is_empty(), "{faulty:?}");
     let ascend = read(ASCEND).unwrap();
     assert_eq!(ascend.len(), 27);
-    assert_eq!(super::published().len(), 1_182 + 27);
+    let further = read(ASCEND_2).unwrap();
+    assert_eq!(further.len(), 29);
+    assert_eq!(super::published().len(), 1_182 + 27 + 29);
 }
 
 #[test]
@@ -84,7 +87,10 @@ fn remarks_beside_numbers_are_read_in_the_ascend_file() {
     assert_eq!((paper.virtual_pipeline.as_str(), paper.kind.as_str()), ("2", "production_run"));
     let dies = find("M22");
     assert_eq!((dies.num_devices, dies.tokens_per_second_per_device), (Some(512), Some(457.485)));
-    assert_eq!(find("P3").num_devices, None);
+    assert_eq!(find("P3").num_devices, Some(6_144));
+    assert!(find("P3").assumed[0].contains("6K-10K"), "{:?}", find("P3").assumed);
+    // The source's other run says what the baseline leaves open.
+    assert!(find("P2").hardware.contains("800T A2") && find("P2").assumed.len() == 1);
     assert_eq!(find("M4").virtual_pipeline, "5 layers per virtual stage");
     assert_eq!((find("F12").tier.as_str(), find("M1").tier.as_str()), ("C", "A"));
 }
@@ -94,10 +100,35 @@ fn a_run_that_stands_in_both_files_counts_once() {
     let runs = super::published();
     let of = |id: &str| runs.iter().find(|run| run.id == id).unwrap().duplicate_of.clone();
     assert_eq!(of("M1").as_deref(), Some("mindspeed_rc3-001"));
-    // The published row lacks the batch, so that this one says more.
+    // The published row lacks the batch: it is the duplicate.
     assert_eq!(of("P1"), None);
-    // The same rate on another maker's devices is another run.
+    assert_eq!(of("pangu_ultra_moe-001").as_deref(), Some("P1"));
+    // The same rate on another maker's devices is another run, and so is that of another model.
     assert_eq!(of("F1"), None);
+    assert_eq!((of("N7"), of("mindspeed_rc3-024"), of("N22")), (None, None, None));
+}
+
+#[test]
+fn a_row_may_refer_to_the_options_of_another() {
+    let runs = read(ASCEND_2).unwrap();
+    let find = |id: &str| runs.iter().find(|run| run.id == id).unwrap();
+    assert_eq!(
+        (find("N2").sharding.as_str(), find("N1").num_devices),
+        ("FSDP (group 32)", Some(128))
+    );
+    assert!(
+        find("N2").recompute.starts_with("FSDP32, full AC")
+            && find("N2").overlap.contains("compile")
+    );
+    assert_eq!((find("N33").step_time, find("N35").tflops_per_device), (Some(2.82), Some(67.0)));
+    assert_eq!((find("N6").memory, find("N6").measured_fields.len()), (Some(53.0), 2));
+    assert_eq!((find("N31").tier.as_str(), find("N22").tier.as_str()), ("C", "C"));
+    assert!(find("N6").source.contains("github mindspore-lab/mindformers"));
+    // A row that refers to itself or to none keeps its words.
+    let text = "id,model,hardware,devices,throughput,unit,memory_opts\n\
+                a,m,A2,8,1,tok/s/NPU,as a + b\nb,m,A2,8,1,tok/s/NPU,as x\n";
+    let runs = read(text).unwrap();
+    assert_eq!((runs[0].overlap.as_str(), runs[1].overlap.as_str()), ("as a + b", "as x"));
 }
 
 /// A stream of numbers that look random, the same for ever.
