@@ -4,7 +4,7 @@
 //! experts. An activation element has two bytes.
 
 use crate::choice::{AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeModule};
-use crate::operator::{Block, Cost, Device};
+use crate::operator::{Attention, Block, Cost, Device};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
 
@@ -338,17 +338,19 @@ fn core_attention<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64;
     if !kernel.flash_attention {
         return device.plain_attention(heads, rows, plan.shape.seq as f64, qk, v);
     }
+    // A ring runs one kernel per step.
+    let is_ring = plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p;
+    let steps = if is_ring { plan.sizes.cp as f64 } else { 1.0 };
+    let keys = plan.keys_per_query(AttentionFlops::Causal);
     let mut block: Block<T> =
-        device.flash_attention(heads, rows, plan.keys_per_query(AttentionFlops::Causal), qk, v);
+        device.flash_attention(Attention { heads, rows, keys, widths: [qk, v], kernels: steps });
     // Queries and outputs, keys and values, each once: what stays on the chip is not read again.
     // Backward their gradients as well.
     let moved = rows * (heads + groups * plan.sizes.cp as f64) * (qk + v) * plan.activation_bytes();
     block.forward = block.forward.moving(moved);
     block.input_grad = block.input_grad.moving(2.0 * moved);
-    if plan.sizes.cp > 1 && plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p
-    {
-        // A ring runs one kernel per step and rescales its output by the new maximum.
-        let steps = plan.sizes.cp as f64;
+    if steps > 1.0 {
+        // Behind each step but the first the output is rescaled by the new maximum.
         let output = rows * heads * v * plan.activation_bytes();
         let merge = device
             .elementwise(3.0 * output * (steps - 1.0), steps - 1.0)

@@ -1,5 +1,7 @@
 //! What validation says: one row for each run, and a summary.
 
+pub mod kernels;
+
 use serde::{Deserialize, Serialize};
 
 /// Every run with its prediction, and how well they agree.
