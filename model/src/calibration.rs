@@ -277,7 +277,7 @@ impl Host {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.933,
+    gemm: 0.925,
     fp8_gemm: 0.700,
     block_fp8_gemm: 0.700,
     fp4_gemm: 0.500,
@@ -305,11 +305,11 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.862,
-    fp8_gemm: 0.835,
-    block_fp8_gemm: 0.809,
+    gemm: 0.852,
+    fp8_gemm: 0.813,
+    block_fp8_gemm: 0.808,
     fp4_gemm: 0.500,
-    grouped_gemm: 1.089,
+    grouped_gemm: 1.143,
     matmul_bandwidth: 0.847,
     half_depth_bytes: 310.1,
     attention_forward: 0.920,
@@ -323,10 +323,10 @@ pub const HOPPER: Kernels = Kernels {
     attention_micros: 9.7,
     flash_attention_2: HOPPER_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.923,
-    gather_bandwidth: 0.318,
+    gather_bandwidth: 0.420,
     in_run: HOPPER_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (1182), attention (1388), cast (88), mla (286), \
-        grouped (564)",
+        grouped (223)",
     in_run_fitted_on: HOPPER_IN_RUN.fitted_on,
 };
 
@@ -334,13 +334,13 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.802,
-    fp8_gemm: 0.684,
-    block_fp8_gemm: 0.776,
-    fp4_gemm: 0.534,
-    grouped_gemm: 1.099,
+    gemm: 0.759,
+    fp8_gemm: 0.718,
+    block_fp8_gemm: 0.766,
+    fp4_gemm: 0.532,
+    grouped_gemm: 1.166,
     matmul_bandwidth: 0.760,
-    half_depth_bytes: 314.6,
+    half_depth_bytes: 311.9,
     attention_forward: 0.835,
     attention_backward: 0.480,
     mla_attention: 0.773,
@@ -352,38 +352,38 @@ pub const BLACKWELL: Kernels = Kernels {
     attention_micros: 11.0,
     flash_attention_2: BLACKWELL_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.848,
-    gather_bandwidth: 0.455,
+    gather_bandwidth: 0.434,
     in_run: BLACKWELL_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (2208), attention (2776), cast (176), mla (572), \
-        grouped (1288)",
+        grouped (432)",
     in_run_fitted_on: BLACKWELL_IN_RUN.fitted_on,
 };
 
 /// H200.
 #[rustfmt::skip]
 pub const H200: Levels = Levels {
-    gemm: 0.862, fp8_gemm: 0.859, block_fp8_gemm: 0.784, fp4_gemm: 0.500,
+    gemm: 0.835, fp8_gemm: 0.869, block_fp8_gemm: 0.776, fp4_gemm: 0.500,
     attention_forward: 0.897, softmax: 0.610,
 };
 
 /// B300.
 #[rustfmt::skip]
 pub const B300: Levels = Levels {
-    gemm: 0.798, fp8_gemm: 0.656, block_fp8_gemm: 0.758, fp4_gemm: 0.339,
+    gemm: 0.753, fp8_gemm: 0.696, block_fp8_gemm: 0.735, fp4_gemm: 0.349,
     attention_forward: 0.857, softmax: 0.415,
 };
 
 /// GB200.
 #[rustfmt::skip]
 pub const GB200: Levels = Levels {
-    gemm: 0.782, fp8_gemm: 0.648, block_fp8_gemm: 0.726, fp4_gemm: 0.529,
+    gemm: 0.755, fp8_gemm: 0.692, block_fp8_gemm: 0.723, fp4_gemm: 0.531,
     attention_forward: 0.821, softmax: 0.807,
 };
 
 /// GB300.
 #[rustfmt::skip]
 pub const GB300: Levels = Levels {
-    gemm: 0.857, fp8_gemm: 0.712, block_fp8_gemm: 0.830, fp4_gemm: 0.370,
+    gemm: 0.844, fp8_gemm: 0.772, block_fp8_gemm: 0.828, fp4_gemm: 0.385,
     attention_forward: 0.949, softmax: 0.445,
 };
 

@@ -11,7 +11,7 @@ mod attention;
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
-use crate::calibration::{ASCEND, Overlap};
+use crate::calibration::{ASCEND, BLACKWELL, Overlap};
 use crate::choice::{Framework, Precision};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
@@ -217,7 +217,7 @@ impl Device {
             unaligned: unaligned_rate(row, peak),
             half_depth: kernels.half_depth_bytes / precision.operand_bytes(),
             operand_bytes: precision.operand_bytes(),
-            quantised: quantised(precision),
+            quantised: quantised(precision, kernels.family == BLACKWELL.family),
             launch: LAUNCH_SECONDS,
             grouped: true,
             fused_accumulation: true,
@@ -352,16 +352,17 @@ impl Device {
         }
     }
 
-    /// Making narrower elements of 16-bit ones, both ways round: rows for this product, columns for
-    /// the weight's gradient.
+    /// Making narrower elements of 16-bit ones: rows for this product, columns for the weight's
+    /// gradient. The kernel in front writes 16 bits.
     ///
-    /// With the scale of steps before (delayed) the kernel in front writes them. A scale of the
-    /// tensor itself takes a kernel for the largest size and one that converts; what they read is
-    /// taken to be in the cache still. Scales of blocks are found by the kernel that reads the
-    /// tensor and converts. 4-bit elements pass a Hadamard transform first.
+    /// With the scale of steps before (delayed) one kernel reads them, writes rows and, but for
+    /// Blackwell, whose tensor cores take 8-bit operands either way round, columns. A scale of the
+    /// tensor itself takes a kernel that reads them for the largest one first. Scales of blocks are
+    /// found by the kernel that converts, rows' and columns' apart; on Blackwell another one brings
+    /// them into the tensor cores' layout. 4-bit elements pass a Hadamard transform first.
     ///
-    /// Source: Transformer Engine, `recipe`. Megatron-Bridge's dense runs with a scale per tensor
-    /// are 4 to 6 % faster than those with scales of blocks: their reads can't be from memory.
+    /// Source: Transformer Engine, `recipe` and `is_non_tn_fp8_gemm_supported`. Measured products
+    /// with dynamic scales of tensors hold both reads: narrow ones take as much longer.
     fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {
         match self.quantised {
             None => Cost::ZERO,
@@ -412,12 +413,15 @@ impl Device {
 
 /// Traffic of making one narrow element of a 16-bit one, both ways round, and its kernels; none in
 /// 16 bits. See [`Device::quantise`].
-fn quantised(precision: Precision) -> Option<[f64; 2]> {
+fn quantised(precision: Precision, is_blackwell: bool) -> Option<[f64; 2]> {
+    // Rows alone where tensor cores take 8-bit operands either way round.
+    let written = if is_blackwell { 1.0 } else { 1.0 + 1.0 };
     match precision {
         Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
-        Precision::Fp8Delayed => Some([1.0 + 1.0, 1.0]),
-        Precision::Fp8Tensorwise => Some([1.0 + 1.0, 2.0]),
-        Precision::Fp8Blockwise | Precision::Mxfp8 => Some([2.0 + 2.0, 1.0]),
+        Precision::Fp8Delayed => Some([2.0 + written, 1.0]),
+        Precision::Fp8Tensorwise => Some([2.0 + 2.0 + written, 2.0]),
+        Precision::Fp8Blockwise => Some([2.0 + 1.0 + 1.0 + 2.0 * 4.0 / 128.0, 1.0]),
+        Precision::Mxfp8 => Some([2.0 + 1.0 + 1.0 + 2.0 / 32.0, 2.0]),
         Precision::Nvfp4 => Some([2.0 + 4.0 + 1.125, 1.0]),
     }
 }

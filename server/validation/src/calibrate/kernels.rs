@@ -7,8 +7,10 @@
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
+use model::choice::Precision;
 
 use crate::kernels::{self, Case};
+use crate::score::statistics;
 
 /// A family: its parts, the first one first, and its constants.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,18 @@ const PARTS: [&[AcceleratorId]; 3] = [
     &[AcceleratorId::A100Sxm80gb],
     &[AcceleratorId::H100Sxm80gb, AcceleratorId::H200Sxm141gb],
     &[AcceleratorId::B200, AcceleratorId::B300, AcceleratorId::Gb200, AcceleratorId::Gb300],
+];
+
+/// Microseconds from which on a product tells of its part's level: below, launches and memory
+/// count.
+const LARGE_US: f64 = 50.0;
+
+/// The levels by precision.
+const PRECISIONS: [(Precision, fn(&mut Levels) -> &mut f64); 4] = [
+    (Precision::Bf16, |levels| &mut levels.gemm),
+    (Precision::Fp8Tensorwise, |levels| &mut levels.fp8_gemm),
+    (Precision::Fp8Blockwise, |levels| &mut levels.block_fp8_gemm),
+    (Precision::Nvfp4, |levels| &mut levels.fp4_gemm),
 ];
 
 /// A constant that the fit moves: of the family, or of each part.
@@ -114,12 +128,17 @@ fn family(kernels: Kernels, parts: &'static [AcceleratorId], cases: &[Case]) -> 
     let mut family = Family { parts, kernels, levels, fitted_on: vec![] };
     for (kind, free) in STEPS {
         let of = |part: &AcceleratorId| -> Vec<&Case> {
-            cases.iter().filter(|case| case.kind == kind && case.part == *part).collect()
+            let tells = |case: &&Case| kind != "grouped" || case.precision == Precision::Bf16;
+            let of_part = cases.iter().filter(|case| case.kind == kind && case.part == *part);
+            of_part.filter(tells).collect()
         };
         let measured: Vec<Vec<&Case>> = parts.iter().map(of).collect();
         let rows = measured.iter().map(Vec::len).sum();
         if rows > 0 {
             settle(&mut family, &measured, free);
+            if kind == "gemm" {
+                family.level(&measured);
+            }
             family.fitted_on.push((kind, rows));
         }
     }
@@ -203,6 +222,27 @@ impl Family {
             Free::Family(of) => of(&mut self.kernels),
             Free::Part(of) => of(&mut self.levels[index]),
             Free::Softmax => &mut self.levels[index].softmax,
+        }
+    }
+
+    /// Brings the median of large products to the measured one, of each part and precision: by the
+    /// forms alone small products, which are many, have a say in levels.
+    fn level(&mut self, measured: &[Vec<&Case>]) {
+        for (index, cases) in measured.iter().enumerate() {
+            for (precision, of) in PRECISIONS {
+                // Products wait for memory as well, so that the first step is short.
+                for _ in 0..4 {
+                    let accelerator = self.accelerator(index);
+                    let large = cases.iter().filter(|case| case.measured_us >= LARGE_US);
+                    let off: Vec<f64> = large
+                        .filter(|case| case.precision == precision)
+                        .map(|case| case.micros(&accelerator) / case.measured_us)
+                        .collect();
+                    if !off.is_empty() {
+                        *of(&mut self.levels[index]) *= statistics::percentile(&off, 0.5);
+                    }
+                }
+            }
         }
     }
 

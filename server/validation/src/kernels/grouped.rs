@@ -12,6 +12,8 @@ use super::{Case, Work};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Experts {
     precision: Precision,
+    /// Bytes of a cast, an element.
+    cast: Option<f64>,
     tokens: f64,
     hidden: f64,
     /// Width of an expert on this rank.
@@ -45,17 +47,18 @@ impl Experts {
         let Self { hidden, inner, rows, .. } = *self;
         let tokens = self.tokens.min(rows);
         let [copied, narrow] = [hidden * (rows + tokens), inner * rows];
-        let parts = match (quantised(self.precision), self.precision) {
-            (None, _) => burst.gather(2.0 * copied, 1.0) + burst.elementwise(6.0 * narrow, 1.0),
-            (Some(cast), Precision::Fp8Blockwise) => {
+        let narrowed = self.precision.operand_bytes();
+        let parts = match self.cast {
+            None => burst.gather(2.0 * copied, 1.0) + burst.elementwise(6.0 * narrow, 1.0),
+            Some(cast) if self.precision == Precision::Fp8Blockwise => {
                 burst.gather(2.0 * copied, 1.0)
                     + burst.elementwise(cast * hidden * rows, 1.0)
                     + burst.elementwise((6.0 + cast) * narrow, 2.0)
             }
-            (Some(cast), _) => {
+            Some(cast) => {
                 burst.elementwise(cast * hidden * tokens, 1.0)
-                    + burst.gather((cast - 2.0) * copied, 1.0)
-                    + burst.elementwise((cast + 2.0) * narrow, 1.0)
+                    + burst.gather(narrowed * copied, 1.0)
+                    + burst.elementwise((4.0 + narrowed) * narrow, 1.0)
             }
         };
         parts.get()
@@ -72,8 +75,10 @@ fn case(row: &Row<'_>) -> Option<Case> {
     let (precision, tokens, experts) = (row.precision()?, number("tokens")?, number("experts")?);
     let [hidden, ffn, topk] = [number("hidden")?, number("expert_ffn")?, number("topk")?];
     let [ep, etp] = [number("ep")?, number("etp")?];
+    let part = row.part()?;
     let work = Experts {
         precision,
+        cast: quantised(part, precision).map(|[bytes, _]| bytes),
         tokens,
         hidden,
         inner: ffn / etp,
@@ -83,7 +88,7 @@ fn case(row: &Row<'_>) -> Option<Case> {
     };
     Some(Case {
         kind: "grouped",
-        part: row.part()?,
+        part,
         precision,
         shape: format!(
             "{tokens} tokens, hidden {hidden}, {experts} experts of {ffn}, top {topk}, EP {ep}, \
