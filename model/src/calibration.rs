@@ -168,7 +168,8 @@ pub struct Host {
     /// Source: `torch.utils.checkpoint`, `set_checkpoint_early_stop`, on by default in the
     /// non-reentrant form; JAX drops unused results as well.
     pub stops_early: bool,
-    /// Memory traffic of its element-wise kernels over that of fused ones.
+    /// Memory traffic of its element-wise kernels over that of fused ones; one where runs show no
+    /// more.
     pub element_passes: f64,
     /// Standard deviation of a rank's step time, relative.
     pub straggler_sigma: f64,
@@ -277,13 +278,13 @@ impl Host {
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.925,
+    gemm: 0.903,
     fp8_gemm: 0.700,
     block_fp8_gemm: 0.700,
     fp4_gemm: 0.500,
     grouped_gemm: 1.000,
-    matmul_bandwidth: 0.747,
-    half_depth_bytes: 506.2,
+    matmul_bandwidth: 0.743,
+    half_depth_bytes: 446.6,
     attention_forward: 0.800,
     attention_backward: 0.670,
     mla_attention: 0.718,
@@ -305,12 +306,12 @@ pub const AMPERE: Kernels = Kernels {
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.852,
-    fp8_gemm: 0.813,
+    gemm: 0.853,
+    fp8_gemm: 0.811,
     block_fp8_gemm: 0.808,
     fp4_gemm: 0.500,
-    grouped_gemm: 1.143,
-    matmul_bandwidth: 0.847,
+    grouped_gemm: 1.140,
+    matmul_bandwidth: 0.842,
     half_depth_bytes: 310.1,
     attention_forward: 0.920,
     attention_backward: 0.571,
@@ -323,7 +324,7 @@ pub const HOPPER: Kernels = Kernels {
     attention_micros: 9.7,
     flash_attention_2: HOPPER_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.923,
-    gather_bandwidth: 0.420,
+    gather_bandwidth: 0.424,
     in_run: HOPPER_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (1182), attention (1388), cast (88), mla (286), \
         grouped (223)",
@@ -334,13 +335,13 @@ pub const HOPPER: Kernels = Kernels {
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.759,
-    fp8_gemm: 0.718,
-    block_fp8_gemm: 0.766,
-    fp4_gemm: 0.532,
-    grouped_gemm: 1.166,
-    matmul_bandwidth: 0.760,
-    half_depth_bytes: 311.9,
+    gemm: 0.752,
+    fp8_gemm: 0.714,
+    block_fp8_gemm: 0.764,
+    fp4_gemm: 0.531,
+    grouped_gemm: 1.176,
+    matmul_bandwidth: 0.762,
+    half_depth_bytes: 306.6,
     attention_forward: 0.835,
     attention_backward: 0.480,
     mla_attention: 0.773,
@@ -352,7 +353,7 @@ pub const BLACKWELL: Kernels = Kernels {
     attention_micros: 11.0,
     flash_attention_2: BLACKWELL_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.848,
-    gather_bandwidth: 0.434,
+    gather_bandwidth: 0.430,
     in_run: BLACKWELL_IN_RUN.rate,
     fitted_on: "aiconfigurator 095f58a: gemm (2208), attention (2776), cast (176), mla (572), \
         grouped (432)",
@@ -362,28 +363,28 @@ pub const BLACKWELL: Kernels = Kernels {
 /// H200.
 #[rustfmt::skip]
 pub const H200: Levels = Levels {
-    gemm: 0.835, fp8_gemm: 0.869, block_fp8_gemm: 0.776, fp4_gemm: 0.500,
+    gemm: 0.836, fp8_gemm: 0.862, block_fp8_gemm: 0.776, fp4_gemm: 0.500,
     attention_forward: 0.897, softmax: 0.610,
 };
 
 /// B300.
 #[rustfmt::skip]
 pub const B300: Levels = Levels {
-    gemm: 0.753, fp8_gemm: 0.696, block_fp8_gemm: 0.735, fp4_gemm: 0.349,
+    gemm: 0.750, fp8_gemm: 0.693, block_fp8_gemm: 0.733, fp4_gemm: 0.347,
     attention_forward: 0.857, softmax: 0.415,
 };
 
 /// GB200.
 #[rustfmt::skip]
 pub const GB200: Levels = Levels {
-    gemm: 0.755, fp8_gemm: 0.692, block_fp8_gemm: 0.723, fp4_gemm: 0.531,
+    gemm: 0.748, fp8_gemm: 0.691, block_fp8_gemm: 0.720, fp4_gemm: 0.530,
     attention_forward: 0.821, softmax: 0.807,
 };
 
 /// GB300.
 #[rustfmt::skip]
 pub const GB300: Levels = Levels {
-    gemm: 0.844, fp8_gemm: 0.772, block_fp8_gemm: 0.828, fp4_gemm: 0.385,
+    gemm: 0.839, fp8_gemm: 0.770, block_fp8_gemm: 0.824, fp4_gemm: 0.384,
     attention_forward: 0.949, softmax: 0.445,
 };
 
@@ -454,7 +455,7 @@ pub const FSDP: Host = Host {
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,
-    element_passes: 1.026,
+    element_passes: 1.000,
     straggler_sigma: 0.0090,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };

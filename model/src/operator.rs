@@ -118,6 +118,8 @@ pub(crate) struct Device {
     /// Bytes/s that copies of rows by an index reach.
     gather_bytes: f64,
     cores: f64,
+    /// Share of a core's rate that tiles reach, by size.
+    tile_rates: [f64; 3],
     /// Share of the rate that is left where rows don't start at 16 bytes.
     unaligned: f64,
     /// Depth at which a tile's loading and draining take as long as its product.
@@ -141,15 +143,26 @@ pub(crate) struct Device {
 /// ones reload operands more often than the caches can deliver.
 const TILE_RATES: [f64; 3] = [1.0, 0.92, 0.6];
 
+/// The last of these with 4-bit operands, whose smallest tile of tensor cores is 128 rows high: half
+/// as much, by measured products with few tiles.
+const SMALL_TILE_RATE_4_BIT: f64 = 0.3;
+
 /// Share of the rate that tiles cut along the depth keep: partial sums meet in memory.
 ///
-/// Source: Osama et al. 2023 (Stream-K) for the method; the share is between whole waves and none
-/// lost, by the slices of TP 8 on B200.
-const STREAM_RATE: f64 = 0.75;
+/// Source: Osama et al. 2023 (Stream-K) for the method; measured matmuls of all three families for
+/// the share, which is between whole waves and none lost.
+const STREAM_RATE: f64 = 0.85;
 
 /// Time between two kernels on the device: msmodeling's static cost of a vector kernel. Measured
 /// matmuls leave 1.8 to 1.9 us on Hopper, Blackwell and A100.
 const LAUNCH_SECONDS: f64 = 2e-6;
+
+/// Share of the core's rate that tiles reach at a precision.
+fn tile_rates(precision: Precision) -> [f64; 3] {
+    let [large, square, small] = TILE_RATES;
+    let is_narrow = precision == Precision::Nvfp4;
+    [large, square, if is_narrow { SMALL_TILE_RATE_4_BIT } else { small }]
+}
 
 /// Share of the rate that a product keeps whose rows don't start at 16 bytes, so that tensor cores
 /// can't load them: that of CUDA cores, whose peak the data sheets have, a sixteenth on A100.
@@ -214,6 +227,7 @@ impl Device {
             vector_bytes: hbm * kernels.vector_bandwidth,
             gather_bytes: hbm * kernels.gather_bandwidth,
             cores: f64::from(row.num_cores),
+            tile_rates: tile_rates(precision),
             unaligned: unaligned_rate(row, peak),
             half_depth: kernels.half_depth_bytes / precision.operand_bytes(),
             operand_bytes: precision.operand_bytes(),
@@ -238,7 +252,7 @@ impl Device {
             (tiles(64.0, 64.0), 64.0 * 64.0),
         ];
         let mut best = 0.0_f64;
-        for ((tiles, area), rate) in choices.into_iter().zip(TILE_RATES) {
+        for ((tiles, area), rate) in choices.into_iter().zip(self.tile_rates) {
             // Whole waves, or tiles cut along the depth so that every core works to the end.
             let whole = ceil(tiles / self.cores) * self.cores;
             let streamed = tiles.max(self.cores) * (1.0 / STREAM_RATE);
@@ -357,12 +371,12 @@ impl Device {
     ///
     /// With the scale of steps before (delayed) one kernel reads them, writes rows and, but for
     /// Blackwell, whose tensor cores take 8-bit operands either way round, columns. A scale of the
-    /// tensor itself takes a kernel that reads them for the largest one first. Scales of blocks are
-    /// found by the kernel that converts, rows' and columns' apart; on Blackwell another one brings
-    /// them into the tensor cores' layout. 4-bit elements pass a Hadamard transform first.
+    /// tensor itself takes a kernel for the largest element first; what the second one reads is
+    /// taken to be in the cache still. Scales of blocks are found by the kernel that converts, rows'
+    /// and columns' apart; on Blackwell another one brings them into the tensor cores' layout. 4-bit
+    /// elements pass a Hadamard transform first.
     ///
-    /// Source: Transformer Engine, `recipe` and `is_non_tn_fp8_gemm_supported`. Measured products
-    /// with dynamic scales of tensors hold both reads: narrow ones take as much longer.
+    /// Source: Transformer Engine, `recipe` and `is_non_tn_fp8_gemm_supported`.
     fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {
         match self.quantised {
             None => Cost::ZERO,
@@ -419,7 +433,7 @@ fn quantised(precision: Precision, is_blackwell: bool) -> Option<[f64; 2]> {
     match precision {
         Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
         Precision::Fp8Delayed => Some([2.0 + written, 1.0]),
-        Precision::Fp8Tensorwise => Some([2.0 + 2.0 + written, 2.0]),
+        Precision::Fp8Tensorwise => Some([2.0 + written, 2.0]),
         Precision::Fp8Blockwise => Some([2.0 + 1.0 + 1.0 + 2.0 * 4.0 / 128.0, 1.0]),
         Precision::Mxfp8 => Some([2.0 + 1.0 + 1.0 + 2.0 / 32.0, 2.0]),
         Precision::Nvfp4 => Some([2.0 + 4.0 + 1.125, 1.0]),

@@ -35,4 +35,8 @@ fn main() {
             ratio.shapes
         );
     }
+    for target in &validation.targets {
+        let verdict = if target.met { "met" } else { "missed" };
+        println!("{verdict} {}: {:.3} of {:.3}", target.asked, target.reached, target.limit);
+    }
 }

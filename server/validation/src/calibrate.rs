@@ -67,7 +67,6 @@ impl Constants {
             host.straggler_sigma = 0.003;
         }
         (start.hosts[0].sync_micros, start.hosts[2].sync_micros) = (300.0, 300.0);
-        start.hosts[2].element_passes = 1.2;
         start.h100_96gb = 1.0;
         start
     }
@@ -113,14 +112,6 @@ static FREE: &[Free] = &[
         count: 3,
         least: 0.1,
         most: |_| 1.0,
-    },
-    Free {
-        // Megatron's are the fused ones that the others are measured by; MindSpeed's is in the share
-        // of the bandwidth of the state of the software.
-        get: |constants, index| &mut constants.hosts[2 + index].element_passes,
-        count: 1,
-        least: 1.0,
-        most: |_| 3.0,
     },
     Free {
         // MindSpeed's runs are too small to tell: it gets Megatron's.

@@ -17,6 +17,7 @@ use model::accelerator::{Accelerator, AcceleratorId};
 use model::burst::Burst;
 use model::choice::{Choice, Precision};
 
+use crate::report::Target;
 use crate::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 use crate::score::statistics;
 
@@ -74,7 +75,7 @@ impl Case {
         burst.map_or(f64::NAN, |burst| self.work.micros(&burst))
     }
 
-    fn measured(&self) -> Measured {
+    fn measured(&self, accelerator: &Accelerator) -> Measured {
         Measured {
             table: "aiconfigurator".to_owned(),
             kind: self.kind.to_owned(),
@@ -82,7 +83,7 @@ impl Case {
             precision: precision_name(self.precision).to_owned(),
             shape: self.shape.clone(),
             measured_us: self.measured_us,
-            predicted_us: self.micros(self.part.row()),
+            predicted_us: self.micros(accelerator),
             is_held_out: self.is_held_out(),
         }
     }
@@ -126,10 +127,19 @@ const PARTS: [(&str, AcceleratorId); 7] = [
 /// Predicts every measured kernel and scores the predictions.
 #[must_use]
 pub fn validate() -> KernelValidation {
-    let measured: Vec<Measured> = cases().iter().map(Case::measured).collect();
+    validate_on(AcceleratorId::row)
+}
+
+/// The same on other accelerators than the measured ones: what wrong constants do.
+#[must_use]
+pub fn validate_on(accelerator: impl Fn(AcceleratorId) -> &'static Accelerator) -> KernelValidation {
+    let measured = |case: &Case| case.measured(accelerator(case.part));
+    let measured: Vec<Measured> = cases().iter().map(measured).collect();
+    let (groups, ratios) = (groups(&measured), ratios(&measured));
     KernelValidation {
-        groups: groups(&measured),
-        ratios: ratios(&measured),
+        targets: targets(&groups, &ratios),
+        groups,
+        ratios,
         measured,
         model_version: MODEL_VERSION.to_owned(),
     }
@@ -190,7 +200,7 @@ const RATIOS: [[AcceleratorId; 2]; 4] = [
 
 /// Microseconds from which on a product tells of its part's level: below, launches and memory
 /// count.
-const LARGE_US: f64 = 50.0;
+pub(crate) const LARGE_US: f64 = 50.0;
 
 fn ratios(measured: &[Measured]) -> Vec<PartRatio> {
     let products = measured.iter().filter(|kernel| kernel.kind == "gemm");
@@ -223,4 +233,32 @@ fn ratios(measured: &[Measured]) -> Vec<PartRatio> {
         }
     }
     ratios
+}
+
+/// Kinds with the largest median error on shapes held out that a part and precision may have.
+const LIMITS: [(&str, f64); 4] =
+    [("gemm", 0.08), ("attention", 0.12), ("mla", 0.12), ("grouped", 0.2)];
+
+/// How far ratios between parts may be off.
+const RATIO_LIMIT: f64 = 0.05;
+
+fn targets(groups: &[KernelGroup], ratios: &[PartRatio]) -> Vec<Target> {
+    let target = |name: &str, asked: String, reached: f64, limit: f64| Target {
+        name: name.to_owned(),
+        asked,
+        reached,
+        limit,
+        met: reached <= limit,
+    };
+    let of_kind = |(kind, limit): (&str, f64)| {
+        let medians = groups.iter().filter(|group| group.kind == kind).map(|group| group.median);
+        let asked = format!("largest median error of {kind} on shapes held out");
+        target(kind, asked, medians.fold(0.0, f64::max), limit)
+    };
+    let off = |ratio: &PartRatio| (ratio.predicted / ratio.measured - 1.0).abs();
+    let asked = "largest error of a ratio between two parts' matrix products".to_owned();
+    let worst = ratios.iter().map(off).fold(0.0, f64::max);
+    let mut targets: Vec<Target> = LIMITS.into_iter().map(of_kind).collect();
+    targets.push(target("parts", asked, worst, RATIO_LIMIT));
+    targets
 }

@@ -9,7 +9,7 @@ use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
 use model::choice::Precision;
 
-use crate::kernels::{self, Case};
+use crate::kernels::{self, Case, LARGE_US};
 use crate::score::statistics;
 
 /// A family: its parts, the first one first, and its constants.
@@ -30,10 +30,6 @@ const PARTS: [&[AcceleratorId]; 3] = [
     &[AcceleratorId::H100Sxm80gb, AcceleratorId::H200Sxm141gb],
     &[AcceleratorId::B200, AcceleratorId::B300, AcceleratorId::Gb200, AcceleratorId::Gb300],
 ];
-
-/// Microseconds from which on a product tells of its part's level: below, launches and memory
-/// count.
-const LARGE_US: f64 = 50.0;
 
 /// The levels by precision.
 const PRECISIONS: [(Precision, fn(&mut Levels) -> &mut f64); 4] = [

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Target;
+
 /// A kernel's measured time beside the model's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -70,6 +72,8 @@ pub struct KernelValidation {
     pub groups: Vec<KernelGroup>,
     /// Parts of a family beside each other.
     pub ratios: Vec<PartRatio>,
+    /// What was aimed at, and what was reached.
+    pub targets: Vec<Target>,
     /// The version of the model that predicted.
     pub model_version: String,
 }
