@@ -393,34 +393,38 @@ pub const GB300: Levels = Levels {
 /// Steps on A100 and A800.
 #[rustfmt::skip]
 const AMPERE_IN_RUN: InRun = InRun {
-    rate: 0.833,
-    flash_attention_2: 0.568,
-    fitted_on: "",
+    rate: 0.814,
+    flash_attention_2: 0.704,
+    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
+        torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
 
 /// Steps on H100, H800, H200 and H20.
 #[rustfmt::skip]
 const HOPPER_IN_RUN: InRun = InRun {
-    rate: 0.833,
-    flash_attention_2: 0.300,
-    fitted_on: "",
+    rate: 0.746,
+    flash_attention_2: 0.388,
+    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
+        llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
+        moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
 };
 
 /// Steps on B200, B300, GB200 and GB300.
 #[rustfmt::skip]
 const BLACKWELL_IN_RUN: InRun = InRun {
-    rate: 0.833,
-    flash_attention_2: 0.200,
-    fitted_on: "",
+    rate: 0.789,
+    flash_attention_2: 0.138,
+    fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
+        moe_modelzoo (3), torchtitan (4)",
 };
 
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 43.0,
-    sync_micros: 109.1,
+    dispatch_micros: 42.3,
+    sync_micros: 227.0,
     syncs: [1.0, 1.0, 0.0],
-    launches_per_expert: 1.000,
+    launches_per_expert: 0.763,
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
@@ -428,7 +432,7 @@ pub const MEGATRON: Host = Host {
     fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
         megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
-        nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
+        nemo_2407 (33), vtrain_single (11), zero_bubble (48)",
 };
 
 /// MindSpeed and MindFormers.
@@ -456,35 +460,35 @@ pub const FSDP: Host = Host {
     flash_attention_2: true,
     stops_early: true,
     element_passes: 1.000,
-    straggler_sigma: 0.0090,
+    straggler_sigma: 0.0114,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.953 };
+pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.942 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: false,
-        median: 0.052, p90: 0.144, rows: 20, sources: 4 },
+        median: 0.148, p90: 0.216, rows: 20, sources: 4 },
     Band { family: "Ascend 910", experts: true,
-        median: 0.121, p90: 0.252, rows: 3, sources: 1 },
+        median: 0.046, p90: 0.205, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.045, p90: 0.153, rows: 202, sources: 7 },
+        median: 0.056, p90: 0.167, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.058, p90: 0.239, rows: 223, sources: 9 },
+        median: 0.071, p90: 0.228, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.087, p90: 0.188, rows: 117, sources: 6 },
+        median: 0.081, p90: 0.214, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.213, p90: 0.574, rows: 81, sources: 4 },
+        median: 0.176, p90: 0.452, rows: 50, sources: 3 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.221, p90: 0.562, rows: 72, sources: 5 },
+        median: 0.144, p90: 0.415, rows: 60, sources: 4 },
     Band { family: "", experts: false,
-        median: 0.058, p90: 0.257, rows: 526, sources: 19 },
+        median: 0.076, p90: 0.239, rows: 495, sources: 18 },
     Band { family: "", experts: true,
-        median: 0.101, p90: 0.411, rows: 192, sources: 9 },
+        median: 0.101, p90: 0.293, rows: 180, sources: 8 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

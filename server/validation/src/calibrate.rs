@@ -206,13 +206,6 @@ impl Case<'_> {
         self.plan.design().kernel.framework.name()
     }
 
-    /// TEMPORARY
-    #[must_use]
-    pub fn precision(&self) -> &'static str { self.plan.design().training.precision.name() }
-    /// TEMPORARY
-    #[must_use]
-    pub fn part(&self) -> &'static str { self.plan.design().cluster.accelerator.name() }
-
     /// The error of the step time with the model's own constants, on an accelerator that `change`
     /// makes another one: what a wrong constant does to the predictions.
     #[must_use]
