@@ -1,8 +1,6 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
-use crate::calibration::{
-    self, AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels,
-};
+use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
 use crate::choice::Choice;
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 

@@ -1,8 +1,10 @@
-//! The constants that no data sheet gives: what kernels reach inside a training step, and what a
-//! framework's host adds.
+//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training step,
+//! and what a framework's host adds.
 //!
-//! Few, named, one set for each family of accelerators and one for each framework; no row, model or
-//! source has its own. None exceeds the best measured rate of the accelerator's row.
+//! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
+//! each framework; no row, model or source has its own. Levels are of measured kernels
+//! (`server/validation/kernels`), the rest is of runs. Inside a step none exceeds the best measured
+//! rate of the accelerator's row.
 
 use crate::software::ASCEND_2026;
 
@@ -23,10 +25,10 @@ pub enum Overlap {
 /// What kernels of a family of accelerators reach.
 ///
 /// Levels are those of bursts: a kernel alone, repeated for a fraction of a second. Inside a
-/// training step products and attention are slower by one factor for each family,
-/// [`Kernels::in_run`]: long steps run at the clock that power and heat allow, and caches, memory
-/// and cores are shared. A level is that of an endlessly deep and large product, which no shape
-/// reaches; the shape takes its share of it.
+/// training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
+/// steps run at the clock that power and heat allow, and caches, memory and cores are shared. A
+/// level of matmuls is that of an endlessly deep and large one, which no shape reaches; the shape
+/// takes its share of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernels {
     /// The family's name.
@@ -67,7 +69,7 @@ pub struct Kernels {
     pub attention_ramp_keys: f64,
     /// Queries of a block: blocks run in waves over the cores; 0 where the rates hold that loss.
     pub attention_block: f64,
-    /// Time of flash attention beyond its work, in microseconds.
+    /// Time of a flash attention kernel beyond its work, in microseconds.
     pub attention_micros: f64,
     /// Share of attention's rates that FlashAttention-2 reaches, which is written for Ampere.
     pub flash_attention_2: f64,
@@ -76,7 +78,7 @@ pub struct Kernels {
     /// Share of the memory bandwidth that copies of whole rows by an index reach: permutation of
     /// tokens, embedding.
     pub gather_bandwidth: f64,
-    /// Rate of products and attention inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of bursts.
     pub in_run: f64,
     /// What the levels were fitted on, or their source.
     pub fitted_on: &'static str,
@@ -135,7 +137,7 @@ impl Kernels {
 /// What runs say of a family's kernels beyond their levels in bursts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InRun {
-    /// Rate of products and attention inside a step over that of bursts.
+    /// Rate of kernels inside a step over that of bursts.
     pub rate: f64,
     /// Share of attention's rates that FlashAttention-2 reaches.
     pub flash_attention_2: f64,
@@ -393,8 +395,8 @@ pub const GB300: Levels = Levels {
 /// Steps on A100 and A800.
 #[rustfmt::skip]
 const AMPERE_IN_RUN: InRun = InRun {
-    rate: 0.814,
-    flash_attention_2: 0.704,
+    rate: 0.847,
+    flash_attention_2: 0.678,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -402,8 +404,8 @@ const AMPERE_IN_RUN: InRun = InRun {
 /// Steps on H100, H800, H200 and H20.
 #[rustfmt::skip]
 const HOPPER_IN_RUN: InRun = InRun {
-    rate: 0.746,
-    flash_attention_2: 0.388,
+    rate: 0.783,
+    flash_attention_2: 0.376,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -412,8 +414,8 @@ const HOPPER_IN_RUN: InRun = InRun {
 /// Steps on B200, B300, GB200 and GB300.
 #[rustfmt::skip]
 const BLACKWELL_IN_RUN: InRun = InRun {
-    rate: 0.789,
-    flash_attention_2: 0.138,
+    rate: 0.846,
+    flash_attention_2: 0.130,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
         moe_modelzoo (3), torchtitan (4)",
 };
@@ -421,14 +423,14 @@ const BLACKWELL_IN_RUN: InRun = InRun {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 42.3,
-    sync_micros: 227.0,
+    dispatch_micros: 39.6,
+    sync_micros: 139.3,
     syncs: [1.0, 1.0, 0.0],
-    launches_per_expert: 0.763,
+    launches_per_expert: 0.780,
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0010,
+    straggler_sigma: 0.0038,
     fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
         megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
@@ -445,7 +447,7 @@ pub const MINDSPEED: Host = Host {
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0010,
+    straggler_sigma: 0.0038,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
         mindspeed_rc3 (10)",
 };
@@ -460,35 +462,35 @@ pub const FSDP: Host = Host {
     flash_attention_2: true,
     stops_early: true,
     element_passes: 1.000,
-    straggler_sigma: 0.0114,
+    straggler_sigma: 0.0176,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.942 };
+pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.954 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const BANDS: &[Band] = &[
     Band { family: "Ascend 910", experts: false,
-        median: 0.148, p90: 0.216, rows: 20, sources: 4 },
+        median: 0.151, p90: 0.229, rows: 20, sources: 4 },
     Band { family: "Ascend 910", experts: true,
-        median: 0.046, p90: 0.205, rows: 3, sources: 1 },
+        median: 0.060, p90: 0.196, rows: 3, sources: 1 },
     Band { family: "NVIDIA Ampere", experts: false,
-        median: 0.056, p90: 0.167, rows: 202, sources: 7 },
+        median: 0.077, p90: 0.203, rows: 202, sources: 7 },
     Band { family: "NVIDIA Hopper", experts: false,
-        median: 0.071, p90: 0.228, rows: 223, sources: 9 },
+        median: 0.065, p90: 0.236, rows: 223, sources: 9 },
     Band { family: "NVIDIA Hopper", experts: true,
-        median: 0.081, p90: 0.214, rows: 117, sources: 6 },
+        median: 0.089, p90: 0.219, rows: 117, sources: 6 },
     Band { family: "NVIDIA Blackwell", experts: false,
-        median: 0.176, p90: 0.452, rows: 50, sources: 3 },
+        median: 0.130, p90: 0.435, rows: 50, sources: 3 },
     Band { family: "NVIDIA Blackwell", experts: true,
-        median: 0.144, p90: 0.415, rows: 60, sources: 4 },
+        median: 0.191, p90: 0.413, rows: 60, sources: 4 },
     Band { family: "", experts: false,
-        median: 0.076, p90: 0.239, rows: 495, sources: 18 },
+        median: 0.078, p90: 0.248, rows: 495, sources: 18 },
     Band { family: "", experts: true,
-        median: 0.101, p90: 0.293, rows: 180, sources: 8 },
+        median: 0.113, p90: 0.313, rows: 180, sources: 8 },
 ];
 
 /// Errors of the peak memory, all runs with a published peak together.

@@ -3,7 +3,9 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, t TP, R rows of local
 //! experts. An activation element has two bytes.
 
-use crate::choice::{AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeModule};
+use crate::choice::{
+    AttentionFlops, ContextParallelAlgo, Framework, PositionEmbedding, RecomputeModule,
+};
 use crate::operator::{Attention, Block, Cost, Device};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
@@ -246,6 +248,7 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
     let addition = device.elementwise(3.0 * residual, 1.0).doing(own * h);
     let residuals = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
     let output = device.linear(tokens, heads * v, h);
+    let query = query + split_heads(plan, device, [heads, groups]);
     Layer {
         norms: norm(plan, device, own, h) * 2.0,
         residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
@@ -297,6 +300,30 @@ fn rotary<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     let cost =
         device.elementwise(2.0 * elements * plan.activation_bytes(), 1.0).doing(3.0 * elements);
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+}
+
+/// Copies around the joint projection to queries, keys and values: under GQA queries are copied out
+/// of their groups, values into a tensor of their own, and backward all three gradients into one.
+///
+/// Source: Megatron-Core, `SelfAttention.get_query_key_value_tensors`, and Transformer Engine,
+/// which takes queries, keys and values as they are only where one tensor holds them.
+fn split_heads<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64; 2]) -> Block<T> {
+    let shape = &plan.shape;
+    if shape.mla.is_some() || plan.design().kernel.framework != Framework::Megatron {
+        return Block::default();
+    }
+    let [query, key, value] =
+        [heads * shape.qk_dim as f64, groups * shape.qk_dim as f64, groups * shape.v_dim as f64];
+    let grouped = if shape.groups < shape.heads { query } else { 0.0 };
+    let copy = |width: f64, kernels: f64| {
+        device.elementwise(2.0 * plan.tokens() * width * plan.activation_bytes(), kernels)
+    };
+    let kernels = if shape.groups < shape.heads { 2.0 } else { 1.0 };
+    Block {
+        forward: copy(grouped + value, kernels),
+        input_grad: copy(query + key + value, 1.0),
+        weight_grad: Cost::ZERO,
+    }
 }
 
 /// Norms of query and key heads outside MLA.

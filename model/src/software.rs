@@ -162,8 +162,9 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
     }
 }
 
-/// From bursts to steps, and the constants' own limits: no matmul is faster than the best that was measured on the part,
-/// whatever its family reaches, and attention is of the library that the framework calls.
+/// From bursts to steps, and the constants' own limits: no matmul is faster than the best that was
+/// measured on the part, whatever its family reaches, and attention is of the library that the
+/// framework calls.
 fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
     let kernels = &mut accelerator.kernels;
     if kernel.framework == Framework::Ideal {
@@ -185,11 +186,18 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
     // A part that sustains a higher clock still does no better than the best matmul.
     let most = accelerator.best_gemm_fraction / accelerator.sustained_clock;
     let rate = kernels.in_run;
-    for level in [&mut kernels.fp8_gemm, &mut kernels.block_fp8_gemm, &mut kernels.fp4_gemm] {
+    for level in [
+        &mut kernels.fp8_gemm,
+        &mut kernels.block_fp8_gemm,
+        &mut kernels.fp4_gemm,
+        &mut kernels.softmax,
+        &mut kernels.matmul_bandwidth,
+        &mut kernels.vector_bandwidth,
+        &mut kernels.gather_bandwidth,
+    ] {
         *level *= rate;
     }
     kernels.gemm = (kernels.gemm * rate).min(most);
-    kernels.softmax *= rate;
     let library = if host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
     kernels.attention_forward = (kernels.attention_forward * rate).min(most) * library;
     kernels.attention_backward = (kernels.attention_backward * rate).min(most) * library;

@@ -56,7 +56,8 @@ impl Device {
         let losses = self.attention_losses(&attention);
         let launches = self.attention_launch + (kernels - 1.0) * self.launch;
         let pass = |flops: f64, rate: f64, softmaxes: f64, tally: T| {
-            let (products, softmax) = (flops / (rate * unequal), scores * softmaxes / self.softmaxes);
+            let (products, softmax) =
+                (flops / (rate * unequal), scores * softmaxes / self.softmaxes);
             Cost {
                 tensor: self.softmax_overlap.joined(products, softmax) * losses + launches,
                 vector: 0.0,

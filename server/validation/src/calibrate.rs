@@ -2,8 +2,8 @@
 //! that were kept out.
 //!
 //! The constants are those of [`model::calibration`]. What kernels reach in bursts comes first and
-//! from measured kernels alone ([`kernels`]). Runs then say how much slower products and attention
-//! are inside a step, one rate for each family, and what each framework's host costs. That fit minimises the sum over runs of a loss that grows like the square of a
+//! from measured kernels alone ([`kernels`]). Runs then say how much slower they are inside a
+//! step, one rate for each family, and what each framework's host costs. That fit minimises the sum over runs of a loss that grows like the square of a
 //! small error and like a large error itself, so that a few runs that the model can't describe
 //! don't bend it; a source with n runs counts like n^0.9 runs. It moves one constant at a time, up
 //! or down, with steps that shrink: no randomness, the same runs give the same constants.
@@ -74,6 +74,7 @@ impl Constants {
 
 /// A constant that the fit may move, and how far.
 struct Free {
+    name: &'static str,
     get: fn(&mut Constants, usize) -> &mut f64,
     count: usize,
     least: f64,
@@ -82,18 +83,21 @@ struct Free {
 
 static FREE: &[Free] = &[
     Free {
+        name: "rate inside steps",
         get: |constants, index| &mut constants.in_run[index].rate,
         count: 3,
         least: 0.4,
         most: |_| 1.1,
     },
     Free {
+        name: "dispatch",
         get: |constants, index| &mut constants.hosts[index].dispatch_micros,
         count: 3,
         least: 1.0,
         most: |_| 100.0,
     },
     Free {
+        name: "read-back",
         // MindSpeed's is of the state of the software.
         get: |constants, index| &mut constants.hosts[2 * index].sync_micros,
         count: 2,
@@ -102,18 +106,21 @@ static FREE: &[Free] = &[
         most: |_| 2_100.0,
     },
     Free {
+        name: "launches per expert",
         get: |constants, _| &mut constants.hosts[0].launches_per_expert,
         count: 1,
         least: 0.01,
         most: |_| 1.0,
     },
     Free {
+        name: "FlashAttention-2",
         get: |constants, index| &mut constants.in_run[index].flash_attention_2,
         count: 3,
         least: 0.1,
         most: |_| 1.0,
     },
     Free {
+        name: "straggler spread",
         // MindSpeed's runs are too small to tell: it gets Megatron's.
         get: |constants, index| &mut constants.hosts[2 * index].straggler_sigma,
         count: 2,
@@ -121,6 +128,7 @@ static FREE: &[Free] = &[
         most: |_| 0.05,
     },
     Free {
+        name: "clock of H100 96 GB",
         get: |constants, _| &mut constants.h100_96gb,
         count: 1,
         least: 0.7,
@@ -263,6 +271,22 @@ impl Constants {
         };
         cases.iter().map(of).sum()
     }
+}
+
+/// The fitted constants that stand at the end of what they may be: something else is missing there.
+#[must_use]
+pub fn at_bounds(constants: &Constants) -> Vec<String> {
+    let mut constants = constants.clone();
+    let mut found = vec![];
+    for free in FREE {
+        for index in 0..free.count {
+            let value = *(free.get)(&mut constants, index);
+            if value <= free.least * 1.001 || value >= (free.most)(index) / 1.001 {
+                found.push(format!("{} {index}: {value}", free.name));
+            }
+        }
+    }
+    found
 }
 
 /// The constants that fit these runs best, from a start; the cases are settled.

@@ -132,7 +132,9 @@ pub fn validate() -> KernelValidation {
 
 /// The same on other accelerators than the measured ones: what wrong constants do.
 #[must_use]
-pub fn validate_on(accelerator: impl Fn(AcceleratorId) -> &'static Accelerator) -> KernelValidation {
+pub fn validate_on(
+    accelerator: impl Fn(AcceleratorId) -> &'static Accelerator,
+) -> KernelValidation {
     let measured = |case: &Case| case.measured(accelerator(case.part));
     let measured: Vec<Measured> = cases().iter().map(measured).collect();
     let (groups, ratios) = (groups(&measured), ratios(&measured));
@@ -175,7 +177,8 @@ fn groups(measured: &[Measured]) -> Vec<KernelGroup> {
         let held_out = kernels.iter().filter(|kernel| kernel.is_held_out);
         let errors: Vec<f64> =
             held_out.map(|kernel| (factor / level(kernel) - 1.0).abs()).collect();
-        let at = |share| if errors.is_empty() { 0.0 } else { statistics::percentile(&errors, share) };
+        let at =
+            |share| if errors.is_empty() { 0.0 } else { statistics::percentile(&errors, share) };
         KernelGroup {
             kind: kind.to_owned(),
             part: part.to_owned(),

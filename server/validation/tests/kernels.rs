@@ -1,10 +1,10 @@
 //! Single kernels are predicted as measured, on the half that no constant was fitted on.
 #![cfg(feature = "runs")]
-#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::sync::LazyLock;
 
 use model::accelerator::AcceleratorId;
+use validation::calibrate::{self, Constants};
 use validation::kernels;
 use validation::report::kernels::{KernelGroup, KernelValidation};
 
@@ -42,9 +42,10 @@ fn casts_are_within_ten_percent() {
     medians_are_at_most("cast", 0.1, 6);
 }
 
-/// A level that is off shows in the time of every shape.
+/// A level that is off shows in the time of every shape. Those of layers of experts are of their
+/// 16-bit rows alone: block-scaled ones on H200 take a quarter more.
 #[test]
-fn no_level_is_off_by_a_fifth_but_that_of_blocks_on_hopper() {
+fn levels_are_within_six_percent_and_those_of_experts_within_thirty() {
     for group in REPORT.groups.iter().filter(|group| group.kind != "grouped") {
         assert!((group.level - 1.0).abs() <= 0.06, "{group:?}");
     }
@@ -78,8 +79,9 @@ fn parts_of_a_family_differ_as_measured() {
     for (first, second, precision, published) in PUBLISHED {
         let is_it = |parts: &[String; 2]| parts[0] == first && parts[1] == second;
         let mut ratios = REPORT.ratios.iter();
-        let ratio =
-            ratios.find(|ratio| is_it(&ratio.parts) && ratio.precision == precision).unwrap();
+        let ratio = ratios
+            .find(|ratio| is_it(&ratio.parts) && ratio.precision == precision)
+            .expect("a ratio of these parts");
         let off = ratio.predicted / published - 1.0;
         println!("{first} / {second} {precision}: {:.3}, {published}", ratio.predicted);
         assert!(off.abs() <= 0.06, "{ratio:?}, {published}");
@@ -89,11 +91,9 @@ fn parts_of_a_family_differ_as_measured() {
 /// GB200 and GB300 differ in their levels and in what holds their memory.
 #[test]
 fn the_levels_of_two_parts_cannot_be_swapped_unnoticed() {
-    let swapped = kernels::validate_on(|part| match part {
-        AcceleratorId::Gb200 => AcceleratorId::Gb300.row(),
-        AcceleratorId::Gb300 => AcceleratorId::Gb200.row(),
-        other => other.row(),
-    });
+    let [gb200, gb300] = [AcceleratorId::Gb200, AcceleratorId::Gb300];
+    let other = |part| [(gb200, gb300), (gb300, gb200)].into_iter().find(|(one, _)| *one == part);
+    let swapped = kernels::validate_on(|part| other(part).map_or(part, |(_, other)| other).row());
     let missed = |report: &KernelValidation| -> Vec<String> {
         let targets = report.targets.iter().filter(|target| !target.met);
         targets.map(|target| target.name.clone()).collect()
@@ -102,6 +102,16 @@ fn the_levels_of_two_parts_cannot_be_swapped_unnoticed() {
     let missed = missed(&swapped);
     assert!(missed.contains(&"parts".to_owned()), "{missed:?}");
     assert!(missed.contains(&"gemm".to_owned()), "{missed:?}");
+}
+
+/// A constant at the end of its range stands for something that is missing.
+#[test]
+fn no_constant_of_runs_ends_at_a_bound() {
+    let found = calibrate::at_bounds(&Constants::current());
+    assert!(found.is_empty(), "{found:?}");
+    let mut broken = Constants::current();
+    broken.in_run[1].rate = 0.4;
+    assert_eq!(calibrate::at_bounds(&broken).len(), 1);
 }
 
 #[test]
@@ -116,9 +126,10 @@ fn every_target_of_the_kernels_is_met() {
 #[test]
 fn a_shape_is_of_the_same_half_on_every_part() {
     for one in REPORT.measured.iter().step_by(97) {
-        let alike = REPORT.measured.iter().filter(|other| {
-            other.kind == one.kind && other.shape == one.shape
-        });
+        let alike = REPORT
+            .measured
+            .iter()
+            .filter(|other| other.kind == one.kind && other.shape == one.shape);
         for other in alike {
             assert_eq!(one.is_held_out, other.is_held_out, "{one:?} {other:?}");
         }

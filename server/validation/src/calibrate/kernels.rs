@@ -31,8 +31,11 @@ const PARTS: [&[AcceleratorId]; 3] = [
     &[AcceleratorId::B200, AcceleratorId::B300, AcceleratorId::Gb200, AcceleratorId::Gb300],
 ];
 
+/// A level of a part.
+type Level = fn(&mut Levels) -> &mut f64;
+
 /// The levels by precision.
-const PRECISIONS: [(Precision, fn(&mut Levels) -> &mut f64); 4] = [
+const PRECISIONS: [(Precision, Level); 4] = [
     (Precision::Bf16, |levels| &mut levels.gemm),
     (Precision::Fp8Tensorwise, |levels| &mut levels.fp8_gemm),
     (Precision::Fp8Blockwise, |levels| &mut levels.block_fp8_gemm),

@@ -16,9 +16,8 @@ pub(crate) struct Attention {
 
 impl Attention {
     pub(super) fn seconds(&self, burst: &Burst) -> f64 {
-        let beside = self.beside.map_or(0.0, |[bytes, kernels]| {
-            burst.elementwise(bytes, kernels).get()
-        });
+        let beside =
+            self.beside.map_or(0.0, |[bytes, kernels]| burst.elementwise(bytes, kernels).get());
         burst.attention(&self.core).get() + beside
     }
 }

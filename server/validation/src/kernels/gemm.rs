@@ -19,9 +19,9 @@ pub(crate) struct Product {
 impl Product {
     pub(super) fn seconds(&self, burst: &Burst) -> f64 {
         let [m, k, _] = self.shape;
-        let quantised = self.quantised.map_or(0.0, |[bytes, kernels]| {
-            burst.elementwise(m * k * bytes, kernels).get()
-        });
+        let quantised = self
+            .quantised
+            .map_or(0.0, |[bytes, kernels]| burst.elementwise(m * k * bytes, kernels).get());
         burst.product(self.shape).get() + quantised
     }
 }
