@@ -1,9 +1,9 @@
 //! What one operator costs on one device: a roofline whose ceiling depends on the shape.
 //!
 //! Matrix products and attention run on the cube unit (tensor cores), everything else on the vector
-//! unit and is bound by memory bandwidth. Computing and moving overlap, but not to the end: a matmul
-//! takes the fourth root of the sum of their times' fourth powers, 19 % more than the longer one
-//! where both are equal.
+//! unit and is bound by memory bandwidth. Computing and moving overlap, but not to the end: matmuls
+//! take the fourth root of the sum of their times' fourth powers, 19 % more than the longer one where
+//! both are equal.
 //! Source: Williams et al. 2009 for the roofline; the power by measured matmuls (see `calibration`).
 
 mod attention;
