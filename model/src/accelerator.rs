@@ -1,6 +1,6 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
-use crate::calibration::{AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
+use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
 use crate::choice::Choice;
 use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
@@ -33,11 +33,9 @@ pub struct Accelerator {
     /// as two: lanes x multiprocessors x clock x 2, as data sheets count it; `None` where lanes or
     /// clock aren't published. Rooflines show it; no time rests on it.
     pub vector_tflops: Option<f64>,
-    /// Clock that the power limit sustains in long matmuls, against the family's first part and
-    /// relative to the peaks above: power grows like the cube of the clock.
+    /// Clock that the power limit sustains in long matmuls, against the levels of `kernels` and
+    /// relative to the peaks above; one where the levels are the part's own.
     pub sustained_clock: f64,
-    /// Rate of 16-bit matmuls against the family's, beyond the clock.
-    pub wide_rate: f64,
     /// Exponentials a second, in units of 10^12: the softmax of flash attention needs one a score
     /// forward.
     pub tera_exponentials: f64,
@@ -67,7 +65,7 @@ pub struct Accelerator {
     pub best_gemm_fraction: f64,
     /// Share of the FP8 peak that the best measured GEMM reaches.
     pub best_fp8_gemm_fraction: f64,
-    /// What kernels reach inside a training step.
+    /// What kernels reach in bursts, and what of it inside a training step.
     pub kernels: Kernels,
     /// Links inside a domain: what collectives take beside their bytes.
     pub fabric: Fabric,
@@ -96,7 +94,6 @@ const BASE: Accelerator = Accelerator {
     fp4_tflops: None,
     vector_tflops: None,
     sustained_clock: 1.0,
-    wide_rate: 1.0,
     tera_exponentials: 4.0,
     num_cores: 1,
     hbm_gib: 0.0,
@@ -209,8 +206,8 @@ const H100: Accelerator = Accelerator {
 const ULTRA_EXPONENTIALS: f64 = B200.tera_exponentials * 10.7 / 5.0;
 
 const B200: Accelerator = Accelerator {
-    // 16 lanes x 148 multiprocessors x 1.85 GHz; half of them run beside the tensor cores.
-    tera_exponentials: 8.8,
+    // 16 lanes x 148 multiprocessors x 1.85 GHz.
+    tera_exponentials: 4.4,
     // 128 lanes x 148 multiprocessors x 1.85 GHz x 2.
     vector_tflops: Some(70.1),
     bf16_tflops: Some(2_250.0),
@@ -359,6 +356,7 @@ accelerators! {
     H200Sxm141gb = "h200-sxm-141gb", Accelerator {
         title: "NVIDIA H200 SXM 141 GB",
         hbm_gib: 141.0, hbm_usable_gib: 139.8, hbm_gb_per_sec: 4_800.0,
+        kernels: HOPPER.on(calibration::H200),
         ..H100
     };
     B200 = "b200", Accelerator { title: "NVIDIA B200", ..B200 };
@@ -367,8 +365,7 @@ accelerators! {
         bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(15_000.0),
         hbm_gib: 268.0, hbm_usable_gib: 265.0, inter_node_gb_per_sec: 100.0,
-        // 1,100 W against B200's 1,000 W; the peak is 2,500 against 2,250.
-        sustained_clock: 0.929,
+        kernels: BLACKWELL.on(calibration::B300),
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };
@@ -378,8 +375,7 @@ accelerators! {
         fp8_tflops: Some(5_000.0), fp4_tflops: Some(10_000.0),
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 186.0, hbm_usable_gib: 184.0, host_gb_per_sec: 200.0,
-        sustained_clock: CLOCKS.gb200,
-        wide_rate: CLOCKS.grace_wide,
+        kernels: BLACKWELL.on(calibration::GB200),
         // 1822 of 2500.
         best_gemm_fraction: 0.729,
         ..B200
@@ -391,8 +387,7 @@ accelerators! {
         devices_per_node: 4, scale_up_domain_size: 72,
         hbm_gib: 279.0, hbm_usable_gib: 276.0, inter_node_gb_per_sec: 100.0,
         host_gb_per_sec: 200.0, best_gemm_fraction: 0.729,
-        sustained_clock: CLOCKS.gb300,
-        wide_rate: CLOCKS.grace_wide,
+        kernels: BLACKWELL.on(calibration::GB300),
         tera_exponentials: ULTRA_EXPONENTIALS,
         ..B200
     };

@@ -1,19 +1,41 @@
-//! The constants that no data sheet gives: what kernels reach inside a training step, and what a
-//! framework's host adds.
+//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training step,
+//! and what a framework's host adds.
 //!
-//! Few, named, one set for each family of accelerators and one for each framework; no row, model or
-//! source has its own. None exceeds the best measured rate of the accelerator's row.
+//! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
+//! each framework; no row, model or source has its own. Levels are of measured kernels
+//! (`server/validation/kernels`), the rest is of runs. Inside a step none exceeds the best measured
+//! rate of the accelerator's row.
 
 use crate::software::ASCEND_2026;
 
-/// What kernels of a family of accelerators reach inside a training step.
+/// How much of flash attention's softmax runs beside its products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// Nothing: a tile's products and its softmax follow each other. FlashAttention-2 on Ampere.
+    Sequential,
+    /// A part: two groups of warps take turns, one's softmax beside the other's products; together
+    /// they take the root of the sum of squares. FlashAttention-3 and cuDNN on Hopper, whose heads
+    /// of 64, 128, 192 and 256 follow it.
+    PingPong,
+    /// Nearly all: two tiles in flight, results in a memory of the tensor cores' own; the fourth
+    /// root of the sum of fourth powers. Blackwell, where heads of 64 take as long as heads of 128.
+    Pipelined,
+}
+
+/// What kernels of a family of accelerators reach.
+///
+/// Levels are those of bursts: a kernel alone, repeated for a fraction of a second. Inside a
+/// training step all kernels are slower by one factor for each family, [`Kernels::in_run`]: long
+/// steps run at the clock that power and heat allow, and caches, memory and cores are shared. A
+/// level of matmuls is that of an endlessly deep and large one, which no shape reaches; the shape
+/// takes its share of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kernels {
     /// The family's name.
     pub family: &'static str,
-    /// Share of the 16-bit peak that a large, aligned matmul reaches.
+    /// Share of the 16-bit peak, in a burst.
     pub gemm: f64,
-    /// Share of the 8-bit peak.
+    /// Share of the 8-bit peak, one scale a tensor.
     pub fp8_gemm: f64,
     /// Share of the 8-bit peak where each block of elements has its own scale.
     pub block_fp8_gemm: f64,
@@ -21,24 +43,105 @@ pub struct Kernels {
     pub fp4_gemm: f64,
     /// Rate of a grouped matmul, one kernel for all local experts, over that of one matmul.
     pub grouped_gemm: f64,
-    /// Share of the 16-bit peak that flash attention reaches, forward.
+    /// Share of the memory bandwidth that matmuls draw.
+    pub matmul_bandwidth: f64,
+    /// Bytes of an operand's depth that a tile's loading and draining take the time of.
+    pub half_depth_bytes: f64,
+    /// Share of the 16-bit peak that the products of flash attention reach, forward.
     pub attention_forward: f64,
     /// The same, backward.
     pub attention_backward: f64,
+    /// Rate of attention whose keys are wider than its values (MLA), over that of equal widths.
+    pub mla_attention: f64,
+    /// Share of the exponentials' peak that attention's softmax reaches: it has a maximum, a
+    /// difference, a sum and a conversion beside each exponential.
+    pub softmax: f64,
+    /// How much of the softmax runs beside the products.
+    pub softmax_overlap: Overlap,
     /// Exponentials a score that flash attention's backward waits for beside its products; the
     /// forward waits for one.
     ///
-    /// Source: by how much rates differ between head dimensions 64 and 128: 3 for FlashAttention-2
-    /// on A100, 1.9 for cuDNN on H100 (Shah et al. 2024, figure 6).
+    /// Source: by how much rates differ between head dimensions 64 and 128: FlashAttention-2 on
+    /// A100; cuDNN on H100 (Shah et al. 2024, figure 6).
     pub softmaxes_backward: f64,
-    /// Share of these two that FlashAttention-2 reaches, which is written for Ampere.
+    /// Keys that each block of queries costs more than it meets: the half of the diagonal's tile
+    /// that is masked, the first load and the last store.
+    pub attention_ramp_keys: f64,
+    /// Queries of a block: blocks run in waves over the cores; 0 where the rates hold that loss.
+    pub attention_block: f64,
+    /// Time of a flash attention kernel beyond its work, in microseconds.
+    pub attention_micros: f64,
+    /// Share of attention's rates that FlashAttention-2 reaches, which is written for Ampere.
     pub flash_attention_2: f64,
     /// Share of the memory bandwidth that element-wise kernels reach.
     pub vector_bandwidth: f64,
     /// Share of the memory bandwidth that copies of whole rows by an index reach: permutation of
     /// tokens, embedding.
     pub gather_bandwidth: f64,
-    /// What the values were fitted on, or their source.
+    /// Rate of kernels inside a step over that of bursts.
+    pub in_run: f64,
+    /// What the levels were fitted on, or their source.
+    pub fitted_on: &'static str,
+    /// What the rate inside a step was fitted on.
+    pub in_run_fitted_on: &'static str,
+}
+
+/// What one part of a family reaches in bursts, where it differs from the family's first part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Levels {
+    /// Share of the 16-bit peak.
+    pub gemm: f64,
+    /// Share of the 8-bit peak, one scale a tensor.
+    pub fp8_gemm: f64,
+    /// The same, a scale for each block.
+    pub block_fp8_gemm: f64,
+    /// Share of the 4-bit peak.
+    pub fp4_gemm: f64,
+    /// Share of the 16-bit peak that the products of flash attention reach, forward.
+    pub attention_forward: f64,
+    /// Share of the exponentials' peak that its softmax reaches.
+    pub softmax: f64,
+}
+
+impl Kernels {
+    /// The family's kernels on one of its parts; attention's backward moves as its forward does.
+    #[must_use]
+    pub const fn on(self, part: Levels) -> Self {
+        Self {
+            gemm: part.gemm,
+            fp8_gemm: part.fp8_gemm,
+            block_fp8_gemm: part.block_fp8_gemm,
+            fp4_gemm: part.fp4_gemm,
+            attention_forward: part.attention_forward,
+            attention_backward: self.attention_backward * part.attention_forward
+                / self.attention_forward,
+            softmax: part.softmax,
+            ..self
+        }
+    }
+
+    /// What one part reaches.
+    #[must_use]
+    pub const fn levels(&self) -> Levels {
+        Levels {
+            gemm: self.gemm,
+            fp8_gemm: self.fp8_gemm,
+            block_fp8_gemm: self.block_fp8_gemm,
+            fp4_gemm: self.fp4_gemm,
+            attention_forward: self.attention_forward,
+            softmax: self.softmax,
+        }
+    }
+}
+
+/// What runs say of a family's kernels beyond their levels in bursts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InRun {
+    /// Rate of kernels inside a step over that of bursts.
+    pub rate: f64,
+    /// Share of attention's rates that FlashAttention-2 reaches.
+    pub flash_attention_2: f64,
+    /// The runs.
     pub fitted_on: &'static str,
 }
 
@@ -67,7 +170,8 @@ pub struct Host {
     /// Source: `torch.utils.checkpoint`, `set_checkpoint_early_stop`, on by default in the
     /// non-reentrant form; JAX drops unused results as well.
     pub stops_early: bool,
-    /// Memory traffic of its element-wise kernels over that of fused ones.
+    /// Memory traffic of its element-wise kernels over that of fused ones; one where runs show no
+    /// more.
     pub element_passes: f64,
     /// Standard deviation of a rank's step time, relative.
     pub straggler_sigma: f64,
@@ -76,20 +180,11 @@ pub struct Host {
 }
 
 /// Clocks that parts sustain in long matmuls under their power limits, against the first part of
-/// their family and relative to their nominal peaks.
+/// their family and relative to their nominal peaks: of parts without a table of kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clocks {
     /// H100 with 96 GB, 500 W, against H100 with 700 W.
     pub h100_96gb: f64,
-    /// GB200 against B200.
-    pub gb200: f64,
-    /// GB300 against B200.
-    pub gb300: f64,
-    /// Beyond the clock, 16-bit products of GB200 and GB300 against B200's, whose rate is of one
-    /// node that reaches 0.63 to 0.65 of the peak in short products and 0.45 to 0.51 in long ones.
-    ///
-    /// Source: SimuMax, `configs/system/b200_bf16_ceperm.json`, for that node.
-    pub grace_wide: f64,
 }
 
 /// How far measured values are from predicted ones on published runs of sources that no constant
@@ -139,6 +234,10 @@ pub const IDEAL: Host = Host {
 
 /// Ascend 910B and 910C: of 2026, see [`software`](crate::software). What has no published rate
 /// there is as in the other families.
+///
+/// Its rates are those of steps and of long single kernels: nothing is taken off them, attention
+/// has neither ramp nor waves, since the published times of one head (PTO-ISA, 4K to 32K) mix both
+/// with the operator's fixed cost.
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
     gemm: ASCEND_2026.gemm_efficiency.value,
@@ -146,14 +245,27 @@ pub const ASCEND: Kernels = Kernels {
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     grouped_gemm: ASCEND_2026.grouped_gemm_relative_efficiency.value,
+    // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
+    matmul_bandwidth: 0.94,
+    // 252 deep in 16 bits: about 2,000 cycles of a tile of 128 x 256.
+    half_depth_bytes: 504.0,
     attention_forward: ASCEND_2026.attention_forward_efficiency.value,
     attention_backward: ASCEND_2026.attention_backward_efficiency.value,
+    mla_attention: 1.0,
+    softmax: 1.0,
+    softmax_overlap: Overlap::Sequential,
     softmaxes_backward: 3.0,
+    attention_ramp_keys: 0.0,
+    attention_block: 0.0,
+    // msmodeling's static cost of a vector kernel, as for every kernel.
+    attention_micros: 2.0,
     // CANN has one library.
     flash_attention_2: 1.0,
     vector_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
     gather_bandwidth: ASCEND_2026.vector_bandwidth_share.value,
+    in_run: 1.0,
     fitted_on: "no run: the state of the software of 2026",
+    in_run_fitted_on: "no run: the rates are those of steps",
 };
 
 impl Host {
@@ -166,81 +278,167 @@ impl Host {
     }
 }
 
-// ---- What follows is written by `cargo xtask calibrate`. ----
+// ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----
 
 /// A100 and A800.
 #[rustfmt::skip]
 pub const AMPERE: Kernels = Kernels {
     family: "NVIDIA Ampere",
-    gemm: 0.693,
-    fp8_gemm: 0.600,
-    block_fp8_gemm: 0.600,
-    fp4_gemm: 0.450,
+    gemm: 0.903,
+    fp8_gemm: 0.700,
+    block_fp8_gemm: 0.700,
+    fp4_gemm: 0.500,
     grouped_gemm: 1.000,
-    attention_forward: 0.710,
-    attention_backward: 0.660,
-    softmaxes_backward: 3.0,
-    flash_attention_2: 0.569,
+    matmul_bandwidth: 0.743,
+    half_depth_bytes: 446.6,
+    attention_forward: 0.800,
+    attention_backward: 0.670,
+    mla_attention: 0.718,
+    softmax: 1.000,
+    softmax_overlap: Overlap::Sequential,
+    softmaxes_backward: 3.01,
+    attention_ramp_keys: 135.1,
+    attention_block: 128.0,
+    attention_micros: 22.3,
+    flash_attention_2: AMPERE_IN_RUN.flash_attention_2,
     vector_bandwidth: 0.850,
-    gather_bandwidth: 0.850,
-    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
-        torchtitan (7), vtrain_single (11), zero_bubble (48)",
+    gather_bandwidth: 0.500,
+    in_run: AMPERE_IN_RUN.rate,
+    fitted_on: "aiconfigurator 095f58a: gemm (197), attention (343), mla (143)",
+    in_run_fitted_on: AMPERE_IN_RUN.fitted_on,
 };
 
 /// H100, H800, H200 and H20.
 #[rustfmt::skip]
 pub const HOPPER: Kernels = Kernels {
     family: "NVIDIA Hopper",
-    gemm: 0.705,
-    fp8_gemm: 0.625,
-    block_fp8_gemm: 0.600,
-    fp4_gemm: 0.450,
-    grouped_gemm: 1.000,
-    attention_forward: 0.739,
-    attention_backward: 0.645,
-    softmaxes_backward: 1.9,
-    flash_attention_2: 0.300,
-    vector_bandwidth: 0.338,
-    gather_bandwidth: 0.509,
-    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
-        llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
-        moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
+    gemm: 0.853,
+    fp8_gemm: 0.811,
+    block_fp8_gemm: 0.808,
+    fp4_gemm: 0.500,
+    grouped_gemm: 1.140,
+    matmul_bandwidth: 0.842,
+    half_depth_bytes: 310.1,
+    attention_forward: 0.920,
+    attention_backward: 0.571,
+    mla_attention: 0.833,
+    softmax: 0.605,
+    softmax_overlap: Overlap::PingPong,
+    softmaxes_backward: 2.18,
+    attention_ramp_keys: 398.9,
+    attention_block: 128.0,
+    attention_micros: 9.7,
+    flash_attention_2: HOPPER_IN_RUN.flash_attention_2,
+    vector_bandwidth: 0.923,
+    gather_bandwidth: 0.424,
+    in_run: HOPPER_IN_RUN.rate,
+    fitted_on: "aiconfigurator 095f58a: gemm (1182), attention (1388), cast (88), mla (286), \
+        grouped (223)",
+    in_run_fitted_on: HOPPER_IN_RUN.fitted_on,
 };
 
 /// B200, B300, GB200 and GB300.
 #[rustfmt::skip]
 pub const BLACKWELL: Kernels = Kernels {
     family: "NVIDIA Blackwell",
-    gemm: 0.450,
-    fp8_gemm: 0.566,
-    block_fp8_gemm: 0.576,
-    fp4_gemm: 0.440,
-    grouped_gemm: 1.000,
-    attention_forward: 0.700,
-    attention_backward: 0.600,
-    softmaxes_backward: 3.0,
-    flash_attention_2: 0.200,
-    vector_bandwidth: 0.485,
-    gather_bandwidth: 0.510,
+    gemm: 0.752,
+    fp8_gemm: 0.714,
+    block_fp8_gemm: 0.764,
+    fp4_gemm: 0.531,
+    grouped_gemm: 1.176,
+    matmul_bandwidth: 0.762,
+    half_depth_bytes: 306.6,
+    attention_forward: 0.835,
+    attention_backward: 0.480,
+    mla_attention: 0.773,
+    softmax: 0.722,
+    softmax_overlap: Overlap::Pipelined,
+    softmaxes_backward: 2.20,
+    attention_ramp_keys: 478.6,
+    attention_block: 128.0,
+    attention_micros: 11.0,
+    flash_attention_2: BLACKWELL_IN_RUN.flash_attention_2,
+    vector_bandwidth: 0.848,
+    gather_bandwidth: 0.430,
+    in_run: BLACKWELL_IN_RUN.rate,
+    fitted_on: "aiconfigurator 095f58a: gemm (2208), attention (2776), cast (176), mla (572), \
+        grouped (432)",
+    in_run_fitted_on: BLACKWELL_IN_RUN.fitted_on,
+};
+
+/// H200.
+#[rustfmt::skip]
+pub const H200: Levels = Levels {
+    gemm: 0.836, fp8_gemm: 0.862, block_fp8_gemm: 0.776, fp4_gemm: 0.500,
+    attention_forward: 0.897, softmax: 0.610,
+};
+
+/// B300.
+#[rustfmt::skip]
+pub const B300: Levels = Levels {
+    gemm: 0.750, fp8_gemm: 0.693, block_fp8_gemm: 0.733, fp4_gemm: 0.347,
+    attention_forward: 0.857, softmax: 0.415,
+};
+
+/// GB200.
+#[rustfmt::skip]
+pub const GB200: Levels = Levels {
+    gemm: 0.748, fp8_gemm: 0.691, block_fp8_gemm: 0.720, fp4_gemm: 0.530,
+    attention_forward: 0.821, softmax: 0.807,
+};
+
+/// GB300.
+#[rustfmt::skip]
+pub const GB300: Levels = Levels {
+    gemm: 0.839, fp8_gemm: 0.770, block_fp8_gemm: 0.824, fp4_gemm: 0.384,
+    attention_forward: 0.949, softmax: 0.445,
+};
+
+// ---- What runs say: written by `cargo xtask calibrate`. ----
+
+/// Steps on A100 and A800.
+#[rustfmt::skip]
+const AMPERE_IN_RUN: InRun = InRun {
+    rate: 0.847,
+    flash_attention_2: 0.678,
+    fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
+        torchtitan (7), vtrain_single (11), zero_bubble (48)",
+};
+
+/// Steps on H100, H800, H200 and H20.
+#[rustfmt::skip]
+const HOPPER_IN_RUN: InRun = InRun {
+    rate: 0.783,
+    flash_attention_2: 0.376,
+    fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
+        llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
+        moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
+};
+
+/// Steps on B200, B300, GB200 and GB300.
+#[rustfmt::skip]
+const BLACKWELL_IN_RUN: InRun = InRun {
+    rate: 0.846,
+    flash_attention_2: 0.130,
     fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
-        moe_modelzoo (3), simumax_b200 (43), torchtitan (4)",
+        moe_modelzoo (3), torchtitan (4)",
 };
 
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 42.9,
-    sync_micros: 160.2,
+    dispatch_micros: 39.6,
+    sync_micros: 139.3,
     syncs: [1.0, 1.0, 0.0],
-    launches_per_expert: 1.000,
+    launches_per_expert: 0.780,
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0010,
+    straggler_sigma: 0.0038,
     fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
         megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
-        nemo_2407 (33), simumax_b200 (43), vtrain_single (11), zero_bubble (48)",
+        nemo_2407 (33), vtrain_single (11), zero_bubble (48)",
 };
 
 /// MindSpeed and MindFormers.
@@ -253,7 +451,7 @@ pub const MINDSPEED: Host = Host {
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0010,
+    straggler_sigma: 0.0038,
     fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
         mindspeed_rc3 (10)",
 };
@@ -267,16 +465,14 @@ pub const FSDP: Host = Host {
     launches_per_expert: 0.500,
     flash_attention_2: true,
     stops_early: true,
-    element_passes: 1.041,
-    straggler_sigma: 0.0090,
+    element_passes: 1.000,
+    straggler_sigma: 0.0176,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks = Clocks {
-    h100_96gb: 0.955, gb200: 0.907, gb300: 1.200, grace_wide: 1.338,
-};
+pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.954 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]

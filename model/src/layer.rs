@@ -3,8 +3,10 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, t TP, R rows of local
 //! experts. An activation element has two bytes.
 
-use crate::choice::{AttentionFlops, ContextParallelAlgo, PositionEmbedding, RecomputeModule};
-use crate::operator::{Block, Cost, Device};
+use crate::choice::{
+    AttentionFlops, ContextParallelAlgo, Framework, PositionEmbedding, RecomputeModule,
+};
+use crate::operator::{Attention, Block, Cost, Device};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
 
@@ -246,6 +248,7 @@ fn attention<T: Tally>(plan: &Plan, device: &Device) -> Layer<T> {
     let addition = device.elementwise(3.0 * residual, 1.0).doing(own * h);
     let residuals = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
     let output = device.linear(tokens, heads * v, h);
+    let query = query + split_heads(plan, device, [heads, groups]);
     Layer {
         norms: norm(plan, device, own, h) * 2.0,
         residuals: norm(plan, device, own, h) * behind + residuals * 2.0,
@@ -299,6 +302,30 @@ fn rotary<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
+/// Copies around the joint projection to queries, keys and values: under GQA queries are copied out
+/// of their groups, values into a tensor of their own, and backward all three gradients into one.
+///
+/// Source: Megatron-Core, `SelfAttention.get_query_key_value_tensors`, and Transformer Engine,
+/// which takes queries, keys and values as they are only where one tensor holds them.
+fn split_heads<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64; 2]) -> Block<T> {
+    let shape = &plan.shape;
+    if shape.mla.is_some() || plan.design().kernel.framework != Framework::Megatron {
+        return Block::default();
+    }
+    let [query, key, value] =
+        [heads * shape.qk_dim as f64, groups * shape.qk_dim as f64, groups * shape.v_dim as f64];
+    let grouped = if shape.groups < shape.heads { query } else { 0.0 };
+    let copy = |width: f64, kernels: f64| {
+        device.elementwise(2.0 * plan.tokens() * width * plan.activation_bytes(), kernels)
+    };
+    let kernels = if shape.groups < shape.heads { 2.0 } else { 1.0 };
+    Block {
+        forward: copy(grouped + value, kernels),
+        input_grad: copy(query + key + value, 1.0),
+        weight_grad: Cost::ZERO,
+    }
+}
+
 /// Norms of query and key heads outside MLA.
 fn head_norms<T: Tally>(plan: &Plan, device: &Device, heads: f64) -> Block<T> {
     if plan.shape.mla.is_some() || !plan.design().transformer.qk_layernorm {
@@ -338,17 +365,19 @@ fn core_attention<T: Tally>(plan: &Plan, device: &Device, [heads, groups]: [f64;
     if !kernel.flash_attention {
         return device.plain_attention(heads, rows, plan.shape.seq as f64, qk, v);
     }
+    // A ring runs one kernel per step.
+    let is_ring = plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p;
+    let steps = if is_ring { plan.sizes.cp as f64 } else { 1.0 };
+    let keys = plan.keys_per_query(AttentionFlops::Causal);
     let mut block: Block<T> =
-        device.flash_attention(heads, rows, plan.keys_per_query(AttentionFlops::Causal), qk, v);
+        device.flash_attention(Attention { heads, rows, keys, widths: [qk, v], kernels: steps });
     // Queries and outputs, keys and values, each once: what stays on the chip is not read again.
     // Backward their gradients as well.
     let moved = rows * (heads + groups * plan.sizes.cp as f64) * (qk + v) * plan.activation_bytes();
     block.forward = block.forward.moving(moved);
     block.input_grad = block.input_grad.moving(2.0 * moved);
-    if plan.sizes.cp > 1 && plan.design().parallel.context_parallel_algo == ContextParallelAlgo::P2p
-    {
-        // A ring runs one kernel per step and rescales its output by the new maximum.
-        let steps = plan.sizes.cp as f64;
+    if steps > 1.0 {
+        // Behind each step but the first the output is rescaled by the new maximum.
         let output = rows * heads * v * plan.activation_bytes();
         let merge = device
             .elementwise(3.0 * output * (steps - 1.0), steps - 1.0)

@@ -22,6 +22,7 @@ extern crate alloc;
 
 pub mod accelerator;
 pub mod alias;
+pub mod burst;
 pub mod calibration;
 pub mod choice;
 pub mod design;

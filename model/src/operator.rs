@@ -1,16 +1,22 @@
 //! What one operator costs on one device: a roofline whose ceiling depends on the shape.
 //!
 //! Matrix products and attention run on the cube unit (tensor cores), everything else on the vector
-//! unit and is bound by memory bandwidth. An operator takes the longer of computing and moving.
-//! Source: Williams et al. 2009.
+//! unit and is bound by memory bandwidth. Computing and moving overlap, but not to the end: matmuls
+//! take the fourth root of the sum of their times' fourth powers, 19 % more than the longer one where
+//! both are equal.
+//! Source: Williams et al. 2009 for the roofline; the power by measured matmuls (see `calibration`).
+
+mod attention;
 
 use core::ops::{Add, AddAssign, Mul};
 
 use crate::accelerator::Accelerator;
-use crate::calibration::ASCEND;
+use crate::calibration::{ASCEND, BLACKWELL, Overlap};
 use crate::choice::{Framework, Precision};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
+
+pub(crate) use attention::Attention;
 
 /// Cost of some operators on one device. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,10 +99,18 @@ pub(crate) struct Device {
     /// FLOP/s of attention, forward and backward.
     attention_forward: f64,
     attention_backward: f64,
-    /// Exponentials/s.
-    exponentials: f64,
+    /// Rate of attention with keys wider than values over that.
+    mla_attention: f64,
+    /// Softmaxes of a score a second, and how much of them runs beside the products.
+    softmaxes: f64,
+    softmax_overlap: Overlap,
     /// Exponentials a score that flash attention's backward waits for.
     softmaxes_backward: f64,
+    /// Keys that each block of queries costs more than it meets, and queries of a block.
+    attention_ramp_keys: f64,
+    attention_block: f64,
+    /// Time of attention beyond its work.
+    attention_launch: f64,
     /// Bytes/s that matmuls draw from memory.
     stream: f64,
     /// Bytes/s that element-wise kernels reach.
@@ -104,6 +118,8 @@ pub(crate) struct Device {
     /// Bytes/s that copies of rows by an index reach.
     gather_bytes: f64,
     cores: f64,
+    /// Share of a core's rate that tiles reach, by size.
+    tile_rates: [f64; 3],
     /// Share of the rate that is left where rows don't start at 16 bytes.
     unaligned: f64,
     /// Depth at which a tile's loading and draining take as long as its product.
@@ -127,18 +143,26 @@ pub(crate) struct Device {
 /// ones reload operands more often than the caches can deliver.
 const TILE_RATES: [f64; 3] = [1.0, 0.92, 0.6];
 
+/// The last of these with 4-bit operands, whose smallest tile of tensor cores is 128 rows high: half
+/// as much, by measured products with few tiles.
+const SMALL_TILE_RATE_4_BIT: f64 = 0.3;
+
 /// Share of the rate that tiles cut along the depth keep: partial sums meet in memory.
 ///
-/// Source: Osama et al. 2023 (Stream-K) for the method; the share is between whole waves and none
-/// lost, by the slices of TP 8 on B200.
-const STREAM_RATE: f64 = 0.75;
+/// Source: Osama et al. 2023 (Stream-K) for the method; measured matmuls of all three families for
+/// the share, which is between whole waves and none lost.
+const STREAM_RATE: f64 = 0.85;
 
-/// Time in which a tile of 128 x 256 is loaded and drained: its product starts when the first
-/// operands have come from memory, and its results leave when the last one is done.
-///
-/// About 2,000 cycles. It is the same on all parts, so that a faster core needs deeper products:
-/// 128 deep on H100 in 16 bits, 50 on A100, 260 on B200 and 250 on Ascend 910B.
-const TILE_SECONDS: f64 = 1.12e-6;
+/// Time between two kernels on the device: msmodeling's static cost of a vector kernel. Measured
+/// matmuls leave 1.8 to 1.9 us on Hopper, Blackwell and A100.
+const LAUNCH_SECONDS: f64 = 2e-6;
+
+/// Share of the core's rate that tiles reach at a precision.
+fn tile_rates(precision: Precision) -> [f64; 3] {
+    let [large, square, small] = TILE_RATES;
+    let is_narrow = precision == Precision::Nvfp4;
+    [large, square, if is_narrow { SMALL_TILE_RATE_4_BIT } else { small }]
+}
 
 /// Share of the rate that a product keeps whose rows don't start at 16 bytes, so that tensor cores
 /// can't load them: that of CUDA cores, whose peak the data sheets have, a sixteenth on A100.
@@ -156,10 +180,28 @@ const UNALIGNED_RATE: f64 = 0.15;
 
 impl Device {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let row: &Accelerator = plan.accelerator();
-        let peak = plan.peak().get() * row.sustained_clock;
+        let (design, row) = (plan.design(), plan.accelerator());
+        let kernels = Self::of(row, design.training.precision, plan.peak().get());
+        let ideal = design.kernel.framework == Framework::Ideal;
+        Self {
+            launch: if ideal { 0.0 } else { LAUNCH_SECONDS },
+            attention_launch: if ideal { 0.0 } else { kernels.attention_launch },
+            grouped: design.kernel.moe_grouped_gemm,
+            // MindSpeed has a switch for it, Transformer Engine always does.
+            fused_accumulation: design.kernel.gmm_add
+                || design.kernel.framework == Framework::Megatron,
+            gradient_bytes: design.memory.gradient_dtype.bytes(),
+            launches_per_expert: plan.host.launches_per_expert,
+            ..kernels
+        }
+    }
+
+    /// The kernels of an accelerator at this precision, whose matrix products have this peak, as
+    /// they are without a plan.
+    pub(crate) fn of(row: &Accelerator, precision: Precision, peak: f64) -> Self {
+        let peak = peak * row.sustained_clock;
         let kernels = &row.kernels;
-        let gemm = match plan.design().training.precision {
+        let gemm = match precision {
             Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => kernels.gemm,
             Precision::Fp8Delayed | Precision::Fp8Tensorwise => kernels.fp8_gemm,
             Precision::Fp8Blockwise | Precision::Mxfp8 => kernels.block_fp8_gemm,
@@ -169,37 +211,32 @@ impl Device {
         let wide_peak = row.bf16_tflops.unwrap_or(row.fp16_tflops) * 1e12 * row.sustained_clock;
         let attention_peak = peak.min(wide_peak);
         let hbm = row.hbm_gb_per_sec * 1e9;
-        let ideal = plan.design().kernel.framework == Framework::Ideal;
         Self {
             gemm: peak * gemm,
             grouped_gemm: kernels.grouped_gemm,
             attention_forward: attention_peak * kernels.attention_forward,
             attention_backward: attention_peak * kernels.attention_backward,
-            exponentials: row.tera_exponentials * 1e12,
+            mla_attention: kernels.mla_attention,
+            softmaxes: row.tera_exponentials * 1e12 * kernels.softmax,
+            softmax_overlap: kernels.softmax_overlap,
             softmaxes_backward: kernels.softmaxes_backward,
-            // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
-            stream: hbm * 0.94,
+            attention_ramp_keys: kernels.attention_ramp_keys,
+            attention_block: kernels.attention_block,
+            attention_launch: kernels.attention_micros * 1e-6,
+            stream: hbm * kernels.matmul_bandwidth,
             vector_bytes: hbm * kernels.vector_bandwidth,
             gather_bytes: hbm * kernels.gather_bandwidth,
             cores: f64::from(row.num_cores),
+            tile_rates: tile_rates(precision),
             unaligned: unaligned_rate(row, peak),
-            half_depth: TILE_SECONDS * peak / f64::from(row.num_cores) / (2.0 * 128.0 * 256.0),
-            operand_bytes: plan.design().training.precision.operand_bytes(),
-            quantised: match plan.design().training.precision {
-                Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
-                Precision::Fp8Delayed => Some([1.0 + 1.0, 1.0]),
-                Precision::Fp8Tensorwise => Some([1.0 + 1.0, 2.0]),
-                Precision::Fp8Blockwise | Precision::Mxfp8 => Some([2.0 + 2.0, 1.0]),
-                Precision::Nvfp4 => Some([2.0 + 4.0 + 1.125, 1.0]),
-            },
-            // msmodeling's static cost of a vector kernel.
-            launch: if ideal { 0.0 } else { 2e-6 },
-            grouped: plan.design().kernel.moe_grouped_gemm,
-            // MindSpeed has a switch for it, Transformer Engine always does.
-            fused_accumulation: plan.design().kernel.gmm_add
-                || plan.design().kernel.framework == Framework::Megatron,
-            gradient_bytes: plan.design().memory.gradient_dtype.bytes(),
-            launches_per_expert: plan.host.launches_per_expert,
+            half_depth: kernels.half_depth_bytes / precision.operand_bytes(),
+            operand_bytes: precision.operand_bytes(),
+            quantised: quantised(precision, kernels.family == BLACKWELL.family),
+            launch: LAUNCH_SECONDS,
+            grouped: true,
+            fused_accumulation: true,
+            gradient_bytes: 4.0,
+            launches_per_expert: 0.0,
         }
     }
 
@@ -215,7 +252,7 @@ impl Device {
             (tiles(64.0, 64.0), 64.0 * 64.0),
         ];
         let mut best = 0.0_f64;
-        for ((tiles, area), rate) in choices.into_iter().zip(TILE_RATES) {
+        for ((tiles, area), rate) in choices.into_iter().zip(self.tile_rates) {
             // Whole waves, or tiles cut along the depth so that every core works to the end.
             let whole = ceil(tiles / self.cores) * self.cores;
             let streamed = tiles.max(self.cores) * (1.0 / STREAM_RATE);
@@ -263,7 +300,7 @@ impl Device {
         let flops = 2.0 * m * k * n * count;
         let compute = flops / (self.gemm * self.shape_efficiency(m, k, n, count) * loading);
         let bytes = count * ((m * k + k * n) * self.operand_bytes + m * n * output_bytes);
-        let tensor = compute.max(bytes / self.stream) + self.launch;
+        let tensor = joined(compute, bytes / self.stream) + self.launch;
         let tally = T::product([m, k, n], count).moving(bytes);
         Cost { tensor, vector: 0.0, flops, launches: 1.0, tally }
     }
@@ -283,6 +320,21 @@ impl Device {
     fn forward_product<T: Tally>(&self, shape: [f64; 3], count: f64, loading: f64) -> Cost<T> {
         let [m, k, _] = shape;
         self.product(shape, count, loading, 2.0) + self.quantise(m * k * count)
+    }
+
+    /// One product of operands that are there, its output in 16 bits.
+    pub(crate) fn bare_product<T: Tally>(&self, [m, k, n]: [f64; 3]) -> Cost<T> {
+        self.product([m, k, n], 1.0, self.aligned(k) * self.aligned(n), 2.0)
+    }
+
+    /// The same of `count` experts with m rows each, as one kernel.
+    pub(crate) fn bare_grouped_product<T: Tally>(
+        &self,
+        [m, k, n]: [f64; 3],
+        count: f64,
+    ) -> Cost<T> {
+        let loading = self.aligned(k) * self.aligned(n) * self.grouped_gemm;
+        self.product([m, k, n], count, loading, 2.0)
     }
 
     /// `count` linear layers, m rows each, at this share of the rate. The widths k and n are
@@ -314,16 +366,17 @@ impl Device {
         }
     }
 
-    /// Making narrower elements of 16-bit ones, both ways round: rows for this product, columns for
-    /// the weight's gradient.
+    /// Making narrower elements of 16-bit ones: rows for this product, columns for the weight's
+    /// gradient. The kernel in front writes 16 bits.
     ///
-    /// With the scale of steps before (delayed) the kernel in front writes them. A scale of the
-    /// tensor itself takes a kernel for the largest size and one that converts; what they read is
-    /// taken to be in the cache still. Scales of blocks are found by the kernel that reads the
-    /// tensor and converts. 4-bit elements pass a Hadamard transform first.
+    /// With the scale of steps before (delayed) one kernel reads them, writes rows and, but for
+    /// Blackwell, whose tensor cores take 8-bit operands either way round, columns. A scale of the
+    /// tensor itself takes a kernel for the largest element first; what the second one reads is
+    /// taken to be in the cache still. Scales of blocks are found by the kernel that converts, rows'
+    /// and columns' apart; on Blackwell another one brings them into the tensor cores' layout. 4-bit
+    /// elements pass a Hadamard transform first.
     ///
-    /// Source: Transformer Engine, `recipe`. Megatron-Bridge's dense runs with a scale per tensor
-    /// are 4 to 6 % faster than those with scales of blocks: their reads can't be from memory.
+    /// Source: Transformer Engine, `recipe` and `is_non_tn_fp8_gemm_supported`.
     fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {
         match self.quantised {
             None => Cost::ZERO,
@@ -349,78 +402,6 @@ impl Device {
         self.linears([m, k, n], 1.0, self.grouped_gemm.min(1.0), true) * count
     }
 
-    /// Flash attention over `rows` queries per head that meet `keys` keys on average.
-    ///
-    /// Forward two products, of scores (as deep as queries are wide) and of values. Backward five:
-    /// three are as deep or as wide as queries, since scores are computed again, two as values;
-    /// where both are as wide, 2.5 times the forward. The softmax takes one exponential a score
-    /// forward; backward it is computed again, and its gradient waits too
-    /// ([`Kernels::softmaxes_backward`]). Cube and vector unit wait for each other, so that short
-    /// heads pay more for the softmax.
-    ///
-    /// Source: FlashAttention-2 and -3, whose causal rates at head dimensions 64 and 128 differ by
-    /// 1.0 to 1.3 exponentials forward. On Hopper the products' rates are those of cuDNN, which
-    /// Transformer Engine calls there: 539 and 516 TFLOPS at 16,384 tokens and heads of 128 (Shah
-    /// et al. 2024, figures 5 and 6; the backward without a mask).
-    ///
-    /// [`Kernels::softmaxes_backward`]: crate::calibration::Kernels::softmaxes_backward
-    pub(crate) fn flash_attention<T: Tally>(
-        &self,
-        heads: f64,
-        rows: f64,
-        keys: f64,
-        qk: f64,
-        v: f64,
-    ) -> Block<T> {
-        let scores = heads * rows * keys;
-        let flops = |qk_times: f64, v_times: f64| 2.0 * scores * (qk * qk_times + v * v_times);
-        let pass = |flops: f64, rate: f64, softmaxes: f64, tally: T| Cost {
-            tensor: flops / rate + scores * softmaxes / self.exponentials + self.launch,
-            vector: 0.0,
-            flops,
-            launches: 1.0,
-            tally,
-        };
-        let products = |qk_times: f64, v_times: f64| {
-            T::product([rows, qk, keys], heads * qk_times)
-                + T::product([rows, keys, v], heads * v_times)
-        };
-        Block {
-            forward: pass(flops(1.0, 1.0), self.attention_forward, 1.0, products(1.0, 1.0)),
-            input_grad: pass(
-                flops(3.0, 2.0),
-                self.attention_backward,
-                self.softmaxes_backward,
-                products(3.0, 2.0),
-            ),
-            weight_grad: Cost::ZERO,
-        }
-    }
-
-    /// Attention with its score matrix in memory, all `keys` of the sequence computed.
-    ///
-    /// Two products forward, four backward; the softmax, mask and dropout pass over the scores
-    /// about five times forward and four times backward.
-    pub(crate) fn plain_attention<T: Tally>(
-        &self,
-        heads: f64,
-        rows: f64,
-        keys: f64,
-        qk: f64,
-        v: f64,
-    ) -> Block<T> {
-        let scores = heads * rows * keys;
-        let product = |shape, width| self.product(shape, heads, self.aligned(width), 2.0);
-        let products: Cost<T> = product([rows, qk, keys], qk) + product([rows, keys, v], v);
-        // One operation a score and pass.
-        let passes = |count: f64| self.elementwise(scores * 2.0 * count, 3.0).doing(scores * count);
-        Block {
-            forward: products + passes(5.0),
-            input_grad: products * 2.0 + passes(4.0),
-            weight_grad: Cost::ZERO,
-        }
-    }
-
     /// Copies of rows by an index that move this many bytes in this many kernels.
     pub(crate) fn gather<T: Tally>(&self, bytes: f64, kernels: f64) -> Cost<T> {
         Cost {
@@ -442,6 +423,27 @@ impl Device {
             tally: T::passing(bytes),
         }
     }
+}
+
+/// Traffic of making one narrow element of a 16-bit one, both ways round, and its kernels; none in
+/// 16 bits. See [`Device::quantise`].
+fn quantised(precision: Precision, is_blackwell: bool) -> Option<[f64; 2]> {
+    // Rows alone where tensor cores take 8-bit operands either way round.
+    let written = if is_blackwell { 1.0 } else { 1.0 + 1.0 };
+    match precision {
+        Precision::Bf16 | Precision::Fp16 | Precision::Fp32 => None,
+        Precision::Fp8Delayed => Some([2.0 + written, 1.0]),
+        Precision::Fp8Tensorwise => Some([2.0 + written, 2.0]),
+        Precision::Fp8Blockwise => Some([2.0 + 1.0 + 1.0 + 2.0 * 4.0 / 128.0, 1.0]),
+        Precision::Mxfp8 => Some([2.0 + 1.0 + 1.0 + 2.0 / 32.0, 2.0]),
+        Precision::Nvfp4 => Some([2.0 + 4.0 + 1.125, 1.0]),
+    }
+}
+
+/// Time of two things that run beside each other, but not to the end.
+fn joined(one: f64, other: f64) -> f64 {
+    let (one, other) = (one * one, other * other);
+    libm::sqrt(libm::sqrt(one * one + other * other))
 }
 
 /// From here on every `f64` is whole, so that a count below it, added, is rounded to one.

@@ -229,10 +229,11 @@ struct Roofs {
     vector: Option<FlopsPerSecond>,
 }
 
-const PRODUCT: &str = "max(2 m k n / (peak x best product x tiles and alignment), bytes / memory \
-                       stream) + launch, for each kernel";
-const FLASH: &str = "2 heads x rows x keys x (qk + v) / attention rate + scores x softmaxes / \
-                     exponentials per second + launch; backward 3 qk + 2 v in place of qk + v";
+const PRODUCT: &str = "(compute^4 + moving^4)^(1/4) + launch, for each kernel; compute = 2 m k n / \
+                       (peak x best product x tiles and alignment), moving = bytes / memory stream";
+const FLASH: &str = "(products joined with softmax) x (1 + ramp / keys) x waves + launch; products \
+                     = 2 heads x rows x keys x (qk + v) / attention rate, backward 3 qk + 2 v; \
+                     softmax = scores x softmaxes / exponentials per second";
 const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
 const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
 

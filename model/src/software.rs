@@ -127,6 +127,7 @@ const BEST_VECTOR: f64 = 0.9;
 ///
 /// Without a framework kernels reach the best that was measured, and the host costs nothing.
 pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut Host) {
+    accelerator.sustained_clock *= kernel.sustained_clock;
     limit(kernel, accelerator, host);
     let kernels = &mut accelerator.kernels;
     let dated = kernel.software.rates().filter(|_| kernel.framework != Framework::Ideal);
@@ -161,8 +162,9 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
     }
 }
 
-/// The constants' own limits: no matmul is faster than the best that was measured on the part,
-/// whatever its family reaches, and attention is of the library that the framework calls.
+/// From bursts to steps, and the constants' own limits: no matmul is faster than the best that was
+/// measured on the part, whatever its family reaches, and attention is of the library that the
+/// framework calls.
 fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
     let kernels = &mut accelerator.kernels;
     if kernel.framework == Framework::Ideal {
@@ -177,15 +179,27 @@ fn limit(kernel: &Kernel, accelerator: &mut Accelerator, host: &Host) {
         ] {
             *product = best;
         }
-        kernels.grouped_gemm = 1.0;
+        (kernels.grouped_gemm, kernels.mla_attention, kernels.softmax) = (1.0, 1.0, 1.0);
         (kernels.vector_bandwidth, kernels.gather_bandwidth) = (BEST_VECTOR, BEST_VECTOR);
         return;
     }
     // A part that sustains a higher clock still does no better than the best matmul.
     let most = accelerator.best_gemm_fraction / accelerator.sustained_clock;
-    kernels.gemm = (kernels.gemm * accelerator.wide_rate).min(most);
+    let rate = kernels.in_run;
+    for level in [
+        &mut kernels.fp8_gemm,
+        &mut kernels.block_fp8_gemm,
+        &mut kernels.fp4_gemm,
+        &mut kernels.softmax,
+        &mut kernels.matmul_bandwidth,
+        &mut kernels.vector_bandwidth,
+        &mut kernels.gather_bandwidth,
+    ] {
+        *level *= rate;
+    }
+    kernels.gemm = (kernels.gemm * rate).min(most);
     let library = if host.flash_attention_2 { kernels.flash_attention_2 } else { 1.0 };
-    kernels.attention_forward = kernels.attention_forward.min(most) * library;
-    kernels.attention_backward = kernels.attention_backward.min(most) * library;
+    kernels.attention_forward = (kernels.attention_forward * rate).min(most) * library;
+    kernels.attention_backward = (kernels.attention_backward * rate).min(most) * library;
     kernels.vector_bandwidth /= host.element_passes;
 }

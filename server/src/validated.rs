@@ -51,11 +51,11 @@ pub(crate) fn provenance() -> Provenance {
 }
 
 /// A report as JSON, with the names of its fields.
-pub(crate) fn json(report: &Validation, from: &Provenance) -> String {
+pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String {
     #[derive(serde::Serialize)]
-    struct Sent<'a> {
+    struct Sent<'a, R> {
         #[serde(flatten)]
-        report: &'a Validation,
+        report: &'a R,
         provenance: Tree,
     }
     let sent = Sent { report, provenance: from.tree() };

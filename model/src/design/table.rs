@@ -484,6 +484,11 @@ Kernel kernel {
             "How often the host reads sizes back in a MoE layer and micro-batch: forward, a \
              recomputation that dispatches again, and backward together; none is the state's")
             .source(HUAWEI_OPERATORS);
+    sustained_clock: f64 = 1.0,
+        knob("Sustained clock", Real(0.1, 1.5),
+            "Rate of matrix products and attention that these devices sustain under their power \
+             and cooling, over that of others of their part")
+            .source(SIMUMAX);
     flash_attention: bool = true,
         knob("Flash attention", Flag, "Attention without a score matrix in memory")
             .source(FLASH_ATTENTION);

@@ -1,5 +1,7 @@
 //! `moescape validate`: published runs beside what the model predicts for them.
 
+mod kernels;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -28,6 +30,9 @@ pub(super) struct Arguments {
     /// Only runs of this source
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
+    /// Measured kernels instead of runs
+    #[arg(long, conflicts_with_all = ["runs", "source"])]
+    kernels: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -38,14 +43,28 @@ pub(super) struct Arguments {
 
 /// Prints every run with its prediction, and how well they agree.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.kernels {
+        let report = validation::kernels::validate();
+        return print(arguments, &report, kernels::text, &report.targets);
+    }
     let report = report(arguments)?;
+    print(arguments, &report, text, &report.summary.targets)
+}
+
+/// Prints a report; with `--check` a missed target is a failure.
+fn print<R: serde::Serialize>(
+    arguments: &Arguments,
+    report: &R,
+    text: fn(&R) -> String,
+    targets: &[Target],
+) -> Result<(), Failure> {
     let text = if arguments.json {
-        validated::json(&report, &validated::provenance())
+        validated::json(report, &validated::provenance())
     } else {
-        text(&report)
+        text(report)
     };
     output::result(&text)?;
-    let missed = report.summary.targets.iter().filter(|target| !target.met);
+    let missed = targets.iter().filter(|target| !target.met);
     let missed: Vec<String> = missed.map(missed_line).collect();
     if arguments.check && !missed.is_empty() { Err(Failure::Missed(missed)) } else { Ok(()) }
 }

@@ -1,17 +1,20 @@
 //! Fits the model's constants to published runs, and measures how far they then are off on runs
 //! that were kept out.
 //!
-//! The constants are those of [`model::calibration`]: one set for each family of accelerators and
-//! each framework. The fit minimises the sum over runs of a loss that grows like the square of a
+//! The constants are those of [`model::calibration`]. What kernels reach in bursts comes first and
+//! from measured kernels alone ([`kernels`]). Runs then say how much slower they are inside a
+//! step, one rate for each family, and what each framework's host costs. That fit minimises the sum over runs of a loss that grows like the square of a
 //! small error and like a large error itself, so that a few runs that the model can't describe
 //! don't bend it; a source with n runs counts like n^0.9 runs. It moves one constant at a time, up
 //! or down, with steps that shrink: no randomness, the same runs give the same constants.
+
+pub mod kernels;
 
 use std::collections::BTreeSet;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
-    AMPERE, BLACKWELL, CLOCKS, FSDP, HOPPER, Host, Kernels, MEGATRON, MINDSPEED,
+    AMPERE, BLACKWELL, CLOCKS, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED,
 };
 use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
@@ -22,42 +25,40 @@ use crate::{convention, expression, score};
 /// The constants under fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constants {
-    /// Of the families Ampere, Hopper and Blackwell; Ascend's are its state of the software.
-    pub kernels: [Kernels; 3],
+    /// Of the families Ampere, Hopper and Blackwell; Ascend's rates are those of steps.
+    pub in_run: [InRun; 3],
     /// Of Megatron, MindSpeed and FSDP.
     pub hosts: [Host; 3],
-    /// Sustained clocks of H100 96 GB, GB200 and GB300.
-    pub clocks: [f64; 3],
-    /// Rate of 16-bit products on GB200 and GB300 against B200's.
-    pub grace_wide: f64,
+    /// Sustained clock of H100 96 GB, of which no table has kernels.
+    pub h100_96gb: f64,
 }
 
-/// The accelerators whose sustained clocks are fitted, in their order.
-const CLOCKED: [AcceleratorId; 3] =
-    [AcceleratorId::H100With96gb, AcceleratorId::Gb200, AcceleratorId::Gb300];
+/// The families, in the order of [`Constants::in_run`].
+const FAMILIES: [Kernels; 3] = [AMPERE, HOPPER, BLACKWELL];
 
 impl Constants {
     /// What the model holds now.
     #[must_use]
     pub fn current() -> Self {
         Self {
-            kernels: [AMPERE, HOPPER, BLACKWELL],
+            in_run: FAMILIES.map(|kernels| InRun {
+                rate: kernels.in_run,
+                flash_attention_2: kernels.flash_attention_2,
+                fitted_on: kernels.in_run_fitted_on,
+            }),
             hosts: [MEGATRON, MINDSPEED, FSDP],
-            clocks: [CLOCKS.h100_96gb, CLOCKS.gb200, CLOCKS.gb300],
-            grace_wide: CLOCKS.grace_wide,
+            h100_96gb: CLOCKS.h100_96gb,
         }
     }
 
-    /// Where every fit starts, so that it doesn't depend on the one before: round numbers, and the
-    /// rates of attention, which are from their publications and stay.
+    /// Where every fit starts, so that it doesn't depend on the one before: round numbers.
+    ///
+    /// Long, shared steps run at about 1 / 1.2 of bursts.
     #[must_use]
     pub fn start() -> Self {
         let mut start = Self::current();
-        for kernels in &mut start.kernels {
-            kernels.gemm = 0.7;
-            (kernels.fp8_gemm, kernels.block_fp8_gemm, kernels.fp4_gemm) = (0.6, 0.6, 0.45);
-            kernels.flash_attention_2 = 0.5;
-            (kernels.vector_bandwidth, kernels.gather_bandwidth) = (0.5, 0.5);
+        for in_run in &mut start.in_run {
+            (in_run.rate, in_run.flash_attention_2) = (1.0 / 1.2, 0.5);
         }
         for (host, dispatch_micros) in start.hosts.iter_mut().zip([40.0, 30.0, 20.0]) {
             host.dispatch_micros = dispatch_micros;
@@ -65,79 +66,37 @@ impl Constants {
             host.straggler_sigma = 0.003;
         }
         (start.hosts[0].sync_micros, start.hosts[2].sync_micros) = (300.0, 300.0);
-        start.hosts[2].element_passes = 1.2;
-        start.clocks = [1.0; 3];
-        start.grace_wide = 1.0;
+        start.h100_96gb = 1.0;
         start
     }
 }
 
 /// A constant that the fit may move, and how far.
 struct Free {
+    name: &'static str,
     get: fn(&mut Constants, usize) -> &mut f64,
     count: usize,
     least: f64,
     most: fn(usize) -> f64,
 }
 
-/// The first part of each family, whose row has the best that was measured.
-fn first_part(family: usize) -> &'static Accelerator {
-    let parts = [AcceleratorId::A100Sxm80gb, AcceleratorId::H100Sxm80gb, AcceleratorId::B200];
-    parts[family].row()
-}
-
-/// The best measured element-wise kernels of each family, as a share of the memory bandwidth.
-/// Source: limulidae, 43 % on A800 in PyTorch, whose fused kernels do better.
-const BEST_VECTOR: [f64; 3] = [0.85, 0.85, 0.85];
-
-/// The best measured copies of rows by an index, likewise. Source: SimuMax, B200: permutation
-/// reaches 0.50 forward and 0.51 backward; elsewhere no more than element-wise kernels.
-const BEST_GATHER: [f64; 3] = [0.85, 0.85, 0.51];
-
 static FREE: &[Free] = &[
     Free {
-        get: |constants, index| &mut constants.kernels[index].gemm,
+        name: "rate inside steps",
+        get: |constants, index| &mut constants.in_run[index].rate,
         count: 3,
-        least: 0.3,
-        most: |family| first_part(family).best_gemm_fraction,
+        least: 0.4,
+        most: |_| 1.1,
     },
     Free {
-        get: |constants, index| &mut constants.kernels[index].fp8_gemm,
-        count: 3,
-        least: 0.3,
-        most: |family| first_part(family).best_fp8_gemm_fraction,
-    },
-    Free {
-        get: |constants, index| &mut constants.kernels[index].block_fp8_gemm,
-        count: 3,
-        least: 0.3,
-        most: |family| first_part(family).best_fp8_gemm_fraction,
-    },
-    Free {
-        get: |constants, index| &mut constants.kernels[index].fp4_gemm,
-        count: 3,
-        least: 0.2,
-        most: |_| 0.75,
-    },
-    Free {
-        get: |constants, index| &mut constants.kernels[index].vector_bandwidth,
-        count: 3,
-        least: 0.3,
-        most: |index| BEST_VECTOR[index],
-    },
-    Free {
-        get: |constants, index| &mut constants.kernels[index].gather_bandwidth,
-        count: 3,
-        least: 0.1,
-        most: |index| BEST_GATHER[index],
-    },
-    Free {
+        name: "dispatch",
         get: |constants, index| &mut constants.hosts[index].dispatch_micros,
         count: 3,
         least: 1.0,
         most: |_| 100.0,
     },
     Free {
+        name: "read-back",
         // MindSpeed's is of the state of the software.
         get: |constants, index| &mut constants.hosts[2 * index].sync_micros,
         count: 2,
@@ -146,24 +105,21 @@ static FREE: &[Free] = &[
         most: |_| 2_100.0,
     },
     Free {
+        name: "launches per expert",
         get: |constants, _| &mut constants.hosts[0].launches_per_expert,
         count: 1,
         least: 0.01,
         most: |_| 1.0,
     },
     Free {
-        get: |constants, index| &mut constants.kernels[index].flash_attention_2,
+        name: "FlashAttention-2",
+        get: |constants, index| &mut constants.in_run[index].flash_attention_2,
         count: 3,
-        least: 0.2,
+        least: 0.1,
         most: |_| 1.0,
     },
     Free {
-        get: |constants, index| &mut constants.hosts[2 + index].element_passes,
-        count: 1,
-        least: 1.0,
-        most: |_| 3.0,
-    },
-    Free {
+        name: "straggler spread",
         // MindSpeed's runs are too small to tell: it gets Megatron's.
         get: |constants, index| &mut constants.hosts[2 * index].straggler_sigma,
         count: 2,
@@ -171,12 +127,12 @@ static FREE: &[Free] = &[
         most: |_| 0.05,
     },
     Free {
-        get: |constants, index| &mut constants.clocks[index],
-        count: 3,
+        name: "clock of H100 96 GB",
+        get: |constants, _| &mut constants.h100_96gb,
+        count: 1,
         least: 0.7,
         most: |_| 1.2,
     },
-    Free { get: |constants, _| &mut constants.grace_wide, count: 1, least: 0.8, most: |_| 1.6 },
 ];
 
 /// A run that is expressed, with what the fit needs of it.
@@ -197,7 +153,8 @@ pub struct Case<'a> {
     weight: f64,
 }
 
-/// The runs that count towards the targets and are expressed.
+/// The runs that count towards the targets and are expressed; those whose devices' clock is an
+/// input say nothing of their family's rate.
 #[must_use]
 pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
     let mut cases: Vec<Case<'_>> = runs
@@ -206,6 +163,9 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
         .filter_map(|run| {
             let plan = expression::of(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;
+            if plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits() {
+                return None;
+            }
             let quick = quick(&plan);
             let design = plan.design();
             Some(Case {
@@ -275,15 +235,13 @@ impl Constants {
     /// The accelerator and host of a plan with these constants.
     fn of(&self, plan: &Plan) -> (Accelerator, Host) {
         let mut row = *plan.design().cluster.accelerator.row();
-        if let Some(kernels) = self.kernels.iter().find(|set| set.family == row.kernels.family) {
-            row.kernels = *kernels;
+        let family = FAMILIES.iter().position(|set| set.family == row.kernels.family);
+        if let Some(family) = family {
+            row.kernels.in_run = self.in_run[family].rate;
+            row.kernels.flash_attention_2 = self.in_run[family].flash_attention_2;
         }
-        let accelerator = plan.design().cluster.accelerator;
-        if let Some(index) = CLOCKED.iter().position(|clocked| *clocked == accelerator) {
-            row.sustained_clock = self.clocks[index];
-        }
-        if [AcceleratorId::Gb200, AcceleratorId::Gb300].contains(&accelerator) {
-            row.wide_rate = self.grace_wide;
+        if plan.design().cluster.accelerator == AcceleratorId::H100With96gb {
+            row.sustained_clock = self.h100_96gb;
         }
         let host = match plan.design().kernel.framework {
             Framework::Mindspeed => self.hosts[1],
@@ -318,6 +276,22 @@ impl Constants {
         };
         cases.iter().map(of).sum()
     }
+}
+
+/// The fitted constants that stand at the end of what they may be: something else is missing there.
+#[must_use]
+pub fn at_bounds(constants: &Constants) -> Vec<String> {
+    let mut constants = constants.clone();
+    let mut found = vec![];
+    for free in FREE {
+        for index in 0..free.count {
+            let value = *(free.get)(&mut constants, index);
+            if value <= free.least * 1.001 || value >= (free.most)(index) / 1.001 {
+                found.push(format!("{} {index}: {value}", free.name));
+            }
+        }
+    }
+    found
 }
 
 /// The constants that fit these runs best, from a start; the cases are settled.
@@ -376,4 +350,11 @@ pub fn framework(index: usize) -> &'static str {
     [Framework::Megatron, Framework::Mindspeed, Framework::Fsdp]
         .get(index)
         .map_or("", |framework| framework.name())
+}
+
+/// The family of accelerators whose constants have this name.
+#[must_use]
+pub fn family(name: &str) -> &'static str {
+    let index = ["AMPERE", "HOPPER", "BLACKWELL"].iter().position(|known| *known == name);
+    index.map_or("", |index| FAMILIES[index].family)
 }

@@ -4,7 +4,8 @@
 //! `runs` the crate makes that report: it reads [`runs`], expresses each as a design (its
 //! architecture, hardware, layout and, where the source leaves something open, one documented
 //! table of assumptions), predicts it, converts the prediction to the source's own metric and
-//! scores it. What can't be expressed is refused with the reason, never guessed.
+//! scores it. What can't be expressed is refused with the reason, never guessed. [`kernels`] does
+//! the same with measured times of single kernels.
 
 #[cfg(feature = "runs")]
 pub mod anchors;

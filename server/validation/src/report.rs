@@ -89,9 +89,10 @@ pub struct Summary {
     pub expressible: usize,
     /// Of these, rows with a prediction.
     pub expressed: usize,
-    /// The scores of all expressed rows.
+    /// The scores of all expressed rows, but for those whose devices' clock is an input.
     pub all: Score,
-    /// By metric, accelerator, source and precision.
+    /// By metric, accelerator, source and precision; rows whose devices' clock is an input have a
+    /// group of their source alone.
     pub groups: Vec<Group>,
     /// Rank correlations of published sweeps of eight rows or more.
     pub sweeps: Vec<Sweep>,

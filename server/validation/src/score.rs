@@ -9,6 +9,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 use model::choice::Choice;
+use model::design::KnobId;
 use model::{MODEL_VERSION, Plan, estimate, link};
 
 use crate::expression::{Expressed, Refusal};
@@ -152,13 +153,17 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
     let expressible = candidates.iter().filter(|row| !row.is_inexpressible).count();
     let expressed: Vec<&Row> =
         scored.iter().map(|scored| &scored.row).filter(|row| row.scored).collect();
+    let (given, own): (Vec<&Row>, Vec<&Row>) =
+        expressed.iter().copied().partition(|row| has_own_clock(row));
+    let mut groups = groups::groups(&own);
+    groups.extend(groups::apart(&given));
     let mut summary = Summary {
         rows: scored.len(),
         candidates: candidates.len(),
         expressible,
         expressed: expressed.len(),
-        all: statistics::score(&expressed),
-        groups: groups::groups(&expressed),
+        all: statistics::score(&own),
+        groups,
         sweeps: groups::sweeps(&expressed),
         pairs: pairs::pairs(scored),
         left_out: left_out::scores(scored),
@@ -169,6 +174,13 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
     let rows: Vec<&Row> = scored.iter().map(|scored| &scored.row).collect();
     summary.targets = targets::targets(&summary, &rows);
     summary
+}
+
+/// Is the clock that its devices sustain an input? Such rows are reported apart: they say nothing of
+/// how well a part's rates are known.
+fn has_own_clock(row: &Row) -> bool {
+    let design = row.design.as_deref().unwrap_or_default();
+    design.contains(KnobId::sustained_clock.id().as_str())
 }
 
 /// Reasons for refusing rows, the most frequent first.

@@ -1,10 +1,11 @@
 //! `cargo xtask calibrate`: fits the model's constants to the published runs and writes them, with
 //! what they were fitted on and the errors of runs that were kept out, into the model.
 //!
-//! `--memory` leaves the fit out and writes the errors of the peak memory anew, which no fitted
-//! constant has a part in. `--collectives` prints the constants of collectives and of the kernels of
-//! expert parallelism, fitted to one half of the measured ones; they stand in the model's `fabric`.
-//! `--dry-run` prints instead of writing.
+//! `--kernels` writes the levels of kernels instead, which are fitted on measured kernels alone; the
+//! constants of runs rest on them, so that this comes first. `--collectives` prints the constants of
+//! collectives and of the kernels of expert parallelism, fitted to one half of the measured ones;
+//! they stand in the model's `fabric`. `--memory` leaves the fits out and writes the errors of the
+//! peak memory anew, which no fitted constant has a part in. `--dry-run` prints instead of writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,15 +14,19 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use model::calibration::{Host, Kernels, Spread};
+use model::calibration::{Host, InRun, Levels, Spread};
+use validation::calibrate::kernels::{self, Family};
 use validation::calibrate::{self, Case, Constants};
 use validation::kernels::{collective, deepep};
 use validation::left_out::{self, LeftOut};
 use validation::ranges::{self, Sourced};
 use validation::{anchors, peaks, runs, validate};
 
-/// What the table starts with; above it stand types, by hand.
-const MARK: &str = "// ---- What follows is written by `cargo xtask calibrate`. ----";
+/// What the levels of kernels start with; above them stand types, by hand.
+const KERNELS_MARK: &str =
+    "// ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----";
+/// What the constants of runs start with, and where the levels of kernels end.
+const MARK: &str = "// ---- What runs say: written by `cargo xtask calibrate`. ----";
 /// What its last part starts with: the errors of the peak memory.
 const MEMORY_MARK: &str = "/// Errors of the peak memory";
 /// The width of a line of source.
@@ -45,26 +50,54 @@ fn run() -> io::Result<()> {
         let text = collective::fit() + &deepep::fit();
         return io::stdout().write_all(text.as_bytes());
     }
-    let fitted = if has("--memory") { None } else { Some(Fitted::new()?) };
-    let (mark, table) = match &fitted {
-        None => (MEMORY_MARK, memory()),
-        Some(fitted) => (MARK, fitted.table.clone() + &memory()),
+    let is_of_runs = !has("--kernels") && !has("--memory");
+    let fitted = if is_of_runs { Some(Fitted::new()?) } else { None };
+    let (marks, table) = match &fitted {
+        Some(fitted) => ([MARK, ""], fitted.table.clone() + &memory()),
+        None if has("--kernels") => ([KERNELS_MARK, MARK], levels()),
+        None => ([MEMORY_MARK, ""], memory()),
     };
     if has("--dry-run") {
         return io::stdout().write_all(table.as_bytes());
     }
     let path = path_to("../../model/src/calibration.rs");
+    let lost = || io::Error::other(format!("{} has lost a mark", path.display()));
     let text = fs::read_to_string(&path)?;
-    let Some((above, _)) = text.split_once(mark) else {
-        return Err(io::Error::other(format!("{} has lost its mark", path.display())));
-    };
-    fs::write(&path, format!("{above}{table}"))?;
+    let [start, end] = marks;
+    let (above, rest) = text.split_once(start).ok_or_else(lost)?;
+    let below = if end.is_empty() { "" } else { &rest[rest.find(end).ok_or_else(lost)?..] };
+    fs::write(&path, format!("{above}{table}{below}"))?;
     if let Some(fitted) = fitted {
         fs::write(path_to("../../model/src/anchor/table.rs"), fitted.anchors)?;
         fs::write(path_to("runs/left_out.csv"), fitted.left_out)?;
     }
     Ok(())
 }
+
+/// The levels of kernels.
+fn levels() -> String {
+    let mut text = format!("{KERNELS_MARK}\n\n");
+    let families = kernels::fit();
+    for ((name, words), family) in FAMILIES.into_iter().zip(&families) {
+        write_kernels(&mut text, name, words, family);
+    }
+    let [_, hopper, blackwell] = families.as_slice() else { return text };
+    let parts = [&hopper.levels[1..], &blackwell.levels[1..]].concat();
+    for (name, levels) in PARTS.into_iter().zip(&parts) {
+        write_levels(&mut text, name, levels);
+    }
+    text
+}
+
+/// The families' names in the table, and what they are.
+const FAMILIES: [(&str, &str); 3] = [
+    ("AMPERE", "A100 and A800."),
+    ("HOPPER", "H100, H800, H200 and H20."),
+    ("BLACKWELL", "B200, B300, GB200 and GB300."),
+];
+
+/// The parts with levels of their own, as their families have them.
+const PARTS: [&str; 4] = ["H200", "B300", "GB200", "GB300"];
 
 /// A file by its place beside this crate.
 fn path_to(place: &str) -> PathBuf {
@@ -143,13 +176,8 @@ fn written(spread: &Spread) -> String {
 
 fn table(constants: &Constants, cases: &[Case<'_>], spreads: &[Spread], pairs: &Spread) -> String {
     let mut text = String::new();
-    let families = [
-        ("AMPERE", "A100 and A800."),
-        ("HOPPER", "H100, H800, H200 and H20."),
-        ("BLACKWELL", "B200, B300, GB200 and GB300."),
-    ];
-    for ((name, words), kernels) in families.into_iter().zip(&constants.kernels) {
-        write_kernels(&mut text, name, words, kernels, cases);
+    for ((name, words), in_run) in FAMILIES.into_iter().zip(&constants.in_run) {
+        write_in_run(&mut text, name, words, in_run, cases);
     }
     let hosts = [
         ("MEGATRON", "Megatron-Core."),
@@ -159,13 +187,11 @@ fn table(constants: &Constants, cases: &[Case<'_>], spreads: &[Spread], pairs: &
     for (index, ((name, words), host)) in hosts.into_iter().zip(&constants.hosts).enumerate() {
         write_host(&mut text, name, words, host, cases, index);
     }
-    let [h100_96gb, gb200, gb300] = constants.clocks;
     let _ = writeln!(
         text,
-        "/// Sustained clocks.\n#[rustfmt::skip]\npub const CLOCKS: Clocks = Clocks {{\n    \
-         h100_96gb: {h100_96gb:.3}, gb200: {gb200:.3}, gb300: {gb300:.3}, grace_wide: {:.3},\n\
-         }};\n",
-        constants.grace_wide
+        "/// Sustained clocks.\n#[rustfmt::skip]\npub const CLOCKS: Clocks = Clocks {{ h100_96gb: \
+         {:.3} }};\n",
+        constants.h100_96gb
     );
     text.push_str(
         "/// Errors of the step time by family and kind of model, all families together last.\n\
@@ -194,47 +220,92 @@ fn fitted_on<'a>(cases: impl Iterator<Item = &'a Case<'a>>) -> String {
     if sources.is_empty() {
         return "\"estimate: no run with it\"".to_owned();
     }
-    let last = sources.len() - 1;
+    let words: Vec<String> =
+        sources.into_iter().map(|(name, rows)| format!("{name} ({rows})")).collect();
+    wrapped(&words.join(", "))
+}
+
+/// Text as a string of Rust that keeps within the width of a line, broken behind commas.
+fn wrapped(words: &str) -> String {
     let mut text = String::from("\"");
     let mut columns = "    fitted_on: \"".len();
-    for (index, (name, rows)) in sources.into_iter().enumerate() {
-        let comma = if index < last { "," } else { "\"" };
-        let word = format!("{name} ({rows}){comma}");
+    let mut parts = words.split_inclusive(", ").peekable();
+    while let Some(part) = parts.next() {
+        let end = if parts.peek().is_some() { "" } else { "\"" };
         // A backslash follows where the line breaks.
-        if columns + word.len() + " \\".len() > COLUMNS {
+        if columns + part.trim_end().len() + end.len() + " \\".len() > COLUMNS {
             text.push_str("\\\n        ");
             columns = 8;
         }
-        columns += word.len() + 1;
-        text.push_str(&word);
-        if index < last {
-            text.push(' ');
-        }
+        columns += part.len();
+        text.push_str(part);
+        text.push_str(end);
     }
     text
 }
 
-fn write_kernels(text: &mut String, name: &str, words: &str, set: &Kernels, cases: &[Case<'_>]) {
-    let source = fitted_on(cases.iter().filter(|case| case.family == set.family));
+fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
+    let set = &family.kernels;
+    let kinds: Vec<String> =
+        family.fitted_on.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+    let source = wrapped(&format!("aiconfigurator 095f58a: {}", kinds.join(", ")));
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
          family: {:?},\n    gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    \
-         fp4_gemm: {:.3},\n    grouped_gemm: {:.3},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
-         softmaxes_backward: {:.1},\n    flash_attention_2: {:.3},\n    \
-         vector_bandwidth: {:.3},\n    gather_bandwidth: {:.3},\n    fitted_on: {source},\n}};\n",
+         fp4_gemm: {:.3},\n    grouped_gemm: {:.3},\n    matmul_bandwidth: {:.3},\n    \
+         half_depth_bytes: {:.1},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
+         mla_attention: {:.3},\n    softmax: {:.3},\n    softmax_overlap: Overlap::{:?},\n    \
+         softmaxes_backward: {:.2},\n    attention_ramp_keys: {:.1},\n    \
+         attention_block: {:.1},\n    attention_micros: {:.1},\n    \
+         flash_attention_2: {name}_IN_RUN.flash_attention_2,\n    vector_bandwidth: {:.3},\n    \
+         gather_bandwidth: {:.3},\n    in_run: {name}_IN_RUN.rate,\n    fitted_on: {source},\n    \
+         in_run_fitted_on: {name}_IN_RUN.fitted_on,\n}};\n",
         set.family,
         set.gemm,
         set.fp8_gemm,
         set.block_fp8_gemm,
         set.fp4_gemm,
         set.grouped_gemm,
+        set.matmul_bandwidth,
+        set.half_depth_bytes,
         set.attention_forward,
         set.attention_backward,
+        set.mla_attention,
+        set.softmax,
+        set.softmax_overlap,
         set.softmaxes_backward,
-        set.flash_attention_2,
+        set.attention_ramp_keys,
+        set.attention_block,
+        set.attention_micros,
         set.vector_bandwidth,
         set.gather_bandwidth,
+    );
+}
+
+fn write_levels(text: &mut String, name: &str, levels: &Levels) {
+    let _ = writeln!(
+        text,
+        "/// {name}.\n#[rustfmt::skip]\npub const {name}: Levels = Levels {{\n    gemm: {:.3}, \
+         fp8_gemm: {:.3}, block_fp8_gemm: {:.3}, fp4_gemm: {:.3},\n    attention_forward: {:.3}, \
+         softmax: {:.3},\n}};\n",
+        levels.gemm,
+        levels.fp8_gemm,
+        levels.block_fp8_gemm,
+        levels.fp4_gemm,
+        levels.attention_forward,
+        levels.softmax,
+    );
+}
+
+fn write_in_run(text: &mut String, name: &str, words: &str, in_run: &InRun, cases: &[Case<'_>]) {
+    let family = calibrate::family(name);
+    let source = fitted_on(cases.iter().filter(|case| case.family == family));
+    let _ = writeln!(
+        text,
+        "/// Steps on {words}\n#[rustfmt::skip]\nconst {name}_IN_RUN: InRun = InRun {{\n    rate: \
+         {:.3},\n    flash_attention_2: {:.3},\n    fitted_on: {source},\n}};\n",
+        in_run.rate, in_run.flash_attention_2,
     );
 }
 

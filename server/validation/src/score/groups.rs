@@ -37,6 +37,11 @@ pub(super) fn groups(rows: &[&Row]) -> Vec<Group> {
     groups
 }
 
+/// Scores of rows that are reported apart, by source.
+pub(super) fn apart(rows: &[&Row]) -> Vec<Group> {
+    groups(rows).into_iter().filter(|group| group.by == "source").collect()
+}
+
 /// Rank correlations inside each sweep: rows of one source, model and accelerator, in the metric
 /// that the source prints.
 ///

@@ -17,7 +17,7 @@ pub(super) fn score(rows: &[&Row]) -> Score {
 }
 
 /// A percentile, between two values in proportion; zero of nothing.
-pub(super) fn percentile(values: &[f64], share: f64) -> f64 {
+pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };

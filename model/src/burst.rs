@@ -1,0 +1,91 @@
+//! Single kernels in a burst: what a table of measured kernels is compared with.
+//!
+//! The same functions as an estimate's, with the levels of bursts as they stand in
+//! [`crate::calibration`]: without a framework, a host and the factor of a step.
+
+use crate::accelerator::Accelerator;
+use crate::choice::Precision;
+use crate::operator::{Attention, Block, Cost, Device};
+use crate::tally::Untallied;
+use crate::units::Seconds;
+
+/// The kernels of an accelerator at a precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Burst {
+    device: Device,
+}
+
+/// The attention of a table: causal, the forward alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CausalAttention {
+    /// Sequences.
+    pub sequences: f64,
+    /// Tokens of each.
+    pub tokens: f64,
+    /// Query heads.
+    pub heads: f64,
+    /// Width of a head's query and key.
+    pub qk_dim: f64,
+    /// Width of a head's value.
+    pub v_dim: f64,
+}
+
+impl Burst {
+    /// The kernels of this accelerator; none where it has no peak at this precision.
+    #[must_use]
+    pub fn new(accelerator: &Accelerator, precision: Precision) -> Option<Self> {
+        let tflops = match precision {
+            Precision::Bf16 => accelerator.bf16_tflops,
+            Precision::Fp16 => Some(accelerator.fp16_tflops),
+            Precision::Fp32 => Some(accelerator.fp32_tflops),
+            Precision::Fp8Delayed
+            | Precision::Fp8Tensorwise
+            | Precision::Fp8Blockwise
+            | Precision::Mxfp8 => accelerator.fp8_tflops,
+            Precision::Nvfp4 => accelerator.fp4_tflops,
+        }?;
+        Some(Self { device: Device::of(accelerator, precision, tflops * 1e12) })
+    }
+
+    /// y [m, n] = x [m, k] w [k, n] of operands that are there, y in 16 bits.
+    #[must_use]
+    pub fn product(&self, [m, k, n]: [f64; 3]) -> Seconds {
+        seconds(&self.device.bare_product([m, k, n]))
+    }
+
+    /// The same for `count` experts with `m` rows each, as one kernel.
+    #[must_use]
+    pub fn grouped_product(&self, [m, k, n]: [f64; 3], count: f64) -> Seconds {
+        seconds(&self.device.bare_grouped_product([m, k, n], count))
+    }
+
+    /// Flash attention, causal, forward.
+    #[must_use]
+    pub fn attention(&self, attention: &CausalAttention) -> Seconds {
+        let CausalAttention { sequences, tokens, heads, qk_dim, v_dim } = *attention;
+        let block: Block<Untallied> = self.device.flash_attention(Attention {
+            heads,
+            rows: sequences * tokens,
+            keys: tokens / 2.0,
+            widths: [qk_dim, v_dim],
+            kernels: 1.0,
+        });
+        seconds(&block.forward)
+    }
+
+    /// Element-wise kernels that move so many bytes.
+    #[must_use]
+    pub fn elementwise(&self, bytes: f64, kernels: f64) -> Seconds {
+        seconds(&self.device.elementwise(bytes, kernels))
+    }
+
+    /// Copies of rows by an index that move so many bytes.
+    #[must_use]
+    pub fn gather(&self, bytes: f64, kernels: f64) -> Seconds {
+        seconds(&self.device.gather(bytes, kernels))
+    }
+}
+
+fn seconds(cost: &Cost<Untallied>) -> Seconds {
+    Seconds::new(cost.seconds())
+}

@@ -1,0 +1,57 @@
+//! `moescape validate --kernels`: measured times of single kernels beside the model's.
+
+use app::format;
+use app::trust::words;
+use validation::report::kernels::{KernelGroup, KernelValidation, PartRatio};
+
+use crate::cli::output::{self, Align};
+
+/// Groups, ratios of parts and targets, as tables.
+pub(super) fn text(report: &KernelValidation) -> String {
+    let mut text = groups(&report.groups);
+    text.push_str(&ratios(&report.ratios));
+    text.push_str(&super::targets(&report.targets));
+    text
+}
+
+fn groups(groups: &[KernelGroup]) -> String {
+    let header = ["kind", "part", "precision", "shapes", "level", "held out", "median", "p90"];
+    let line = |group: &KernelGroup| {
+        vec![
+            group.kind.clone(),
+            group.part.clone(),
+            group.precision.clone(),
+            format::whole(group.shapes as u64),
+            format!("{:.3}", group.level),
+            format::whole(group.held_out as u64),
+            words::share(group.median),
+            words::share(group.p90),
+        ]
+    };
+    let header = header.map(String::from).to_vec();
+    let lines: Vec<_> = std::iter::once(header).chain(groups.iter().map(line)).collect();
+    let columns = [&[Align::Left; 3][..], &[Align::Right; 5]].concat();
+    format!(
+        "Kernels (level: measured over predicted time; errors of shapes held out)\n{}",
+        output::table(&columns, &lines)
+    )
+}
+
+fn ratios(ratios: &[PartRatio]) -> String {
+    if ratios.is_empty() {
+        return String::new();
+    }
+    let line = |ratio: &PartRatio| {
+        vec![
+            ratio.parts.join(" / "),
+            ratio.precision.clone(),
+            format::whole(ratio.shapes as u64),
+            format!("{:.3}", ratio.measured),
+            format!("{:.3}", ratio.predicted),
+        ]
+    };
+    let header = ["", "precision", "shapes", "measured", "predicted"].map(String::from).to_vec();
+    let lines: Vec<_> = std::iter::once(header).chain(ratios.iter().map(line)).collect();
+    let columns = [&[Align::Left; 2][..], &[Align::Right; 3]].concat();
+    format!("\nRates of large matrix products\n{}", output::table(&columns, &lines))
+}
