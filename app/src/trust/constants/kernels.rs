@@ -152,16 +152,12 @@ fn line(constant: &Constant, rows: &[&Row]) -> Vec<Cell> {
 
 /// The clocks that parts sustain under their power limits.
 fn clocks(rows: &[&Row]) -> String {
-    let parts = [
-        (AcceleratorId::H100With96gb, "H100 96 GB", CLOCKS.h100_96gb),
-        (AcceleratorId::Gb200, "GB200", CLOCKS.gb200),
-        (AcceleratorId::Gb300, "GB300", CLOCKS.gb300),
-    ];
+    let parts = [(AcceleratorId::H100With96gb, "H100 96 GB", CLOCKS.h100_96gb)];
     let cell = |(id, _, clock): (AcceleratorId, &str, f64)| {
         let has_runs = rows.iter().any(|row| row.accelerator.as_deref() == Some(id.name()));
         share(clock, Origin::of(clock, [0.7, 1.2], has_runs))
     };
-    let meaning = "in long matmuls under the power limit, against H100 SXM or B200 at their peaks";
+    let meaning = "in long matmuls under the power limit, against H100 SXM at its peak";
     let first = origin::name("Sustained clock", meaning);
     let line = std::iter::once(first).chain(parts.map(cell)).collect();
     let mut columns = vec!["Clocks"];
