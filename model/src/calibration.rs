@@ -399,8 +399,8 @@ pub const GB300: Levels = Levels {
 /// Steps on A100 and A800.
 #[rustfmt::skip]
 const AMPERE_IN_RUN: InRun = InRun {
-    rate: 0.847,
-    flash_attention_2: 0.678,
+    rate: 0.838,
+    flash_attention_2: 0.680,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -408,8 +408,8 @@ const AMPERE_IN_RUN: InRun = InRun {
 /// Steps on H100, H800, H200 and H20.
 #[rustfmt::skip]
 const HOPPER_IN_RUN: InRun = InRun {
-    rate: 0.783,
-    flash_attention_2: 0.376,
+    rate: 0.787,
+    flash_attention_2: 0.377,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -418,26 +418,26 @@ const HOPPER_IN_RUN: InRun = InRun {
 /// Steps on B200, B300, GB200 and GB300.
 #[rustfmt::skip]
 const BLACKWELL_IN_RUN: InRun = InRun {
-    rate: 0.846,
-    flash_attention_2: 0.130,
-    fitted_on: "bridge_perf (80), dgxc_bench (15), dsv3_gb200_ladder (1), mlperf (7), \
-        moe_modelzoo (3), torchtitan (4)",
+    rate: 0.844,
+    flash_attention_2: 0.131,
+    fitted_on: "bridge_perf (80), colossalai (1), dgxc_bench (15), dsv3_gb200_ladder (1), \
+        mlperf (7), moe_modelzoo (3), torchtitan (4)",
 };
 
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 39.6,
-    sync_micros: 139.3,
+    dispatch_micros: 53.2,
+    sync_micros: 179.1,
     syncs: [1.0, 1.0, 0.0],
-    launches_per_expert: 0.780,
+    launches_per_expert: 0.521,
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0038,
-    fitted_on: "automodel (5), bigscience (48), bridge_perf (102), bridge_skills (5), \
+    straggler_sigma: 0.0052,
+    fitted_on: "automodel (5), bridge_perf (102), bridge_skills (5), colossalai (1), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
-        megatron21 (11), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
+        megatron21 (8), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
         nemo_2407 (33), vtrain_single (11), zero_bubble (48)",
 };
 
@@ -451,9 +451,9 @@ pub const MINDSPEED: Host = Host {
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0038,
-    fitted_on: "ascend_runs/mindformers (6), ascend_runs/mindspeed-llm (5), mindspeed_head (2), \
-        mindspeed_rc3 (10)",
+    straggler_sigma: 0.0052,
+    fitted_on: "ascend_runs/mindformers (15), ascend_runs/mindspeed-llm (8), \
+        ascend_runs/torchtitan-npu (2), mindspeed_head (2), mindspeed_rc3 (10)",
 };
 
 /// PyTorch FSDP and its relatives.
@@ -466,75 +466,67 @@ pub const FSDP: Host = Host {
     flash_attention_2: true,
     stops_early: true,
     element_passes: 1.000,
-    straggler_sigma: 0.0176,
+    straggler_sigma: 0.0253,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.954 };
+pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.961 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const SPREADS: &[Spread] = &[
     Spread { family: "Ascend 910", experts: false,
-        is_of_time: true, half: [-0.175, -0.042], most: [-0.540, 0.281],
-        coverage: [0.575, 0.750], rows: 20, sources: 4 },
+        is_of_time: true, half: [-0.148, -0.074], most: [-0.288, 0.743],
+        coverage: [0.490, 0.856], rows: 27, sources: 4 },
     Spread { family: "Ascend 910", experts: true,
-        is_of_time: true, half: [-0.049, 0.257], most: [-0.115, 0.654],
-        coverage: [0.000, 0.000], rows: 3, sources: 1 },
+        is_of_time: true, half: [-0.462, 0.584], most: [-0.669, 1.610],
+        coverage: [0.444, 1.000], rows: 10, sources: 3 },
     Spread { family: "NVIDIA Ampere", experts: false,
-        is_of_time: true, half: [-0.082, 0.025], most: [-0.245, 0.217],
-        coverage: [0.497, 0.896], rows: 202, sources: 7 },
+        is_of_time: true, half: [-0.080, 0.037], most: [-0.184, 0.315],
+        coverage: [0.483, 0.873], rows: 202, sources: 7 },
     Spread { family: "NVIDIA Hopper", experts: false,
-        is_of_time: true, half: [-0.070, 0.107], most: [-0.188, 0.238],
-        coverage: [0.468, 0.891], rows: 223, sources: 9 },
+        is_of_time: true, half: [-0.054, 0.123], most: [-0.137, 0.219],
+        coverage: [0.461, 0.876], rows: 223, sources: 9 },
     Spread { family: "NVIDIA Hopper", experts: true,
-        is_of_time: true, half: [-0.045, 0.084], most: [-0.297, 0.277],
-        coverage: [0.509, 0.904], rows: 117, sources: 6 },
+        is_of_time: true, half: [-0.116, 0.031], most: [-0.313, 0.363],
+        coverage: [0.441, 0.944], rows: 117, sources: 6 },
     Spread { family: "NVIDIA Blackwell", experts: false,
-        is_of_time: true, half: [-0.215, 0.177], most: [-0.691, 1.041],
-        coverage: [0.403, 0.673], rows: 81, sources: 4 },
+        is_of_time: true, half: [0.026, 0.640], most: [-0.431, 1.076],
+        coverage: [0.500, 0.545], rows: 51, sources: 4 },
     Spread { family: "NVIDIA Blackwell", experts: true,
-        is_of_time: true, half: [-0.117, 0.289], most: [-0.497, 1.364],
-        coverage: [0.474, 0.799], rows: 72, sources: 5 },
+        is_of_time: true, half: [-0.172, 0.507], most: [-0.495, 1.555],
+        coverage: [0.456, 0.913], rows: 60, sources: 4 },
     Spread { family: "", experts: false,
-        is_of_time: true, half: [-0.107, 0.041], most: [-0.333, 0.189],
-        coverage: [0.487, 0.897], rows: 526, sources: 19 },
+        is_of_time: true, half: [-0.098, 0.104], most: [-0.202, 0.399],
+        coverage: [0.493, 0.895], rows: 503, sources: 19 },
     Spread { family: "", experts: true,
-        is_of_time: true, half: [-0.087, 0.092], most: [-0.355, 0.632],
-        coverage: [0.467, 0.803], rows: 192, sources: 9 },
+        is_of_time: true, half: [-0.205, 0.216], most: [-0.479, 0.903],
+        coverage: [0.484, 0.978], rows: 187, sources: 10 },
 ];
 
 /// Errors of the ratio of two step times of one source, model and accelerator.
 #[rustfmt::skip]
 pub const PAIR_SPREAD: Spread = Spread { family: "", experts: true,
-        is_of_time: true, half: [-0.051, 0.051], most: [-0.528, 0.528],
-        coverage: [0.525, 0.873], rows: 1780, sources: 16 };
+        is_of_time: true, half: [-0.072, 0.072], most: [-0.628, 0.628],
+        coverage: [0.510, 0.869], rows: 1251, sources: 12 };
 
 /// Errors of the peak memory, of the peaks behind [`MEMORY_QUANTILES`].
 #[rustfmt::skip]
 pub const MEMORY_SPREAD: Spread = Spread { family: "", experts: true,
-        is_of_time: false, half: [-0.067, 0.122], most: [-0.313, 0.497],
-        coverage: [0.467, 0.733], rows: 69, sources: 6 };
+        is_of_time: false, half: [-0.219, -0.002], most: [-0.759, 0.188],
+        coverage: [0.487, 0.879], rows: 82, sources: 12 };
 
-/// What PyTorch's allocator holds beyond what tensors need at their peak, over the latter.
-///
-/// Blocks that are too small, or cut, for what is asked next stay with it; a device that is nearly
-/// full makes it give them back and ask again, and where that isn't enough the run is out of
-/// memory. Source: SimuMax's runs on B200, `max reserved` over `max allocated` - 1: the median of
-/// 19 designs, 0.028 to 0.093.
-pub const FRAGMENTATION: f64 = 0.053;
-
-/// Signed errors of the peak memory, of 56 peaks from 5 sources that print recomputation and
-/// micro-batch, and of 18 runs that ran though predicted not to fit.
+/// Signed errors of the peak memory, of 58 peaks from 7 sources that print recomputation and
+/// micro-batch, and of 24 runs that ran though predicted not to fit.
 #[rustfmt::skip]
 pub const MEMORY_QUANTILES: [MemoryQuantile; 7] = [
-    MemoryQuantile { share: 0.05, log_ratio: -0.240 },
-    MemoryQuantile { share: 0.10, log_ratio: -0.097 },
+    MemoryQuantile { share: 0.05, log_ratio: -0.276 },
+    MemoryQuantile { share: 0.10, log_ratio: -0.226 },
     MemoryQuantile { share: 0.25, log_ratio: -0.067 },
-    MemoryQuantile { share: 0.50, log_ratio: -0.030 },
-    MemoryQuantile { share: 0.75, log_ratio: 0.088 },
-    MemoryQuantile { share: 0.90, log_ratio: 0.136 },
-    MemoryQuantile { share: 0.95, log_ratio: 0.165 },
+    MemoryQuantile { share: 0.50, log_ratio: -0.032 },
+    MemoryQuantile { share: 0.75, log_ratio: 0.114 },
+    MemoryQuantile { share: 0.90, log_ratio: 0.177 },
+    MemoryQuantile { share: 0.95, log_ratio: 0.319 },
 ];
