@@ -278,6 +278,14 @@ impl Host {
     }
 }
 
+/// What PyTorch's allocator holds beyond what tensors need at their peak, over the latter.
+///
+/// Blocks that are too small, or cut, for what is asked next stay with it; a device that is nearly
+/// full makes it give them back and ask again, and where that isn't enough the run is out of
+/// memory. Source: SimuMax's runs on B200, `max reserved` over `max allocated` - 1: the median of
+/// 19 designs, 0.028 to 0.093.
+pub const FRAGMENTATION: f64 = 0.053;
+
 // ---- Levels of kernels: written by `cargo xtask calibrate --kernels`. ----
 
 /// A100 and A800.
