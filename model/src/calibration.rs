@@ -6,7 +6,7 @@
 //! (`server/validation/kernels`), the rest is of runs. Inside a step none exceeds the best measured
 //! rate of the accelerator's row.
 
-use crate::software::ASCEND_2026;
+use crate::software::{ASCEND_2026, gemm_level};
 
 /// How much of flash attention's softmax runs beside its products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,6 +232,9 @@ pub const IDEAL: Host = Host {
     fitted_on: "by definition",
 };
 
+/// 252 deep in 16 bits: about 2,000 cycles of a tile of 128 x 256.
+const ASCEND_HALF_DEPTH_BYTES: f64 = 504.0;
+
 /// Ascend 910B and 910C: of 2026, see [`software`](crate::software). What has no published rate
 /// there is as in the other families.
 ///
@@ -240,15 +243,14 @@ pub const IDEAL: Host = Host {
 /// with the operator's fixed cost.
 pub const ASCEND: Kernels = Kernels {
     family: "Ascend 910",
-    gemm: ASCEND_2026.gemm_efficiency.value,
+    gemm: gemm_level(ASCEND_2026.gemm_efficiency.value, 0.5 * ASCEND_HALF_DEPTH_BYTES),
     fp8_gemm: 0.600,
     block_fp8_gemm: 0.600,
     fp4_gemm: 0.450,
     grouped_gemm: ASCEND_2026.grouped_gemm_relative_efficiency.value,
     // ascend-dmi measures 94 % of the nominal bandwidth for long streams.
     matmul_bandwidth: 0.94,
-    // 252 deep in 16 bits: about 2,000 cycles of a tile of 128 x 256.
-    half_depth_bytes: 504.0,
+    half_depth_bytes: ASCEND_HALF_DEPTH_BYTES,
     attention_forward: ASCEND_2026.attention_forward_efficiency.value,
     attention_backward: ASCEND_2026.attention_backward_efficiency.value,
     mla_attention: 1.0,

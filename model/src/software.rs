@@ -34,10 +34,23 @@ impl Rate {
     }
 }
 
+/// Depth of the large matmuls that published rates are of, in elements.
+///
+/// PTO-ISA's 0.79 and 0.87 are of cubes of 3,072 and 6,144 a side; MindFormers' rows are of models
+/// 4,096 to 8,192 wide.
+pub const LARGE_MATMUL_DEPTH: f64 = 4_096.0;
+
+/// The level of matmuls, that of an endlessly deep one, of which a large one reaches this share.
+///
+/// `half_depth` is the depth that a tile's loading and draining take the time of, in elements.
+pub(crate) const fn gemm_level(share: f64, half_depth: f64) -> f64 {
+    share * (1.0 + half_depth / LARGE_MATMUL_DEPTH)
+}
+
 /// The rates of one state. Shares are of peaks that losses by shape, tile and wave come on top of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Share of the peak that a large, aligned matmul reaches.
+    /// Share of the peak that a large, aligned matmul reaches, [`LARGE_MATMUL_DEPTH`] deep.
     pub gemm_efficiency: Rate,
     /// Rate of a grouped matmul over that of one matmul.
     pub grouped_gemm_relative_efficiency: Rate,
@@ -136,8 +149,10 @@ pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut
     };
     if let Some(share) = rate(kernel.gemm_efficiency, |rates| rates.gemm_efficiency) {
         // Whatever the format: a design has one.
-        (kernels.gemm, kernels.fp8_gemm) = (share, share);
-        (kernels.block_fp8_gemm, kernels.fp4_gemm) = (share, share);
+        let of = |bytes: f64| gemm_level(share, kernels.half_depth_bytes / bytes);
+        let [wide, narrow, least] = [of(2.0), of(1.0), of(0.5)];
+        (kernels.gemm, kernels.fp8_gemm) = (wide, narrow);
+        (kernels.block_fp8_gemm, kernels.fp4_gemm) = (narrow, least);
     }
     let relative = kernel.grouped_gemm_relative_efficiency;
     if let Some(share) = rate(relative, |rates| rates.grouped_gemm_relative_efficiency) {

@@ -97,6 +97,8 @@ pub(crate) struct Facts {
     pub(crate) is_fp16: bool,
     /// It trained with llm-foundry.
     pub(crate) is_foundry: bool,
+    /// It trained with torchtitan on NPUs.
+    pub(crate) is_titan_npu: bool,
     /// DeepSpeed's engine around Megatron-LM.
     pub(crate) is_deepspeed: bool,
     /// A framework beside Megatron that has neither its interleaved schedule nor the overlap of its
@@ -244,6 +246,9 @@ static TABLE: &[Entry] = &[
     // `--gemm-gradient-accumulation-fusion` and no `--moe-permute-fusion`.
     entry(Item::GroupedAccumulation, always, "true",
         "grouped products add into the gradients, as in MindSpeed's scripts"),
+    // Its kernels for NPUs have `npu_moe_token_permute`.
+    entry(Item::PermuteFusion, |facts| facts.is_titan_npu, "true",
+        "permutation in one kernel, as in torchtitan-npu"),
     entry(Item::PermuteFusion, always, "false",
         "permutation in several kernels, as in MindSpeed's scripts"),
     // Tables are of routing balanced by force unless they say otherwise.
@@ -296,6 +301,7 @@ pub(crate) fn facts(run: &Run) -> Facts {
         is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
         is_foundry: source.contains("llm-foundry"),
+        is_titan_npu: source.contains("torchtitan-npu"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
         is_plain: ["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]
             .iter()
@@ -445,6 +451,7 @@ mod tests {
                     is_recipe: false,
                     is_fp16: false,
                     is_foundry: false,
+                    is_titan_npu: false,
                     is_deepspeed: false,
                     blocks_launches: false,
                     drops_nothing: false,
