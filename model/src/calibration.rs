@@ -409,8 +409,8 @@ pub const GB300: Levels = Levels {
 /// Steps on A100 and A800.
 #[rustfmt::skip]
 const AMPERE_IN_RUN: InRun = InRun {
-    rate: 0.838,
-    flash_attention_2: 0.680,
+    rate: 0.846,
+    flash_attention_2: 0.685,
     fitted_on: "bigscience (48), korthikanti (9), llm_foundry (68), megatron21 (11), \
         torchtitan (7), vtrain_single (11), zero_bubble (48)",
 };
@@ -418,8 +418,8 @@ const AMPERE_IN_RUN: InRun = InRun {
 /// Steps on H100, H800, H200 and H20.
 #[rustfmt::skip]
 const HOPPER_IN_RUN: InRun = InRun {
-    rate: 0.787,
-    flash_attention_2: 0.377,
+    rate: 0.808,
+    flash_attention_2: 0.358,
     fitted_on: "automodel (5), bridge_perf (22), bridge_skills (5), dgxc_bench (105), \
         llm_foundry (52), mcore_examples (2), megatron24 (9), mlperf (18), moe_folding (65), \
         moe_modelzoo (13), nemo_2407 (33), torchtitan (11)",
@@ -428,8 +428,8 @@ const HOPPER_IN_RUN: InRun = InRun {
 /// Steps on B200, B300, GB200 and GB300.
 #[rustfmt::skip]
 const BLACKWELL_IN_RUN: InRun = InRun {
-    rate: 0.844,
-    flash_attention_2: 0.131,
+    rate: 0.841,
+    flash_attention_2: 0.182,
     fitted_on: "bridge_perf (80), colossalai (1), dgxc_bench (15), dsv3_gb200_ladder (1), \
         mlperf (7), moe_modelzoo (3), torchtitan (4)",
 };
@@ -437,14 +437,14 @@ const BLACKWELL_IN_RUN: InRun = InRun {
 /// Megatron-Core.
 #[rustfmt::skip]
 pub const MEGATRON: Host = Host {
-    dispatch_micros: 53.2,
-    sync_micros: 179.1,
+    dispatch_micros: 53.0,
+    sync_micros: 223.8,
     syncs: [1.0, 1.0, 0.0],
-    launches_per_expert: 0.521,
+    launches_per_expert: 0.516,
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0052,
+    straggler_sigma: 0.0095,
     fitted_on: "automodel (5), bridge_perf (102), bridge_skills (5), colossalai (1), \
         dgxc_bench (108), dsv3_gb200_ladder (1), korthikanti (9), mcore_examples (2), \
         megatron21 (8), megatron24 (9), mlperf (25), moe_folding (65), moe_modelzoo (16), \
@@ -461,7 +461,7 @@ pub const MINDSPEED: Host = Host {
     flash_attention_2: false,
     stops_early: false,
     element_passes: 1.000,
-    straggler_sigma: 0.0052,
+    straggler_sigma: 0.0095,
     fitted_on: "ascend_runs/mindformers (15), ascend_runs/mindspeed-llm (8), \
         ascend_runs/torchtitan-npu (2), mindspeed_head (2), mindspeed_rc3 (10)",
 };
@@ -476,57 +476,57 @@ pub const FSDP: Host = Host {
     flash_attention_2: true,
     stops_early: true,
     element_passes: 1.000,
-    straggler_sigma: 0.0253,
+    straggler_sigma: 0.0317,
     fitted_on: "dgxc_bench (12), llm_foundry (120), torchtitan (22)",
 };
 
 /// Sustained clocks.
 #[rustfmt::skip]
-pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.961 };
+pub const CLOCKS: Clocks = Clocks { h100_96gb: 0.980 };
 
 /// Errors of the step time by family and kind of model, all families together last.
 #[rustfmt::skip]
 pub const SPREADS: &[Spread] = &[
     Spread { family: "Ascend 910", experts: false,
-        is_of_time: true, half: [-0.148, -0.074], most: [-0.288, 0.743],
-        coverage: [0.490, 0.856], rows: 27, sources: 4 },
+        is_of_time: true, half: [-0.115, -0.027], most: [-0.265, 0.847],
+        coverage: [0.515, 0.875], rows: 27, sources: 4 },
     Spread { family: "Ascend 910", experts: true,
-        is_of_time: true, half: [-0.462, 0.584], most: [-0.669, 1.610],
-        coverage: [0.444, 1.000], rows: 10, sources: 3 },
+        is_of_time: true, half: [-0.417, 0.732], most: [-0.727, 1.914],
+        coverage: [0.778, 1.000], rows: 10, sources: 3 },
     Spread { family: "NVIDIA Ampere", experts: false,
-        is_of_time: true, half: [-0.080, 0.037], most: [-0.184, 0.315],
-        coverage: [0.483, 0.873], rows: 202, sources: 7 },
+        is_of_time: true, half: [-0.081, 0.048], most: [-0.193, 0.354],
+        coverage: [0.503, 0.945], rows: 202, sources: 7 },
     Spread { family: "NVIDIA Hopper", experts: false,
-        is_of_time: true, half: [-0.054, 0.123], most: [-0.137, 0.219],
-        coverage: [0.461, 0.876], rows: 223, sources: 9 },
+        is_of_time: true, half: [-0.036, 0.104], most: [-0.141, 0.194],
+        coverage: [0.520, 0.921], rows: 223, sources: 9 },
     Spread { family: "NVIDIA Hopper", experts: true,
-        is_of_time: true, half: [-0.116, 0.031], most: [-0.313, 0.363],
-        coverage: [0.441, 0.944], rows: 117, sources: 6 },
+        is_of_time: true, half: [-0.112, 0.043], most: [-0.326, 0.404],
+        coverage: [0.517, 0.946], rows: 117, sources: 6 },
     Spread { family: "NVIDIA Blackwell", experts: false,
-        is_of_time: true, half: [0.026, 0.640], most: [-0.431, 1.076],
-        coverage: [0.500, 0.545], rows: 51, sources: 4 },
+        is_of_time: true, half: [0.042, 0.297], most: [-0.385, 0.368],
+        coverage: [0.489, 0.904], rows: 51, sources: 4 },
     Spread { family: "NVIDIA Blackwell", experts: true,
-        is_of_time: true, half: [-0.172, 0.507], most: [-0.495, 1.555],
-        coverage: [0.456, 0.913], rows: 60, sources: 4 },
+        is_of_time: true, half: [-0.135, 0.540], most: [-0.485, 1.708],
+        coverage: [0.548, 1.000], rows: 60, sources: 4 },
     Spread { family: "", experts: false,
-        is_of_time: true, half: [-0.098, 0.104], most: [-0.202, 0.399],
-        coverage: [0.493, 0.895], rows: 503, sources: 19 },
+        is_of_time: true, half: [-0.082, 0.091], most: [-0.171, 0.291],
+        coverage: [0.545, 0.913], rows: 503, sources: 19 },
     Spread { family: "", experts: true,
-        is_of_time: true, half: [-0.205, 0.216], most: [-0.479, 0.903],
-        coverage: [0.484, 0.978], rows: 187, sources: 10 },
+        is_of_time: true, half: [-0.204, 0.220], most: [-0.467, 0.983],
+        coverage: [0.495, 0.928], rows: 187, sources: 10 },
 ];
 
 /// Errors of the ratio of two step times of one source, model and accelerator.
 #[rustfmt::skip]
 pub const PAIR_SPREAD: Spread = Spread { family: "", experts: true,
-        is_of_time: true, half: [-0.072, 0.072], most: [-0.628, 0.628],
-        coverage: [0.510, 0.869], rows: 1251, sources: 12 };
+        is_of_time: true, half: [-0.066, 0.066], most: [-0.659, 0.659],
+        coverage: [0.522, 0.869], rows: 1251, sources: 12 };
 
 /// Errors of the peak memory, of the peaks behind [`MEMORY_QUANTILES`].
 #[rustfmt::skip]
 pub const MEMORY_SPREAD: Spread = Spread { family: "", experts: true,
-        is_of_time: false, half: [-0.219, -0.002], most: [-0.759, 0.188],
-        coverage: [0.487, 0.879], rows: 82, sources: 12 };
+        is_of_time: false, half: [-0.225, 0.001], most: [-0.787, 0.198],
+        coverage: [0.487, 0.888], rows: 82, sources: 12 };
 
 /// Signed errors of the peak memory, of 58 peaks from 7 sources that print recomputation and
 /// micro-batch, and of 24 runs that ran though predicted not to fit.

@@ -44,9 +44,7 @@ pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
         | MetricId::hfu
         | MetricId::tokens_per_second
         | MetricId::tokens_per_second_per_device
-        | MetricId::model_tflops_per_device => {
-            Some(time_range(plan, |[low, high]| [-high, -low]))
-        }
+        | MetricId::model_tflops_per_device => Some(time_range(plan, |[low, high]| [-high, -low])),
         MetricId::memory_peak_bytes => Some(memory_range(plan)),
         MetricId::params_total
         | MetricId::params_active

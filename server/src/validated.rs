@@ -39,7 +39,10 @@ impl Validated {
         Self {
             csv: csv(&report.rows, &from),
             etag: format!("W/\"{}-{:016x}\"", report.model_version, hasher.finish()),
-            served: Served { still: Still::new(&report), rows: Arc::new(report.rows) },
+            served: Served {
+                still: Still::new(&report, &validation::kernels::validate()),
+                rows: Arc::new(report.rows),
+            },
             json,
         }
     }

@@ -81,7 +81,8 @@ fn constants(text: &str) -> Vec<(String, &str)> {
     let mut table = "";
     let mut found = Vec::new();
     for line in above_bands.lines() {
-        if let Some(rest) = line.strip_prefix("pub const ") {
+        let named = line.strip_prefix("pub const ").or_else(|| line.strip_prefix("const "));
+        if let Some(rest) = named {
             table = rest.split(':').next().unwrap_or_default();
         }
         for part in line.split([',', '{', '}']) {

@@ -1,9 +1,11 @@
 //! What stands still on the page, as HTML text that only the server writes.
 
+mod kernels;
 mod sweeps;
 
 use model::metric::MetricValue;
 use model::preset::Preset;
+use validation::report::kernels::KernelValidation;
 use validation::report::{Group, Pair, Summary, Target, Validation};
 
 use super::constants;
@@ -31,9 +33,9 @@ pub struct Still {
 }
 
 impl Still {
-    /// The parts for a report.
+    /// The parts for the reports on runs and on kernels.
     #[must_use]
-    pub fn new(report: &Validation) -> Self {
+    pub fn new(report: &Validation, measured: &KernelValidation) -> Self {
         let summary = &report.summary;
         Self {
             sentence: words::headline(summary),
@@ -44,6 +46,7 @@ impl Still {
                 refusals(summary),
                 sweeps::html(report),
                 comparisons(summary),
+                kernels::html(measured),
                 constants::html(&report.rows),
                 files(report),
             ]
@@ -140,24 +143,27 @@ fn seeds() -> String {
 
 /// What was aimed at, met or missed.
 fn targets(targets: &[Target]) -> String {
-    let rows = targets.iter().map(|target| {
-        let (class, verdict) =
-            if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
-        vec![
-            Cell::text(&sentence(&target.asked)),
-            Cell::narrow(&words::unbroken(&words::limit(target))),
-            Cell::text(&words::reached(target)),
-            Cell { class, ..Cell::text(verdict) },
-        ]
-    });
     let met = targets.iter().filter(|target| target.met).count();
     let intro = format!(
         "{} of {} are met. They were set before the model was calibrated.",
         format::whole(met as u64),
         format::counted(targets.len() as u64, "target", "targets"),
     );
-    let columns = ["Target", "Asked", "Reached", "Verdict"];
-    card("Targets", &intro, &table("Targets", &columns, rows.collect()))
+    let rows = targets.iter().map(target_row).collect();
+    card("Targets", &intro, &table("Targets", &TARGET_COLUMNS, rows))
+}
+
+const TARGET_COLUMNS: [&str; 4] = ["Target", "Asked", "Reached", "Verdict"];
+
+fn target_row(target: &Target) -> Vec<Cell> {
+    let (class, verdict) =
+        if target.met { ("verdict-met", "✓ Met") } else { ("verdict-missed", "✗ Missed") };
+    vec![
+        Cell::text(&sentence(&target.asked)),
+        Cell::narrow(&words::unbroken(&words::limit(target))),
+        Cell::text(&words::reached(target)),
+        Cell { class, ..Cell::text(verdict) },
+    ]
 }
 
 /// With a capital first letter.
@@ -365,9 +371,38 @@ mod tests {
         Validation { rows: vec![], summary, model_version: "1.0.0".into() }
     }
 
+    fn measured() -> KernelValidation {
+        let kernel = |part: &str, predicted_us: f64| Measured {
+            table: "table".into(),
+            kind: "gemm".into(),
+            part: part.into(),
+            precision: "fp8".into(),
+            shape: "m 4096".into(),
+            measured_us: 120.0,
+            predicted_us,
+            is_held_out: true,
+        };
+        KernelValidation {
+            measured: vec![kernel("h100-sxm-80gb", 126.0), kernel("gb200", 900.0)],
+            ..KernelValidation::default()
+        }
+    }
+
+    /// What is far off stays in the chart, and every family has a colour.
+    #[test]
+    fn measured_kernels_are_drawn_by_family() {
+        let below = Still::new(&report(), &measured()).below;
+        for point in ["chart-hopper kernel-points", "chart-grace-blackwell kernel-points"] {
+            assert!(below.contains(point), "{below}");
+        }
+        assert!(below.contains("FP8, 2 shapes"), "{below}");
+        let nothing = Still::new(&report(), &KernelValidation::default()).below;
+        assert!(!nothing.contains("Kernels and collectives"));
+    }
+
     #[test]
     fn the_page_says_first_how_far_predictions_are_off() {
-        let above = Still::new(&report()).above;
+        let above = Still::new(&report(), &measured()).above;
         let sentence = "Half of 700 published runs are predicted within 9.0 %, nine of ten within 27.0 %, by \
              constants that were fitted without their source.";
         assert!(above.contains(sentence), "{above}");
@@ -379,13 +414,13 @@ mod tests {
         let mut empty = report();
         empty.summary = Summary::default();
         for report in [report(), empty] {
-            let Still { above, scores, below, .. } = Still::new(&report);
+            let Still { above, scores, below, .. } = Still::new(&report, &measured());
             let html = format!("<div>{above}{scores}{below}</div>");
             // A boolean attribute is HTML but no XML.
             let xml = html.replace(" download>", " download=\"\">");
             roxmltree::Document::parse(&xml).expect("well-formed");
         }
-        assert!(Still::new(&report()).scores.contains("&lt;b&gt;&amp;"));
+        assert!(Still::new(&report(), &measured()).scores.contains("&lt;b&gt;&amp;"));
     }
 
     #[test]

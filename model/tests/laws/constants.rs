@@ -1,9 +1,7 @@
 //! What no fitted constant may claim.
 
 use model::accelerator::AcceleratorId;
-use model::calibration::{
-    FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS,
-};
+use model::calibration::{FSDP, MEGATRON, MEMORY_SPREAD, MINDSPEED, PAIR_SPREAD, SPREADS};
 use model::choice::Choice;
 
 /// Levels of bursts are above it: no shape reaches an endless product's.
@@ -47,4 +45,3 @@ fn the_range_of_half_lies_in_that_of_nine_of_ten() {
         assert!(spread.rows > 0 && spread.sources > 0, "{spread:?}");
     }
 }
-

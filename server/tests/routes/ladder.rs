@@ -11,7 +11,8 @@ async fn the_page_reads_without_a_script() {
     let answer = TestApp::new().get("/ladder").await;
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
-    for part in ["From 18.9 % over 30.0 % to 41 % MFU", "148.9 tokens/s", "237.6 tokens/s", "<svg"] {
+    for part in ["From 18.9 % over 30.0 % to 41 % MFU", "148.9 tokens/s", "237.6 tokens/s", "<svg"]
+    {
         assert!(answer.text().contains(part), "{part}");
     }
     assert!(!answer.text().contains(" style=\""), "inline style is against the policy");

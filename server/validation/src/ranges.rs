@@ -22,8 +22,14 @@ pub struct Sourced<'a> {
 /// Standard normal quantiles at 75 and 95 %: the ends of ranges of 50 and 90 %.
 const NORMAL_ENDS: [f64; 2] = [0.674_490, 1.644_854];
 
-/// How much wider a range has to be for what n sources don't tell of the next one: Student's
-/// quantile with n - 1 degrees of freedom over the normal one.
+/// How much wider a range has to be for what n sources don't tell of the next one: their spread,
+/// Student's quantile with n - 1 degrees of freedom over the normal one, and their middle, the root
+/// of 1 + 1 / n.
+fn next_source(sources: usize, z: f64) -> f64 {
+    student(sources, z) * (1.0 + 1.0 / sources.max(1) as f64).sqrt()
+}
+
+/// Student's quantile with n - 1 degrees of freedom over the normal one.
 ///
 /// Source: Abramowitz and Stegun 26.7.5, the first four terms.
 fn student(sources: usize, z: f64) -> f64 {
@@ -37,7 +43,7 @@ fn student(sources: usize, z: f64) -> f64 {
 /// The ranges of 50 and 90 % of these errors.
 ///
 /// Each source has the same weight in all. The quantiles' distances from the median are widened by
-/// [`student`] of the number of sources.
+/// [`next_source`].
 fn ends(errors: &[Sourced<'_>]) -> [[f64; 2]; 2] {
     let mut of_source: BTreeMap<&str, f64> = BTreeMap::new();
     for error in errors {
@@ -49,7 +55,7 @@ fn ends(errors: &[Sourced<'_>]) -> [[f64; 2]; 2] {
     let weighed: Vec<(f64, f64)> = errors.iter().map(weigh).collect();
     let quantile = |share| weighted_percentile(&weighed, share);
     let median = quantile(0.5);
-    let [half, most] = NORMAL_ENDS.map(|z| student(of_source.len(), z));
+    let [half, most] = NORMAL_ENDS.map(|z| next_source(of_source.len(), z));
     let end = |share, factor: f64| median + factor * (quantile(share) - median);
     [[end(0.25, half), end(0.75, half)], [end(0.05, most), end(0.95, most)]]
 }

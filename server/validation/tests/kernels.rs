@@ -119,7 +119,7 @@ fn every_target_of_the_kernels_is_met() {
     for target in &REPORT.targets {
         assert!(target.met, "{target:?}");
     }
-    assert_eq!(REPORT.targets.len(), 5);
+    assert_eq!(REPORT.targets.len(), 7);
 }
 
 /// Both halves have shapes of every kind, and the same ones on all parts.

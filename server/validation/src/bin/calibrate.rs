@@ -176,8 +176,10 @@ fn written(spread: &Spread) -> String {
 
 fn table(constants: &Constants, cases: &[Case<'_>], spreads: &[Spread], pairs: &Spread) -> String {
     let mut text = String::new();
-    for ((name, words), in_run) in FAMILIES.into_iter().zip(&constants.in_run) {
-        write_in_run(&mut text, name, words, in_run, cases);
+    for (index, (name, words)) in FAMILIES.into_iter().enumerate() {
+        let flash_attention_2 = constants.flash_attention_2(index);
+        let in_run = InRun { flash_attention_2, ..constants.in_run[index] };
+        write_in_run(&mut text, name, words, &in_run, cases);
     }
     let hosts = [
         ("MEGATRON", "Megatron-Core."),

@@ -58,7 +58,7 @@ impl Call {
     }
 }
 
-/// The measured calls beside what the model says of them.
+/// The measured calls from [`COUNTED_BYTES`] on beside what the model says of them.
 pub(crate) fn measured() -> Vec<Measured> {
     let row = |call: &Call| Measured {
         table: "nccl_intra_node_bf16".to_owned(),
@@ -70,7 +70,7 @@ pub(crate) fn measured() -> Vec<Measured> {
         predicted_us: call.predicted_micros(call.accelerator.row()),
         is_held_out: call.is_held_out,
     };
-    calls().iter().map(row).collect()
+    calls().iter().filter(|call| call.bytes >= COUNTED_BYTES).map(row).collect()
 }
 
 /// The accelerator that a table names.

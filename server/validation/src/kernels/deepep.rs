@@ -46,6 +46,8 @@ pub struct Exchange {
     pub topk: u64,
     /// Multiprocessors that it ran on.
     pub multiprocessors: u64,
+    /// Experts that tokens choose from; where the table doesn't say, one of each rank at least.
+    pub experts: Option<u64>,
     /// Its time, in microseconds.
     pub micros: f64,
     /// Is it kept from the fit?
@@ -152,13 +154,14 @@ pub(crate) fn measured() -> Vec<Measured> {
     let row = |exchange: &Exchange| {
         let narrow = exchange.element_bytes() < 2.0;
         let table = if exchange.is_deep_ep() { "deepep_normal" } else { "hybridep" };
+        let experts = exchange.experts.map_or_else(String::new, |all| format!(" of {all}"));
         Measured {
             table: table.to_owned(),
             kind: "deepep".to_owned(),
             part: exchange.accelerator.name().to_owned(),
             precision: if narrow { "fp8" } else { "bf16" }.to_owned(),
             shape: format!(
-                "{:?}, {} tokens of {}, top {}, {} ranks in {} domains, {} multiprocessors",
+                "{:?}, {} tokens of {}, top {}{experts}, {} ranks in {} domains, {} multiprocessors",
                 exchange.kernel,
                 exchange.tokens,
                 exchange.hidden,
@@ -187,7 +190,7 @@ fn deep_ep(text: &str) -> Vec<Exchange> {
         let accelerator = accelerator(record.get(0)?)?;
         let nodes = whole(1)?;
         let shape = [whole(2)?, whole(3)?, whole(4)?, whole(5)?, whole(6)?, nodes];
-        let [hidden, tokens, topk, _, multiprocessors, domains] = shape;
+        let [hidden, tokens, topk, experts, multiprocessors, domains] = shape;
         let exchange = |kernel: Kernel, micros: f64| Exchange {
             accelerator,
             kernel,
@@ -197,6 +200,7 @@ fn deep_ep(text: &str) -> Vec<Exchange> {
             tokens,
             topk,
             multiprocessors,
+            experts: Some(experts),
             micros,
             is_held_out: is_held_out(&format!("{kernel:?} {shape:?}")),
         };
@@ -224,6 +228,7 @@ fn hybrid_ep(text: &str) -> Vec<Exchange> {
                 tokens,
                 topk: HYBRID_TOPK,
                 multiprocessors,
+                experts: None,
                 micros: 0.0,
                 is_held_out: is_held_out(&format!("{kernel:?} {ranks} {multiprocessors}")),
             };

@@ -37,8 +37,11 @@ impl Known {
     /// without its source.
     ///
     /// The run of another file is known by its source as well as by its id: two tables may number
-    /// theirs alike.
+    /// theirs alike. A run whose devices' clock is an input was in no fit, and says nothing of one.
     pub(super) fn fill(&self, row: &mut Row, plan: &Plan) {
+        if plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits() {
+            return;
+        }
         let known = self.errors.get(&row.id).filter(|known| known.source == row.source_id);
         let (log_ratio, ends) = if let Some(known) = known {
             let key = (known.family.clone(), known.experts, known.source.clone());
@@ -73,7 +76,7 @@ pub(super) fn scores(scored: &[Scored<'_>]) -> Vec<LeftOutScore> {
     let scores = groups.map(|(family, experts)| {
         let rows: Vec<&Row> = scored
             .iter()
-            .filter(|it| it.row.scored)
+            .filter(|it| it.row.scored && it.row.left_out_error.is_some())
             .filter(|it| {
                 it.of.is_some_and(|(own, has_experts)| {
                     (family.is_empty() || own == family)
