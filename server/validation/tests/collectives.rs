@@ -125,6 +125,7 @@ fn deepep_on_h800_is_within_a_fifth_of_what_its_authors_publish() {
             tokens: 4_096,
             topk: 8,
             multiprocessors: 24,
+            experts: Some(256),
             micros: 1.0,
             is_held_out: true,
         };

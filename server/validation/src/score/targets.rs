@@ -88,7 +88,8 @@ fn ranges(summary: &Summary) -> Vec<Target> {
         ),
     ];
     let of = |index: usize| {
-        let shares = summary.left_out.iter().filter_map(|score| score.coverage);
+        let families = summary.left_out.iter().filter(|score| !score.family.is_empty());
+        let shares = families.filter_map(|score| score.coverage);
         let (name, asked, least, most) = asked[index];
         let off = |share: f64| (least - share).max(share - most);
         let worst = shares
