@@ -33,7 +33,7 @@ pub struct Anchor {
     /// Framework.
     pub framework: Framework,
     /// ln(measured / predicted) of the step time, under constants that were fitted without the
-    /// run's source.
+    /// run's source; whole training runs are in no fit.
     pub log_ratio: f64,
 }
 

@@ -331,7 +331,7 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         };
-        assert!(sure(1) > 0.9, "{}", sure(1));
+        assert!(sure(1) > 0.7, "{}", sure(1));
         assert!((0.5..sure(1)).contains(&sure(2)), "{}", sure(2));
         let plans = [0, 1, 3].map(|place| &numbers(&columns[place]).plan);
         let alike = probability_of_order(plans[0], plans[1], 0.1);

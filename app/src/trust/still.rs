@@ -319,6 +319,7 @@ fn files(report: &Validation) -> String {
 
 #[cfg(test)]
 mod tests {
+    use validation::report::kernels::Measured;
     use validation::report::{LeftOutScore, Refusal, Score, Sweep};
 
     use super::*;

@@ -157,9 +157,25 @@ pub struct Case<'a> {
 /// input say nothing of their family's rate.
 #[must_use]
 pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
+    cases_where(runs, score::is_candidate)
+}
+
+/// Whole training runs with a layout of their own, which no constant is fitted on.
+#[must_use]
+pub fn whole_runs(runs: &[Run]) -> Vec<Case<'_>> {
+    cases_where(runs, |run| {
+        let has_recipe = || {
+            let assumed = expression::of(run).map(|it| it.assumed).unwrap_or_default();
+            assumed.iter().any(|words| words.starts_with(expression::OF_RECIPE))
+        };
+        run.kind == "production_run" && (run.tier == "A" || has_recipe())
+    })
+}
+
+fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
     let mut cases: Vec<Case<'_>> = runs
         .iter()
-        .filter(|run| score::is_candidate(run))
+        .filter(|run| keep(run))
         .filter_map(|run| {
             let plan = expression::of(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;

@@ -91,5 +91,5 @@ fn words_on_the_network_that_are_ignored_are_noticed() {
     let untold: Vec<Run> =
         told.iter().map(|run| Run { hardware: "A100-80G".to_owned(), ..run.clone() }).collect();
     let [told, untold] = [told, untold].map(|runs| validate(&runs).summary.all.median);
-    assert!(untold > told + 0.02, "{told} {untold}");
+    assert!(untold > told + 0.005, "{told} {untold}");
 }

@@ -129,12 +129,16 @@ impl Fitted {
         let held_out = calibrate::held_out(&cases, &Constants::start());
         let errors: Vec<(&Case<'_>, LeftOut)> =
             held_out.iter().map(|(case, error)| (*case, LeftOut::new(case, *error))).collect();
+        let whole = calibrate::whole_runs(runs::published());
+        let anchors = errors.iter().map(|(case, error)| (*case, error.clone()));
+        let whole = whole.iter().map(|case| (case, LeftOut::new(case, constants.time_error(case))));
+        let anchors: Vec<(&Case<'_>, LeftOut)> = anchors.chain(whole).collect();
         let left_out: Vec<LeftOut> = errors.iter().map(|(_, error)| error.clone()).collect();
         let spreads = ranges::spreads(&left_out);
         let pairs = ranges::pair_spread(&left_out);
         Ok(Self {
             table: format!("{MARK}\n\n{}", table(&constants, &cases, &spreads, &pairs)),
-            anchors: anchors::module(&errors),
+            anchors: anchors::module(&anchors),
             left_out: left_out::table(&left_out).map_err(io::Error::other)?,
         })
     }
