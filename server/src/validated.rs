@@ -69,7 +69,7 @@ pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String
 }
 
 /// A row's columns, in the order of its fields; behind them stand the model's version and the day.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 27] = [
     "id",
     "source_id",
     "tier",
@@ -83,6 +83,7 @@ const COLUMNS: [&str; 26] = [
     "metric",
     "measured",
     "predicted",
+    "predicted_range",
     "error",
     "time_error",
     "left_out_error",
@@ -130,6 +131,7 @@ fn cells(row: &Row) -> [String; COLUMNS.len()] {
         optional(&row.metric),
         number(row.measured),
         number(row.predicted),
+        row.predicted_range.map(|[least, most]| format!("{least}..{most}")).unwrap_or_default(),
         number(row.error),
         number(row.time_error),
         number(row.left_out_error),

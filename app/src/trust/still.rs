@@ -63,7 +63,7 @@ fn headline(report: &Validation) -> String {
     let score = &summary.all;
     element(&mut html, "p", "class=\"trust-headline\"", &words::headline(summary));
     if score.rows > 0 {
-        element(&mut html, "p", "", &words::fitted(score));
+        element(&mut html, "p", "", &words::fitted(summary));
     }
     let definition = "Compared is, for each run, the first of step time, tokens per second, \
                       TFLOPS and MFU that its source prints, in the source's own convention. The \

@@ -94,16 +94,19 @@ pub fn headline(summary: &Summary) -> String {
     )
 }
 
-/// The same by the constants as they are, which were fitted on these runs.
+/// The same by the constants as they are, which may have been fitted on these runs.
 #[must_use]
-pub fn fitted(score: &Score) -> String {
-    format!(
-        "With them in the fit it is {} and {}; {} are within 10 %. {}",
-        share(score.median),
-        share(score.p90),
-        format::percent(score.within_tenth, 0),
-        bias(score),
-    )
+pub fn fitted(summary: &Summary) -> String {
+    let score = &summary.all;
+    let left_out = summary.left_out.iter().find(|score| score.experts.is_none());
+    let is_fitted = left_out.is_none_or(|left_out| (left_out.p90 - score.p90).abs() > 1e-9);
+    let errors = if is_fitted {
+        format!("With them in the fit it is {} and {}; ", share(score.median), share(score.p90))
+    } else {
+        String::new()
+    };
+    let within = format::percent(score.within_tenth, 0);
+    format!("{errors}{within} are within 10 %. {}", bias(score))
 }
 
 /// The runs of a score of sources that were left out: `dense, Ascend 910`.

@@ -129,7 +129,7 @@ fn text(report: &Validation) -> String {
     let mut text = rows(&report.rows);
     text.push_str(&format!("\n{}\n", words::headline(summary)));
     if summary.all.rows > 0 {
-        text.push_str(&format!("{}\n", words::fitted(&summary.all)));
+        text.push_str(&format!("{}\n", words::fitted(summary)));
     }
     text.push_str(&format!(
         "{} runs; {} can count towards the targets, {} of them can be expressed, {} are \

@@ -57,7 +57,7 @@ async fn a_report_says_what_was_decided_and_whether_it_stands() {
             "Who pays?",
             "Good enough",
             "accepted by",
-            "typical",
+            "9 of 10",
             "Peak memory",
             "GiB",
             "UTC",
