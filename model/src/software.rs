@@ -8,7 +8,7 @@
 use crate::accelerator::Accelerator;
 use crate::calibration::{ASCEND, Host, Kernels};
 use crate::choice::{Framework, Software};
-use crate::design::Kernel;
+use crate::design::{Design, Kernel};
 use crate::source::{
     CANN_RECIPES, HUAWEI_OPERATORS, LIMULIDAE, MINDFORMERS, PTO_ISA, Source, TILELANG_ASCEND,
 };
@@ -130,6 +130,29 @@ impl Software {
     pub fn is_of(self, kernels: &Kernels) -> bool {
         self == Self::Calibrated || kernels.family == ASCEND.family
     }
+}
+
+/// A design at the slowest and at the fastest rates that the sources of its dated state leave open;
+/// none where the family's own constants count. Rates that the design sets itself stay.
+#[must_use]
+pub fn ends(design: &Design) -> Option<[Design; 2]> {
+    let rates = design.kernel.software.rates()?;
+    let [mut slow, mut fast] = [design.clone(), design.clone()];
+    let mut open = |knob: fn(&mut Kernel) -> &mut Option<f64>, [slowest, fastest]: [f64; 2]| {
+        for (design, end) in [(&mut slow, slowest), (&mut fast, fastest)] {
+            knob(&mut design.kernel).get_or_insert(end);
+        }
+    };
+    open(|it| &mut it.gemm_efficiency, rates.gemm_efficiency.range);
+    let grouped = rates.grouped_gemm_relative_efficiency.range;
+    open(|it| &mut it.grouped_gemm_relative_efficiency, grouped);
+    open(|it| &mut it.attention_forward_efficiency, rates.attention_forward_efficiency.range);
+    open(|it| &mut it.attention_backward_efficiency, rates.attention_backward_efficiency.range);
+    open(|it| &mut it.vector_bandwidth_share, rates.vector_bandwidth_share.range);
+    let longest_first = |Rate { range: [least, most], .. }: Rate| [most, least];
+    open(|it| &mut it.sync_microseconds, longest_first(rates.sync_microseconds));
+    open(|it| &mut it.syncs_per_layer, longest_first(rates.syncs_per_layer));
+    Some([slow, fast])
 }
 
 /// Share of the memory bandwidth that nothing which runs exceeds.

@@ -138,7 +138,7 @@ fn groups(groups: &[KernelGroup]) -> String {
     };
     let columns = [
         "Kernels",
-        "Part",
+        "Accelerator",
         "Shapes",
         "Measured / predicted",
         "Left out",

@@ -6,11 +6,11 @@ use app::memory_state;
 use app::name;
 use app::panels::conventions;
 use app::range::{Expected, basis, expected, nearest};
-use model::choice::Timing;
+use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StageMemory};
 use model::metric::MetricId;
-use model::{MODEL_VERSION, Plan, link};
+use model::{MODEL_VERSION, Plan, estimate, link, software};
 
 use crate::cli::output::{Align, table};
 
@@ -103,7 +103,24 @@ fn bases(plan: &Plan) -> String {
     if let Some(run) = nearest(plan) {
         text += &format!("  Nearest measured run: {run}\n");
     }
-    text
+    text + &software_span(plan).unwrap_or_default()
+}
+
+/// Between which speeds a dated state of the software leaves the design.
+fn software_span(plan: &Plan) -> Option<String> {
+    let design = plan.design();
+    let speed = |design: &Design| {
+        let metrics = estimate(&Plan::new(design).ok()?).metrics;
+        let id = MetricId::tokens_per_second_per_device;
+        Some(format::metric(id, metrics.get(id)).number)
+    };
+    let [slow, fast] = software::ends(design)?;
+    Some(format!(
+        "  Software: {} to {} tokens/s per device over what the sources of {} leave open\n",
+        speed(&slow)?,
+        speed(&fast)?,
+        design.kernel.software.name(),
+    ))
 }
 
 /// The same run's utilisation as other papers count it.
