@@ -197,7 +197,7 @@ test("a number is copied with all its digits, by key and by press", async ({ pag
   await ready(page);
   const copied = () => page.evaluate(() => navigator.clipboard.readText());
   const { metrics } = await page.request
-    .post("/api/v1/predict", { data: { schema: 1, preset: "pangu-ultra-moe-6k" } })
+    .post("/api/v1/predict", { data: { schema: 1, preset: "pangu-ultra-moe-6k@2" } })
     .then((answer) => answer.json())
     .then((report) => ({ metrics: report.metrics }));
   await page.keyboard.press("y");
@@ -265,7 +265,7 @@ test.describe("at an address that isn't there", () => {
     expect(await findings(page)).toEqual([]);
     const pages = page.getByRole("navigation", { name: "Pages" });
     await pages.getByRole("link", { name: "Tour" }).click();
-    await expect(page.getByRole("heading", { name: /^Step 0 of 9/ })).toBeVisible();
+    await expect(page.getByRole("heading", { name: /^Step 0 of 11/ })).toBeVisible();
   });
 });
 

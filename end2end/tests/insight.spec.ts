@@ -91,7 +91,7 @@ test("while a slider is held the numbers from before stay, and Escape goes back"
   const before = await numbers(page);
   await drag(page, PP);
   await expect(numberBox(page, PP)).not.toHaveValue("16");
-  await expect(card(page, "MFU")).toContainText(/was 40\.7 %, [+−]/);
+  await expect(card(page, "MFU")).toContainText(/was 29\.9 %, [+−]/);
   await expect(page.locator(".ghost", { hasText: "was 16" })).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(numberBox(page, PP)).toHaveValue("16");

@@ -43,7 +43,7 @@ test("a browser that prefers Chinese gets the explorer in Chinese", async ({ vis
   await expect(undo).toHaveAttribute("title", /^撤销/);
   const chinese = await page.locator("article[data-metric=mfu] .card-value").textContent();
   const other = await visit();
-  await gotoHydrated(other, "/?training.micro_batch_size=1");
+  await gotoHydrated(other, "/?preset=pangu-ultra-moe-6k%402&training.micro_batch_size=1");
   expect(await card(other, "MFU").locator(".card-value").textContent()).toBe(chinese);
   await undo.click();
   await expect(page).not.toHaveURL(/micro_batch_size/);

@@ -44,7 +44,7 @@ test("the bar says that a design can't run, and why, instead of another's number
 }) => {
   await gotoHydrated(page);
   const headline = page.locator(".bottom-headline");
-  await expect(headline).toContainText("MFU 40.7 %");
+  await expect(headline).toContainText("MFU 29.9 %");
   await page.locator(".bottom-bar button").click();
   await numberBox(page, TP).fill("6");
   await expect(headline).toContainText("Can't run: ");

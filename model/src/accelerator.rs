@@ -1,6 +1,6 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
-use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
+use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use crate::choice::Choice;
 use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
@@ -335,7 +335,6 @@ accelerators! {
     H100With96gb = "h100-96gb", Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
-        sustained_clock: CLOCKS.h100_96gb,
         source: TORCHTITAN,
         ..H100
     };

@@ -94,7 +94,7 @@ impl Anchor {
             folds(billions(plan.params_total()), self.total_billions, 4.0),
             folds(design.cluster.num_devices as f64, f64::from(self.devices), 8.0),
             folds(design.training.seq_length as f64, f64::from(self.seq_length), 4.0),
-            apart(has_experts != (plan.shape.moe_layers > 0)),
+            apart(has_experts != plan.has_experts()),
             apart(design.training.precision != self.precision),
             apart(design.kernel.framework != self.framework),
             part,

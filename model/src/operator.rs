@@ -228,7 +228,7 @@ impl Device {
             gather_bytes: hbm * kernels.gather_bandwidth,
             cores: f64::from(row.num_cores),
             tile_rates: tile_rates(precision),
-            unaligned: unaligned_rate(row, peak),
+            unaligned: unaligned_rate(row, peak / row.sustained_clock),
             half_depth: kernels.half_depth_bytes / precision.operand_bytes(),
             operand_bytes: precision.operand_bytes(),
             quantised: quantised(precision, kernels.family == BLACKWELL.family),

@@ -172,6 +172,12 @@ impl Plan {
         &self.design
     }
 
+    /// Has the model layers of experts?
+    #[must_use]
+    pub const fn has_experts(&self) -> bool {
+        self.shape.moe_layers > 0
+    }
+
     /// DP: world size over TP x PP x CP.
     #[must_use]
     pub fn data_parallel_size(&self) -> u64 {

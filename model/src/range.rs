@@ -72,7 +72,7 @@ fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
 
 /// The errors of the step time that hold for a plan.
 fn time_spread(plan: &Plan) -> &'static Spread {
-    let experts = plan.shape.moe_layers > 0;
+    let experts = plan.has_experts();
     let of = |family: &str| {
         SPREADS.iter().find(|spread| spread.family == family && spread.experts == experts)
     };
@@ -94,8 +94,8 @@ fn memory_range(plan: &Plan) -> Range {
 /// The probability that of two designs the one that is predicted to be faster is.
 ///
 /// `log_ratio` is the logarithm of the ratio of the predicted speeds. Errors of alike designs
-/// (one model, one accelerator, one framework with one state of the software) are mostly shared:
-/// how far ratios were off is known from pairs of runs of one source. Others have errors that have
+/// ([`are_alike`]) are mostly shared: how far ratios were off is known from pairs of runs of one
+/// source. Others have errors that have
 /// nothing to do with one another, which add up as the legs of a right triangle.
 ///
 /// With F the share of errors below |`log_ratio`|, it is 1/2 + F/2: an error of either sign is as
@@ -127,13 +127,15 @@ fn share_within(size: f64, half: f64, most: f64) -> f64 {
     1.0 - 0.5 * libm::exp(-slope * (size - half))
 }
 
-/// Do two designs share most of their error: one model on one accelerator, by one framework with
-/// one state of its software?
+/// Do two designs share most of their error: one model on as many of one accelerator, in one number
+/// format, by one framework with one state of its software?
 #[must_use]
 pub fn are_alike(one: &Plan, other: &Plan) -> bool {
     let [one, other] = [one.design(), other.design()];
     one.transformer == other.transformer
         && one.cluster.accelerator == other.cluster.accelerator
+        && one.cluster.num_devices == other.cluster.num_devices
+        && one.training.precision == other.training.precision
         && one.kernel.framework == other.kernel.framework
         && one.kernel.software == other.kernel.software
 }

@@ -133,10 +133,13 @@ impl Software {
 }
 
 /// A design at the slowest and at the fastest rates that the sources of its dated state leave open;
-/// none where the family's own constants count. Rates that the design sets itself stay.
+/// none where the family's own constants or ideal ones count. Rates that the design sets itself stay.
 #[must_use]
 pub fn ends(design: &Design) -> Option<[Design; 2]> {
     let rates = design.kernel.software.rates()?;
+    if design.kernel.framework == Framework::Ideal {
+        return None;
+    }
     let [mut slow, mut fast] = [design.clone(), design.clone()];
     let mut open = |knob: fn(&mut Kernel) -> &mut Option<f64>, [slowest, fastest]: [f64; 2]| {
         for (design, end) in [(&mut slow, slowest), (&mut fast, fastest)] {

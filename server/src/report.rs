@@ -211,6 +211,7 @@ fn nearest_run(plan: &Plan) -> Tree {
         ("num_devices", Tree::Unsigned(run.devices.into())),
         ("speed_error", number(run.speed_error())),
         ("distance", number(near.distance)),
+        ("nearness", near.nearness().into()),
     ])
 }
 

@@ -106,8 +106,8 @@ pub const HOPPER: Kernels = Kernels {
     fp8_gemm: 0.641,
 };
 
-pub const CLOCKS: Clocks =
-    Clocks { h100_96gb: 0.959 };
+const HOPPER_IN_RUN: InRun =
+    InRun { rate: 0.959 };
 ";
 
     #[test]
@@ -121,7 +121,7 @@ pub const CLOCKS: Clocks =
         let lines = report(BEFORE, &after);
         assert_eq!(lines[0], "wrote model/src/calibration.rs");
         assert_eq!(lines[1], "  HOPPER.gemm: 0.736 -> 0.741");
-        assert_eq!(lines[2], "  CLOCKS.h100_96gb: 0.959 -> 0.953");
+        assert_eq!(lines[2], "  HOPPER_IN_RUN.rate: 0.959 -> 0.953");
         assert!(lines[3].contains("raise the version"), "{lines:?}");
         assert_eq!(lines.len(), 4);
     }

@@ -145,7 +145,7 @@ fn seeds() -> String {
 fn targets(targets: &[Target]) -> String {
     let met = targets.iter().filter(|target| target.met).count();
     let intro = format!(
-        "{} of {} are met. They were set before the model was calibrated.",
+        "{} of {} are met.",
         format::whole(met as u64),
         format::counted(targets.len() as u64, "target", "targets"),
     );

@@ -135,7 +135,7 @@ pub fn coverage(score: &LeftOutScore) -> String {
 /// What a target reached.
 #[must_use]
 pub fn reached(target: &Target) -> String {
-    goal_value(target, target.reached)
+    format::percent(target.reached, 2).to_string()
 }
 
 /// The same text with numbers and their percent signs on one line.
@@ -150,16 +150,7 @@ pub fn limit(target: &Target) -> String {
     // Whichever of the two explains the verdict.
     let is_least = target.met == (target.reached >= target.limit);
     let direction = if is_least { "at least" } else { "at most" };
-    format!("{direction} {}", goal_value(target, target.limit))
-}
-
-/// Rank correlations as they are, all else as a share.
-fn goal_value(target: &Target, value: f64) -> String {
-    if target.asked.contains("correlation") {
-        format::decimals(value, 2)
-    } else {
-        format::percent(value, 2).to_string()
-    }
+    format!("{direction} {}", format::percent(target.limit, 2))
 }
 
 #[cfg(test)]
@@ -179,12 +170,12 @@ mod tests {
     #[test]
     fn a_target_says_in_which_direction_it_is_met() {
         let target = |reached, limit, met| {
-            let (name, asked) = (String::new(), String::from("rank correlation"));
+            let (name, asked) = (String::new(), String::from("share in order"));
             super::limit(&Target { name, asked, reached, limit, met })
         };
-        assert_eq!(target(0.95, 0.9, true), "at least 0.90");
-        assert_eq!(target(0.5, 0.9, false), "at least 0.90");
-        assert_eq!(target(0.05, 0.08, true), "at most 0.08");
-        assert_eq!(target(0.1, 0.08, false), "at most 0.08");
+        assert_eq!(target(0.95, 0.9, true), "at least 90.00 %");
+        assert_eq!(target(0.5, 0.9, false), "at least 90.00 %");
+        assert_eq!(target(0.05, 0.08, true), "at most 8.00 %");
+        assert_eq!(target(0.1, 0.08, false), "at most 8.00 %");
     }
 }

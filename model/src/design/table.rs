@@ -486,7 +486,7 @@ Kernel kernel {
              recomputation that dispatches again, and backward together; none is the state's")
             .source(HUAWEI_OPERATORS);
     sustained_clock: f64 = 1.0,
-        knob("Sustained clock", Real(0.1, 1.5),
+        knob("Sustained clock", Real(0.1, 1.0),
             "Rate of matrix products and attention that these devices sustain under their power \
              and cooling, over that of others of their part")
             .source(SIMUMAX);

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::calibration::{
-    AMPERE, BLACKWELL, CLOCKS, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED,
+    AMPERE, BLACKWELL, FSDP, HOPPER, Host, InRun, Kernels, MEGATRON, MINDSPEED,
 };
 use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
@@ -29,8 +29,6 @@ pub struct Constants {
     pub in_run: [InRun; 3],
     /// Of Megatron, MindSpeed and FSDP.
     pub hosts: [Host; 3],
-    /// Sustained clock of H100 96 GB, of which no table has kernels.
-    pub h100_96gb: f64,
 }
 
 /// The families, in the order of [`Constants::in_run`].
@@ -47,7 +45,6 @@ impl Constants {
                 fitted_on: kernels.in_run_fitted_on,
             }),
             hosts: [MEGATRON, MINDSPEED, FSDP],
-            h100_96gb: CLOCKS.h100_96gb,
         }
     }
 
@@ -66,7 +63,6 @@ impl Constants {
             host.straggler_sigma = 0.003;
         }
         (start.hosts[0].sync_micros, start.hosts[2].sync_micros) = (300.0, 300.0);
-        start.h100_96gb = 1.0;
         start
     }
 }
@@ -126,13 +122,6 @@ static FREE: &[Free] = &[
         least: 0.001,
         most: |_| 0.05,
     },
-    Free {
-        name: "clock of H100 96 GB",
-        get: |constants, _| &mut constants.h100_96gb,
-        count: 1,
-        least: 0.7,
-        most: |_| 1.2,
-    },
 ];
 
 /// A run that is expressed, with what the fit needs of it.
@@ -190,7 +179,7 @@ fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
                 simulated: 1.0,
                 source: &run.source_id,
                 family: design.cluster.accelerator.row().kernels.family,
-                experts: design.transformer.num_moe_experts.is_some(),
+                experts: plan.has_experts(),
                 weight: 1.0,
                 plan,
             })
@@ -274,9 +263,6 @@ impl Constants {
         if let Some(family) = family {
             row.kernels.in_run = self.in_run[family].rate;
             row.kernels.flash_attention_2 = self.flash_attention_2(family);
-        }
-        if plan.design().cluster.accelerator == AcceleratorId::H100With96gb {
-            row.sustained_clock = self.h100_96gb;
         }
         let host = match plan.design().kernel.framework {
             Framework::Mindspeed => self.hosts[1],

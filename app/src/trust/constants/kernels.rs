@@ -1,7 +1,7 @@
 //! What kernels reach, by family of accelerators, and the clocks that parts sustain.
 
 use model::accelerator::{Accelerator, AcceleratorId};
-use model::calibration::{AMPERE, ASCEND, BLACKWELL, CLOCKS, HOPPER, Kernels};
+use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use model::choice::Choice;
 use validation::report::Row;
 
@@ -126,7 +126,6 @@ pub(super) fn html(rows: &[&Row]) -> String {
     [
         table("Share of the peak that kernels reach", &columns, lines),
         origin::fitted_on("What the families' constants are fitted on", &sets),
-        clocks(rows),
     ]
     .concat()
 }
@@ -148,21 +147,6 @@ fn line(constant: &Constant, rows: &[&Row]) -> Vec<Cell> {
     };
     let first = origin::name(constant.name, constant.meaning);
     std::iter::once(first).chain(FAMILIES.map(cell)).collect()
-}
-
-/// The clocks that parts sustain under their power limits.
-fn clocks(rows: &[&Row]) -> String {
-    let parts = [(AcceleratorId::H100With96gb, "H100 96 GB", CLOCKS.h100_96gb)];
-    let cell = |(id, _, clock): (AcceleratorId, &str, f64)| {
-        let has_runs = rows.iter().any(|row| row.accelerator.as_deref() == Some(id.name()));
-        share(clock, Origin::of(clock, [0.7, 1.2], has_runs))
-    };
-    let meaning = "in long matmuls under the power limit, against H100 SXM at its peak";
-    let first = origin::name("Sustained clock", meaning);
-    let line = std::iter::once(first).chain(parts.map(cell)).collect();
-    let mut columns = vec!["Clocks"];
-    columns.extend(parts.map(|(_, label, _)| label));
-    table("Clocks that parts sustain", &columns, vec![line])
 }
 
 fn share(share: f64, origin: Origin) -> Cell {

@@ -1,9 +1,8 @@
 //! Measured kernels and collectives beside the model's times for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use model::units::Seconds;
 use validation::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 
 use crate::format;
@@ -209,7 +208,7 @@ fn legend(measured: &[Measured]) -> String {
 
 /// Width and height of a chart, and what its axes leave: left, right, top, bottom.
 const SIZE: [f64; 2] = [320.0, 180.0];
-const PLOT: [f64; 4] = [38.0, 312.0, 8.0, 156.0];
+const PLOT: [f64; 4] = [38.0, 300.0, 8.0, 156.0];
 
 /// Predicted over measured of the highest line; what is beyond stands on it.
 const REACH: f64 = 2.0;
@@ -245,21 +244,31 @@ fn chart(html: &mut String, kind: &str, format: &str, kernels: &[&Measured]) {
         label_at(html, (left - 5.0, y + 4.0), "end", name);
     }
     for decade in least as i32..=most as i32 {
-        let anchor = if f64::from(decade) < most { "middle" } else { "end" };
-        let name = format::duration(Seconds::new(1e-6 * 10_f64.powi(decade))).to_string();
-        label_at(html, (across(f64::from(decade)), bottom + 16.0), anchor, &name);
+        label_at(html, (across(f64::from(decade)), bottom + 16.0), "middle", &power(decade));
     }
-    let mut paths: BTreeMap<&str, String> = BTreeMap::new();
+    // Many are in one place.
+    let mut places: BTreeMap<&str, BTreeSet<(i32, i32)>> = BTreeMap::new();
     for kernel in kernels {
         let x = across(kernel.measured_us.log10());
         let y = height(kernel.predicted_us / kernel.measured_us);
-        let path = paths.entry(class(Family::of(&kernel.part))).or_default();
-        let _ = write!(path, "M{x:.0} {y:.0}h0");
+        let family = class(Family::of(&kernel.part));
+        places.entry(family).or_default().insert((x.round() as i32, y.round() as i32));
     }
-    for (class, path) in paths {
+    for (class, places) in places {
+        let path: String = places.iter().map(|(x, y)| format!("M{x} {y}h0")).collect();
         let _ = write!(html, "<path class=\"{class} kernel-points\" d=\"{path}\"/>");
     }
     html.push_str("</svg></figure>");
+}
+
+/// A power of ten of microseconds.
+fn power(decade: i32) -> String {
+    let (unit, power) = match decade {
+        ..3 => ("µs", decade),
+        3..6 => ("ms", decade - 3),
+        6.. => ("s", decade - 6),
+    };
+    format!("{} {unit}", 10_f64.powi(power))
 }
 
 fn label_at(html: &mut String, (x, y): (f64, f64), anchor: &str, text: &str) {

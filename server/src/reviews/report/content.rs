@@ -151,7 +151,7 @@ fn differences(design: &Design, changed: &[KnobId]) -> Vec<Vec<Cell>> {
     std::iter::once(head).chain(rows).collect()
 }
 
-/// The headline numbers with their error bands.
+/// The headline numbers with their ranges.
 fn headline(numbers: &Numbers) -> Vec<Vec<Cell>> {
     let head: Vec<Cell> = vec!["Metric".into(), "Value".into(), "Range".into()];
     let rows = METRICS.iter().map(|id| {

@@ -63,7 +63,7 @@ impl Known {
 pub(super) fn kind(plan: &Plan) -> (&'static str, bool) {
     let design = plan.design();
     let family = design.cluster.accelerator.row().kernels.family;
-    (family, design.transformer.num_moe_experts.is_some())
+    (family, plan.has_experts())
 }
 
 /// The scores by family and kind of model, then of all families, then of all.
