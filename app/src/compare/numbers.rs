@@ -326,10 +326,11 @@ mod tests {
         ]);
         let sure = |place: usize| {
             let found = delta(MetricId::mfu, numbers(&columns[place]), numbers(&columns[0]));
-            match found.verdict {
-                Verdict::Better(Sure::With(it)) | Verdict::Worse(Sure::With(it)) => it,
-                other => panic!("{other:?}"),
-            }
+            let (Verdict::Better(Sure::With(it)) | Verdict::Worse(Sure::With(it))) = found.verdict
+            else {
+                panic!("{:?}", found.verdict);
+            };
+            it
         };
         assert!(sure(1) > 0.7, "{}", sure(1));
         assert!((0.5..sure(1)).contains(&sure(2)), "{}", sure(2));

@@ -32,7 +32,7 @@ pub struct Peak<'a> {
 const DERIVED_FROM: &str = "simumax_b200";
 
 /// The peaks that tell how far the model is off: of tier A and B, each once, without those that it
-/// was derived from ([`DERIVED_FROM`]).
+/// was derived from (`DERIVED_FROM`).
 ///
 /// Left out are rows that print neither recomputation nor micro-batch, or only one of them: what
 /// activations need is their product, so their error is that of the imputation and not the

@@ -1,8 +1,7 @@
 //! What kernels reach, by family of accelerators, and the clocks that parts sustain.
 
-use model::accelerator::{Accelerator, AcceleratorId};
+use model::accelerator::Accelerator;
 use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
-use model::choice::Choice;
 use validation::report::Row;
 
 use super::origin::{self, Origin};

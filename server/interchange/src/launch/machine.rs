@@ -45,10 +45,8 @@ fn software(draft: &mut Draft) {
         return;
     }
     // What is calibrated on Ascend is the state of 2026.
-    let state = match draft.design.kernel.software {
-        Software::Calibrated => Software::Ascend2026,
-        dated => dated,
-    };
+    let own = draft.design.kernel.software;
+    let state = if own == Software::Calibrated { Software::Ascend2026 } else { own };
     let detail = format!("no argument names the state of the software: {}", state.name());
     draft.assume(Some(KnobId::software), detail);
 }

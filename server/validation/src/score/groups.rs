@@ -90,7 +90,7 @@ const TOLD: f64 = 0.03;
 /// nearer than repetition.
 fn in_order(one: (f64, f64), other: (f64, f64)) -> Option<bool> {
     let measured = (one.1 / other.1).ln();
-    (measured.abs() > TOLD.ln_1p()).then(|| (one.0 > other.0) == (measured > 0.0))
+    (measured.abs() > TOLD.ln_1p()).then_some((one.0 > other.0) == (measured > 0.0))
 }
 
 /// The score of peak memory over rows with a published and a predicted one.
