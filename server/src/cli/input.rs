@@ -20,7 +20,8 @@ pub(super) struct Source {
     /// Design file, JSON or TOML; `-` reads stdin
     #[arg(value_name = "FILE", conflicts_with = "preset")]
     file: Option<PathBuf>,
-    /// Preset to start from; `moescape presets` lists them [default: pangu-ultra-moe-6k@2]
+    /// Preset to start from; `moescape presets` lists them, and the default is
+    /// `pangu-ultra-moe-6k@2`
     #[arg(long, value_name = "ID")]
     preset: Option<String>,
     /// Set a knob, as `section.name=value` or by a short name such as `tp=8`; the last one wins
