@@ -45,7 +45,7 @@ const SPEC = {
 };
 
 const COMPARED =
-  "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline&b=v=1%26preset=pangu-ultra-moe-6k";
+  "/compare?a=v=1%26preset=pangu-ultra-moe-4k-baseline%402&b=v=1%26preset=pangu-ultra-moe-6k%402";
 
 /** What is shown: a name, an address, and what happens before the picture is taken. */
 const PICTURES = [
