@@ -114,8 +114,8 @@ pub fn basis(range: &Range) -> String {
     };
     let [half, most] = basis.coverage.map(|share| format::percent(share, 0));
     let mut text = format!(
-        "Taken from the errors of {} published {runs} ({}), each source left out of the fit; {half} \
-         and {most} of them are inside such ranges of the other sources.",
+        "Taken from the errors of {} published {runs} ({}), each source left out of the fit; \
+         {half} and {most} of them are inside such ranges of the other sources.",
         format::whole(u64::from(basis.rows)),
         format::counted(basis.sources.into(), "source", "sources"),
     );

@@ -7,7 +7,8 @@ test("goes from the baseline to the final run, and each step opens", async ({ pa
   await gotoHydrated(page);
   await page.getByRole("navigation", { name: "Pages" }).getByText("Ladder").click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("From 18.9 % over 30.0 % to 41 % MFU");
+  const heading = page.getByRole("heading", { level: 1 });
+  await expect(heading).toHaveText("From 18.9 % over 30.0 % to 41 % MFU");
   const table = page.getByRole("table", { name: "Changes from the baseline to the follow-up" });
   const rows = table.getByRole("row");
   expect(await rows.count()).toBeGreaterThan(8);

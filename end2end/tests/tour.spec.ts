@@ -55,7 +55,8 @@ test("the gallery is filtered while one types, and a preset opens", async ({ pag
   await expect.poll(() => cards.count()).toBeLessThan(all);
   await expect(page.getByRole("status").first()).toContainText(/\d+ presets/);
   await expect(page).toHaveURL(/\?q=pangu%20ultra$/);
-  await page.getByRole("link", { name: "Pangu Ultra MoE on 6,144 NPUs", exact: true }).press("Enter");
+  const name = "Pangu Ultra MoE on 6,144 NPUs";
+  await page.getByRole("link", { name, exact: true }).press("Enter");
   await gotoHydrated(page, page.url());
   await expect(page.getByRole("heading", { level: 1 })).toContainText("Pangu Ultra MoE");
 });

@@ -61,6 +61,30 @@ impl Nearest {
 }
 
 impl Anchor {
+    /// One of the table: its name, its part, devices and sequence, active and all parameters in
+    /// billions, number format and framework, and its error.
+    const fn new(
+        [id, model]: [&'static str; 2],
+        accelerator: AcceleratorId,
+        [devices, seq_length]: [u32; 2],
+        [active_billions, total_billions]: [f64; 2],
+        (precision, framework): (Precision, Framework),
+        log_ratio: f64,
+    ) -> Self {
+        Self {
+            id,
+            model,
+            accelerator,
+            devices,
+            active_billions,
+            total_billions,
+            seq_length,
+            precision,
+            framework,
+            log_ratio,
+        }
+    }
+
     /// How far the predicted speed was from the measured one: predicted / measured - 1.
     #[must_use]
     pub fn speed_error(&self) -> f64 {

@@ -1,5 +1,5 @@
-//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training step,
-//! and what a framework's host adds.
+//! The constants that no data sheet gives: what kernels reach, in bursts and inside a training
+//! step, and what a framework's host adds.
 //!
 //! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
 //! each framework; no row, model or source has its own. Levels are of measured kernels

@@ -2,9 +2,10 @@
 //!
 //! Matrix products and attention run on the cube unit (tensor cores), everything else on the vector
 //! unit and is bound by memory bandwidth. Computing and moving overlap, but not to the end: matmuls
-//! take the fourth root of the sum of their times' fourth powers, 19 % more than the longer one where
-//! both are equal.
-//! Source: Williams et al. 2009 for the roofline; the power by measured matmuls (see `calibration`).
+//! take the fourth root of the sum of their times' fourth powers, 19 % more than the longer one
+//! where both are equal.
+//! Source: Williams et al. 2009 for the roofline; the power by measured matmuls (see
+//! `calibration`).
 
 mod attention;
 
@@ -143,8 +144,8 @@ pub(crate) struct Device {
 /// ones reload operands more often than the caches can deliver.
 const TILE_RATES: [f64; 3] = [1.0, 0.92, 0.6];
 
-/// The last of these with 4-bit operands, whose smallest tile of tensor cores is 128 rows high: half
-/// as much, by measured products with few tiles.
+/// The last of these with 4-bit operands, whose smallest tile of tensor cores is 128 rows high:
+/// half as much, by measured products with few tiles.
 const SMALL_TILE_RATE_4_BIT: f64 = 0.3;
 
 /// Share of the rate that tiles cut along the depth keep: partial sums meet in memory.
@@ -372,9 +373,9 @@ impl Device {
     /// With the scale of steps before (delayed) one kernel reads them, writes rows and, but for
     /// Blackwell, whose tensor cores take 8-bit operands either way round, columns. A scale of the
     /// tensor itself takes a kernel for the largest element first; what the second one reads is
-    /// taken to be in the cache still. Scales of blocks are found by the kernel that converts, rows'
-    /// and columns' apart; on Blackwell another one brings them into the tensor cores' layout. 4-bit
-    /// elements pass a Hadamard transform first.
+    /// taken to be in the cache still. Scales of blocks are found by the kernel that converts,
+    /// rows' and columns' apart; on Blackwell another one brings them into the tensor cores'
+    /// layout. 4-bit elements pass a Hadamard transform first.
     ///
     /// Source: Transformer Engine, `recipe` and `is_non_tn_fp8_gemm_supported`.
     fn quantise<T: Tally>(&self, elements: f64) -> Cost<T> {

@@ -1,9 +1,9 @@
 //! The state of the software: what kernels and host of a given date reach, as published.
 //!
-//! Each entry of a state has a value, the range that its source leaves and the source. None rests on
-//! a throughput or an MFU that the model predicts. Published gains from end to end (operators 1.15,
-//! host 1.045, expert prediction and data rearrangement 1.255, expert balancing 1.10, all overlaps
-//! 1.726) are no inputs: they stand beside the model's own ratios.
+//! Each entry of a state has a value, the range that its source leaves and the source. None rests
+//! on a throughput or an MFU that the model predicts. Published gains from end to end (operators
+//! 1.15, host 1.045, expert prediction and data rearrangement 1.255, expert balancing 1.10, all
+//! overlaps 1.726) are no inputs: they stand beside the model's own ratios.
 
 use crate::accelerator::Accelerator;
 use crate::calibration::{ASCEND, Host, Kernels};
@@ -67,8 +67,8 @@ pub struct Rates {
     pub syncs_per_layer: Rate,
 }
 
-/// How often sizes are read back in a MoE layer and micro-batch: 1.5 ms saved each time and 4 to 5 %
-/// of a step of 30 to 34.5 s are 3.0 to 4.3 in Pangu Ultra MoE, 3 as one in each of three passes.
+/// How often sizes are read back in a MoE layer and micro-batch: 1.5 ms saved each time and 4 to 5
+/// % of a step of 30 to 34.5 s are 3.0 to 4.3 in Pangu Ultra MoE, 3 as one in each of three passes.
 const SYNCS: Rate = Rate { value: 3.0, range: [3.0, 4.3], source: HUAWEI_OPERATORS };
 
 const ASCEND_2024_11: Rates = Rates {
@@ -133,7 +133,8 @@ impl Software {
 }
 
 /// A design at the slowest and at the fastest rates that the sources of its dated state leave open;
-/// none where the family's own constants or ideal ones count. Rates that the design sets itself stay.
+/// none where the family's own constants or ideal ones count. Rates that the design sets itself
+/// stay.
 #[must_use]
 pub fn ends(design: &Design) -> Option<[Design; 2]> {
     let rates = design.kernel.software.rates()?;
@@ -161,8 +162,8 @@ pub fn ends(design: &Design) -> Option<[Design; 2]> {
 /// Share of the memory bandwidth that nothing which runs exceeds.
 const BEST_VECTOR: f64 = 0.9;
 
-/// Turns an accelerator's and a framework's constants into the rates of a design: those of its state
-/// of the software in their place, and what the design sets by itself in the place of both.
+/// Turns an accelerator's and a framework's constants into the rates of a design: those of its
+/// state of the software in their place, and what the design sets by itself in the place of both.
 ///
 /// Without a framework kernels reach the best that was measured, and the host costs nothing.
 pub(crate) fn install(kernel: &Kernel, accelerator: &mut Accelerator, host: &mut Host) {

@@ -288,8 +288,8 @@ impl Plan {
         self.form().placement == Placement::V
     }
 
-    /// How long the device waits in a MoE layer's forward, recomputation and backward while the host
-    /// reads back how many rows each expert gets. Buffers of a fixed size need no such wait.
+    /// How long the device waits in a MoE layer's forward, recomputation and backward while the
+    /// host reads back how many rows each expert gets. Buffers of a fixed size need no such wait.
     fn stalls(&self) -> [f64; 3] {
         let fixed = self.design().training.moe_pad_expert_input_to_capacity
             || self.design().kernel.cuda_graph_impl == CudaGraph::Local;

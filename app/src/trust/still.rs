@@ -404,8 +404,8 @@ mod tests {
     #[test]
     fn the_page_says_first_how_far_predictions_are_off() {
         let above = Still::new(&report(), &measured()).above;
-        let sentence = "Half of 700 published runs are predicted within 9.0 %, nine of ten within 27.0 %, by \
-             constants that were fitted without their source.";
+        let sentence = "Half of 700 published runs are predicted within 9.0 %, nine of ten within \
+             27.0 %, by constants that were fitted without their source.";
         assert!(above.contains(sentence), "{above}");
         assert!(above.contains("at most 8.00\u{a0}%") && above.contains("✓ Met"), "{above}");
     }

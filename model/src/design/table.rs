@@ -363,8 +363,8 @@ Training training {
             "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS");
     data_imbalance: f64 = 1.0,
         knob("Data imbalance", Real(1.0, 8.0),
-            "Attention work of the busiest over the mean of the data-parallel ranks that meet in an \
-             expert exchange: sequences of other lengths than their pack's")
+            "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
+             an expert exchange: sequences of other lengths than their pack's")
             .source(HUAWEI_OPERATORS);
 }
 /// What is kept, computed again or parked.
@@ -459,8 +459,8 @@ Kernel kernel {
             .source(HUAWEI_OPERATORS);
     gemm_efficiency: Option<f64> = None,
         knob("Matmul rate", OptionalReal(0.01, 1.0),
-            "Share of the peak that a large, aligned matmul reaches, 4,096 elements deep; none is the \
-             state's");
+            "Share of the peak that a large, aligned matmul reaches, 4,096 elements deep; none is \
+             the state's");
     grouped_gemm_relative_efficiency: Option<f64> = None,
         knob("Grouped matmul rate", OptionalReal(0.01, 2.0),
             "Rate of a grouped matmul over that of one matmul; none is the state's");
@@ -474,8 +474,8 @@ Kernel kernel {
              state's");
     vector_bandwidth_share: Option<f64> = None,
         knob("Element-wise rate", OptionalReal(0.01, 1.0),
-            "Share of the memory bandwidth that element-wise kernels and copies of rows reach; none \
-             is the state's");
+            "Share of the memory bandwidth that element-wise kernels and copies of rows reach; \
+             none is the state's");
     sync_microseconds: Option<f64> = None,
         knob("Read-back", OptionalReal(0.0, 100_000.0),
             "How long the device waits when the host reads back how many rows each expert gets; \

@@ -1,8 +1,8 @@
 //! Pangu Ultra MoE from its baseline over its final run to its follow-up, one change at a time.
 //!
 //! The paper reports 18.9 % MFU on 4K NPUs and 30.0 % on 6K, its follow-up 41 %. The steps between
-//! aren't published as a table, nor is the baseline's layout: the order here is ours, and beside each
-//! step stands what is known of it.
+//! aren't published as a table, nor is the baseline's layout: the order here is ours, and beside
+//! each step stands what is known of it.
 
 use crate::design::{Design, KnobId};
 use crate::knob::KnobError;

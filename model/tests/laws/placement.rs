@@ -228,8 +228,8 @@ fn an_all_to_all_in_a_node_takes_what_its_links_take() {
     }
 }
 
-/// Of a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes over
-/// the network.
+/// Of a rack of 72, a group of 64 takes 64 and one of 128 two such parts; what doesn't fit goes
+/// over the network.
 #[test]
 fn an_exchange_leaves_a_rack_only_where_its_group_is_larger() {
     let links = |ep: &str, pp: &str| {
@@ -262,8 +262,8 @@ fn an_exchange_leaves_a_rack_only_where_its_group_is_larger() {
     assert!(inside.abs() < 1e-9 && between > 0.0, "{inside} {between}");
 }
 
-/// DeepEP and HybridEP send the same bytes through other kernels: on Blackwell, whose links DeepEP's
-/// few multiprocessors don't fill, HybridEP is faster.
+/// DeepEP and HybridEP send the same bytes through other kernels: on Blackwell, whose links
+/// DeepEP's few multiprocessors don't fill, HybridEP is faster.
 #[test]
 fn backends_of_the_flex_dispatcher_differ_in_time_and_not_in_bytes() {
     let of = |backend: &str| {

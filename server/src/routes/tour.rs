@@ -23,8 +23,8 @@ use super::reading::Reading;
 use crate::problem::Problem;
 use crate::{AppState, choices};
 
-const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: why each \
-                     helps, what the model predicts, and what is published of it";
+const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: \
+                     why each helps, what the model predicts, and what is published of it";
 
 /// The metrics of a step, in the order of the table.
 const SHOWN: [MetricId; 6] = [
@@ -232,9 +232,9 @@ fn published(html: &mut String, steps: &[Step], index: usize) {
     let [from, over, to] =
         [first, paper, last].map(|step| format::percent(step.predicted.metrics.mfu, 1).to_string());
     let text = format!(
-        "Published are 18.9 %, 30.0 % and 41 %; the model says {from}, {over} and {to} for the same \
-         three runs. No constant of it is set for them. The steps between aren't published as a table: \
-         their order is ours, and so are the gains, which depend on it."
+        "Published are 18.9 %, 30.0 % and 41 %; the model says {from}, {over} and {to} for the \
+         same three runs. No constant of it is set for them. The steps between aren't published as \
+         a table: their order is ours, and so are the gains, which depend on it."
     );
     element(html, "p", "class=\"muted\"", &text);
     if let Ok(preset) = Preset::find(PAPER) {

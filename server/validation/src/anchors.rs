@@ -43,19 +43,19 @@ fn write(text: &mut String, case: &Case<'_>, error: &LeftOut) {
     let plan = case.plan();
     let design = plan.design();
     let billions = |count: u128| count as f64 / 1e9;
+    let name = format!("    Anchor::new([{:?}, {:?}],", error.id, case.run.model);
+    // A long name takes a line of its own.
+    let name = if name.len() > 100 { name.replacen(", ", ",\n        ", 1) } else { name };
     // Writing to a string can't fail.
     let _ = writeln!(
         text,
-        "    Anchor {{ id: {:?}, model: {:?},\n        accelerator: AcceleratorId::{:?}, devices: \
-         {}, active_billions: {:.2},\n        total_billions: {:.2}, seq_length: {}, precision: \
-         Precision::{:?},\n        framework: Framework::{:?}, log_ratio: {:.3} }},",
-        error.id,
-        case.run.model,
+        "{name}\n        AcceleratorId::{:?}, [{}, {}], [{:.2}, {:.2}],\n        (Precision::{:?}, \
+         Framework::{:?}), {:.3}),",
         design.cluster.accelerator,
         design.cluster.num_devices,
+        design.training.seq_length,
         billions(plan.params_active()),
         billions(plan.params_total()),
-        design.training.seq_length,
         design.training.precision,
         design.kernel.framework,
         error.log_ratio,

@@ -139,8 +139,8 @@ pub fn spreads(errors: &[LeftOut]) -> Vec<Spread> {
 }
 
 /// The spread of the ratio of two step times: pairs of runs of one table, release, model,
-/// accelerator, number of devices and number format, which differ in their layout. Errors of both signs are
-/// taken, as which of a pair is first means nothing.
+/// accelerator, number of devices and number format, which differ in their layout. Errors of both
+/// signs are taken, as which of a pair is first means nothing.
 #[must_use]
 pub fn pair_spread(errors: &[LeftOut]) -> Spread {
     let mut pairs = vec![];

@@ -53,8 +53,8 @@ pub struct Row {
     pub error: Option<f64>,
     /// Error of the step time, whichever metric is compared: positive is too slow.
     pub time_error: Option<f64>,
-    /// Error of the step time under constants that were fitted without the run's source; of a source
-    /// that no constant was fitted on, that of the model as it is.
+    /// Error of the step time under constants that were fitted without the run's source; of a
+    /// source that no constant was fitted on, that of the model as it is.
     pub left_out_error: Option<f64>,
     /// Is the measured value inside the range of 50 % that sources other than its own give?
     pub inside_50: Option<bool>,

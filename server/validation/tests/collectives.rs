@@ -103,8 +103,8 @@ fn dispatch_in_8_bits_takes_between_half_and_three_quarters_of_the_combine() {
 
 /// DeepEP's own figures for DeepSeek-V3's shape on H800, which nothing was fitted to.
 ///
-/// Source: DeepEP, README.md: bandwidth over NVLink or over the network, which counts a row for each
-/// rank or node that a token goes to, the own one too.
+/// Source: DeepEP, README.md: bandwidth over NVLink or over the network, which counts a row for
+/// each rank or node that a token goes to, the own one too.
 #[test]
 fn deepep_on_h800_is_within_a_fifth_of_what_its_authors_publish() {
     let published = [

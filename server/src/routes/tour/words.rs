@@ -75,10 +75,10 @@ static CHANGES: [Words; 11] = [
         "This is the paper's final run.",
     ],
     &[
-        "A month after the paper the same layout ran with faster operators: matrix products a tenth, \
-         attention a half forward and a third backward, element-wise kernels twice as fast. The \
-         rates are published one by one, and each is an input here; what they are worth together is \
-         the model's own result.",
+        "A month after the paper the same layout ran with faster operators: matrix products a \
+         tenth, attention a half forward and a third backward, element-wise kernels twice as fast. \
+         The rates are published one by one, and each is an input here; what they are worth \
+         together is the model's own result.",
         "Nothing is overlapped or recomputed differently. What was hidden beside compute has less \
          compute to hide beside.",
     ],
@@ -86,8 +86,8 @@ static CHANGES: [Words; 11] = [
         "Where tokens go is known only when the router has run, so the host has to read back how \
          many rows each expert gets before it can launch what follows. Its queue runs empty, and \
          the device waits: 2.1 ms each time before, 0.6 ms after.",
-        "A layer reads back in its forward, in its recomputation and in its backward. In a pair both \
-         micro-batches wait, as one thread launches both.",
+        "A layer reads back in its forward, in its recomputation and in its backward. In a pair \
+         both micro-batches wait, as one thread launches both.",
         "This is the follow-up's run, without its balancing of data and chunks, which is published \
          and not modelled. Turn its knobs in the explorer to see what the next step might be.",
     ],

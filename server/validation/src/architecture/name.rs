@@ -176,7 +176,8 @@ pub(super) fn words_of_all(model: &str) -> Vec<String> {
     model.split(split).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Without `12L`, `8 layers`, `16p`, `2-node` and `G8T8`, which say how much of the model ran where.
+/// Without `12L`, `8 layers`, `16p`, `2-node` and `G8T8`, which say how much of the model ran
+/// where.
 fn without_counts(words: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = vec![];
     let mut index = 0;

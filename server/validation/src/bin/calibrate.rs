@@ -1,11 +1,12 @@
 //! `cargo xtask calibrate`: fits the model's constants to the published runs and writes them, with
 //! what they were fitted on and the errors of runs that were kept out, into the model.
 //!
-//! `--kernels` writes the levels of kernels instead, which are fitted on measured kernels alone; the
-//! constants of runs rest on them, so that this comes first. `--collectives` prints the constants of
-//! collectives and of the kernels of expert parallelism, fitted to one half of the measured ones;
-//! they stand in the model's `fabric`. `--memory` leaves the fits out and writes the errors of the
-//! peak memory anew, which no fitted constant has a part in. `--dry-run` prints instead of writing.
+//! `--kernels` writes the levels of kernels instead, which are fitted on measured kernels alone;
+//! the constants of runs rest on them, so that this comes first. `--collectives` prints the
+//! constants of collectives and of the kernels of expert parallelism, fitted to one half of the
+//! measured ones; they stand in the model's `fabric`. `--memory` leaves the fits out and writes the
+//! errors of the peak memory anew, which no fitted constant has a part in. `--dry-run` prints
+//! instead of writing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -154,8 +155,8 @@ fn memory() -> String {
         printed.map(|peak| Sourced { source: peak.source, log_ratio: peak.log_ratio }).collect();
     let spread = Spread { is_of_time: false, ..ranges::spread("", true, &sourced) };
     format!(
-        "{MEMORY_MARK}, of the peaks behind [`MEMORY_QUANTILES`] that were printed.\n#[rustfmt::skip]\npub const \
-         MEMORY_SPREAD: Spread = {};\n\n{}",
+        "{MEMORY_MARK}, of the peaks behind [`MEMORY_QUANTILES`] that were printed.\n\
+         #[rustfmt::skip]\npub const MEMORY_SPREAD: Spread = {};\n\n{}",
         written(&spread),
         peaks::table(&peaks),
     )
@@ -165,8 +166,8 @@ fn memory() -> String {
 fn written(spread: &Spread) -> String {
     let ends = |[low, high]: [f64; 2]| format!("[{low:.3}, {high:.3}]");
     format!(
-        "Spread {{ family: {:?}, experts: {},\n        is_of_time: {}, half: {}, most: {},\n        \
-         coverage: {}, rows: {}, sources: {} }}",
+        "Spread {{ family: {:?}, experts: {},\n        is_of_time: {}, half: {}, most: {},\n\
+         \x20       coverage: {}, rows: {}, sources: {} }}",
         spread.family,
         spread.experts,
         spread.is_of_time,
@@ -254,8 +255,9 @@ fn write_kernels(text: &mut String, name: &str, words: &str, family: &Family) {
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Kernels = Kernels {{\n    \
          family: {:?},\n    gemm: {:.3},\n    fp8_gemm: {:.3},\n    block_fp8_gemm: {:.3},\n    \
          fp4_gemm: {:.3},\n    grouped_gemm: {:.3},\n    matmul_bandwidth: {:.3},\n    \
-         half_depth_bytes: {:.1},\n    attention_forward: {:.3},\n    attention_backward: {:.3},\n    \
-         mla_attention: {:.3},\n    softmax: {:.3},\n    softmax_overlap: Overlap::{:?},\n    \
+         half_depth_bytes: {:.1},\n    attention_forward: {:.3},\n    \
+         attention_backward: {:.3},\n    mla_attention: {:.3},\n    softmax: {:.3},\n    \
+         softmax_overlap: Overlap::{:?},\n    \
          softmaxes_backward: {:.2},\n    attention_ramp_keys: {:.1},\n    \
          attention_block: {:.1},\n    attention_micros: {:.1},\n    \
          flash_attention_2: {name}_IN_RUN.flash_attention_2,\n    vector_bandwidth: {:.3},\n    \
@@ -322,7 +324,8 @@ fn write_host(
     let _ = writeln!(
         text,
         "/// {words}\n#[rustfmt::skip]\npub const {name}: Host = Host {{\n    \
-         dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    syncs: {:?},\n    launches_per_expert: {:.3},\n    \
+         dispatch_micros: {:.1},\n    sync_micros: {:.1},\n    syncs: {:?},\n    \
+         launches_per_expert: {:.3},\n    \
          flash_attention_2: {},\n    stops_early: {},\n    element_passes: {:.3},\n    \
          straggler_sigma: {:.4},\n    fitted_on: {source},\n}};\n",
         host.dispatch_micros,

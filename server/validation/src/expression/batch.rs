@@ -65,7 +65,8 @@ fn micro_batch_of_accumulation(draft: &mut Draft<'_>) -> Option<u64> {
     Some(size)
 }
 
-/// Micro-batches of a step on one pipeline, as a text counts them: `32 microbatches`, `GA 8`, `m=4`.
+/// Micro-batches of a step on one pipeline, as a text counts them: `32 microbatches`, `GA 8`,
+/// `m=4`.
 fn micro_batches(text: &str) -> Option<u64> {
     let before = [" microbatches", " micro-batches", " micro batches", " accumulation steps"];
     let after = [

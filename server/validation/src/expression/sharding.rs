@@ -37,7 +37,8 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
         && !has(FULL)
         && accumulates_nothing(draft)
     {
-        // MindSpore's optimizer parallelism reduces each gradient to the rank that holds its states.
+        // MindSpore's optimizer parallelism reduces each gradient to the rank that holds its
+        // states.
         draft.note("gradients sharded with the optimizer, as MindFormers has it");
         return draft.set(KnobId::data_parallel_sharding_strategy, "optim_grads");
     }

@@ -161,7 +161,8 @@ pub(crate) fn measured() -> Vec<Measured> {
             part: exchange.accelerator.name().to_owned(),
             precision: if narrow { "fp8" } else { "bf16" }.to_owned(),
             shape: format!(
-                "{:?}, {} tokens of {}, top {}{experts}, {} ranks in {} domains, {} multiprocessors",
+                "{:?}, {} tokens of {}, top {}{experts}, {} ranks in {} domains, {} \
+                 multiprocessors",
                 exchange.kernel,
                 exchange.tokens,
                 exchange.hidden,

@@ -101,8 +101,8 @@ fn ranges(summary: &Summary) -> Vec<Target> {
     [0, 1].into_iter().filter_map(of).collect()
 }
 
-/// Errors of the step time of whole runs with a recipe of their own, whatever their tier: they count
-/// nowhere else.
+/// Errors of the step time of whole runs with a recipe of their own, whatever their tier: they
+/// count nowhere else.
 fn whole_runs(rows: &[&Row]) -> Vec<f64> {
     let has_recipe = |row: &&&Row| {
         row.kind == "production_run" && row.assumed.iter().any(|words| words.starts_with(OF_RECIPE))

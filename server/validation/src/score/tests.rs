@@ -47,8 +47,8 @@ fn the_summary_counts_its_rows() {
 /// Sources whose FLOPs are known to differ from their own formula, and by how much at most.
 ///
 /// Nemotron's MFU counted a gate that isn't there (until v25.04), three bigscience rows precede a
-/// fix of its formula, Grok's formula leaves a part out, Llama 4's counts its windows, Colossal-AI's
-/// counts a part of attention.
+/// fix of its formula, Grok's formula leaves a part out, Llama 4's counts its windows,
+/// Colossal-AI's counts a part of attention.
 const INEXACT: [(&str, f64); 7] = [
     ("Llama-like", 0.07),
     ("nemotron4-15b", 0.12),

@@ -27,8 +27,8 @@ pub(super) fn leading_share(cell: &str) -> Option<f64> {
     number.parse().ok().filter(|value| (0.0..=1.0).contains(value) && *value > 0.0)
 }
 
-/// `MC2; NFA; fusions` of `0.52 (0.43 before MC2/NFA/fusions)`: what the run has that an earlier one
-/// hadn't.
+/// `MC2; NFA; fusions` of `0.52 (0.43 before MC2/NFA/fusions)`: what the run has that an earlier
+/// one hadn't.
 pub(super) fn features(cell: &str) -> String {
     let list = cell.split_once(" before ").map_or("", |(_, list)| list);
     list.trim_end_matches(')').split('/').map(str::trim).collect::<Vec<_>>().join("; ")
