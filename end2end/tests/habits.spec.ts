@@ -256,6 +256,7 @@ test.describe("at an address that isn't there", () => {
   test("the theme that was chosen, the palette and the way on are there", async ({ visit }) => {
     const page = await visit({ colorScheme: "light" });
     await page.goto("/nothing");
+    await page.locator("html[data-habits]").waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Switch between dark and light" }).click();
     await page.reload();
     await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
