@@ -150,6 +150,11 @@ pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
     cases_where(runs, score::is_candidate)
 }
 
+/// Is the clock of a run's devices an input?
+pub(crate) fn has_own_clock(plan: &Plan) -> bool {
+    plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits()
+}
+
 /// Whole training runs with a layout of their own, which no constant is fitted on.
 #[must_use]
 pub fn whole_runs(runs: &[Run]) -> Vec<Case<'_>> {
@@ -169,7 +174,7 @@ fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
         .filter_map(|run| {
             let plan = expression::of(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;
-            if plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits() {
+            if has_own_clock(&plan) {
                 return None;
             }
             let quick = quick(&plan);

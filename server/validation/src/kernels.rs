@@ -68,7 +68,7 @@ pub(crate) struct Case {
 impl Case {
     /// Is it of the half that no constant is fitted on?
     pub(crate) fn is_held_out(&self) -> bool {
-        hash(&self.shape) >> 32 & 1 == 1
+        is_held_out(&self.shape)
     }
 
     /// Microseconds on an accelerator; nothing where it has no peak at this precision.
@@ -91,10 +91,12 @@ impl Case {
     }
 }
 
-/// FNV-1a, 64 bits: the same on every machine.
-pub(crate) fn hash(text: &str) -> u64 {
+/// Is a shape kept from the fit? One half is, by a hash (FNV-1a) of its name, so that a shape is on
+/// the same side for every accelerator.
+pub(crate) fn is_held_out(shape: &str) -> bool {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+    // The lowest bits of a product depend on few of the letters.
+    shape.bytes().fold(0xcbf2_9ce4_8422_2325, step) >> 32 & 1 == 1
 }
 
 /// The kernels that `model::calibration` has levels of.
@@ -125,6 +127,11 @@ const PARTS: [(&str, AcceleratorId); 7] = [
     ("gb200", AcceleratorId::Gb200),
     ("gb300", AcceleratorId::Gb300),
 ];
+
+/// The accelerator that a table names.
+pub(crate) fn part(system: &str) -> Option<AcceleratorId> {
+    PARTS.iter().find(|(name, _)| *name == system).map(|(_, part)| *part)
+}
 
 /// Predicts every measured kernel and scores the predictions.
 #[must_use]

@@ -13,6 +13,7 @@ use model::fabric::{CollectiveCost, SwitchReduction};
 
 pub(crate) use descent::{descend, off};
 
+use super::{is_held_out, part};
 use crate::report::kernels::Measured;
 
 /// One measured call.
@@ -73,30 +74,6 @@ pub(crate) fn measured() -> Vec<Measured> {
     calls().iter().filter(|call| call.bytes >= COUNTED_BYTES).map(row).collect()
 }
 
-/// The accelerator that a table names.
-pub(crate) fn accelerator(system: &str) -> Option<AcceleratorId> {
-    let known = [
-        ("a100_sxm", AcceleratorId::A100Sxm80gb),
-        ("h100_sxm", AcceleratorId::H100Sxm80gb),
-        ("h200_sxm", AcceleratorId::H200Sxm141gb),
-        ("b200_sxm", AcceleratorId::B200),
-        ("b300_sxm", AcceleratorId::B300),
-        ("gb200", AcceleratorId::Gb200),
-        ("gb300", AcceleratorId::Gb300),
-    ];
-    known.into_iter().find(|(name, _)| *name == system).map(|(_, id)| id)
-}
-
-/// Is a shape kept from the fit? One half is, by a hash (FNV-1a) of its name, so that a shape is on
-/// the same side for every accelerator.
-pub(crate) fn is_held_out(shape: &str) -> bool {
-    let hash = shape.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    // The lowest bits of a product depend on few of the letters.
-    (hash >> 32) & 1 == 1
-}
-
 fn read(text: &str) -> Vec<Call> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     // The embedded table is read in a test, so that no row can be faulty here.
@@ -114,7 +91,7 @@ fn parsed(record: &csv::StringRecord) -> Option<Call> {
     };
     let (ranks, bytes) = (record.get(2)?.parse().ok()?, record.get(3)?.parse().ok()?);
     Some(Call {
-        accelerator: accelerator(record.get(0)?)?,
+        accelerator: part(record.get(0)?)?,
         collective,
         ranks,
         bytes,

@@ -9,7 +9,8 @@ use model::choice::Choice;
 use model::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
 use model::units::BytesPerSecond;
 
-use super::collective::{accelerator, descend, is_held_out, off};
+use super::collective::{descend, off};
+use super::{is_held_out, part};
 use crate::report::kernels::Measured;
 
 /// Which way rows go, and whose kernel sends them.
@@ -188,7 +189,7 @@ fn records(text: &str) -> Vec<csv::StringRecord> {
 fn deep_ep(text: &str) -> Vec<Exchange> {
     let parsed = |record: &csv::StringRecord| {
         let whole = |column: usize| record.get(column)?.parse::<u64>().ok();
-        let accelerator = accelerator(record.get(0)?)?;
+        let accelerator = part(record.get(0)?)?;
         let nodes = whole(1)?;
         let shape = [whole(2)?, whole(3)?, whole(4)?, whole(5)?, whole(6)?, nodes];
         let [hidden, tokens, topk, experts, multiprocessors, domains] = shape;
@@ -215,7 +216,7 @@ fn deep_ep(text: &str) -> Vec<Exchange> {
 /// token goes to or, over the network, for each domain.
 fn hybrid_ep(text: &str) -> Vec<Exchange> {
     let parsed = |record: &csv::StringRecord| {
-        let accelerator = accelerator(record.get(0)?)?;
+        let accelerator = part(record.get(0)?)?;
         let [ranks, multiprocessors] =
             [record.get(1)?.parse::<u64>().ok()?, record.get(2)?.parse::<u64>().ok()?];
         let [tokens, hidden] = HYBRID_SHAPE;

@@ -3,7 +3,7 @@
 use model::accelerator::AcceleratorId;
 use model::choice::Precision;
 
-use super::{PARTS, PRECISIONS};
+use super::{PRECISIONS, part};
 
 /// A row of an embedded table.
 pub(super) struct Row<'a> {
@@ -34,8 +34,7 @@ impl<'a> Row<'a> {
 
     /// The part.
     pub(super) fn part(&self) -> Option<AcceleratorId> {
-        let system = self.text("system");
-        PARTS.iter().find(|(name, _)| *name == system).map(|(_, part)| *part)
+        part(self.text("system"))
     }
 
     /// The number format.

@@ -8,6 +8,7 @@ use model::range::MIN_SOURCES;
 use model::{Plan, range};
 
 use super::{Scored, statistics};
+use crate::calibrate;
 use crate::left_out::LeftOut;
 use crate::ranges;
 use crate::report::{LeftOutScore, Row};
@@ -39,7 +40,7 @@ impl Known {
     /// The run of another file is known by its source as well as by its id: two tables may number
     /// theirs alike. A run whose devices' clock is an input was in no fit, and says nothing of one.
     pub(super) fn fill(&self, row: &mut Row, plan: &Plan) {
-        if plan.design().kernel.sustained_clock.to_bits() != 1.0_f64.to_bits() {
+        if calibrate::has_own_clock(plan) {
             return;
         }
         let known = self.errors.get(&row.id).filter(|known| known.source == row.source_id);
