@@ -43,7 +43,7 @@ pub use heatmap::HeatMap;
 pub use ladder::Rung;
 pub use lines::{Line, Lines};
 pub use roofline::{exchange_name, link_words, name as operator_name};
-pub use scatter::{Point, Scatter};
+pub use scatter::{Point, Scatter, family_class};
 #[cfg(feature = "ssr")]
 pub(crate) use text::sentence;
 pub use text::{bold_width, text_width};

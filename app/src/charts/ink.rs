@@ -114,6 +114,11 @@ inks! {
 }
 
 impl Ink {
+    /// The class of this ink.
+    pub(super) const fn name(self) -> &'static str {
+        CLASSES[self as usize]
+    }
+
     /// The class of a colour that came through plotters; plain text for one that is no ink.
     pub(super) fn class(color: BackendColor) -> &'static str {
         let (_, _, index) = color.rgb;

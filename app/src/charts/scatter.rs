@@ -111,6 +111,12 @@ const fn tenths(number: i32) -> i32 {
     (number + 5 * number.signum()) / 10
 }
 
+/// The class of a family's marks, for charts that are drawn without plotters.
+#[must_use]
+pub const fn family_class(family: Family) -> &'static str {
+    Shape::of(family).0.name()
+}
+
 /// A scatter of some width: what it draws and what a pointer is on.
 #[derive(Clone, Debug)]
 pub struct Scatter<'a> {

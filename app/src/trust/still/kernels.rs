@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use validation::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 
+use crate::charts::family_class;
 use crate::format;
 use crate::html::element;
 use crate::trust::family::Family;
@@ -179,17 +180,6 @@ fn charts(measured: &[Measured]) -> String {
     html
 }
 
-const fn class(family: Family) -> &'static str {
-    match family {
-        Family::Ascend => "chart-ascend",
-        Family::Ampere => "chart-ampere",
-        Family::Hopper => "chart-hopper",
-        Family::Blackwell => "chart-blackwell",
-        Family::GraceBlackwell => "chart-grace-blackwell",
-        Family::Other => "chart-other-family",
-    }
-}
-
 fn legend(measured: &[Measured]) -> String {
     let mut html = String::from(
         "<p class=\"muted\">Predicted over measured time, over the measured time: above the line \
@@ -197,7 +187,7 @@ fn legend(measured: &[Measured]) -> String {
     );
     for family in Family::ALL {
         if measured.iter().any(|kernel| Family::of(&kernel.part) == family) {
-            let _ = write!(html, "<span><i class=\"{}\"></i>", class(family));
+            let _ = write!(html, "<span><i class=\"{}\"></i>", family_class(family));
             element(&mut html, "span", "", family.label());
             html.push_str("</span>");
         }
@@ -251,7 +241,7 @@ fn chart(html: &mut String, kind: &str, format: &str, kernels: &[&Measured]) {
     for kernel in kernels {
         let x = across(kernel.measured_us.log10());
         let y = height(kernel.predicted_us / kernel.measured_us);
-        let family = class(Family::of(&kernel.part));
+        let family = family_class(Family::of(&kernel.part));
         places.entry(family).or_default().insert((x.round() as i32, y.round() as i32));
     }
     for (class, places) in places {
