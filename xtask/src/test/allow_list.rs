@@ -7,9 +7,10 @@ use anyhow::{Result, ensure};
 use crate::command;
 use crate::workspace::Workspace;
 
-/// A file format and the same mathematics everywhere.
+/// A file format, the same mathematics everywhere, and what is known once.
 const ALWAYS: &[&str] = &[
     "libm",
+    "once_cell",
     "proc-macro2",
     "quote",
     "serde",
