@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use model::design::{Design, KnobId};
+use model::preset::Preset;
 use model::routing::{Generator, MoveCost, Planner, Predictor, Size, Trace, Trigger};
 use model::{Estimator, Plan, estimate, legal_values, make_it_fit, timeline};
 
@@ -34,6 +35,8 @@ fn main() {
     let plan = Plan::new(&design).expect("a preset is legal");
     let stepped = Plan::new(&simulated).expect("a preset is legal");
     let quick = std::env::args().any(|argument| argument == "--once");
+    // Before anything else: what is known is known for the whole program.
+    first_time(if quick { 1 } else { 400 });
     let calls = if quick { 1 } else { 400 };
     println!(
         "Plan::new and estimate  {:8.2} µs",
@@ -94,6 +97,7 @@ fn main() {
             let _ = black_box(Plan::new(black_box(&illegal)));
         })
     );
+    many_micro_batches(&simulated, calls.min(10));
     uneven(&recipe, calls.min(20));
     routing(if quick { [20, 58, 256] } else { [1_000, 58, 256] });
 }
@@ -112,6 +116,48 @@ fn neighbours(design: &Design, calls: u32) {
             black_box(estimator.metrics(black_box(&other)).expect("legal"));
         });
         println!("{title}{:8.2} µs", two / 2.0);
+    }
+}
+
+/// The default preset, whose loads are generated: nothing of it known, its loads known, and with
+/// loads that nobody asked for before. Each design is asked for once.
+fn first_time(calls: u32) {
+    let design = Design::from_preset(Preset::DEFAULT_ID).expect("the default preset opens");
+    let mut design = design;
+    design.set_text(KnobId::timing, "closed_form").expect("a timing");
+    let whole = |design: &Design| {
+        let plan = Plan::new(black_box(design)).expect("a preset is legal");
+        black_box(estimate(&plan));
+    };
+    let start = Instant::now();
+    whole(&design);
+    println!("default preset, cold    {:8.2} µs", start.elapsed().as_secs_f64() * 1e6);
+    println!("default preset, known   {:8.2} µs", micros(calls, || whole(&design)));
+    let mut other = design.clone();
+    println!(
+        "its loads, others' skew {:8.2} µs",
+        micros(calls.min(20), || {
+            other.routing.skew += 1e-6;
+            whole(&other);
+        })
+    );
+}
+
+/// Simulated steps of more and more micro-batches, beyond what is simulated whole.
+fn many_micro_batches(simulated: &Design, calls: u32) {
+    for micro_batches in [512, 1_024, 2_048, 4_096] {
+        let mut design = simulated.clone();
+        let ranks = [8, 16].iter().product::<u64>();
+        design.training.global_batch_size =
+            micro_batches * design.training.micro_batch_size * design.cluster.num_devices / ranks;
+        let mut estimator = Estimator::new();
+        println!(
+            "{micro_batches:5} micro-batches     {:8.2} µs",
+            micros(calls, || {
+                design.memory.swap_prefetch = !design.memory.swap_prefetch;
+                black_box(estimator.metrics(black_box(&design)).expect("legal"));
+            })
+        );
     }
 }
 

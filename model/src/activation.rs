@@ -209,7 +209,7 @@ impl Plan {
 
     /// The modules that are computed again in layers that aren't computed again as a whole: those
     /// of selective recomputation, and those of a zero-memory level.
-    fn recomputed_modules(&self) -> Set<RecomputeModule> {
+    pub(crate) fn recomputed_modules(&self) -> Set<RecomputeModule> {
         let memory = &self.design().memory;
         let selective = memory.recompute_granularity == RecomputeGranularity::Selective;
         let modules = if selective { memory.recompute_modules } else { Set::EMPTY };

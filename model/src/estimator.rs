@@ -7,16 +7,21 @@
 //! test holds thousands of estimates of neighbouring designs against estimates from scratch.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::choice::{Balance, RecomputeGranularity};
+use crate::choice::RecomputeGranularity;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::{Communication, Estimate, Metrics};
+use crate::layer::LayerKey;
+use crate::memory;
+use crate::pair::LayerPairs;
+use crate::pipeline::Pipeline;
 use crate::plan::Plan;
-use crate::routing::{Effect, Inputs};
+use crate::routing::Effect;
 use crate::rules::{self, Rule};
-use crate::step::{Layers, Spans, Step, of_loads};
+use crate::step::{Layers, Simulator, Spans, Step, both, of_loads};
 use crate::uneven;
 use crate::violation::Violation;
 
@@ -44,11 +49,25 @@ const OF_SPANS: KnobSet = BEYOND_LAYERS.without(&KnobSet::of(&[KnobId::swap_modu
 /// The same where recomputation isn't selective: then nothing reads its modules.
 const OF_WHOLE_SPANS: KnobSet = OF_SPANS.without(&KnobSet::of(&[KnobId::recompute_modules]));
 
+/// Knobs that reach single layers by no other way than what a [`LayerKey`] holds.
+const BY_SIZE: KnobSet = KnobSet::of(&[
+    KnobId::tensor_model_parallel_size,
+    KnobId::sequence_parallel,
+    KnobId::pipeline_model_parallel_size,
+    KnobId::virtual_pipeline_model_parallel_size,
+    KnobId::context_parallel_size,
+    KnobId::expert_model_parallel_size,
+    KnobId::noop_layers,
+    KnobId::method,
+    KnobId::global_batch_size,
+    KnobId::micro_batch_size,
+]);
+
 /// Spans of the same layers that are kept.
 const MOST_SPANS: usize = 16;
 
-/// Generated loads that are kept.
-const MOST_LOADS: usize = 256;
+/// Layers that are kept: about 7 KiB each.
+const MOST_LAYERS: usize = 1_024;
 
 /// Estimates designs one after the other.
 ///
@@ -59,25 +78,27 @@ const MOST_LOADS: usize = 256;
 pub struct Estimator {
     /// The last legal design's.
     plan: Option<Plan>,
-    loads: Loads,
-    layers: Option<Loaded<Layers>>,
-    /// Of these layers, by the design that each was made for; the last one used is the last.
-    spans: Vec<Box<(Design, Loaded<Spans>)>>,
+    /// Of designs that differ from the last one in nothing but knobs of [`BY_SIZE`], and in what
+    /// reaches no layer.
+    layers: BTreeMap<LayerKey, Loaded<Layers>>,
+    /// Of the same designs.
+    pairs: LayerPairs,
+    /// Of the plan's layers, by the design that each was made for; the last one used is the last.
+    spans: Vec<KeptSpans>,
     step: Step,
+    simulator: Simulator,
     communication: Vec<Communication>,
 }
+
+/// Spans with the design that they were made for: kilobytes that change places by their address.
+#[derive(Debug)]
+struct KeptSpans(Box<(Design, Loaded<Spans>)>);
 
 /// Something under a plan's own loads, and under even ones where its own aren't.
 #[derive(Debug)]
 struct Loaded<T> {
     own: T,
     even: Option<T>,
-}
-
-/// What uneven loads do, by all that they depend on.
-#[derive(Debug, Default)]
-struct Loads {
-    known: Vec<(Inputs, Effect)>,
 }
 
 impl Estimator {
@@ -99,9 +120,11 @@ impl Estimator {
         }
         let Self { step, communication, .. } = self;
         let (mut step, mut communication) = (mem::take(step), mem::take(communication));
+        let mut simulator = mem::take(&mut self.simulator);
         let (plan, spans) = self.turn_to(design, &differences);
-        let metrics = metrics(plan, spans, &mut step, &mut communication);
-        (self.step, self.communication) = (step, communication);
+        let pipelines = simulator.pipelines(plan, &spans.own, spans.even.as_ref());
+        let metrics = metrics(plan, spans, pipelines, &mut step, &mut communication);
+        (self.step, self.communication, self.simulator) = (step, communication, simulator);
         Ok(metrics)
     }
 
@@ -114,13 +137,40 @@ impl Estimator {
         if rules::first_broken(design, &differences).is_some() {
             return Err(rules::violations(design));
         }
-        let (plan, spans) = self.turn_to(design, &differences);
-        let own = of_loads(plan, &spans.own);
-        let estimate = match &spans.even {
-            Some(even) => uneven::combine(plan, own, of_loads(&plan.evened(), even)),
-            None => own,
-        };
+        let (plan, estimate) = self.estimate_legal(design, &differences);
         Ok((plan.clone(), estimate))
+    }
+
+    /// The same for a legal design that differs in these knobs from the last one.
+    fn estimate_legal(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, Estimate) {
+        let mut simulator = mem::take(&mut self.simulator);
+        let (plan, Loaded { own, even }) = self.turn_to(design, differences);
+        let estimate = match (even, simulator.pipelines(plan, own, even.as_ref())) {
+            (Some(even), pipelines) => both(plan, [own, even], pipelines),
+            (None, [simulated, _]) => of_loads(plan, own, simulated),
+        };
+        self.simulator = simulator;
+        // Borrowed anew: what was set aside came back in between.
+        let (plan, _) = self.turn_to(design, &KnobSet::EMPTY);
+        (plan, estimate)
+    }
+
+    /// Is a design with these metrics near the limit of memory by a closed form? See
+    /// [`memory::is_near_limit`], which is asked only where a stage's chunks differ by so much.
+    pub fn is_near_limit(&mut self, design: &Design, metrics: &Metrics) -> bool {
+        if !metrics.fits {
+            return false;
+        }
+        let differences = self.differences(design);
+        let (plan, spans) = self.turn_to(design, &differences);
+        let outgrows = |heaviest: f64| metrics.memory_peak * heaviest > metrics.memory_limit;
+        // No chunk is heavier than all of its stage; then beyond any rounding of the product.
+        outgrows(plan.chunks_per_stage() as f64)
+            && outgrows(plan.heaviest_chunk(&spans.own.layer_memory(plan)) * (1.0 + 1e-9))
+            && {
+                let (plan, estimate) = self.estimate_legal(design, &differences);
+                memory::is_near_limit(plan, &estimate)
+            }
     }
 
     /// The knobs in which a design differs from the last one.
@@ -134,17 +184,20 @@ impl Estimator {
     }
 
     /// The plan of a legal design that differs in these knobs from the last one, and its spans.
-    fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&Plan, &Loaded<Spans>) {
-        let Self { plan, loads, layers, spans, .. } = self;
+    fn turn_to(&mut self, design: &Design, differences: &KnobSet) -> (&mut Plan, &Loaded<Spans>) {
+        let Self { plan, layers, pairs, spans, .. } = self;
         if differences.without(&BEYOND_LAYERS).is_empty() {
             plan.iter_mut().for_each(|plan| plan.follow(design, differences));
         } else {
-            *layers = None;
+            if !differences.without(&BEYOND_LAYERS).without(&BY_SIZE).is_empty() {
+                layers.clear();
+                pairs.clear();
+            }
             spans.clear();
             *plan = None;
         }
-        let plan: &Plan = plan.get_or_insert_with(|| Plan::checked(design, loads.effect(design)));
-        let spans = kept_spans(plan, layers, spans);
+        let plan = plan.get_or_insert_with(|| Plan::checked(design, Effect::of(design)));
+        let spans = kept_spans(plan, layers, pairs, spans);
         (plan, spans)
     }
 }
@@ -153,15 +206,16 @@ impl Estimator {
 fn metrics(
     plan: &Plan,
     spans: &Loaded<Spans>,
+    [own, of_even]: [Option<Pipeline>; 2],
     step: &mut Step,
     communication: &mut Vec<Communication>,
 ) -> Metrics {
-    step.take(plan, &spans.own);
+    step.take(plan, &spans.own, own);
     let Some(even) = &spans.even else {
         return step.metrics(plan, &spans.own, communication);
     };
     let fullest = step.fullest(plan);
-    step.take(plan, even);
+    step.take(plan, even, of_even);
     let mut metrics = step.metrics(plan, even, communication);
     uneven::wait_for(&fullest, plan, &mut step.time, &mut metrics);
     metrics
@@ -170,54 +224,51 @@ fn metrics(
 /// The spans of a plan: known ones of a design that differs in nothing that they depend on, or new
 /// ones.
 fn kept_spans<'a>(
-    plan: &Plan,
-    layers: &mut Option<Loaded<Layers>>,
-    known: &'a mut Vec<Box<(Design, Loaded<Spans>)>>,
+    plan: &mut Plan,
+    layers: &mut BTreeMap<LayerKey, Loaded<Layers>>,
+    pairs: &mut LayerPairs,
+    known: &'a mut Vec<KeptSpans>,
 ) -> &'a Loaded<Spans> {
-    let design = plan.design();
-    let place = known.iter().rposition(|known| has_same_spans(design, &known.0));
+    let place = known.iter().rposition(|known| has_same_spans(plan.design(), &known.0.0));
     match place {
         Some(place) => known[place..].rotate_left(1),
         None => {
             if known.len() >= MOST_SPANS {
                 known.remove(0);
             }
-            let even = (!plan.is_even()).then(|| plan.evened());
-            let layers = layers.get_or_insert_with(|| {
-                let own = Layers::new(plan);
-                Loaded { even: even.as_ref().map(|plan| own.under(plan)), own }
-            });
-            let own = Spans::new(plan, &layers.own);
-            let even = even.as_ref().zip(layers.even.as_ref());
-            let even = even.map(|(plan, layers)| own.under(plan, layers));
-            let spans = Loaded { own, even };
-            known.push(Box::new((design.clone(), spans)));
+            let layers = kept_layers(plan, layers);
+            let spans = new_spans(plan, layers, pairs);
+            known.push(KeptSpans(Box::new((plan.design().clone(), spans))));
         }
     }
-    &known[known.len() - 1].1
+    &known[known.len() - 1].0.1
+}
+
+/// The layers of a plan, kept or new.
+fn kept_layers<'a>(
+    plan: &mut Plan,
+    known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
+) -> &'a Loaded<Layers> {
+    let key = LayerKey::of(plan);
+    if known.len() >= MOST_LAYERS && !known.contains_key(&key) {
+        known.clear();
+    }
+    known.entry(key).or_insert_with(|| {
+        let own = Layers::new(plan);
+        let even = plan.while_even(|even| own.under(even));
+        Loaded { own, even }
+    })
+}
+
+fn new_spans(plan: &mut Plan, layers: &Loaded<Layers>, pairs: &mut LayerPairs) -> Loaded<Spans> {
+    let own = Spans::new(plan, &layers.own, pairs);
+    let even = layers.even.as_ref();
+    let even = even.and_then(|layers| plan.while_even(|even| own.under(even, layers, pairs)));
+    Loaded { own, even }
 }
 
 /// Do designs with the same layers have the same spans?
 fn has_same_spans(one: &Design, other: &Design) -> bool {
     let selective = one.memory.recompute_granularity == RecomputeGranularity::Selective;
     one.agrees(other, if selective { &OF_SPANS } else { &OF_WHOLE_SPANS })
-}
-
-impl Loads {
-    /// What uneven loads do to a design; they are generated once for all that depends on them.
-    fn effect(&mut self, design: &Design) -> Effect {
-        if design.routing.balance == Balance::Uniform {
-            return Effect::of(design);
-        }
-        let inputs = Inputs::new(design);
-        if let Some((_, effect)) = self.known.iter().find(|(known, _)| *known == inputs) {
-            return effect.in_micro_batches(design);
-        }
-        let effect = Effect::of(design);
-        if self.known.len() >= MOST_LOADS {
-            self.known.clear();
-        }
-        self.known.push((inputs, effect));
-        effect
-    }
 }

@@ -3,12 +3,16 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, t TP, R rows of local
 //! experts. An activation element has two bytes.
 
+mod key;
+
 use crate::choice::{
     AttentionFlops, ContextParallelAlgo, Framework, PositionEmbedding, RecomputeModule,
 };
 use crate::operator::{Attention, Block, Cost, Device};
 use crate::plan::Plan;
 use crate::tally::{Tally, Untallied};
+
+pub(crate) use key::LayerKey;
 
 /// The parts of attention and MLP, apart because recomputation chooses among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,8 +8,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 pub use load::StageLoad;
-pub(crate) use proposal::even_layout;
 pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals};
+pub(crate) use proposal::{even_layout, quick_layout};
 
 use crate::choice::Method;
 use crate::design::{Design, PerStage};
@@ -93,7 +93,13 @@ fn is_moe(design: &Design, layer: u64) -> bool {
 
 /// The number of MoE layers.
 pub(crate) fn moe_layers(design: &Design) -> u64 {
-    (0..design.transformer.num_layers).filter(|layer| is_moe(design, *layer)).count() as u64
+    moe_before(design, design.transformer.num_layers)
+}
+
+/// MoE layers among the first so many.
+fn moe_before(design: &Design, layer: u64) -> u64 {
+    let transformer = &design.transformer;
+    transformer.num_moe_experts.map_or(0, |_| transformer.moe_layer_freq.moe_before(layer))
 }
 
 /// Layer slots that are spread over the chunks: layers, MTP layers and no-op layers.
@@ -121,21 +127,21 @@ pub(crate) fn chunks_of(design: &Design) -> Vec<Stage> {
     }
 }
 
-/// What each stage computes for one micro-batch, mean over directions.
-pub(crate) fn stages(design: &Design) -> Vec<Stage> {
+/// What each stage computes for one micro-batch, mean over directions, of the model's chunks.
+pub(crate) fn stages(design: &Design, chunks: &[Stage]) -> Vec<Stage> {
     let p = design.parallel.pipeline_model_parallel_size as usize;
-    stages_of(design.schedule.method, p, chunks_of(design))
+    stages_of(design.schedule.method, p, chunks)
 }
 
 /// What each of p stages holds of these chunks.
-fn stages_of(method: Method, p: usize, chunks: Vec<Stage>) -> Vec<Stage> {
+fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
     let placement = Form::of(method).placement;
     let mut stages = vec![Stage::default(); p];
-    for (position, chunk) in chunks.into_iter().enumerate() {
+    for (position, chunk) in chunks.iter().enumerate() {
         let directions = placement.directions();
         for direction in 0..directions {
             let stage = placement.stage_at(p, position, direction);
-            stages[stage].add(chunk, 1.0 / directions as f64);
+            stages[stage].add(*chunk, 1.0 / directions as f64);
         }
     }
     stages
@@ -151,31 +157,30 @@ fn chunks_of_slots(design: &Design) -> Vec<Stage> {
     let per_chunk = slots(design) / count;
     let mut chunks = vec![Stage::default(); count as usize];
     let transformer = &design.transformer;
+    let layers = transformer.num_layers;
     let mut noops = design.parallel.noop_layers.0.iter().copied().peekable();
-    let mut filled = 0;
-    let mut head_chunk = chunks.len() - 1;
-    let mut head_found = false;
+    // Slots that hold layers, MTP layers among them, and the MoE layers in front of a chunk.
+    let (mut filled, mut moe_filled) = (0, 0);
+    let mut head_chunk = None;
     for (index, chunk) in chunks.iter_mut().enumerate() {
         let first = index as u64 * per_chunk;
-        for slot in first..first + per_chunk {
-            if noops.next_if_eq(&slot).is_some() {
-                let before_mtp = filled == transformer.num_layers && transformer.mtp_num_layers > 0;
-                if before_mtp && !head_found {
-                    (head_chunk, head_found) = (index, true);
-                }
-            } else {
-                if filled >= transformer.num_layers {
-                    chunk.mtp += 1.0;
-                    chunk.mtp_head += 1.0;
-                } else if is_moe(design, filled) {
-                    chunk.moe += 1.0;
-                } else {
-                    chunk.dense += 1.0;
-                }
-                filled += 1;
+        let (before, last) = (filled, first + per_chunk);
+        filled += per_chunk;
+        while let Some(slot) = noops.next_if(|slot| (first..last).contains(slot)) {
+            let in_front = before + (slot - first) - (last - first + before - filled);
+            if in_front == layers && transformer.mtp_num_layers > 0 {
+                head_chunk = head_chunk.or(Some(index));
             }
+            filled -= 1;
         }
+        let moe = moe_before(design, filled.min(layers));
+        chunk.moe = (moe - moe_filled) as f64;
+        chunk.dense = (filled.min(layers) - before.min(layers)) as f64 - chunk.moe;
+        chunk.mtp = (filled.max(layers) - before.max(layers)) as f64;
+        chunk.mtp_head = chunk.mtp;
+        moe_filled = moe;
     }
+    let head_chunk = head_chunk.unwrap_or(chunks.len() - 1);
     chunks[0].embedding = 1.0;
     chunks[head_chunk].head = 1.0;
     chunks

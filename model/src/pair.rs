@@ -10,6 +10,7 @@
 
 mod graph;
 mod hops;
+mod kept;
 mod layers;
 
 use alloc::vec::Vec;
@@ -22,6 +23,7 @@ use graph::Graph;
 use layers::Builder;
 
 pub(crate) use hops::{EndHops, LayerHops};
+pub(crate) use kept::LayerPairs;
 
 /// What an operator of a pair occupies while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

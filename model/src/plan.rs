@@ -24,6 +24,8 @@ pub struct Plan {
     pub(crate) shape: Shape,
     pub(crate) sizes: Sizes,
     pub(crate) machine: Machine,
+    /// What each chunk holds, from the first layers to the last.
+    pub(crate) chunks: Vec<Stage>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) spans: Vec<Span>,
     pub(crate) layer_params: LayerParams,
@@ -124,7 +126,8 @@ impl Plan {
         let mut accelerator = *design.cluster.accelerator.row();
         let mut host = host(design.kernel.framework);
         software::install(&design.kernel, &mut accelerator, &mut host);
-        let stages = layout::stages(design);
+        let chunks = layout::chunks_of(design);
+        let stages = layout::stages(design, &chunks);
         let mut plan = Self {
             accelerator,
             host,
@@ -132,6 +135,7 @@ impl Plan {
             sizes: Sizes::new(design),
             machine: Machine::new(design, &accelerator),
             spans: layout::spans(&stages, design),
+            chunks,
             stages,
             layer_params: LayerParams::default(),
             effect,

@@ -15,6 +15,7 @@ pub mod capacity;
 mod effect;
 mod generator;
 pub mod group;
+mod known;
 pub mod measure;
 mod noise;
 pub mod packed;

@@ -26,15 +26,38 @@ pub struct Rule {
     pub reads: KnobSet,
     /// Who demands it.
     pub source: Source,
+    check: Checks,
+}
+
+/// One check in its two forms: most designs of a search are asked for the verdict alone.
+#[derive(Clone, Copy, Debug)]
+struct Checks {
     /// What is wrong with a design, if anything.
-    check: fn(&Design) -> Option<String>,
+    words: fn(&Design) -> Option<String>,
+    /// Something where a design is wrong.
+    verdict: fn(&Design) -> Option<()>,
+}
+
+/// What a check says: words, or nothing but that something is wrong.
+trait Words {
+    fn say(words: impl FnOnce() -> String) -> Self;
+}
+
+impl Words for String {
+    fn say(words: impl FnOnce() -> String) -> Self {
+        words()
+    }
+}
+
+impl Words for () {
+    fn say(_: impl FnOnce() -> String) {}
 }
 
 impl Rule {
     /// Does a design break it?
     #[must_use]
     pub fn is_broken(&self, design: &Design) -> bool {
-        (self.check)(design).is_some()
+        (self.check.verdict)(design).is_some()
     }
 }
 
@@ -46,12 +69,17 @@ pub fn rules() -> &'static [Rule] {
 
 /// The rules that a design breaks, with what is wrong.
 fn broken(design: &Design) -> impl Iterator<Item = (&'static Rule, String)> + '_ {
-    table::RULES.iter().filter_map(|rule| (rule.check)(design).map(|message| (rule, message)))
+    table::RULES.iter().filter_map(|rule| (rule.check.words)(design).map(|message| (rule, message)))
 }
 
 /// The first rule that a design breaks of those that read one of these knobs.
 pub(crate) fn first_broken(design: &Design, knobs: &KnobSet) -> Option<&'static Rule> {
     table::RULES.iter().find(|rule| rule.reads.meets(knobs) && rule.is_broken(design))
+}
+
+/// Does the design break no rule that names this knob?
+fn keeps_rules_of(design: &Design, knob: KnobId) -> bool {
+    table::RULES.iter().all(|rule| !rule.knobs.contains(&knob) || !rule.is_broken(design))
 }
 
 /// Does the design break no rule?

@@ -30,6 +30,7 @@ pub(crate) use closed_form::{Formula, StageTimes};
 pub use fault::Fault;
 pub(crate) use fault::{Grid, Sizes};
 pub(crate) use form::{Form, Placement};
+pub(crate) use simulation::Run;
 pub use task::{Task, TaskKind, TaskLists};
 pub use timeline::Timeline;
 pub use times::{ChunkTimes, StageSeconds, Times};
@@ -133,25 +134,29 @@ impl Schedule {
     /// The tasks of each stage in order; empty with more than [`Schedule::MAX_TASKS`].
     #[must_use]
     pub fn tasks(&self) -> TaskLists {
-        let count = self.num_tasks();
         let mut lists = TaskLists::default();
+        self.write(&mut lists);
+        lists
+    }
+
+    /// Puts the tasks of each stage in place of what the lists held.
+    pub(crate) fn write(&self, lists: &mut TaskLists) {
+        lists.clear();
+        let count = self.num_tasks();
         let Some(room) = usize::try_from(count).ok().filter(|_| count <= Self::MAX_TASKS) else {
-            return lists;
+            return;
         };
         lists.reserve(room, self.stages());
         match self.method {
-            Method::Gpipe => gpipe::write(self, &mut lists),
-            Method::OneForwardOneBackward => one_f_one_b::write(self, &mut lists),
-            Method::Interleaved => interleaved::write(self, &mut lists),
-            Method::OneForwardOneBackwardOverlap => {
-                interleaved::write_overlapped(self, &mut lists);
-            }
-            Method::ZbH1 => zero_bubble::write_h1(self, &mut lists),
-            Method::Zb2p => zero_bubble::write_h2(self, &mut lists),
-            Method::ZbV => zb_v::write(self, &mut lists),
-            Method::VHalf | Method::VMin => v_pattern::write(self, &mut lists),
-            Method::DualPipe | Method::DualPipeV => dualpipe::write(self, &mut lists),
+            Method::Gpipe => gpipe::write(self, lists),
+            Method::OneForwardOneBackward => one_f_one_b::write(self, lists),
+            Method::Interleaved => interleaved::write(self, lists),
+            Method::OneForwardOneBackwardOverlap => interleaved::write_overlapped(self, lists),
+            Method::ZbH1 => zero_bubble::write_h1(self, lists),
+            Method::Zb2p => zero_bubble::write_h2(self, lists),
+            Method::ZbV => zb_v::write(self, lists),
+            Method::VHalf | Method::VMin => v_pattern::write(self, lists),
+            Method::DualPipe | Method::DualPipeV => dualpipe::write(self, lists),
         }
-        lists
     }
 }

@@ -251,7 +251,7 @@ fn add_links(
         }
     }
     if plan.sizes.pp > 1 {
-        for leg in plan.boundary().legs() {
+        for leg in parts.boundary.legs() {
             let link = usize::from(leg.link == LinkLevel::InterNode);
             forward.links[PP][link] += terms.sends[0] * leg.seconds;
             backward.links[PP][link] += terms.sends[1] * leg.seconds;
@@ -281,6 +281,11 @@ impl Plan {
         let chunks = (self.sizes.pp * self.sizes.vpp) as f64;
         let turns = if self.turns_back() { 1.0 } else { 0.0 };
         (chunks - 1.0 - turns) / self.sizes.pp as f64
+    }
+
+    /// Sends of a pair in each direction, mean over the stages.
+    pub(crate) fn sends_of_pair(&self) -> f64 {
+        if self.turns_back() { self.boundaries_per_stage() / 2.0 } else { 1.0 }
     }
 
     /// Do the chunks go down the stages and up again, so that the last stage sends to itself?

@@ -17,10 +17,11 @@ use crate::choice::Timing;
 use crate::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
 use crate::memory::Occupancy;
 use crate::memory_state;
+use crate::pair::LayerPairs;
 use crate::pipeline::Pipeline;
-use crate::pipeline::simulated::PerMicroBatch;
+use crate::pipeline::simulated::{Load, Tasks};
 use crate::plan::Plan;
-use crate::schedule::StageTimes;
+use crate::schedule::{Run, StageTimes};
 use crate::stage::{Waiting, Waits};
 use crate::uneven::{self, Fullest};
 use crate::units::{Bytes, Seconds};
@@ -31,21 +32,73 @@ pub(crate) use spans::{Layers, Spans};
 #[must_use]
 pub fn estimate(plan: &Plan) -> Estimate {
     let layers = Layers::new(plan);
-    let spans = Spans::new(plan, &layers);
-    let own = of_loads(plan, &spans);
+    let mut pairs = LayerPairs::default();
+    let spans = Spans::new(plan, &layers, &mut pairs);
     if plan.is_even() {
-        return own;
+        let [simulated, _] = Simulator::default().pipelines(plan, &spans, None);
+        return of_loads(plan, &spans, simulated);
     }
     let evened = plan.evened();
-    let even = of_loads(&evened, &spans.under(&evened, &layers.under(&evened)));
-    uneven::combine(plan, own, even)
+    let even = spans.under(&evened, &layers.under(&evened), &mut pairs);
+    let pipelines = Simulator::default().pipelines(plan, &spans, Some(&even));
+    both(&mut plan.clone(), [&spans, &even], pipelines)
+}
+
+/// The estimate of uneven loads, whose spans are the first ones; the others are those of even ones.
+pub(crate) fn both(
+    plan: &mut Plan,
+    [own, even]: [&Spans; 2],
+    pipelines: [Option<Pipeline>; 2],
+) -> Estimate {
+    let [of_own, of_even] = pipelines;
+    let of_own = of_loads(plan, own, of_own);
+    match plan.while_even(|plan| of_loads(plan, even, of_even)) {
+        Some(of_even) => uneven::combine(plan, of_own, of_even),
+        None => of_own,
+    }
+}
+
+/// What simulations need beside a plan, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Simulator {
+    tasks: Tasks,
+    alone: Run<1>,
+    paired: Run<2>,
+}
+
+impl Simulator {
+    /// The pipelines of a plan under its own loads and under even ones where these are others;
+    /// nothing where its times come from a formula.
+    pub(crate) fn pipelines(
+        &mut self,
+        plan: &Plan,
+        own: &Spans,
+        even: Option<&Spans>,
+    ) -> [Option<Pipeline>; 2] {
+        if plan.design().schedule.timing == Timing::ClosedForm {
+            return [None, None];
+        }
+        let Self { tasks, alone, paired } = self;
+        let layers = own.layer_memory(plan);
+        let each = plan.per_micro_batch(&layers);
+        let own = Load { parts: &own.parts, layers: &layers, each: &each };
+        let Some(even) = even else {
+            let pipelines = plan.simulated_pipelines([&own], tasks, alone);
+            return [pipelines.map(|[own]| own), None];
+        };
+        let layers = even.layer_memory(plan);
+        let each = plan.per_micro_batch(&layers);
+        let even = Load { parts: &even.parts, layers: &layers, each: &each };
+        let pipelines = plan.simulated_pipelines([&own, &even], tasks, paired);
+        pipelines.map_or([None, None], |pipelines| pipelines.map(Some))
+    }
 }
 
 /// The estimate with every layer's rows as the plan's loads have them.
 #[inline(never)]
-pub(crate) fn of_loads(plan: &Plan, spans: &Spans) -> Estimate {
+pub(crate) fn of_loads(plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) -> Estimate {
     let mut step = Step::default();
-    step.take(plan, spans);
+    step.take(plan, spans, simulated);
     let mut communication = Vec::new();
     let metrics = step.metrics(plan, spans, &mut communication);
     let phases = step.pipeline.phases.as_ref();
@@ -83,8 +136,9 @@ struct SpanStep {
 }
 
 impl Step {
-    /// Takes the step of a plan, in place of what was here before.
-    pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans) {
+    /// Takes the step of a plan, in place of what was here before; of its pipeline where that was
+    /// simulated.
+    pub(crate) fn take(&mut self, plan: &Plan, spans: &Spans, simulated: Option<Pipeline>) {
         let layers = spans.layer_memory(plan);
         self.spans.clear();
         self.spans.extend(plan.spans.iter().zip(&spans.works).map(|(span, work)| {
@@ -92,13 +146,6 @@ impl Step {
             let waits = work.waits_with_copies(plan, kept.host);
             SpanStep { kept, waits, times: work.times(&waits) }
         }));
-        let simulated = match plan.design().schedule.timing {
-            Timing::Simulated => {
-                let each: Vec<PerMicroBatch> = plan.per_micro_batch(&layers);
-                plan.simulated_pipeline(&spans.parts, &layers, &each)
-            }
-            Timing::ClosedForm => None,
-        };
         match simulated {
             Some(pipeline) => self.pipeline = pipeline,
             None => {
@@ -234,8 +281,9 @@ mod tests {
                 let evened = plan.evened();
                 let (own, even) = (Layers::new(&plan), Layers::new(&evened));
                 assert_eq!(own.under(&evened), even);
-                let spans = Spans::new(&plan, &own).under(&evened, &even);
-                assert_eq!(spans, Spans::new(&evened, &even));
+                let spans = Spans::new(&plan, &own, &mut LayerPairs::default());
+                let spans = spans.under(&evened, &even, &mut LayerPairs::default());
+                assert_eq!(spans, Spans::new(&evened, &even, &mut LayerPairs::default()));
             }
         }
     }

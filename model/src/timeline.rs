@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::estimate::StepPart;
 use crate::memory::LayerMemory;
 use crate::pair::PairTimeline;
-use crate::pipeline::simulated::Simulation;
+use crate::pipeline::simulated::{Load, Simulation};
 use crate::plan::Plan;
 use crate::schedule::{Task, TaskKind, Timeline};
 use crate::stage::{AXES, Parts, Waiting};
@@ -50,7 +50,7 @@ pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
     let parts = Parts::new(plan);
     let layers = LayerMemory::new(plan);
     let each = plan.per_micro_batch(&layers);
-    let simulation = plan.simulation(&parts, &layers, &each)?;
+    let simulation = plan.simulation(&Load { parts: &parts, layers: &layers, each: &each })?;
     let timeline = simulation.timeline.clone();
     let occupancies = plan.occupancies(&each, None);
     let memory = occupancies

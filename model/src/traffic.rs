@@ -80,11 +80,11 @@ struct Call {
 }
 
 /// The way of a tensor from one stage to the next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Boundary([Leg; 3]);
 
 /// A part of the way, over one link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Leg {
     pub(crate) link: LinkLevel,
     pub(crate) collective: Collective,

@@ -107,6 +107,18 @@ impl Plan {
         even
     }
 
+    /// What this says of the plan while every rank gets the same; nothing where each does anyway.
+    pub(crate) fn while_even<T>(&mut self, say: impl FnOnce(&Self) -> T) -> Option<T> {
+        if self.is_even() {
+            return None;
+        }
+        let own = self.effect;
+        self.effect = own.even();
+        let said = say(self);
+        self.effect = own;
+        Some(said)
+    }
+
     /// Tokens that the auxiliary loss looks at, and what it exchanges.
     #[must_use]
     pub fn aux_loss_scope(&self) -> Scope {

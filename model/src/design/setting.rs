@@ -158,6 +158,23 @@ impl LayerFreq {
         }
     }
 
+    /// MoE layers among the first so many.
+    #[must_use]
+    pub fn moe_before(&self, position: u64) -> u64 {
+        match self {
+            Self::Every(every) => position.div_ceil(*every),
+            Self::Runs(runs) => {
+                let mut left = position;
+                let in_run = |(moe, count): &(bool, u64)| {
+                    let passed = left.min(*count);
+                    left -= passed;
+                    if *moe { passed } else { 0 }
+                };
+                runs.iter().map(in_run).sum()
+            }
+        }
+    }
+
     /// How many layers the pattern speaks of; `None` when it repeats for ever.
     #[must_use]
     pub fn len(&self) -> Option<u64> {

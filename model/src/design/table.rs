@@ -60,12 +60,18 @@ macro_rules! registry {
             /// A value of the wrong type or out of the knob's bounds; the design is unchanged.
             pub fn set(&mut self, id: KnobId, value: &Value) -> Result<(), KnobError> {
                 setting::check(id, value)?;
+                self.put(id, value);
+                Ok(())
+            }
+
+            /// Sets a knob to a value that [`Self::set`] takes, without a check: one of the wrong
+            /// type changes nothing, one out of bounds makes a design that no rule expects.
+            pub fn put(&mut self, id: KnobId, value: &Value) {
                 match id {
                     $($(KnobId::$name => if let Some(value) = Setting::of(value) {
                         self.$section.$name = value;
                     },)*)*
                 }
-                Ok(())
             }
 
             /// The knobs in which two designs differ.

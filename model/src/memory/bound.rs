@@ -13,7 +13,6 @@ use alloc::vec::Vec;
 use super::LayerMemory;
 use crate::choice::Timing;
 use crate::estimate::Estimate;
-use crate::layout;
 use crate::plan::Plan;
 use crate::units::Bytes;
 
@@ -25,7 +24,8 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let stages = estimate.stages.iter().zip(plan.unevenness());
+    let layers = LayerMemory::new(plan);
+    let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
     let most = stages
         .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
     most.fold(estimate.metrics.memory_peak, Bytes::max)
@@ -44,15 +44,20 @@ pub fn is_near_limit(plan: &Plan, estimate: &Estimate) -> bool {
 }
 
 impl Plan {
-    fn chunks_per_stage(&self) -> usize {
+    /// Chunks that a stage runs, of both directions.
+    pub(crate) fn chunks_per_stage(&self) -> usize {
         self.sizes.vpp as usize * self.form().placement.directions()
     }
 
+    /// The most of any stage that its heaviest chunk keeps of a micro-batch, over its mean chunk:
+    /// what [`peak_at_most`] is at most, over the peak.
+    pub(crate) fn heaviest_chunk(&self, layers: &LayerMemory) -> f64 {
+        self.unevenness(layers).fold(1.0, f64::max)
+    }
+
     /// For each stage what its heaviest chunk keeps of a micro-batch, over its mean chunk.
-    fn unevenness(&self) -> impl Iterator<Item = f64> {
-        let layers = LayerMemory::new(self);
-        let contents = layout::chunks_of(self.design());
-        let weights: Vec<f64> = contents.iter().map(|it| layers.weight(self, it)).collect();
+    fn unevenness(&self, layers: &LayerMemory) -> impl Iterator<Item = f64> {
+        let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(self, it)).collect();
         let (placement, p) = (self.form().placement, self.sizes.pp as usize);
         let count = self.chunks_per_stage();
         (0..p).map(move |stage| {

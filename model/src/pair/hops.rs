@@ -37,6 +37,23 @@ pub(crate) struct LayerHops {
 }
 
 impl LayerHops {
+    /// The bits of all of them.
+    pub(crate) fn bits(&self) -> [u64; Self::SECONDS] {
+        let passes = self.passes.iter().flat_map(|hops| {
+            let Hops { attention_in, context, attention_out, .. } = *hops;
+            let Hops { mlp_in, mlp_out, dispatch, combine, .. } = *hops;
+            [attention_in, context, attention_out, mlp_in, mlp_out, dispatch, combine]
+        });
+        let again = [self.again_attention, self.again_mlp[0], self.again_mlp[1]];
+        let mut bits = [0; Self::SECONDS];
+        for (bits, seconds) in bits.iter_mut().zip(passes.chain(again).flatten()) {
+            *bits = seconds.to_bits();
+        }
+        bits
+    }
+
+    pub(super) const SECONDS: usize = 2 * (2 * 7 + 3);
+
     /// The exchanges of a dense or a MoE layer.
     pub(crate) fn new(exchanges: &[Exchange], is_moe: bool) -> Self {
         let mut hops = Self::default();

@@ -129,12 +129,10 @@ impl<'a> Builder<'a> {
         if self.plan.sizes.pp == 1 || *self.hiding != Hiding::Everything {
             return;
         }
-        let boundary = self.plan.boundary();
-        let share =
-            if self.plan.turns_back() { self.plan.boundaries_per_stage() / 2.0 } else { 1.0 };
+        let share = self.plan.sends_of_pair();
         for pass in [Pass::Forward, Pass::InputGrad] {
             let mut after = Tail::default();
-            for leg in boundary.legs() {
+            for leg in self.parts.boundary.legs() {
                 let is_far = leg.link == LinkLevel::InterNode;
                 let lane = if is_far { Lane::InterNode } else { Lane::IntraNode };
                 let is_send = leg.collective == Collective::P2p;

@@ -1,19 +1,35 @@
 //! The pipeline task by task: each chunk's own times, pairs by list scheduling, then the events.
 
 use alloc::vec::Vec;
+use core::array;
 
 use crate::activation::Kept;
-use crate::layout::{self, Stage};
+use crate::layout::Stage;
 use crate::memory::LayerMemory;
 use crate::pair::{self, Hiding, PairTimeline, Side};
 use crate::plan::Plan;
-use crate::schedule::{ChunkTimes, Form, Schedule, Task, TaskKind, Timeline, Times};
+use crate::schedule::{
+    ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
+};
 use crate::stage::{AXES, Parts, StageWork, Terms, Waiting};
 
 use super::{Held, Phase, PhaseTraffic, Pipeline, Spent};
 
 /// Tasks up to which a step is simulated whole: about 16 stages, 400 micro-batches, 4 chunks.
 const WHOLE: u64 = 50_000;
+
+/// Tasks up to which a longer step is simulated: it is twice, which takes no longer than one that
+/// is just simulated whole.
+const STEADY: u64 = WHOLE / 2;
+
+/// What stages do and keep under some loads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load<'a> {
+    pub(crate) parts: &'a Parts,
+    pub(crate) layers: &'a LayerMemory,
+    /// For each span of the plan.
+    pub(crate) each: &'a [PerMicroBatch],
+}
 
 /// What each stage of a span keeps and moves for one micro-batch, and how much of it is done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,53 +77,66 @@ impl Plan {
         Schedule::new(self.order(), p, v, micro_batches, group).ok()
     }
 
-    /// Simulates the step.
+    /// Simulates the step under each of these loads.
     ///
     /// One with more than 50,000 tasks is simulated for fewer micro-batches, and for one group
     /// fewer still; every further group then adds what the last one added, as the steady state
     /// repeats itself. Nothing when even that is too much.
-    pub(crate) fn simulated_pipeline(
+    pub(crate) fn simulated_pipelines<const L: usize>(
         &self,
-        parts: &Parts,
-        layers: &LayerMemory,
-        each: &[PerMicroBatch],
-    ) -> Option<Pipeline> {
+        loads: [&Load<'_>; L],
+        tasks: &mut Tasks,
+        run: &mut Run<L>,
+    ) -> Option<[Pipeline; L]> {
         let m = self.sizes.micro_batches;
         let whole = self.schedule_of(m)?;
-        let chunks = Chunks::new(self, parts, layers, each, whole);
+        let chunks = loads.map(|load| Chunks::new(self, load, whole));
+        let mut simulate = |schedule: Schedule| {
+            tasks.turn_to(schedule);
+            let times: [Times; L] = array::from_fn(|lane| chunks[lane].times(self));
+            run.simulate(&schedule, &tasks.lists, times.each_ref(), |_, _, _| ());
+            let held = |stage| held(&chunks, stage, tasks.lists.stage(stage));
+            let held: Vec<[Held; L]> = (0..tasks.lists.stages()).map(held).collect();
+            array::from_fn(|lane| {
+                let stages =
+                    run.busy.iter().zip(&held).map(|(busy, held)| (busy[lane], held[lane]));
+                chunks[lane].pipeline(self, &tasks.counts, run.seconds[lane], stages)
+            })
+        };
         if whole.num_tasks() <= WHOLE {
-            return Some(chunks.pipeline(self, &chunks.simulate(self, whole)));
+            return Some(simulate(whole));
         }
         let group = match self.design().schedule.microbatch_group_size_per_vp_stage {
             Some(group) => group,
             // DualPipe's two directions share a group.
             None => self.sizes.pp * self.form().placement.directions() as u64,
         };
+        // Half of what is simulated whole shows a steady state where it has several times as many
+        // micro-batches as the pipeline has stages.
         let affordable = m * WHOLE / whole.num_tasks();
-        let fewer = affordable.checked_sub((affordable + group - m % group) % group)?;
+        let steady = (m * STEADY / whole.num_tasks()).max(8 * self.sizes.pp + 2 * group);
+        let enough = affordable.min(steady);
+        let fewer = enough.checked_sub((enough + group - m % group) % group)?;
         let least = fewer.checked_sub(group)?;
         if least < 4 * self.sizes.pp {
             return None;
         }
-        let mut longer = chunks.pipeline(self, &chunks.simulate(self, self.schedule_of(fewer)?));
-        let shorter = chunks.pipeline(self, &chunks.simulate(self, self.schedule_of(least)?));
-        longer.extend(&shorter, (m - fewer) as f64 / group as f64);
+        let [longer, shorter] = [self.schedule_of(fewer)?, self.schedule_of(least)?];
+        let (mut longer, shorter): ([Pipeline; L], _) = (simulate(longer), simulate(shorter));
+        for (longer, shorter) in longer.iter_mut().zip(&shorter) {
+            longer.extend(shorter, (m - fewer) as f64 / group as f64);
+        }
         Some(longer)
     }
 
     /// The whole step task by task; nothing when there are too many to keep.
-    pub(crate) fn simulation(
-        &self,
-        parts: &Parts,
-        layers: &LayerMemory,
-        each: &[PerMicroBatch],
-    ) -> Option<Simulation> {
+    pub(crate) fn simulation(&self, load: &Load<'_>) -> Option<Simulation> {
         let schedule = self.schedule_of(self.sizes.micro_batches)?;
         if schedule.num_tasks() > Schedule::MAX_TASKS {
             return None;
         }
-        let chunks = Chunks::new(self, parts, layers, each, schedule);
-        let timeline = chunks.simulate(self, schedule);
+        let chunks = Chunks::new(self, load, schedule);
+        let timeline = schedule.simulate(&chunks.times(self));
         Some(Simulation { chunks, timeline })
     }
 }
@@ -135,14 +164,9 @@ impl Pipeline {
 }
 
 impl Chunks {
-    fn new(
-        plan: &Plan,
-        parts: &Parts,
-        layers: &LayerMemory,
-        each: &[PerMicroBatch],
-        schedule: Schedule,
-    ) -> Self {
-        let contents = layout::chunks_of(plan.design());
+    fn new(plan: &Plan, load: &Load<'_>, schedule: Schedule) -> Self {
+        let Load { parts, layers, each } = load;
+        let contents = &plan.chunks;
         let count = schedule.chunks_per_stage();
         let slots = plan.stages.len() * count;
         let mut chunks = Self {
@@ -218,8 +242,9 @@ impl Chunks {
         self.pairs[forward * self.kinds.len() + backward].unwrap_or_default()
     }
 
-    fn simulate(&self, plan: &Plan, schedule: Schedule) -> Timeline {
-        let count = schedule.chunks_per_stage();
+    /// How long the tasks of all stages take.
+    fn times(&self, plan: &Plan) -> Times {
+        let count = self.schedule.chunks_per_stage();
         let chunks = self.of.iter().map(|kind| {
             let work = &self.kinds[*kind].work;
             ChunkTimes {
@@ -246,37 +271,48 @@ impl Chunks {
         if plan.sizes.pp > 1 && plan.overlaps_sends() {
             times.p2p = plan.boundary().seconds();
         }
-        schedule.simulate(&times)
+        times
     }
 
-    fn pipeline(&self, plan: &Plan, timeline: &Timeline) -> Pipeline {
-        let stages = plan.stages.len();
+    /// What became of so many tasks of each kind, which took so long; each stage was busy for so
+    /// long, and held that.
+    fn pipeline(
+        &self,
+        plan: &Plan,
+        counts: &Counts,
+        seconds: f64,
+        mut stages: impl Iterator<Item = (f64, Held)>,
+    ) -> Pipeline {
+        let count = plan.stages.len();
         let mut phases = [PhaseTraffic::default(); 3];
-        let mut spent = Vec::with_capacity(stages);
+        let mut spent = Vec::with_capacity(count);
         for (index, span) in plan.spans.iter().enumerate() {
             for stage in span.first..span.first + span.count {
-                let tasks = timeline.lists.stage(stage);
-                let counts = Counts::new(tasks, self.schedule.chunks_per_stage());
-                let waiting = self.spent(stage, &counts, &mut phases);
-                let (busy, held) = (timeline.busy[stage], Some(self.held(stage, tasks)));
+                let waiting = self.spent(stage, counts, &mut phases);
+                let (busy, held) = stages.next().unwrap_or_default();
+                let held = Some(held);
                 spent.push(Spent { span: index, first: stage, count: 1, busy, waiting, held });
             }
         }
         for phase in &mut phases {
             for axis in 0..AXES.len() {
-                phase.seconds[axis] /= stages as f64;
-                phase.exposed[axis] /= stages as f64;
+                phase.seconds[axis] /= count as f64;
+                phase.exposed[axis] /= count as f64;
             }
         }
-        Pipeline { seconds: timeline.seconds, spent, phases: Some(phases) }
+        Pipeline { seconds, spent, phases: Some(phases) }
     }
 
     /// What a stage spends beside its kernels, and its traffic added to that of each phase.
     fn spent(&self, stage: usize, counts: &Counts, phases: &mut [PhaseTraffic; 3]) -> Waiting {
         let count = self.schedule.chunks_per_stage();
         let mut all = Waiting::default();
-        for (phase, counts) in phases.iter_mut().zip(&counts.phases) {
+        for (index, phase) in phases.iter_mut().enumerate() {
+            let (alone, pairs) = counts.of(stage, index);
             let mut spend = |waiting: &Waiting, traffic: &dyn Fn(usize) -> f64, times: u32| {
+                if times == 0 {
+                    return;
+                }
                 let times = f64::from(times);
                 all.add(waiting, times);
                 for axis in 0..AXES.len() {
@@ -286,11 +322,11 @@ impl Chunks {
             };
             for chunk in 0..count {
                 let work = &self.kind(stage, chunk).work;
-                let (ahead, back) = (counts.alone[chunk * 2], counts.alone[chunk * 2 + 1]);
+                let (ahead, back) = (alone[chunk * 2], alone[chunk * 2 + 1]);
                 spend(&work.waits.alone[0], &|axis| work.forward.axis(axis), ahead);
                 spend(&work.waits.alone[1], &|axis| work.backward.axis(axis), back);
                 for backward in 0..count {
-                    let times = counts.pairs[chunk * count + backward];
+                    let times = pairs[chunk * count + backward];
                     if times > 0 {
                         let other = &self.kind(stage, backward).work;
                         let traffic =
@@ -302,39 +338,50 @@ impl Chunks {
         }
         all
     }
+}
 
-    /// The fullest moment of a stage: tasks hold in their order, whatever their times.
-    fn held(&self, stage: usize, tasks: &[Task]) -> Held {
-        let count = self.schedule.chunks_per_stage();
-        let kept = &self.kept[stage * count..][..count];
-        let part = 1.0 / self.schedule.chunks() as f64;
-        let share_of = |task: &Task| {
-            if task.kind == TaskKind::Pair { self.share_of_pair } else { 1.0 }
-        };
-        let (mut most, mut now) = (Held::default(), Held::default());
-        for task in tasks {
-            if matches!(task.kind, TaskKind::Forward | TaskKind::Pair) {
-                let (bytes, share) = (kept[usize::from(task.chunk)], share_of(task));
-                let held = now.bytes + bytes * share;
-                if held > most.bytes {
-                    (most.bytes, most.task) = (held, Some(*task));
+/// The fullest moment of a stage under each load: tasks hold in their order, whatever their times.
+fn held<const L: usize>(loads: &[Chunks; L], stage: usize, tasks: &[Task]) -> [Held; L] {
+    let Some(Chunks { schedule, share_of_pair, .. }) = loads.first() else {
+        return [Held::default(); L];
+    };
+    let count = schedule.chunks_per_stage();
+    let kept = loads.each_ref().map(|chunks| &chunks.kept[stage * count..][..count]);
+    let part = 1.0 / schedule.chunks() as f64;
+    let (mut most, mut now) = ([(0.0, None); L], [0.0; L]);
+    let (mut most_micro_batches, mut micro_batches) = (0.0, 0.0);
+    for (index, task) in tasks.iter().enumerate() {
+        if matches!(task.kind, TaskKind::Forward | TaskKind::Pair) {
+            let share = if task.kind == TaskKind::Pair { *share_of_pair } else { 1.0 };
+            for lane in 0..L {
+                let bytes = kept[lane][usize::from(task.chunk)];
+                let held = now[lane] + bytes * share;
+                if held > most[lane].0 {
+                    most[lane] = (held, Some(index));
                 }
-                most.micro_batches = most.micro_batches.max(now.micro_batches + part * share);
-                now.bytes += bytes;
-                now.micro_batches += part;
+                now[lane] += bytes;
             }
-            if matches!(task.kind, TaskKind::Backward | TaskKind::WeightGrad | TaskKind::Pair) {
-                now.bytes -= kept[usize::from(task.backward_chunk)];
-                now.micro_batches -= part;
+            let held = micro_batches + part * share;
+            most_micro_batches = if held > most_micro_batches { held } else { most_micro_batches };
+            micro_batches += part;
+        }
+        if matches!(task.kind, TaskKind::Backward | TaskKind::WeightGrad | TaskKind::Pair) {
+            for lane in 0..L {
+                now[lane] -= kept[lane][usize::from(task.backward_chunk)];
             }
+            micro_batches -= part;
         }
-        // Parts of a micro-batch add up to it only nearly.
-        let chunks = self.schedule.chunks() as f64;
-        if self.share_of_pair >= 1.0 {
-            most.micro_batches = libm::round(most.micro_batches * chunks) / chunks;
-        }
-        most
     }
+    // Parts of a micro-batch add up to it only nearly.
+    let chunks = schedule.chunks() as f64;
+    if *share_of_pair >= 1.0 {
+        most_micro_batches = libm::round(most_micro_batches * chunks) / chunks;
+    }
+    most.map(|(bytes, index)| Held {
+        bytes,
+        micro_batches: most_micro_batches,
+        task: index.and_then(|index: usize| tasks.get(index)).copied(),
+    })
 }
 
 impl Kind {
@@ -362,48 +409,83 @@ fn sends(schedule: &Schedule, stage: usize, position: usize, positions: usize) -
     [next, before].map(|sends| f64::from(u8::from(sends)))
 }
 
-/// How often each kind of task runs on a stage, per phase.
-struct Counts {
-    phases: [PhaseCounts; 3],
+/// The tasks of a schedule and how many of each kind there are, whatever the loads; their room is
+/// used again by the next schedule.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tasks {
+    schedule: Option<Schedule>,
+    lists: TaskLists,
+    counts: Counts,
 }
 
-#[derive(Clone)]
-struct PhaseCounts {
-    /// Of each chunk, forwards and backwards without a partner.
-    alone: Vec<u32>,
-    /// Of each forward's chunk with each backward's chunk.
-    pairs: Vec<u32>,
+impl Tasks {
+    /// Makes these the tasks of a schedule.
+    fn turn_to(&mut self, schedule: Schedule) {
+        if self.schedule != Some(schedule) {
+            schedule.write(&mut self.lists);
+            self.counts.count(&self.lists, schedule.chunks_per_stage());
+            self.schedule = Some(schedule);
+        }
+    }
+}
+
+/// How often each kind of task runs, by stage and phase.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    chunks: usize,
+    /// Of each stage and phase: for each chunk its forwards and its backwards without a partner,
+    /// then for each forward's chunk the pairs with each backward's chunk.
+    each: Vec<u32>,
 }
 
 impl Counts {
-    fn new(tasks: &[Task], chunks: usize) -> Self {
-        let empty = PhaseCounts {
-            alone: alloc::vec![0; chunks * 2],
-            pairs: alloc::vec![0; chunks * chunks],
-        };
-        let mut phases = [empty.clone(), empty.clone(), empty];
+    const PHASES: usize = Phase::ALL.len();
+
+    fn count(&mut self, lists: &TaskLists, chunks: usize) {
+        self.chunks = chunks;
+        self.each.clear();
+        self.each.resize(lists.stages() * Self::PHASES * self.kinds(), 0);
+        for stage in 0..lists.stages() {
+            self.count_stage(stage, lists.stage(stage));
+        }
+    }
+
+    /// Kinds of tasks that are counted.
+    const fn kinds(&self) -> usize {
+        self.chunks * (2 + self.chunks)
+    }
+
+    fn count_stage(&mut self, stage: usize, tasks: &[Task]) {
         let runs_forward = |task: &Task| matches!(task.kind, TaskKind::Forward | TaskKind::Pair);
         let first_back =
             tasks.iter().position(|task| task.kind != TaskKind::Forward).unwrap_or(tasks.len());
         let last_ahead = tasks.iter().rposition(runs_forward).unwrap_or(0);
-        for (index, task) in tasks.iter().enumerate() {
-            let phase = if index < first_back {
-                Phase::WarmUp
-            } else if index > last_ahead {
-                Phase::CoolDown
-            } else {
-                Phase::Steady
-            };
-            let counts = &mut phases[phase as usize];
-            let [chunk, back] = [task.chunk, task.backward_chunk].map(usize::from);
-            match task.kind {
-                TaskKind::Forward => counts.alone[chunk * 2] += 1,
-                TaskKind::Backward | TaskKind::InputGrad => counts.alone[back * 2 + 1] += 1,
-                TaskKind::Pair => counts.pairs[chunk * chunks + back] += 1,
-                TaskKind::WeightGrad => {}
+        let behind = (last_ahead + 1).max(first_back).min(tasks.len());
+        let phases = [
+            (Phase::WarmUp, &tasks[..first_back]),
+            (Phase::Steady, &tasks[first_back..behind]),
+            (Phase::CoolDown, &tasks[behind..]),
+        ];
+        let (chunks, kinds) = (self.chunks, self.kinds());
+        for (phase, tasks) in phases {
+            let start = (stage * Self::PHASES + phase as usize) * kinds;
+            let counts = &mut self.each[start..start + kinds];
+            for task in tasks {
+                let [chunk, back] = [task.chunk, task.backward_chunk].map(usize::from);
+                match task.kind {
+                    TaskKind::Forward => counts[chunk * 2] += 1,
+                    TaskKind::Backward | TaskKind::InputGrad => counts[back * 2 + 1] += 1,
+                    TaskKind::Pair => counts[chunks * 2 + chunk * chunks + back] += 1,
+                    TaskKind::WeightGrad => {}
+                }
             }
         }
-        Self { phases }
+    }
+
+    /// Of a stage and a phase the tasks without a partner, and the pairs.
+    fn of(&self, stage: usize, phase: usize) -> (&[u32], &[u32]) {
+        let start = (stage * Self::PHASES + phase) * self.kinds();
+        self.each[start..start + self.kinds()].split_at(self.chunks * 2)
     }
 }
 

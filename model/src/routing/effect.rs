@@ -1,9 +1,12 @@
 //! What uneven loads do to a design: the few numbers that an estimate needs.
 
+pub(super) mod presets;
+
 use alloc::vec::Vec;
 
 use super::capacity::{capacity, drop_ratio};
 use super::generator::{Generator, Size};
+use super::known;
 use super::noise::Exchange;
 use super::planner::{MoveCost, Outcome, Planner, Predictor, Trigger, unplanned};
 use super::trace::{Trace, sum};
@@ -86,7 +89,7 @@ impl Effect {
     pub fn of(design: &Design) -> Self {
         match design.routing.balance {
             Balance::Uniform | Balance::Trace => Self::UNIFORM,
-            Balance::Skewed => Self::generated(&Inputs::new(design)).in_micro_batches(design),
+            Balance::Skewed => known::effect(&Inputs::new(design)).in_micro_batches(design),
         }
     }
 
@@ -115,7 +118,7 @@ impl Effect {
     /// The effect of the generator's loads, from a small sample: up to [`LAYERS`] layers over the
     /// depth, and [`INTERVALS`] intervals of the planner in up to [`POINTS`] points each, of which
     /// the first, before any plan, counts only for memory. Without a planner one point.
-    fn generated(inputs: &Inputs) -> Self {
+    pub(super) fn generated(inputs: &Inputs) -> Self {
         let experts = inputs.experts.max(1) as usize;
         let room = |rows: usize, most: usize| (DRAWS / (experts * rows)).clamp(1, most);
         let layers = room(INTERVALS, LAYERS).min(inputs.layers.max(1) as usize);
@@ -282,6 +285,27 @@ impl Inputs {
         };
         let StepLoads { imbalance, imbalance_unplanned, fullest } = steps;
         Effect { imbalance, imbalance_unplanned, fullest, steps, ..even }
+    }
+
+    /// A number that inputs which differ hardly ever share: FNV-1a of their bits.
+    pub(super) fn digest(&self) -> u64 {
+        let Self { balance, skew, predictor, trigger, window, interval, threshold, .. } = *self;
+        let kinds = [balance as u64, predictor as u64, trigger as u64, u64::from(self.pads)];
+        let sizes = [
+            window,
+            interval,
+            self.redundant,
+            self.devices,
+            self.experts,
+            self.topk,
+            self.groups,
+            self.layers,
+        ];
+        let reals = [skew, threshold, self.capacity.unwrap_or(-1.0)].map(f64::to_bits);
+        let words = kinds.into_iter().chain(sizes).chain(reals);
+        words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     }
 
     /// All of these that [`Loads`] depend on.

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::random::{normal, stream};
+use super::placement::in_order;
+use super::random::{normal, stream, substream};
 use super::trace::{Trace, TraceFault};
 
 /// What a generated trace counts.
@@ -183,9 +184,12 @@ impl Run {
     }
 
     fn seed(&mut self, generator: &Generator, epoch: u64) {
-        for (at, own) in self.streams.iter_mut().enumerate() {
-            let (layer, expert) = ((at / self.experts) as u64, (at % self.experts) as u64);
-            *own = stream(&[generator.seed, 2 + epoch, layer, expert]);
+        let layers = self.streams.chunks_mut(self.experts.max(1));
+        for (layer, streams) in layers.enumerate() {
+            let of_layer = stream(&[generator.seed, 2 + epoch, layer as u64]);
+            for (expert, own) in streams.iter_mut().enumerate() {
+                *own = substream(of_layer, expert as u64);
+            }
         }
     }
 
@@ -219,7 +223,8 @@ impl Run {
 #[derive(Default)]
 struct Sharing {
     exact: Vec<f64>,
-    order: Vec<u32>,
+    /// What experts lost by rounding down, as a number that sorts the most first, and which.
+    lost: Vec<(i64, u32)>,
 }
 
 impl Sharing {
@@ -236,18 +241,17 @@ impl Sharing {
             given += whole;
         }
         while given < copies {
-            let exact = &self.exact;
-            let open = |at: &usize| u64::from(shares[*at]) < most;
-            self.order.clear();
-            self.order.extend((0..shares.len()).filter(open).map(|at| at as u32));
-            let lost = |at: u32| exact[at as usize] - f64::from(shares[at as usize]);
-            let missing = ((copies - given) as usize).min(self.order.len());
-            if missing < self.order.len() {
-                self.order.select_nth_unstable_by(missing, |one, other| {
-                    lost(*other).total_cmp(&lost(*one)).then(one.cmp(other))
-                });
+            let both = shares.iter().zip(&self.exact).enumerate();
+            let open = both.filter(|(_, (share, _))| u64::from(**share) < most);
+            self.lost.clear();
+            self.lost.extend(
+                open.map(|(at, (share, exact))| (!in_order(*exact - f64::from(*share)), at as u32)),
+            );
+            let missing = ((copies - given) as usize).min(self.lost.len());
+            if missing < self.lost.len() {
+                self.lost.select_nth_unstable(missing);
             }
-            for at in &self.order[..missing] {
+            for (_, at) in &self.lost[..missing] {
                 shares[*at as usize] += 1;
             }
             given += missing as u64;
@@ -259,6 +263,13 @@ impl Sharing {
         self.exact.clear();
         self.exact.extend_from_slice(weights);
         let (mut rest, mut sum) = (copies, weights.iter().sum::<f64>());
+        let scale = if sum > 0.0 { rest / sum } else { 0.0 };
+        let heaviest =
+            weights.iter().fold(0.0, |most, weight| if *weight > most { *weight } else { most });
+        if heaviest * scale < most && heaviest < f64::INFINITY {
+            self.exact.iter_mut().for_each(|weight| *weight *= scale);
+            return;
+        }
         loop {
             let scale = if sum > 0.0 { rest / sum } else { 0.0 };
             let full = |weight: f64| weight * scale >= most;

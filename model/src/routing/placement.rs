@@ -316,7 +316,7 @@ fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
 const MOST_SHIFTS: usize = 6;
 
 /// A number that orders as the float does, by [`f64::total_cmp`].
-const fn in_order(number: f64) -> i64 {
+pub(super) const fn in_order(number: f64) -> i64 {
     let bits = number.to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Rule, broken, is_legal};
+use super::{Rule, is_legal, keeps_rules_of};
 use crate::design::{Design, KnobId};
 use crate::knob::{Kind, Value};
 use crate::layout;
@@ -27,9 +27,7 @@ pub fn legal_values(design: &Design, id: KnobId) -> Vec<Value> {
     let mut values: Vec<Value> = candidates(design, id)
         .into_iter()
         .filter(|value| {
-            *value == current
-                || (trial.set(id, value).is_ok()
-                    && broken(&trial).all(|(rule, _)| !rule.knobs.contains(&id)))
+            *value == current || (trial.set(id, value).is_ok() && keeps_rules_of(&trial, id))
         })
         .collect();
     if !values.contains(&current) {
@@ -106,7 +104,7 @@ pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
                 .filter(|value| {
                     *value != design.get(id)
                         && trial.set(id, value).is_ok()
-                        && (rule.check)(&trial).is_none()
+                        && !rule.is_broken(&trial)
                 })
                 .take(1)
                 .collect();
@@ -124,7 +122,7 @@ pub(super) fn nearest(design: &Design, rule: &Rule) -> Vec<Nearest> {
 
 /// The closest values of one knob, at most one on either side, after which the rule holds.
 fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<Value> {
-    let mut holds = |value: &Value| trial.set(id, value).is_ok() && (rule.check)(trial).is_none();
+    let mut holds = |value: &Value| trial.set(id, value).is_ok() && !rule.is_broken(trial);
     match (id.knob().kind, design.get(id)) {
         (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(current)) => {
             let down = (1..=REACH.min(current.saturating_sub(low)))

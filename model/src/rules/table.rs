@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::Rule;
 use super::letters::layout_problem;
+use super::{Checks, Rule, Words};
 use crate::choice::{
     AuxLoss, Balance, Choice, ContextParallelAlgo, Dispatcher, Method, Planner, Precision,
     RankOrder, RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy,
@@ -28,13 +28,23 @@ macro_rules! rules {
             knobs: &[$(KnobId::$knob),+],
             reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,
             source: $source,
-            check: |$design: &Design| $check,
+            check: {
+                fn check<W: Words>($design: &Design) -> Option<W> {
+                    $check
+                }
+                Checks { words: check::<String>, verdict: check::<()> }
+            },
         },)+];
     };
 }
 
+/// Words that are put together only where somebody reads them.
+macro_rules! say {
+    ($($words:tt)+) => { Words::say(|| format!($($words)+)) };
+}
+
 /// `message` when `whole` isn't a multiple of `part`.
-fn indivisible(whole: u64, part: u64, message: impl FnOnce() -> String) -> Option<String> {
+fn indivisible<W: Words>(whole: u64, part: u64, message: impl FnOnce() -> W) -> Option<W> {
     (!whole.is_multiple_of(part.max(1))).then(message)
 }
 
@@ -84,17 +94,17 @@ fn overlaps_pairs(d: &Design) -> bool {
 const NOT_OFFERED: [KnobId; 2] = [KnobId::host_binding, KnobId::data_loader_offload];
 
 /// The first of them that isn't at its neutral value.
-fn not_offered(d: &Design) -> Option<String> {
+fn not_offered<W: Words>(d: &Design) -> Option<W> {
     let neutral = Design::neutral(d.preset);
     NOT_OFFERED.iter().find_map(|id| {
         let reason = id.knob().not_offered?;
         let value = neutral.get(*id);
-        (d.get(*id) != value).then(|| format!("{} can only be {value} so far: {reason}", id.id()))
+        (d.get(*id) != value).then(|| say!("{} can only be {value} so far: {reason}", id.id()))
     })
 }
 
 /// The modules that this architecture doesn't have.
-fn absent_modules(d: &Design) -> Option<String> {
+fn absent_modules<W: Words>(d: &Design) -> Option<W> {
     let mla = d.transformer.multi_latent_attention;
     let shared = d.transformer.moe_shared_expert_intermediate_size.is_some();
     let absent = d.memory.recompute_modules.iter().find(|module| match module {
@@ -105,7 +115,7 @@ fn absent_modules(d: &Design) -> Option<String> {
         RecomputeModule::SharedExperts => !shared,
         RecomputeModule::CoreAttn | RecomputeModule::Layernorm | RecomputeModule::Mlp => false,
     })?;
-    Some(format!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
+    Some(say!("the model has no `{}` to recompute", crate::choice::Choice::name(absent)))
 }
 
 fn grid(d: &Design) -> Grid {
@@ -124,8 +134,8 @@ fn wrong_group(d: &Design) -> Option<Fault> {
     grid(d).unused_group().or_else(|| sizes(d)?.wrong_group())
 }
 
-fn message(fault: Fault) -> String {
-    fault.message
+fn message<W: Words>(fault: Fault) -> W {
+    W::say(|| fault.message)
 }
 
 fn sequence_parts(d: &Design) -> u64 {
@@ -134,7 +144,7 @@ fn sequence_parts(d: &Design) -> u64 {
     context * if d.parallel.sequence_parallel { tp(d) } else { 1 }
 }
 
-fn ulysses_heads(d: &Design) -> Option<String> {
+fn ulysses_heads<W: Words>(d: &Design) -> Option<W> {
     let ranks = match d.parallel.context_parallel_algo {
         ContextParallelAlgo::A2a => tp(d) * cp(d),
         ContextParallelAlgo::Hybrid => tp(d) * crate::topology::ulysses_ranks(d),
@@ -143,7 +153,7 @@ fn ulysses_heads(d: &Design) -> Option<String> {
     let heads = d.transformer.num_attention_heads;
     let groups = if d.transformer.multi_latent_attention { heads } else { query_groups(d) };
     indivisible(groups, ranks, || {
-        format!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
+        say!("{groups} key and value heads can't be split over {ranks} TP x CP ranks")
     })
 }
 
@@ -151,13 +161,13 @@ rules! {
     world_size_is_a_multiple_of_tp_pp_cp
         [num_devices, tensor_model_parallel_size, pipeline_model_parallel_size,
          context_parallel_size] MEGATRON,
-        |d| indivisible(d.cluster.num_devices, tp(d) * pp(d) * cp(d), || format!(
+        |d| indivisible(d.cluster.num_devices, tp(d) * pp(d) * cp(d), || say!(
             "{} devices are not a multiple of TP {} x PP {} x CP {} = {}",
             d.cluster.num_devices, tp(d), pp(d), cp(d), tp(d) * pp(d) * cp(d)));
     software_is_of_the_accelerator [software, accelerator] HUAWEI_OPERATORS,
         |d| {
             let kernels = &d.cluster.accelerator.row().kernels;
-            (!d.kernel.software.is_of(kernels)).then(|| format!(
+            (!d.kernel.software.is_of(kernels)).then(|| say!(
                 "{} is a state of Ascend's software, the accelerator is of {}",
                 d.kernel.software.name(), kernels.family))
         };
@@ -165,7 +175,7 @@ rules! {
         |d| {
             let node = crate::topology::devices_per_node(d);
             (d.cluster.num_devices > node).then(|| indivisible(d.cluster.num_devices, node, || {
-                format!("{} devices don't fill nodes of {node}", d.cluster.num_devices)
+                say!("{} devices don't fill nodes of {node}", d.cluster.num_devices)
             }))?
         };
     expert_grid_divides_the_world
@@ -174,7 +184,7 @@ rules! {
         |d| {
             let (ep, etp) =
                 (d.parallel.expert_model_parallel_size, d.parallel.expert_tensor_parallel_size);
-            indivisible(d.cluster.num_devices, ep * etp * pp(d), || format!(
+            indivisible(d.cluster.num_devices, ep * etp * pp(d), || say!(
                 "EP {ep} x ETP {etp} doesn't divide the {} ranks of a stage",
                 d.cluster.num_devices / pp(d)))
         };
@@ -182,7 +192,7 @@ rules! {
         |d| {
             let (experts, ep) =
                 (d.transformer.num_moe_experts?, d.parallel.expert_model_parallel_size);
-            indivisible(experts, ep, || format!("EP {ep} doesn't divide {experts} experts"))
+            indivisible(experts, ep, || say!("EP {ep} doesn't divide {experts} experts"))
         };
     pipeline_is_outermost_unless_edp_is_dp
         [rank_order, expert_model_parallel_size]
@@ -194,7 +204,7 @@ rules! {
                 d.parallel.expert_model_parallel_size * d.parallel.expert_tensor_parallel_size;
             (d.parallel.rank_order == RankOrder::TpCpEpPpDp && pp(d) > 1 && grid != dense
                 && has_experts(d))
-            .then(|| format!(
+            .then(|| say!(
                 "stages next to each other need EP x ETP = TP x CP, {grid} is not {dense}"))
         };
     expert_parallelism_needs_experts
@@ -202,38 +212,38 @@ rules! {
         |d| (!has_experts(d)
             && (d.parallel.expert_model_parallel_size > 1
                 || d.parallel.expert_tensor_parallel_size > 1))
-            .then(|| String::from("a dense model has no experts to spread: EP and ETP are 1"));
+            .then(|| say!("a dense model has no experts to spread: EP and ETP are 1"));
     heads_are_a_multiple_of_tp [tensor_model_parallel_size, num_attention_heads] MEGATRON,
-        |d| indivisible(d.transformer.num_attention_heads, tp(d), || format!(
+        |d| indivisible(d.transformer.num_attention_heads, tp(d), || say!(
             "TP {} doesn't divide {} attention heads", tp(d), d.transformer.num_attention_heads));
     query_groups_are_a_multiple_of_tp [tensor_model_parallel_size, num_query_groups]
         + [num_attention_heads, multi_latent_attention] MEGATRON,
         |d| (!d.transformer.multi_latent_attention).then(|| indivisible(
             query_groups(d), tp(d),
-            || format!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))))?;
+            || say!("TP {} doesn't divide {} query groups", tp(d), query_groups(d))))?;
     heads_are_a_multiple_of_query_groups [num_query_groups, num_attention_heads] MEGATRON,
-        |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || format!(
+        |d| indivisible(d.transformer.num_attention_heads, query_groups(d), || say!(
             "{} query groups don't divide {} heads",
             query_groups(d), d.transformer.num_attention_heads));
     latent_attention_has_no_query_groups [num_query_groups, multi_latent_attention] MEGATRON,
         |d| (d.transformer.multi_latent_attention && d.transformer.num_query_groups.is_some())
-            .then(|| String::from("MLA shares one latent among all heads: query groups are none"));
+            .then(|| say!("MLA shares one latent among all heads: query groups are none"));
     hidden_size_is_a_multiple_of_heads [kv_channels, hidden_size, num_attention_heads]
         + [multi_latent_attention] MEGATRON,
         |d| (!d.transformer.multi_latent_attention && d.transformer.kv_channels.is_none())
             .then(|| indivisible(d.transformer.hidden_size, d.transformer.num_attention_heads, || {
-                format!("hidden size {} is not a multiple of {} heads",
+                say!("hidden size {} is not a multiple of {} heads",
                     d.transformer.hidden_size, d.transformer.num_attention_heads)
             }))?;
     ffn_is_a_multiple_of_tp [tensor_model_parallel_size, ffn_hidden_size] MEGATRON,
-        |d| indivisible(d.transformer.ffn_hidden_size, tp(d), || format!(
+        |d| indivisible(d.transformer.ffn_hidden_size, tp(d), || say!(
             "TP {} doesn't divide the dense FFN width {}", tp(d), d.transformer.ffn_hidden_size));
     shared_expert_is_a_multiple_of_tp
         [tensor_model_parallel_size, moe_shared_expert_intermediate_size] MEGATRON,
         |d| {
             let width = d.transformer.moe_shared_expert_intermediate_size?;
             indivisible(width, tp(d), || {
-                format!("TP {} doesn't divide the shared expert width {width}", tp(d))
+                say!("TP {} doesn't divide the shared expert width {width}", tp(d))
             })
         };
     expert_width_is_a_multiple_of_etp
@@ -244,25 +254,25 @@ rules! {
             let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
             let etp = d.parallel.expert_tensor_parallel_size;
             has_experts(d).then(|| indivisible(width, etp, || {
-                format!("ETP {etp} doesn't divide the expert width {width}")
+                say!("ETP {etp} doesn't divide the expert width {width}")
             }))?
         };
     vocabulary_is_a_multiple_of_tp [tensor_model_parallel_size, vocab_size] MEGATRON,
-        |d| indivisible(d.transformer.vocab_size, tp(d), || format!(
+        |d| indivisible(d.transformer.vocab_size, tp(d), || say!(
             "TP {} doesn't divide the padded vocabulary {}", tp(d), d.transformer.vocab_size));
     sequence_parallelism_needs_tp [sequence_parallel, tensor_model_parallel_size]
         KORTHIKANTI_2022,
         |d| (d.parallel.sequence_parallel && tp(d) == 1)
-            .then(|| String::from("sequence parallelism splits over TP ranks, and TP is 1"));
+            .then(|| say!("sequence parallelism splits over TP ranks, and TP is 1"));
     experts_with_tp_need_sequence_parallelism
         [sequence_parallel, tensor_model_parallel_size] + [num_moe_experts] MEGATRON,
-        |d| (has_experts(d) && tp(d) > 1 && !d.parallel.sequence_parallel).then(|| format!(
+        |d| (has_experts(d) && tp(d) > 1 && !d.parallel.sequence_parallel).then(|| say!(
             "MoE with TP {} needs sequence parallelism, or each token is sent {} times",
             tp(d), tp(d)));
     sequence_is_a_multiple_of_cp_tp
         [seq_length, context_parallel_size, tensor_model_parallel_size]
         + [sequence_parallel] MEGATRON,
-        |d| indivisible(d.training.seq_length, sequence_parts(d), || format!(
+        |d| indivisible(d.training.seq_length, sequence_parts(d), || say!(
             "a sequence of {} can't be split into {} equal parts (2 CP with context parallelism, \
              times TP with sequence parallelism)",
             d.training.seq_length, sequence_parts(d)));
@@ -277,14 +287,14 @@ rules! {
         MEGATRON,
         |d| {
             let (dp, mbs) = (dp(d)?, d.training.micro_batch_size);
-            indivisible(d.training.global_batch_size, dp * mbs, || format!(
+            indivisible(d.training.global_batch_size, dp * mbs, || say!(
                 "a global batch of {} is not a multiple of DP {dp} x micro-batch {mbs}",
                 d.training.global_batch_size))
         };
     virtual_stages_need_a_pipeline
         [virtual_pipeline_model_parallel_size, pipeline_model_parallel_size] NARAYANAN_2021,
         |d| (vpp(d) > 1 && pp(d) == 1)
-            .then(|| format!("VPP {} needs a pipeline, and PP is 1", vpp(d)));
+            .then(|| say!("VPP {} needs a pipeline, and PP is 1", vpp(d)));
     schedule_runs_these_virtual_stages
         [virtual_pipeline_model_parallel_size, method] NARAYANAN_2021,
         |d| grid(d).wrong_chunks().map(message);
@@ -292,7 +302,7 @@ rules! {
         [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
          num_layers] + [mtp_num_layers, pipeline_model_parallel_layout] MINDSPEED,
         |d| (d.parallel.pipeline_model_parallel_layout.is_none()).then(|| indivisible(
-            layout::slots(d), layout::chunks(d), || format!(
+            layout::slots(d), layout::chunks(d), || say!(
                 "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP \
                  {} = {} chunks",
                 d.transformer.num_layers, d.transformer.mtp_num_layers,
@@ -301,17 +311,17 @@ rules! {
     noop_positions_are_slots [noop_layers] + [num_layers, mtp_num_layers] MINDSPEED,
         |d| {
             let (last, slots) = (*d.parallel.noop_layers.0.last()?, layout::slots(d));
-            (last >= slots).then(|| format!(
+            (last >= slots).then(|| say!(
                 "no-op position {last} is behind the last of {slots} slots (0 to {})", slots - 1))
         };
     layout_has_no_noop_layers [noop_layers, pipeline_model_parallel_layout] MEGATRON,
         |d| (d.parallel.pipeline_model_parallel_layout.is_some()
             && !d.parallel.noop_layers.0.is_empty())
-            .then(|| String::from("a pipeline layout needs no no-op layers"));
+            .then(|| say!("a pipeline layout needs no no-op layers"));
     layout_fits_the_model [pipeline_model_parallel_layout]
         + [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, num_layers,
                mtp_num_layers] MEGATRON,
-        |d| layout_problem(d);
+        |d| layout_problem(d).map(|words| W::say(|| words));
     schedule_has_enough_micro_batches
         [global_batch_size, pipeline_model_parallel_size, method]
         + [micro_batch_size, num_devices, tensor_model_parallel_size, context_parallel_size,
@@ -327,32 +337,32 @@ rules! {
         |d| grid(d).odd_stages().map(message);
     schedule_has_a_formula [method, timing] ZERO_BUBBLE,
         |d| (d.schedule.timing == Timing::ClosedForm
-            && matches!(d.schedule.method, Method::VHalf | Method::VMin)).then(|| String::from(
+            && matches!(d.schedule.method, Method::VHalf | Method::VMin)).then(|| say!(
             "V-half and V-min have no closed formula: their times are simulated"));
     overlap_of_experts_has_pairs [overlap_moe_expert_parallel_comm, method] MEGATRON,
         |d| (d.schedule.overlap_moe_expert_parallel_comm
             && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
-            && !Form::of(d.schedule.method).runs_pairs).then(|| String::from(
+            && !Form::of(d.schedule.method).runs_pairs).then(|| say!(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
     layer_pattern_has_every_layer [moe_layer_freq, num_layers] + [num_moe_experts] MEGATRON,
         |d| {
             d.transformer.num_moe_experts?;
             let length = d.transformer.moe_layer_freq.len()?;
-            (length != d.transformer.num_layers).then(|| format!(
+            (length != d.transformer.num_layers).then(|| say!(
                 "the MoE pattern speaks of {length} layers, the model has {}",
                 d.transformer.num_layers))
         };
     topk_is_at_most_the_experts [moe_router_topk, num_moe_experts] MEGATRON,
         |d| {
             let (experts, topk) = (d.transformer.num_moe_experts?, d.transformer.moe_router_topk);
-            (topk > experts).then(|| format!("top-{topk} of {experts} experts"))
+            (topk > experts).then(|| say!("top-{topk} of {experts} experts"))
         };
     router_groups_divide_the_experts [moe_router_num_groups, num_moe_experts] MEGATRON,
         |d| {
             let experts = d.transformer.num_moe_experts?;
             let groups = d.transformer.moe_router_num_groups?;
             indivisible(experts, groups, || {
-                format!("{groups} router groups don't divide {experts} experts")
+                say!("{groups} router groups don't divide {experts} experts")
             })
         };
     groups_kept_are_some_of_the_groups
@@ -360,7 +370,7 @@ rules! {
         |d| {
             let kept = d.transformer.moe_router_group_topk?;
             let groups = d.transformer.moe_router_num_groups.unwrap_or(0);
-            (kept > groups).then(|| format!("{kept} groups kept of {groups} router groups"))
+            (kept > groups).then(|| say!("{kept} groups kept of {groups} router groups"))
         };
     groups_kept_hold_topk_experts
         [moe_router_group_topk, moe_router_topk, moe_router_num_groups] + [num_moe_experts]
@@ -370,7 +380,7 @@ rules! {
             let kept = d.transformer.moe_router_group_topk?;
             let groups = d.transformer.moe_router_num_groups?;
             let held = kept * (experts / groups);
-            (d.transformer.moe_router_topk > held).then(|| format!(
+            (d.transformer.moe_router_topk > held).then(|| say!(
                 "{kept} of {groups} router groups hold {held} experts, top-k is {}",
                 d.transformer.moe_router_topk))
         };
@@ -379,7 +389,7 @@ rules! {
         |d| (d.transformer.moe_router_num_groups.is_some()
             && d.transformer.moe_router_group_topk.is_none()
             && !d.transformer.moe_router_group_balanced)
-            .then(|| String::from("router groups need a number of groups kept, or balance"));
+            .then(|| say!("router groups need a number of groups kept, or balance"));
     balanced_groups_share_topk
         [moe_router_group_balanced, moe_router_num_groups, moe_router_topk] PANGU_PRO_MOE,
         |d| {
@@ -387,13 +397,13 @@ rules! {
                 return None;
             }
             let Some(groups) = d.transformer.moe_router_num_groups else {
-                return Some(String::from("balanced groups need router groups"));
+                return Some(say!("balanced groups need router groups"));
             };
-            indivisible(d.transformer.moe_router_topk, groups, || format!(
+            indivisible(d.transformer.moe_router_topk, groups, || say!(
                 "top-{} can't be shared evenly by {groups} groups", d.transformer.moe_router_topk))
         };
     accelerator_has_the_precision [precision, accelerator] MEGATRON,
-        |d| crate::plan::peak(d).is_none().then(|| format!(
+        |d| crate::plan::peak(d).is_none().then(|| say!(
             "{} has no {}", d.cluster.accelerator.row().title,
             crate::choice::Choice::name(d.training.precision)));
     optimizer_instances_divide_dp
@@ -408,10 +418,10 @@ rules! {
                 d.parallel.expert_model_parallel_size * d.parallel.expert_tensor_parallel_size;
             let edp = d.cluster.num_devices / (pp(d) * experts);
             indivisible(dp, instances, || {
-                format!("{instances} optimizer instances don't divide DP x CP {dp}")
+                say!("{instances} optimizer instances don't divide DP x CP {dp}")
             })
             .or_else(|| has_experts(d).then(|| indivisible(edp, instances, || {
-                format!("{instances} optimizer instances don't divide EDP {edp}")
+                say!("{instances} optimizer instances don't divide EDP {edp}")
             }))?)
         };
     hierarchical_all_to_all_is_a_form_of_all_to_all
@@ -421,41 +431,41 @@ rules! {
             && (!has_experts(d)
                 || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
                 || d.parallel.expert_tensor_parallel_size > 1))
-            .then(|| String::from(
+            .then(|| say!(
                 "the hierarchical all-to-all needs experts, the alltoall dispatcher and ETP 1"));
     overlap_of_experts_needs_expert_parallelism
         [overlap_moe_expert_parallel_comm, expert_model_parallel_size] MEGATRON,
         |d| (d.schedule.overlap_moe_expert_parallel_comm
             && d.parallel.expert_model_parallel_size == 1)
-            .then(|| String::from("there is no expert-parallel exchange to overlap, EP is 1"));
+            .then(|| say!("there is no expert-parallel exchange to overlap, EP is 1"));
     shared_expert_overlap_needs_a_shared_expert
         [moe_shared_expert_overlap, moe_shared_expert_intermediate_size] MEGATRON,
         |d| (d.schedule.moe_shared_expert_overlap
             && d.transformer.moe_shared_expert_intermediate_size.is_none())
-            .then(|| String::from("there is no shared expert to run beside the dispatch"));
+            .then(|| say!("there is no shared expert to run beside the dispatch"));
     all_to_all_is_overlapped_once
         [moe_alltoall_overlap_comm, moe_shared_expert_overlap, moe_token_dispatcher_type]
         MINDSPEED,
         |d| (d.schedule.moe_alltoall_overlap_comm
             && (d.schedule.moe_shared_expert_overlap
                 || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall))
-            .then(|| String::from(
+            .then(|| say!(
                 "the overlap in the layer needs the alltoall dispatcher, without shared-expert \
                  overlap"));
     delayed_weight_gradients_have_a_partner
         [delay_wgrad_compute, overlap_moe_expert_parallel_comm, method] MEGATRON,
-        |d| (d.schedule.delay_wgrad_compute && !overlaps_pairs(d)).then(|| String::from(
+        |d| (d.schedule.delay_wgrad_compute && !overlaps_pairs(d)).then(|| say!(
             "delayed weight gradients need EP overlap or a schedule that runs pairs"));
     parameter_gather_overlap_needs_gradient_overlap
         [overlap_param_gather, overlap_grad_reduce, data_parallel_sharding_strategy] MEGATRON,
         |d| (d.schedule.overlap_param_gather
             && (!d.schedule.overlap_grad_reduce
                 || d.parallel.data_parallel_sharding_strategy == ShardingStrategy::NoShard))
-            .then(|| String::from(
+            .then(|| say!(
                 "overlapping the parameter gather needs gradient overlap and sharded states"));
     tp_overlap_needs_sequence_parallelism [tp_comm_overlap, sequence_parallel] MEGATRON,
         |d| (d.schedule.tp_comm_overlap && !d.parallel.sequence_parallel)
-            .then(|| String::from("overlapping TP needs sequence parallelism"));
+            .then(|| say!("overlapping TP needs sequence parallelism"));
     blocking_launches_overlap_nothing
         [launch_blocking, overlap_p2p_comm, overlap_grad_reduce, overlap_param_gather,
          tp_comm_overlap, overlap_moe_expert_parallel_comm, moe_shared_expert_overlap,
@@ -469,36 +479,36 @@ rules! {
                 || schedule.moe_shared_expert_overlap
                 || schedule.moe_alltoall_overlap_comm
                 || overlaps_pairs(d);
-            (d.kernel.launch_blocking && overlaps).then(|| String::from(
+            (d.kernel.launch_blocking && overlaps).then(|| say!(
                 "where the host waits for each kernel, nothing runs beside another"))
         };
     padding_needs_a_capacity
         [moe_pad_expert_input_to_capacity, moe_expert_capacity_factor] MEGATRON,
         |d| (d.training.moe_pad_expert_input_to_capacity
             && d.training.moe_expert_capacity_factor.is_none())
-            .then(|| String::from("padding to capacity needs a capacity factor"));
+            .then(|| say!("padding to capacity needs a capacity factor"));
     capacity_needs_experts [moe_expert_capacity_factor, num_moe_experts] MEGATRON,
         |d| (d.training.moe_expert_capacity_factor.is_some() && !has_experts(d))
-            .then(|| String::from("a dense model has no expert capacity"));
+            .then(|| say!("a dense model has no expert capacity"));
     selective_recomputation_names_modules [recompute_modules, recompute_granularity] MEGATRON,
         |d| (d.memory.recompute_modules.is_empty()
             && d.memory.recompute_granularity == RecomputeGranularity::Selective)
-            .then(|| String::from("selective recomputation needs modules"));
+            .then(|| say!("selective recomputation needs modules"));
     uniform_recomputation_groups_layers [recompute_num_layers, recompute_method] MEGATRON,
         |d| (d.memory.recompute_method == RecomputeMethod::Uniform
             && d.memory.recompute_num_layers.as_ref().is_some_and(|layers| {
                 !matches!(layers, PerStage::Same(count) if *count > 0)
             }))
-            .then(|| String::from(
+            .then(|| say!(
                 "uniform recomputation takes one number of layers per group, from 1 on"));
     recompute_layers_are_full [recompute_granularity, recompute_num_layers] MEGATRON,
         |d| (d.memory.recompute_num_layers.is_some()
             && d.memory.recompute_granularity != RecomputeGranularity::Full)
-            .then(|| String::from("a number of recompute layers needs full recomputation"));
+            .then(|| say!("a number of recompute layers needs full recomputation"));
     recompute_layers_are_given_for_every_stage
         [recompute_num_layers, pipeline_model_parallel_size] MEGATRON,
         |d| match &d.memory.recompute_num_layers {
-            Some(PerStage::Each(counts)) => (counts.len() as u64 != pp(d)).then(|| format!(
+            Some(PerStage::Each(counts)) => (counts.len() as u64 != pp(d)).then(|| say!(
                 "recompute layers are given for {} stages, PP is {}", counts.len(), pp(d))),
             Some(PerStage::Same(_)) | None => None,
         };
@@ -513,37 +523,37 @@ rules! {
             && (!has_experts(d)
                 || d.schedule.moe_token_dispatcher_type != Dispatcher::Alltoall
                 || !(d.schedule.moe_alltoall_overlap_comm || overlaps_pairs(d))))
-            .then(|| String::from(
+            .then(|| say!(
                 "zero memory needs experts, the alltoall dispatcher and an overlap of their \
                  exchange: in the layer or in pairs"));
     zero_memory_of_pairs_is_level0 [moe_zero_memory, method, overlap_moe_expert_parallel_comm]
         MINDSPEED,
         |d| (d.memory.moe_zero_memory == ZeroMemory::Level1 && overlaps_pairs(d)).then(|| {
-            String::from("where forwards run beside backwards, zero memory has level0 only")
+            say!("where forwards run beside backwards, zero memory has level0 only")
         });
     zero_memory_is_finer_than_whole_layers [moe_zero_memory, recompute_granularity] MINDSPEED,
         |d| (d.memory.moe_zero_memory != ZeroMemory::Disable
             && d.memory.recompute_granularity == RecomputeGranularity::Full)
-            .then(|| String::from(
+            .then(|| say!(
                 "whole layers are computed again already: zero memory takes parts of them"));
     swapped_modules_exist [swap_modules] + [num_moe_experts] MINDSPEED,
         |d| (!has_experts(d)
             && (d.memory.swap_modules.has(SwapModule::Probs)
                 || d.memory.swap_modules.has(SwapModule::Activations)))
-            .then(|| String::from("a dense model has no expert activations to swap"));
+            .then(|| say!("a dense model has no expert activations to swap"));
     offloaded_layers_need_one_stage
         [cpu_offloading_num_layers, pipeline_model_parallel_size] MEGATRON,
         |d| (d.memory.cpu_offloading_num_layers > 0 && pp(d) > 1)
-            .then(|| format!("offloading layers needs PP 1, PP is {}", pp(d)));
+            .then(|| say!("offloading layers needs PP 1, PP is {}", pp(d)));
     offloaded_layers_are_layers [cpu_offloading_num_layers, num_layers] MEGATRON,
-        |d| (d.memory.cpu_offloading_num_layers > d.transformer.num_layers).then(|| format!(
+        |d| (d.memory.cpu_offloading_num_layers > d.transformer.num_layers).then(|| say!(
             "{} offloaded layers of {}",
             d.memory.cpu_offloading_num_layers, d.transformer.num_layers));
     reused_parameters_are_bf16 [reuse_fp32_param, precision] + [main_params_dtype] MINDSPEED,
         |d| (d.memory.reuse_fp32_param
             && (d.training.precision != Precision::Bf16
                 || d.memory.main_params_dtype != crate::choice::StateDtype::Fp32))
-            .then(|| String::from("reusing fp32 parameters needs bf16 weights with fp32 copies"));
+            .then(|| say!("reusing fp32 parameters needs bf16 weights with fp32 copies"));
     routing_has_experts [balance, aux_loss, planner, redundant_experts, num_moe_experts] MEGATRON,
         |d| {
             let routing = &d.routing;
@@ -552,20 +562,20 @@ rules! {
                     || routing.aux_loss != AuxLoss::None
                     || routing.planner != Planner::None
                     || routing.redundant_experts > 0))
-                .then(|| String::from("a dense model has no experts to balance, move or copy"))
+                .then(|| say!("a dense model has no experts to balance, move or copy"))
         };
     trace_is_at_hand [balance, trace] crate::source::DERIVED,
-        |d| (d.routing.balance == Balance::Trace).then(|| String::from(
+        |d| (d.routing.balance == Balance::Trace).then(|| say!(
             "the trace of loads isn't part of the design: it has to be given beside it"));
     redundant_experts_are_placed_by_a_planner [redundant_experts, planner] DEEPSEEK_V3,
         |d| (d.routing.redundant_experts > 0 && d.routing.planner == Planner::None)
-            .then(|| String::from("copies of busy experts need a planner that places them"));
+            .then(|| say!("copies of busy experts need a planner that places them"));
     redundant_experts_are_a_multiple_of_ep
         [redundant_experts, expert_model_parallel_size] DEEPSEEK_V3,
         |d| {
             let (copies, ep) =
                 (d.routing.redundant_experts, d.parallel.expert_model_parallel_size);
-            indivisible(copies, ep, || format!("EP {ep} doesn't divide {copies} redundant experts"))
+            indivisible(copies, ep, || say!("EP {ep} doesn't divide {copies} redundant experts"))
         };
     design_uses_what_is_modelled
         [host_binding, data_loader_offload] crate::source::DERIVED,

@@ -107,6 +107,12 @@ pub struct TaskLists {
 }
 
 impl TaskLists {
+    /// Forgets all tasks and stages, and keeps their room.
+    pub(super) fn clear(&mut self) {
+        self.tasks.clear();
+        self.ends.clear();
+    }
+
     /// Makes room for this many tasks and stages.
     pub(super) fn reserve(&mut self, tasks: usize, stages: usize) {
         self.tasks.reserve_exact(tasks);

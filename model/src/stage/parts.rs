@@ -1,24 +1,27 @@
 //! What every stage is made of: the work of its layers and ends, and what they exchange.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use crate::choice::{CudaGraph, RecomputeGranularity};
+use crate::choice::CudaGraph;
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
 use crate::operator::{Block, Cost};
-use crate::pair::{EndHops, Hiding, LayerHops, Side, exposed};
+use crate::pair::{EndHops, Hiding, LayerHops, LayerPairs, Side, exposed};
 use crate::plan::Plan;
-use crate::traffic::Exchange;
+use crate::traffic::{Boundary, Exchange};
 
 use super::{AXES, PerAxis, StageWork, Terms};
 
 /// What every stage is made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts {
-    pub(crate) work: Work,
+    pub(crate) work: Arc<Work>,
     /// A dense and a MoE layer.
     pub(crate) layers: [WholeLayer; 2],
     pub(crate) exchanges: Vec<Exchange>,
+    /// The way from a stage to the next.
+    pub(crate) boundary: Boundary,
     /// Where a dense and a MoE layer's exchanges stand in it.
     pub(crate) hops: [LayerHops; 2],
     /// Those of embedding, heads and MTP projections.
@@ -40,21 +43,26 @@ pub(crate) struct WholeLayer {
 
 impl Parts {
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self::of(plan, launched(plan))
+        Self::of(plan, Arc::new(launched(plan)), &mut LayerPairs::default())
     }
 
     /// The parts of layers that cost this.
-    pub(crate) fn of(plan: &Plan, work: Work) -> Self {
-        Self::made(plan, work, None)
+    pub(crate) fn of(plan: &Plan, work: Arc<Work>, pairs: &mut LayerPairs) -> Self {
+        Self::made(plan, work, None, pairs)
     }
 
     /// The same parts under a plan with other loads, whose layers cost this: no load reaches a
     /// dense layer.
-    pub(crate) fn under(&self, plan: &Plan, work: Work) -> Self {
-        Self::made(plan, work, Some(self.layer_pairs[0]))
+    pub(crate) fn under(&self, plan: &Plan, work: Arc<Work>, pairs: &mut LayerPairs) -> Self {
+        Self::made(plan, work, Some(self.layer_pairs[0]), pairs)
     }
 
-    fn made(plan: &Plan, work: Work, dense_pair: Option<PerAxis>) -> Self {
+    fn made(
+        plan: &Plan,
+        work: Arc<Work>,
+        dense_pair: Option<PerAxis>,
+        pairs: &mut LayerPairs,
+    ) -> Self {
         let layers = [(&work.dense, false), (&work.moe, true)].map(|(layer, is_moe)| WholeLayer {
             total: layer.total(),
             recomputed: layer.recomputed(plan, is_moe),
@@ -63,11 +71,13 @@ impl Parts {
         let exchanges = plan.exchanges();
         let hops = [false, true].map(|is_moe| LayerHops::new(&exchanges, is_moe));
         let ends = EndHops::new(&exchanges);
-        let mut parts =
-            Self { work, layers, exchanges, hops, ends, layer_pairs: [[0.0; AXES.len()]; 2] };
+        let (boundary, layer_pairs) = (plan.boundary(), [[0.0; AXES.len()]; 2]);
+        let mut parts = Self { work, layers, exchanges, boundary, hops, ends, layer_pairs };
         if plan.runs_pairs() {
-            let dense = dense_pair.unwrap_or_else(|| parts.layer_pair(plan, false));
-            parts.layer_pairs = [dense, parts.layer_pair(plan, true)];
+            let mut pair =
+                |is_moe| pairs.exposed(plan, &parts, is_moe, || parts.layer_pair(plan, is_moe));
+            let dense = dense_pair.unwrap_or_else(|| pair(false));
+            parts.layer_pairs = [dense, pair(true)];
         }
         parts
     }
@@ -80,8 +90,7 @@ impl Parts {
         if layers == 0 {
             return [0.0; AXES.len()];
         }
-        let full = plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
-        let repeated_share = if full { 1.0 } else { 0.0 };
+        let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
         let hiding = Hiding::new(plan, || {
             let terms = Terms { repeated_share, ..Terms::default() };
             [StageWork::new(plan, &content, self, &terms); 2]

@@ -33,7 +33,7 @@ impl Traffic {
         }
         if plan.sizes.pp > 1 {
             let calls = 2.0 * m * plan.boundaries_per_stage();
-            for leg in plan.boundary().legs() {
+            for leg in parts.boundary.legs() {
                 let row = (Axis::Pp, leg.link, leg.collective);
                 add_row(&mut rows, row, calls, leg.bytes, leg.seconds);
             }

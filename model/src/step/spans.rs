@@ -1,5 +1,6 @@
 //! What the stages of each span do for one micro-batch, whatever they copy to host memory.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::choice::RecomputeGranularity;
@@ -7,6 +8,7 @@ use crate::data_parallel::data_rows;
 use crate::layer::Work;
 use crate::layout::{Span, Stage};
 use crate::memory::{FixedMemory, LayerMemory, LayerSaves};
+use crate::pair::LayerPairs;
 use crate::params::RankParams;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
@@ -20,7 +22,7 @@ use super::straggler_share;
 /// What single layers cost and save: all that recomputation, exchanges, copies and overlap work on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layers {
-    work: Work,
+    work: Arc<Work>,
     saves: LayerSaves,
     pub(super) counts: Counts,
 }
@@ -43,12 +45,12 @@ impl Layers {
             table: plan.table_params(),
             flops_per_token: plan.flops_per_token(),
         };
-        Self { work: launched(plan), saves: LayerSaves::new(plan), counts }
+        Self { work: Arc::new(launched(plan)), saves: LayerSaves::new(plan), counts }
     }
 
     /// The same layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
-        let work = relaunched(plan, &self.work);
+        let work = Arc::new(relaunched(plan, &self.work));
         Self { work, saves: LayerSaves::new(plan), counts: self.counts }
     }
 }
@@ -133,13 +135,14 @@ impl Frame {
 }
 
 impl Spans {
-    pub(crate) fn new(plan: &Plan, layers: &Layers) -> Self {
-        Self::of(plan, layers, Parts::of(plan, layers.work), Frame::new(plan))
+    pub(crate) fn new(plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
+        Self::of(plan, layers, Parts::of(plan, layers.work.clone(), pairs), Frame::new(plan))
     }
 
     /// The same stages under a plan with other loads, whose layers these are.
-    pub(crate) fn under(&self, plan: &Plan, layers: &Layers) -> Self {
-        Self::of(plan, layers, self.parts.under(plan, layers.work), self.frame.clone())
+    pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
+        let parts = self.parts.under(plan, layers.work.clone(), pairs);
+        Self::of(plan, layers, parts, self.frame.clone())
     }
 
     fn of(plan: &Plan, layers: &Layers, parts: Parts, frame: Frame) -> Self {
@@ -161,7 +164,7 @@ impl Spans {
     }
 
     /// What the plan's recomputation and swapping leave of what layers save.
-    pub(super) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
+    pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
         LayerMemory::of(plan, &self.saves)
     }
 }
@@ -196,9 +199,14 @@ impl Plan {
         span.count as f64 / self.stages.len() as f64
     }
 
+    /// Are whole layers computed again?
+    pub(crate) fn recomputes_whole_layers(&self) -> bool {
+        self.design().memory.recompute_granularity == RecomputeGranularity::Full
+    }
+
     /// Share of the layers of a stage that full recomputation takes.
     fn repeated_share(&self, span: &Span) -> f64 {
-        let full = self.design().memory.recompute_granularity == RecomputeGranularity::Full;
+        let full = self.recomputes_whole_layers();
         let layers = span.content.layers() + span.content.mtp;
         let repeated = if full { self.recomputed_layers(span.first, layers) } else { 0.0 };
         if layers > 0.0 { repeated / layers } else { 0.0 }

@@ -1,8 +1,8 @@
-//! Designs per second of the two searches of the Pangu Ultra MoE paper, on all cores, and the
-//! memory of a sweep of more than 10^8 designs.
+//! Designs per second of the two searches of the Pangu Ultra MoE paper, on all cores, of random
+//! points of the second one, on one core, and the memory of a sweep of more than 10^8 designs.
 //!
-//! `cargo bench -p sweep`. Every legal design gets a full estimate; designs that a rule skips
-//! aren't counted.
+//! `cargo bench -p sweep`; `-- --random` for the random points alone. Every legal design gets a
+//! full estimate; designs that a rule skips aren't counted.
 #![expect(clippy::print_stdout, reason = "a bench prints its result")]
 
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use sweep::{Progress, Space, Spec, evaluate, published, run};
+use sweep::{Progress, Space, Spec, chunks, evaluate, published, run};
 
 /// Legal designs after which a search of the paper ends.
 const ENOUGH: u64 = 1_000_000;
@@ -18,14 +18,22 @@ const ENOUGH: u64 = 1_000_000;
 /// Places that a thread takes at once, at most.
 const CHUNK: u64 = 50_000;
 
+/// Places of a random sample that are taken at once, as a sweep of the server takes them.
+const RANDOM_CHUNK: u64 = 4_096;
+
 fn main() {
     let quick = std::env::args().any(|argument| argument == "--once");
     let enough = if quick { 1_000 } else { ENOUGH };
+    let strategy = published().iter().find(|spec| spec.name == "pangu-strategy");
+    let Some(strategy) = strategy else { return };
+    random(strategy.text, "closed_form", if quick { 4_096 } else { 1_000_000 });
+    random(strategy.text, "simulated", if quick { 512 } else { 100_000 });
+    if std::env::args().any(|argument| argument == "--random") {
+        return;
+    }
     for spec in published() {
         report(spec.name, &measure(spec.text, enough));
     }
-    let strategy = published().iter().find(|spec| spec.name == "pangu-strategy");
-    let Some(strategy) = strategy else { return };
     // Three times as many designs as the search has: more than 10^8.
     let batches = "[space.training]\nglobal_batch_size = [6144, 12288, 24576]\n";
     let wide = strategy.text.replace("[space.training]\n", batches);
@@ -34,6 +42,27 @@ fn main() {
         Some(peak) => println!("{peak:.0} MiB of memory at most, all of this process"),
         None => println!("the system doesn't tell how much memory this process had at most"),
     }
+}
+
+/// Random points of a space, of which hardly two neighbours share more than a few knobs.
+fn random(spec: &str, timing: &str, count: u64) {
+    let spec = spec.replace("timing = \"closed_form\"", &format!("timing = \"{timing}\""));
+    let sampling = format!("[sampling]\nmethod = \"random\"\ncount = {count}\nseed = 1\n");
+    let read = Spec::from_toml(&format!("{spec}\n{sampling}")).expect("a published spec is right");
+    let space = Space::new(read).expect("its designs can be numbered");
+    let stop = AtomicBool::new(false);
+    let (start, before) = (Instant::now(), busy_seconds());
+    let legal: u64 = chunks(0..space.places(), RANDOM_CHUNK)
+        .filter_map(|places| evaluate(&space, places, &stop))
+        .map(|summary| summary.legal)
+        .sum();
+    let wall = start.elapsed().as_secs_f64();
+    let busy = busy_seconds().zip(before).map_or(wall, |(now, before)| now - before);
+    println!(
+        "random, {timing:12} {busy:6.2} s of one core: {legal} legal of {count} points, {:.0} a \
+         CPU-second",
+        legal as f64 / busy.max(0.01),
+    );
 }
 
 /// What came of a sweep, and the time that it took.

@@ -1,12 +1,13 @@
 //! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use model::Estimator;
 use model::choice::Timing;
 use model::design::Design;
 use model::estimate::Metrics;
 use model::metric::MetricValue;
-use model::{Estimator, is_near_limit};
 
 use crate::course::Batch;
 use crate::space::{Point, Space};
@@ -65,14 +66,38 @@ pub fn outcomes(
     space: &Space,
     batch: impl Into<Batch>,
     stop: &AtomicBool,
+    hear: impl FnMut(Outcome<'_>),
+) -> bool {
+    let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    // The lock is not held while designs are estimated.
+    let known = idle().pop();
+    let mut estimator = known.unwrap_or_default();
+    let ended = outcomes_by(&mut estimator, space, &batch.into(), stop, hear);
+    let mut idle = idle();
+    if idle.len() < MAX_IDLE {
+        idle.push(estimator);
+    }
+    ended
+}
+
+/// Estimators between two chunks: what they know of layers is worth more than a chunk's work.
+static IDLE: Mutex<Vec<Estimator>> = Mutex::new(Vec::new());
+
+/// Estimators that are kept between chunks, at most.
+const MAX_IDLE: usize = 16;
+
+/// The same by an estimator that may know the designs of chunks before.
+fn outcomes_by(
+    estimator: &mut Estimator,
+    space: &Space,
+    batch: &Batch,
+    stop: &AtomicBool,
     mut hear: impl FnMut(Outcome<'_>),
 ) -> bool {
     let mut point = Point::new(space);
-    let mut estimator = Estimator::new();
     let names = constraint_names(space);
     let mut values = vec![0.0; space.spec().columns.len()];
     let blocks = space.is_grid();
-    let batch = batch.into();
     let places = batch.places.clone();
     let mut place = places.start;
     while place < places.end {
@@ -93,8 +118,7 @@ pub fn outcomes(
             Err(rule) => hear(Outcome::RuledOut { points: 1, reason: rule.name }),
             Ok(metrics) => {
                 let broken = judged(space, &names, &metrics, &mut values);
-                let near_limit =
-                    broken.is_none() && is_near(&mut estimator, &point.design, &metrics);
+                let near_limit = broken.is_none() && is_near(estimator, &point.design, &metrics);
                 let digits = &point.digits;
                 hear(Outcome::Legal { index, digits, values: &values, broken, near_limit });
             }
@@ -106,13 +130,7 @@ pub fn outcomes(
 
 /// Is a design near the limit by a closed form?
 fn is_near(estimator: &mut Estimator, design: &Design, metrics: &Metrics) -> bool {
-    // The heaviest chunk is at most all of a stage's, of two directions at most: what is far from
-    // the limit isn't looked at closer.
-    let chunks = design.parallel.virtual_pipeline_model_parallel_size * 2;
-    let may_be = design.schedule.timing == Timing::ClosedForm
-        && metrics.memory_peak * chunks as f64 > metrics.memory_limit;
-    let known = may_be.then(|| estimator.estimate(design).ok()).flatten();
-    known.is_some_and(|(plan, estimate)| is_near_limit(&plan, &estimate))
+    design.schedule.timing == Timing::ClosedForm && estimator.is_near_limit(design, metrics)
 }
 
 /// Takes down the columns of a design, and says which constraint it breaks.

@@ -338,18 +338,18 @@ impl<'a> Point<'a> {
     pub(crate) fn go_to(&mut self, index: u64) {
         let before = self.index.replace(index);
         let mut first_moved = None;
-        for (place, (axis, block)) in
-            self.space.axes.iter().zip(&self.space.blocks).enumerate().rev()
-        {
-            let prefix = index / block;
-            if before.is_some_and(|before| before / block == prefix) {
+        let (mut prefix, mut known) = (index, before);
+        for (place, axis) in self.space.axes.iter().enumerate().rev() {
+            if known == Some(prefix) {
                 break;
             }
-            let digit = (prefix % axis.axis_radix()) as usize;
+            let radix = axis.axis_radix();
+            let digit = (prefix % radix) as usize;
+            (prefix, known) = (prefix / radix, known.map(|known| known / radix));
             if self.digits[place] != digit {
                 self.digits[place] = digit;
                 // Every value of an axis is in its knob's bounds: the reader of specs saw to it.
-                let _ = self.design.set(axis.knob, &axis.values[digit]);
+                self.design.put(axis.knob, &axis.values[digit]);
                 first_moved = Some(place);
             }
         }

@@ -1,0 +1,27 @@
+//! What tells the layers of plans apart.
+
+use crate::plan::{Plan, Sizes};
+use crate::routing::Effect;
+
+/// All that single layers depend on beside the model, the accelerator and how operators run: plans
+/// that agree in those and in this have the same layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LayerKey {
+    /// TP, CP, EP, ranks of sequence parallelism, and sequences of a micro-batch.
+    sizes: [u64; 5],
+    is_pipelined: bool,
+    /// Bits of the mean and the fullest imbalance, and of what a capacity drops.
+    loads: [u64; 3],
+}
+
+impl LayerKey {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let Sizes { tp, cp, ep, sp, micro_batch, pp, .. } = plan.sizes;
+        let Effect { imbalance, fullest, drop_ratio, .. } = plan.effect;
+        Self {
+            sizes: [tp, cp, ep, sp, micro_batch],
+            is_pipelined: pp > 1,
+            loads: [imbalance, fullest, drop_ratio].map(f64::to_bits),
+        }
+    }
+}
