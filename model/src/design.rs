@@ -92,7 +92,8 @@ fn unknown_knob(name: &str, bare: &str) -> KnobError {
 
 /// What `text` was most likely meant to be: a name that begins so, else the one that fewest
 /// edits make of it.
-pub(crate) fn closest<T>(
+#[must_use]
+pub fn closest<T>(
     text: &str,
     known: impl Iterator<Item = T>,
     name: impl Fn(&T) -> &'static str,
@@ -104,7 +105,8 @@ pub(crate) fn closest<T>(
 }
 
 /// At most 80 characters of something that a person sent, so that an error stays readable.
-pub(crate) fn shorten(text: &str) -> String {
+#[must_use]
+pub fn shorten(text: &str) -> String {
     if text.chars().count() <= 80 {
         return text.to_string();
     }

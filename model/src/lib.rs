@@ -72,6 +72,7 @@ pub mod timeline;
 pub mod anchor;
 pub mod convention;
 pub mod explain;
+pub mod find;
 pub mod fit;
 pub mod ledger;
 pub mod range;

@@ -46,6 +46,16 @@ impl Tree {
         Self::List(values.into_iter().map(Into::into).collect())
     }
 
+    /// A number: without a fraction where it has none.
+    #[must_use]
+    pub fn number(value: f64) -> Self {
+        /// Every whole number below it is an `f64` of its own.
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        let whole = value as u64;
+        let is_whole = (0.0..EXACT).contains(&value) && value - whole as f64 == 0.0;
+        if is_whole { Self::Unsigned(whole) } else { Self::Real(value) }
+    }
+
     /// The string, if it is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {

@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::load::{Costs, StageLoad, overflow, repeated_share};
 use super::solver::{Chunk, Lengths, Problem, solve};
 use super::{Stage, chunks, is_moe, stages_of};
-use crate::choice::{RecomputeGranularity, RecomputeMethod};
+use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
 use crate::design::Design;
 use crate::plan::Plan;
-use crate::schedule::Placement;
+use crate::schedule::{Form, Placement};
 
 /// The longest text that the layout knob takes, in letters.
 const LONGEST_TEXT: usize = 4_096;
@@ -125,10 +125,30 @@ pub(crate) fn even_layout(design: &Design) -> Option<String> {
     (text.len() <= LONGEST_TEXT).then_some(text)
 }
 
+/// The layout that balances so many stages with so many chunks each, by the lengths that parts have
+/// in a plan of the same model on any degrees; layers count as equally long.
+pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) -> Option<String> {
+    let (placement, p) = (Form::of(method).placement, stages as usize);
+    let folds = placement == Placement::Bidirectional;
+    let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
+    let problem = Problem {
+        lengths: Costs::new(plan).compute(0.0),
+        dense: plan.shape.dense_layers as usize,
+        moe: plan.shape.moe_layers as usize,
+        mtp: plan.shape.mtp_layers as usize,
+        bin_of: (0..p * each as usize)
+            .map(|position| folded(placement.stage_at(p, position, 0)))
+            .collect(),
+        bins: if folds { p.div_ceil(2) } else { p },
+    };
+    let text = spelled(&solve(&problem.with_equal_layers())?.chunks);
+    (text.len() <= LONGEST_TEXT).then_some(text)
+}
+
 /// A layout as it would be for a plan.
 fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
     let (method, stages) = (plan.design().schedule.method, plan.sizes.pp as usize);
-    let held: Vec<Stage> = stages_of(method, stages, solution_chunks(plan, chunks));
+    let held: Vec<Stage> = stages_of(method, stages, &solution_chunks(plan, chunks));
     let sums = |stages: &[Stage]| -> Vec<f64> {
         costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
     };

@@ -1,0 +1,317 @@
+//! The three designs with a name: of what was found, the fastest, the safest and the simplest.
+
+use alloc::vec::Vec;
+
+use super::fitting::{Closed, Room};
+use super::search::{Simulated, Walk, degrees};
+use super::strategy::OVERLAPS;
+use super::{Goal, Pool, STRATEGY, spare, tuning};
+use crate::choice::Timing;
+use crate::design::{Design, KnobId, KnobSet};
+use crate::estimate::Metrics;
+use crate::estimator::Estimator;
+use crate::knob::Value;
+
+/// How much slower than the fastest the safest may be.
+pub(super) const SAFEST: f64 = 0.05;
+
+/// How much slower than the fastest the simplest may be.
+pub(super) const SIMPLEST: f64 = 0.10;
+
+/// What one overlap that must hold weighs against memory to spare, as a share of the memory.
+const OVERLAP: f64 = 0.01;
+
+/// A gain in speed that isn't worth a knob.
+const IDLE: f64 = 2e-4;
+
+/// Designs from which the simplest is looked for.
+const STARTS: usize = 24;
+
+/// Rounds of small steps to the safest, at most.
+const MAX_ROUNDS: usize = 8;
+
+/// Knobs that go back to their neutral values together.
+const TOGETHER: &[KnobSet] = &[
+    KnobSet::of(&[
+        KnobId::recompute_granularity,
+        KnobId::recompute_method,
+        KnobId::recompute_num_layers,
+        KnobId::recompute_modules,
+    ]),
+    KnobSet::of(&[KnobId::overlap_moe_expert_parallel_comm, KnobId::delay_wgrad_compute]),
+    KnobSet::of(&[KnobId::overlap_grad_reduce, KnobId::overlap_param_gather]),
+    KnobSet::of(&[
+        KnobId::pipeline_model_parallel_size,
+        KnobId::virtual_pipeline_model_parallel_size,
+        KnobId::pipeline_model_parallel_layout,
+        KnobId::noop_layers,
+        KnobId::method,
+        KnobId::overlap_p2p_comm,
+    ]),
+    KnobSet::of(&[
+        KnobId::virtual_pipeline_model_parallel_size,
+        KnobId::pipeline_model_parallel_layout,
+        KnobId::method,
+        KnobId::overlap_p2p_comm,
+    ]),
+    KnobSet::of(&[
+        KnobId::tensor_model_parallel_size,
+        KnobId::sequence_parallel,
+        KnobId::tp_comm_overlap,
+        KnobId::expert_tensor_parallel_size,
+    ]),
+    KnobSet::of(&[KnobId::moe_alltoall_overlap_comm, KnobId::moe_zero_memory]),
+];
+
+/// Overlaps of a design that must hold for its number.
+pub(super) fn overlaps(design: &Design) -> usize {
+    OVERLAPS.iter().filter(|knob| design.get(**knob) == Value::Flag(true)).count()
+}
+
+/// Knobs of a design's strategy that differ from their neutral values.
+pub(super) fn complexity(design: &Design) -> usize {
+    let neutral = Design::neutral(design.preset);
+    STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
+}
+
+/// The designs with a name.
+#[derive(Clone, Debug)]
+pub(super) struct Naming {
+    pub(super) fastest: Simulated,
+    pub(super) safest: Simulated,
+    pub(super) simplest: Simulated,
+}
+
+impl Naming {
+    /// Names designs of what a walk has found; none where nothing fits.
+    ///
+    /// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps`.
+    /// Simplest: within 10 %, with the fewest knobs that aren't neutral, of equals the fastest.
+    /// Small steps go on from the best of both kinds that the walk met.
+    pub(super) fn new(walk: &mut Walk, pool: &impl Pool) -> Option<Self> {
+        let first = walk.found.first()?.clone();
+        let fastest = tidied(walk, first);
+        let speed = fastest.metrics.tokens_per_second;
+        let safest = safest(walk, pool, &fastest, speed * (1.0 - SAFEST));
+        let simplest = simplest(walk, pool, &fastest, speed * (1.0 - SIMPLEST));
+        Some(Self { fastest, safest, simplest })
+    }
+
+    pub(super) fn named(&self) -> [(Goal, &Simulated); 3] {
+        [
+            (Goal::Fastest, &self.fastest),
+            (Goal::Safest, &self.safest),
+            (Goal::Simplest, &self.simplest),
+        ]
+    }
+}
+
+/// The same without knobs that bring nothing.
+fn tidied(walk: &mut Walk, mut best: Simulated) -> Simulated {
+    let mut estimator = Estimator::new();
+    let mut least = best.metrics.tokens_per_second * (1.0 - IDLE);
+    loop {
+        let steps = plainer(walk, &best.design);
+        let tidier = steps.into_iter().find_map(|design| {
+            walk.simulated += 1;
+            let one = Simulated::new(&mut estimator, &design)?;
+            let is_as_fast = one.metrics.tokens_per_second >= least;
+            (is_as_fast && walk.reaches(&one.metrics)).then_some(one)
+        });
+        let Some(tidier) = tidier else { return best };
+        least = least.max(tidier.metrics.tokens_per_second * (1.0 - IDLE));
+        best = tidier;
+    }
+}
+
+/// The design with one knob, or some that go together, back at neutral values.
+fn plainer(walk: &Walk, design: &Design) -> Vec<Design> {
+    let neutral = Design::neutral(design.preset);
+    let space = &walk.space;
+    let differs = |knob: &KnobId| design.get(*knob) != neutral.get(*knob);
+    let alone = STRATEGY.iter().map(|knob| KnobSet::of(&[knob]));
+    let sets = alone.chain(TOGETHER.iter().copied());
+    let mut plainer = Vec::new();
+    for set in sets {
+        let knobs: Vec<KnobId> =
+            set.iter().filter(|knob| space.is_free(*knob) && differs(knob)).collect();
+        if knobs.is_empty() {
+            continue;
+        }
+        let mut changed = design.clone();
+        for knob in knobs {
+            // The space's own base has what a framework needs in place of the neutral value.
+            let _ = changed.set(knob, &space.base.get(knob));
+        }
+        if changed != *design && complexity(&changed) < complexity(design) {
+            plainer.push(changed);
+        }
+    }
+    plainer
+}
+
+fn is_closed(design: &Design) -> Design {
+    let mut closed = design.clone();
+    closed.schedule.timing = Timing::ClosedForm;
+    closed
+}
+
+/// How safe a design is.
+fn safety(design: &Design, metrics: &Metrics) -> f64 {
+    spare(metrics) - OVERLAP * overlaps(design) as f64
+}
+
+/// The safest within this speed, by small steps from the safest that was found.
+fn safest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) -> Simulated {
+    let score = |it: &Simulated| safety(&it.design, &it.metrics);
+    let near = walk.found.iter().filter(|it| it.metrics.tokens_per_second >= least);
+    let mut best =
+        near.fold(
+            fastest.clone(),
+            |best, other| {
+                if score(other) > score(&best) { other.clone() } else { best }
+            },
+        );
+    for _ in 0..MAX_ROUNDS {
+        let from = is_closed(&best.design);
+        let Some(start) = Closed::new(&mut Estimator::new(), from) else { break };
+        // What the simulation adds to the closed form is about the same nearby.
+        let drift = best.metrics.tokens_per_second / start.metrics.tokens_per_second;
+        let mut steps = tuning::neighbours(&walk.space, &walk.savers, &start.design);
+        steps.extend(plainer(walk, &start.design));
+        let seen = pool.map(&steps, |estimator, design| {
+            let closed = Closed::new(estimator, design.clone())?;
+            let speed = closed.metrics.tokens_per_second * drift;
+            let gains = safety(design, &closed.metrics) > safety(&start.design, &start.metrics);
+            (closed.metrics.fits && gains && speed >= least * 0.995).then_some(closed)
+        });
+        walk.evaluated += steps.len() as u64;
+        let mut next: Vec<Closed> = seen.into_iter().flatten().collect();
+        let rank = |it: &Closed| safety(&it.design, &it.metrics);
+        super::rank::sort(&mut next, |it| [-rank(it), 0.0]);
+        next.truncate(4);
+        let timed = pool.map(&next, |estimator, it| Simulated::new(estimator, &it.design));
+        walk.simulated += next.len() as u64;
+        let better = timed.into_iter().flatten().filter(|it| {
+            it.metrics.tokens_per_second >= least
+                && walk.reaches(&it.metrics)
+                && score(it) > score(&best)
+        });
+        let better =
+            better.reduce(|one, other| if score(&other) > score(&one) { other } else { one });
+        match better {
+            Some(better) => best = better,
+            None => break,
+        }
+    }
+    best
+}
+
+/// The simplest within this speed: from designs with different degrees, knobs go back to neutral
+/// one after the other, the one that costs least first.
+fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) -> Simulated {
+    let mut starts: Vec<(Design, Option<f64>)> = Vec::new();
+    let found = walk.found.iter().map(|it| (&it.design, Some(it.metrics.tokens_per_second)));
+    let closed = walk.closed.iter().map(|it| (&it.design, None));
+    for (design, simulated) in found.chain(closed) {
+        if starts.iter().all(|(known, _)| degrees(known) != degrees(design)) {
+            starts.push((is_closed(design), simulated));
+        }
+        if starts.len() >= STARTS {
+            break;
+        }
+    }
+    // What the simulation takes off a closed form, where only that is known.
+    let usual = Closed::new(&mut Estimator::new(), is_closed(&fastest.design))
+        .map_or(1.0, |it| fastest.metrics.tokens_per_second / it.metrics.tokens_per_second);
+    let walked: &Walk = walk;
+    let stripped =
+        pool.map(&starts, |estimator, start| stripped(walked, estimator, start, least, usual));
+    let mut candidates: Vec<(usize, Closed)> = Vec::new();
+    let mut evaluated = 0;
+    for (closed, count) in stripped {
+        evaluated += count;
+        candidates.extend(closed.map(|it| (complexity(&it.design), it)));
+    }
+    walk.evaluated += evaluated;
+    super::rank::sort(&mut candidates, |(settings, closed)| {
+        [*settings as f64, -closed.metrics.tokens_per_second]
+    });
+    let mut best = fastest.clone();
+    let mut estimator = Estimator::new();
+    for (count, closed) in candidates {
+        if count >= complexity(&best.design) {
+            break;
+        }
+        walk.simulated += 1;
+        let Some(one) = Simulated::new(&mut estimator, &closed.design) else { continue };
+        if one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics) {
+            best = tidied_within(walk, one, least);
+        }
+    }
+    let others = walk.found.iter().filter(|it| it.metrics.tokens_per_second >= least);
+    others.fold(best.clone(), |best, other| {
+        let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
+        if key(other) < key(&best) { other.clone() } else { best }
+    })
+}
+
+/// The same by simulation, as long as it stays within this speed.
+fn tidied_within(walk: &mut Walk, mut best: Simulated, least: f64) -> Simulated {
+    let mut estimator = Estimator::new();
+    loop {
+        let mut next: Option<Simulated> = None;
+        for design in plainer(walk, &best.design) {
+            walk.simulated += 1;
+            let Some(one) = Simulated::new(&mut estimator, &design) else { continue };
+            if one.metrics.tokens_per_second < least || !walk.reaches(&one.metrics) {
+                continue;
+            }
+            let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
+            if next.as_ref().is_none_or(|next| key(&one) < key(next)) {
+                next = Some(one);
+            }
+        }
+        match next {
+            Some(next) => best = next,
+            None => return best,
+        }
+    }
+}
+
+/// A design with knobs back at neutral values while closed forms say that it stays fast enough and
+/// fits; and how many were estimated. None where it is too slow from the start.
+fn stripped(
+    walk: &Walk,
+    estimator: &mut Estimator,
+    (start, simulated): &(Design, Option<f64>),
+    least: f64,
+    usual: f64,
+) -> (Option<Closed>, u64) {
+    let room: Room = walk.room;
+    let mut evaluated = 1;
+    let Some(mut best) = Closed::new(estimator, start.clone()) else {
+        return (None, evaluated);
+    };
+    let drift = simulated.map_or(usual, |speed| speed / best.metrics.tokens_per_second);
+    let holds =
+        |it: &Closed| it.metrics.tokens_per_second * drift >= least && room.holds(&it.metrics);
+    if !holds(&best) {
+        return (None, evaluated);
+    }
+    loop {
+        let mut next: Option<Closed> = None;
+        for design in plainer(walk, &best.design) {
+            evaluated += 1;
+            let Some(one) = Closed::new(estimator, design).filter(holds) else { continue };
+            let key = |it: &Closed| (complexity(&it.design), -it.metrics.tokens_per_second);
+            if next.as_ref().is_none_or(|next| key(&one) < key(next)) {
+                next = Some(one);
+            }
+        }
+        match next {
+            Some(next) => best = next,
+            None => return (Some(best), evaluated),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a search is asked: the goal, the question, the targets, and what stays.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{number, spare, strategy};
+use crate::choice::{Choice, Method, ShardingStrategy};
+use crate::design::{Design, KnobSet};
+use crate::estimate::Metrics;
+use crate::metric::MetricId;
+
+/// What the first design of an answer is best at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The highest lower end of the 50 % range of tokens per second.
+    #[default]
+    Fastest,
+    /// Within 5 % of the fastest: the most memory to spare and the fewest overlaps that must hold.
+    Safest,
+    /// Within 10 % of the fastest: the fewest knobs that differ from their neutral values.
+    Simplest,
+}
+
+impl Goal {
+    /// Every goal.
+    pub const ALL: [Self; 3] = [Self::Fastest, Self::Safest, Self::Simplest];
+
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fastest => "fastest",
+            Self::Safest => "safest",
+            Self::Simplest => "simplest",
+        }
+    }
+}
+
+/// What is asked of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Question {
+    /// The best layout of the design as it is.
+    #[default]
+    Layout,
+    /// The fewest devices on which a layout fits and reaches the targets; full nodes.
+    FewestDevices,
+    /// The most sequences of a step with which a layout reaches the targets.
+    LargestBatch,
+    /// The longest sequence with which a layout fits and reaches the targets, with at most as many
+    /// tokens in a step.
+    LongestSequence,
+}
+
+impl Question {
+    /// Every question.
+    pub const ALL: [Self; 4] =
+        [Self::Layout, Self::FewestDevices, Self::LargestBatch, Self::LongestSequence];
+
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Layout => "layout",
+            Self::FewestDevices => "fewest_devices",
+            Self::LargestBatch => "largest_batch",
+            Self::LongestSequence => "longest_sequence",
+        }
+    }
+}
+
+/// Something that a proposed design must reach, beside fitting with [`super::MIN_SPARE`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// A metric is at least this, in its registered unit.
+    AtLeast(MetricId, f64),
+    /// A metric is at most this, in its registered unit.
+    AtMost(MetricId, f64),
+    /// At least this share of the memory is free at the peak.
+    Spare(f64),
+    /// At most so many devices; of the question for the fewest.
+    Devices(u64),
+}
+
+impl Target {
+    /// Reads `mfu>=0.4`, `step_time_seconds<=20`, `spare>=0.05` or `num_devices<=512`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, in a line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let parts = text.split_once(">=").map(|parts| (parts, true));
+        let parts = parts.or_else(|| text.split_once("<=").map(|parts| (parts, false)));
+        let Some(((name, number), is_least)) = parts else {
+            return Err(format!("a target is METRIC>=NUMBER or METRIC<=NUMBER, not `{text}`"));
+        };
+        let (name, number) = (name.trim(), number.trim());
+        let value: f64 = number
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite() && *value >= 0.0)
+            .ok_or_else(|| format!("`{number}` is not a number from 0 on"))?;
+        match (name, is_least) {
+            ("spare", true) if value < 1.0 => Ok(Self::Spare(value)),
+            ("spare", true) => Err("`spare` is a share of the memory, below 1".to_string()),
+            ("num_devices", false) if value >= 1.0 => Ok(Self::Devices(value as u64)),
+            ("spare" | "num_devices", _) => {
+                Err(format!("`{name}` goes the other way: `spare>=0.05`, `num_devices<=512`"))
+            }
+            _ => {
+                let metric =
+                    MetricId::find(name).ok_or_else(|| format!("there is no metric `{name}`"))?;
+                Ok(if is_least {
+                    Self::AtLeast(metric, value)
+                } else {
+                    Self::AtMost(metric, value)
+                })
+            }
+        }
+    }
+
+    /// Whether a design with these metrics on so many devices reaches it.
+    #[must_use]
+    pub fn is_reached(&self, metrics: &Metrics, devices: u64) -> bool {
+        match *self {
+            Self::AtLeast(metric, least) => number(metrics, metric) >= least,
+            Self::AtMost(metric, most) => number(metrics, metric) <= most,
+            Self::Spare(least) => spare(metrics) >= least,
+            Self::Devices(most) => devices <= most,
+        }
+    }
+}
+
+impl core::fmt::Display for Target {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::AtLeast(metric, value) => write!(f, "{}>={value}", metric.metric().name),
+            Self::AtMost(metric, value) => write!(f, "{}<={value}", metric.metric().name),
+            Self::Spare(value) => write!(f, "spare>={value}"),
+            Self::Devices(value) => write!(f, "num_devices<={value}"),
+        }
+    }
+}
+
+/// What is searched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// The model, the machine and the batch; its strategy is the design at hand.
+    pub design: Design,
+    /// What the first design is best at.
+    pub goal: Goal,
+    /// What is asked of the machine.
+    pub question: Question,
+    /// Knobs of the strategy that stay as they are.
+    pub keep: KnobSet,
+    /// What every proposed design must reach.
+    pub targets: Vec<Target>,
+    /// Whether schedules and overlaps count that the design's framework doesn't ship.
+    pub any_schedule: bool,
+}
+
+impl Query {
+    /// The best layout of a design, with nothing kept.
+    #[must_use]
+    pub fn new(design: Design) -> Self {
+        Self {
+            design,
+            goal: Goal::Fastest,
+            question: Question::Layout,
+            keep: KnobSet::EMPTY,
+            targets: Vec::new(),
+            any_schedule: false,
+        }
+    }
+
+    /// The schedules that the search goes through, where they aren't kept.
+    #[must_use]
+    pub fn methods(&self) -> Vec<Method> {
+        strategy::methods(&self.design, self.any_schedule)
+    }
+
+    /// The ways to share out states that the search goes through, where they aren't kept.
+    #[must_use]
+    pub fn sharding_strategies(&self) -> Vec<ShardingStrategy> {
+        let own = self.design.parallel.data_parallel_sharding_strategy;
+        let all = ShardingStrategy::ALL.iter().copied();
+        all.filter(|it| *it == own || self.any_schedule || strategy::can_shard(&self.design, *it))
+            .collect()
+    }
+
+    /// What a question needs to have an answer and lacks, in a line for people.
+    #[must_use]
+    pub fn missing(&self) -> Option<&'static str> {
+        let bounds_time =
+            |target: &Target| matches!(target, Target::AtMost(MetricId::step_time_seconds, _));
+        let unbounded =
+            self.question == Question::LargestBatch && !self.targets.iter().any(bounds_time);
+        unbounded.then_some(
+            "a larger batch always fits in more micro-batches: say how long a step may take, such \
+             as step_time_seconds<=20",
+        )
+    }
+}

@@ -1,0 +1,491 @@
+//! The grid that a search goes through: degrees of parallelism and micro-batches that rules allow,
+//! and for each of them chunks, schedules and pairs.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::Query;
+use super::strategy::{STRATEGY, can_shard, has_overlap, methods};
+use crate::choice::{Choice, Method, ShardingStrategy, Timing};
+use crate::design::{Design, KnobId, KnobSet, Layout};
+use crate::knob::Value;
+use crate::layout;
+use crate::plan::Plan;
+use crate::rules;
+use crate::schedule::{Form, Grid, Placement};
+
+/// The largest TP that is looked at.
+const MAX_TP: u64 = 64;
+
+/// The most stages that are looked at.
+const MAX_STAGES: u64 = 256;
+
+/// The most chunks of a stage that are looked at.
+const MAX_CHUNKS_PER_STAGE: u64 = 8;
+
+/// The fewest tokens of a sequence that CP leaves a rank.
+const MIN_CP_TOKENS: u64 = 1_024;
+
+/// The most sequences of a micro-batch that are looked at.
+const MAX_MICRO_BATCH: u64 = 256;
+
+/// Degrees of parallelism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Degrees {
+    pub(super) tp: u64,
+    pub(super) pp: u64,
+    pub(super) cp: u64,
+    pub(super) ep: u64,
+    pub(super) etp: u64,
+}
+
+/// How stages are cut and what runs beside what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Variant {
+    pub(super) chunks: u64,
+    pub(super) method: Method,
+    /// Whether an expert exchange runs beside another micro-batch's compute.
+    pub(super) pairs: bool,
+    /// Whether the all-to-all goes through the node first.
+    pub(super) hierarchical: bool,
+}
+
+/// A place of the grid: degrees with a micro-batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) degrees: Degrees,
+    pub(super) micro_batch: u64,
+}
+
+/// What is searched, with everything that all of its designs share.
+#[derive(Debug)]
+pub(super) struct Space {
+    /// The design with what is freed at its neutral value, timed by closed forms.
+    pub(super) base: Design,
+    pub(super) free: KnobSet,
+    /// The design as it was asked about.
+    at_hand: Design,
+    any_schedule: bool,
+    /// The layout of so many stages with so many chunks each.
+    pub(super) layouts: BTreeMap<(u64, u64, bool), Option<Layout>>,
+}
+
+impl Space {
+    pub(super) fn new(query: &Query) -> Self {
+        let free = freed(&query.keep);
+        Self {
+            base: neutral(&query.design, &free),
+            free,
+            at_hand: query.design.clone(),
+            any_schedule: query.any_schedule,
+            layouts: BTreeMap::new(),
+        }
+    }
+
+    /// The same with the layout of every place.
+    pub(super) fn laid_out(query: &Query) -> Self {
+        let mut space = Self::new(query);
+        space.lay_out(None);
+        if let Some(plan) = space.any_plan() {
+            space.lay_out(Some(&plan));
+        }
+        space
+    }
+
+    /// Chooses the layouts: those that balance the stages by the lengths of parts in a plan, even
+    /// ones while there is none.
+    fn lay_out(&mut self, plan: Option<&Plan>) {
+        for pp in self.stages() {
+            for Variant { chunks, method, .. } in self.variants(pp) {
+                let key = (pp, chunks, is_folded(method));
+                if plan.is_some() || !self.layouts.contains_key(&key) {
+                    self.lay_out_one(plan, pp, chunks, method);
+                }
+            }
+        }
+    }
+
+    pub(super) fn lay_out_one(&mut self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) {
+        if self.is_free(KnobId::pipeline_model_parallel_layout) {
+            let layout = self.layout_of(plan, pp, each, method);
+            self.layouts.insert((pp, each, is_folded(method)), layout);
+        }
+    }
+
+    /// The layout of so many stages; none where layers spread evenly without one.
+    fn layout_of(&self, plan: Option<&Plan>, pp: u64, each: u64, method: Method) -> Option<Layout> {
+        if pp == 1 {
+            return None;
+        }
+        let mut design = self.base.clone();
+        design.parallel.pipeline_model_parallel_size = pp;
+        design.parallel.virtual_pipeline_model_parallel_size = each;
+        let spreads = layout::slots(&self.base).is_multiple_of(pp * each);
+        let text = match plan {
+            Some(plan) => layout::quick_layout(plan, method, pp, each)?,
+            None if spreads => return None,
+            None => layout::even_layout(&design)?,
+        };
+        let stages = |design: &Design| layout::stages(design, &layout::chunks_of(design));
+        let own = spreads.then(|| stages(&design));
+        design.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;
+        if own.is_some_and(|own| own == stages(&design)) {
+            return None;
+        }
+        design.parallel.pipeline_model_parallel_layout
+    }
+
+    /// The plan of some legal design of the space.
+    fn any_plan(&self) -> Option<Plan> {
+        let sizes = self.micro_batches();
+        self.degrees().into_iter().find_map(|degrees| {
+            let place = Place { degrees, micro_batch: *sizes.first()? };
+            let variants = self.variants(degrees.pp);
+            let legal = self.legal_variants(place, &variants, 1).ok()?;
+            Plan::new(&self.design(place, *legal.first()?)).ok()
+        })
+    }
+
+    /// Whether a design has what is kept.
+    pub(super) fn keeps(&self, design: &Design) -> bool {
+        let kept = STRATEGY.without(&self.free);
+        kept.is_empty() || !self.at_hand.differences(design).meets(&kept)
+    }
+
+    pub(super) fn is_free(&self, knob: KnobId) -> bool {
+        self.free.has(knob)
+    }
+
+    /// The values of a degree: those given where it is free, its own where it is kept.
+    fn values(&self, knob: KnobId, own: u64, free: impl Iterator<Item = u64>) -> Vec<u64> {
+        if self.is_free(knob) { free.collect() } else { Vec::from([own]) }
+    }
+
+    fn stages(&self) -> Vec<u64> {
+        let most = layout::slots(&self.base).min(MAX_STAGES);
+        let own = self.at_hand.parallel.pipeline_model_parallel_size;
+        self.values(KnobId::pipeline_model_parallel_size, own, self.divisors(most))
+    }
+
+    /// Divisors of the world size, up to a bound.
+    fn divisors(&self, most: u64) -> impl Iterator<Item = u64> + use<> {
+        let world = self.base.cluster.num_devices;
+        (1..=most.min(world)).filter(move |number| world.is_multiple_of(*number))
+    }
+
+    /// Every set of degrees, legal or not.
+    pub(super) fn degrees(&self) -> Vec<Degrees> {
+        let (own, base) = (&self.at_hand.parallel, &self.base);
+        let tps = self.values(
+            KnobId::tensor_model_parallel_size,
+            own.tensor_model_parallel_size,
+            self.divisors(MAX_TP),
+        );
+        let longest = (base.training.seq_length / MIN_CP_TOKENS).max(1);
+        let cps = self.values(
+            KnobId::context_parallel_size,
+            own.context_parallel_size,
+            self.divisors(longest),
+        );
+        let experts = base.transformer.num_moe_experts;
+        let world = base.cluster.num_devices;
+        let divides = |ep: &u64| experts.is_none_or(|experts| experts.is_multiple_of(*ep));
+        let eps = self.values(
+            KnobId::expert_model_parallel_size,
+            own.expert_model_parallel_size,
+            (1..=experts.unwrap_or(1).min(world)).filter(divides),
+        );
+        let mut all = Vec::new();
+        for pp in self.stages() {
+            for tp in &tps {
+                let mut etps = Vec::from([1]);
+                if experts.is_some() && *tp > 1 {
+                    etps.push(*tp);
+                }
+                let etps = self.values(
+                    KnobId::expert_tensor_parallel_size,
+                    own.expert_tensor_parallel_size,
+                    etps.into_iter(),
+                );
+                for cp in &cps {
+                    for ep in &eps {
+                        all.extend(etps.iter().map(|etp| Degrees {
+                            tp: *tp,
+                            pp,
+                            cp: *cp,
+                            ep: *ep,
+                            etp: *etp,
+                        }));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Sizes of a micro-batch, ascending.
+    pub(super) fn micro_batches(&self) -> Vec<u64> {
+        let own = self.at_hand.training.micro_batch_size;
+        let batch = self.base.training.global_batch_size;
+        let sizes = 1..=MAX_MICRO_BATCH;
+        let mut sizes = self.values(
+            KnobId::micro_batch_size,
+            own,
+            sizes.chain([own]).filter(|size| batch.is_multiple_of(*size)),
+        );
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The most chunks of a stage, where there are so many stages.
+    pub(super) fn most_chunks(&self, pp: u64) -> u64 {
+        self.chunks(pp).into_iter().max().unwrap_or(1)
+    }
+
+    fn chunks(&self, pp: u64) -> Vec<u64> {
+        let slots = layout::slots(&self.base);
+        let most = if pp == 1 { 1 } else { (slots / pp).max(1) };
+        // Beyond a few only those over which layers spread evenly.
+        let is_found =
+            |each: &u64| *each <= MAX_CHUNKS_PER_STAGE || slots.is_multiple_of(pp * *each);
+        let own = self.at_hand.parallel.virtual_pipeline_model_parallel_size;
+        self.values(KnobId::virtual_pipeline_model_parallel_size, own, (1..=most).filter(is_found))
+    }
+
+    /// Chunks, schedules and pairs on so many stages, the plainest first.
+    pub(super) fn variants(&self, pp: u64) -> Vec<Variant> {
+        let own = &self.at_hand;
+        let present = own.schedule.method;
+        let mut methods = methods(own, self.any_schedule);
+        // One stage has one schedule.
+        methods.retain(|method| {
+            *method == present
+                || (self.is_free(KnobId::method)
+                    && (pp > 1 || *method == Method::OneForwardOneBackward))
+        });
+        let mut variants = Vec::new();
+        for chunks in self.chunks(pp) {
+            for method in &methods {
+                let grid = Grid { method: *method, stages: pp, chunks };
+                let plain = *method == Method::Interleaved && chunks == 1;
+                if grid.wrong_chunks().is_some() || grid.odd_stages().is_some() || plain {
+                    continue;
+                }
+                for pairs in self.pairs(*method) {
+                    for hierarchical in self.hierarchical() {
+                        variants.push(Variant { chunks, method: *method, pairs, hierarchical });
+                    }
+                }
+            }
+        }
+        variants
+    }
+
+    fn pairs(&self, method: Method) -> Vec<bool> {
+        let knob = KnobId::overlap_moe_expert_parallel_comm;
+        let own = self.at_hand.schedule.overlap_moe_expert_parallel_comm;
+        if !self.is_free(knob) {
+            return Vec::from([own]);
+        }
+        let able = matches!(method, Method::OneForwardOneBackward | Method::Interleaved);
+        if able && self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
+            Vec::from([false, true])
+        } else {
+            Vec::from([false])
+        }
+    }
+
+    fn hierarchical(&self) -> Vec<bool> {
+        let knob = KnobId::moe_hierarchical_alltoallv;
+        let own = self.at_hand.schedule.moe_hierarchical_alltoallv;
+        if !self.is_free(knob) {
+            return Vec::from([own]);
+        }
+        if self.base.transformer.num_moe_experts.is_some() && self.ships(knob) {
+            Vec::from([false, true])
+        } else {
+            Vec::from([false])
+        }
+    }
+
+    /// Whether the framework has what this flag turns on.
+    pub(super) fn ships(&self, knob: KnobId) -> bool {
+        self.any_schedule || has_overlap(&self.base, knob)
+    }
+
+    /// The design at a place, with everything hidden that usually can be, and no memory saved.
+    pub(super) fn design(&self, place: Place, variant: Variant) -> Design {
+        let mut design = self.base.clone();
+        self.place(&mut design, place, variant);
+        design
+    }
+
+    /// Moves a design to a place.
+    pub(super) fn place(&self, design: &mut Design, place: Place, variant: Variant) {
+        let Place { degrees, micro_batch } = place;
+        let parallel = &mut design.parallel;
+        parallel.tensor_model_parallel_size = degrees.tp;
+        parallel.pipeline_model_parallel_size = degrees.pp;
+        parallel.context_parallel_size = degrees.cp;
+        parallel.expert_model_parallel_size = degrees.ep;
+        parallel.expert_tensor_parallel_size = degrees.etp;
+        parallel.virtual_pipeline_model_parallel_size = variant.chunks;
+        if self.is_free(KnobId::sequence_parallel) {
+            parallel.sequence_parallel = degrees.tp > 1;
+        }
+        if self.is_free(KnobId::pipeline_model_parallel_layout) {
+            let key = (degrees.pp, variant.chunks, is_folded(variant.method));
+            let layout = self.layouts.get(&key);
+            parallel.pipeline_model_parallel_layout = layout.cloned().flatten();
+        }
+        design.training.micro_batch_size = micro_batch;
+        design.schedule.method = variant.method;
+        self.hide(design, variant);
+    }
+
+    /// Turns on what usually hides communication.
+    fn hide(&self, design: &mut Design, variant: Variant) {
+        let experts = design.transformer.num_moe_experts.is_some();
+        let shared = design.transformer.moe_shared_expert_intermediate_size.is_some();
+        let spreads = design.parallel.expert_model_parallel_size > 1;
+        let shards = design.parallel.data_parallel_sharding_strategy != ShardingStrategy::NoShard;
+        let runs_pairs = Form::of(variant.method).runs_pairs;
+        let blocked = design.kernel.launch_blocking;
+        let wanted = [
+            (KnobId::overlap_grad_reduce, true),
+            (KnobId::overlap_param_gather, shards),
+            (KnobId::overlap_p2p_comm, design.parallel.pipeline_model_parallel_size > 1),
+            (KnobId::tp_comm_overlap, design.parallel.sequence_parallel),
+            (
+                KnobId::moe_shared_expert_overlap,
+                experts && shared && spreads && !variant.pairs && !runs_pairs,
+            ),
+            (KnobId::overlap_moe_expert_parallel_comm, variant.pairs),
+            (KnobId::delay_wgrad_compute, (variant.pairs && spreads) || runs_pairs),
+        ];
+        for (knob, wanted) in wanted {
+            if self.is_free(knob) {
+                // Whatever else a flag needs is told by the rules.
+                let on = wanted && !blocked && self.ships_in(design, knob);
+                let _ = design.set(knob, &Value::Flag(on));
+            }
+        }
+        design.schedule.moe_hierarchical_alltoallv = variant.hierarchical;
+    }
+
+    /// Takes back what saves memory in a design.
+    pub(super) fn save_nothing(&self, design: &mut Design) {
+        let savers = [
+            KnobId::recompute_granularity,
+            KnobId::recompute_method,
+            KnobId::recompute_num_layers,
+            KnobId::recompute_modules,
+            KnobId::moe_zero_memory,
+            KnobId::swap_modules,
+            KnobId::cpu_offloading_num_layers,
+            KnobId::data_parallel_sharding_strategy,
+        ];
+        for knob in savers {
+            // The base's own values are in bounds.
+            let _ = design.set(knob, &self.base.get(knob));
+        }
+    }
+
+    /// The variants that are legal at a place, and where there are none the rule that they break.
+    pub(super) fn legal_variants(
+        &self,
+        place: Place,
+        variants: &[Variant],
+        most: usize,
+    ) -> Result<Vec<Variant>, &'static str> {
+        let mut design = self.base.clone();
+        let mut broken = "experts_are_spread";
+        let all = KnobSet::of(KnobId::ALL);
+        let mut legal = Vec::new();
+        for variant in variants {
+            let spreads = place.degrees.ep > 1;
+            if !spreads && (variant.hierarchical || variant.pairs) {
+                continue;
+            }
+            self.place(&mut design, place, *variant);
+            match rules::first_broken(&design, &all) {
+                None => legal.push(*variant),
+                Some(rule) => {
+                    broken = rule.name;
+                    if !rule.reads.meets(&OF_VARIANTS) {
+                        break;
+                    }
+                }
+            }
+            if legal.len() >= most {
+                break;
+            }
+        }
+        if legal.is_empty() { Err(broken) } else { Ok(legal) }
+    }
+
+    /// Whether the framework shares out these states, for a design of the space.
+    pub(super) fn shards(&self, design: &Design, strategy: ShardingStrategy) -> bool {
+        self.any_schedule || can_shard(design, strategy)
+    }
+
+    /// Whether the framework has what this flag turns on, for a design of the space.
+    pub(super) fn ships_in(&self, design: &Design, knob: KnobId) -> bool {
+        self.any_schedule || has_overlap(design, knob)
+    }
+}
+
+/// Whether a schedule's chunks lie otherwise than round the stages.
+pub(super) fn is_folded(method: Method) -> bool {
+    Form::of(method).placement != Placement::Cyclic
+}
+
+/// Knobs that differ among the variants of a place.
+const OF_VARIANTS: KnobSet = KnobSet::of(&[
+    KnobId::virtual_pipeline_model_parallel_size,
+    KnobId::pipeline_model_parallel_layout,
+    KnobId::method,
+    KnobId::overlap_p2p_comm,
+    KnobId::overlap_moe_expert_parallel_comm,
+    KnobId::moe_shared_expert_overlap,
+    KnobId::delay_wgrad_compute,
+    KnobId::moe_hierarchical_alltoallv,
+]);
+
+/// The design with every freed knob at its neutral value, timed by closed forms.
+fn neutral(design: &Design, free: &KnobSet) -> Design {
+    let mut base = design.clone();
+    base.schedule.timing = Timing::ClosedForm;
+    let plain = Design::neutral(design.preset);
+    for knob in free.iter() {
+        // Neutral values are in bounds.
+        let _ = base.set(knob, &plain.get(knob));
+    }
+    let sharding = KnobId::data_parallel_sharding_strategy;
+    let has = |strategy: &&ShardingStrategy| can_shard(&base, **strategy);
+    if free.has(sharding) && !has(&&base.parallel.data_parallel_sharding_strategy) {
+        // FSDP is all of it.
+        let first = ShardingStrategy::ALL.iter().rev().find(has);
+        base.parallel.data_parallel_sharding_strategy =
+            first.copied().unwrap_or(ShardingStrategy::Optim);
+    }
+    base
+}
+
+/// Knobs that say one thing together: who keeps one keeps all.
+const TOGETHER: &[KnobSet] = &[
+    KnobSet::of(&[
+        KnobId::recompute_granularity,
+        KnobId::recompute_method,
+        KnobId::recompute_num_layers,
+        KnobId::recompute_modules,
+    ]),
+    KnobSet::of(&[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers]),
+];
+
+/// The knobs that are freed where these are kept.
+fn freed(keep: &KnobSet) -> KnobSet {
+    let groups = TOGETHER.iter().filter(|group| group.meets(keep));
+    groups.fold(STRATEGY.without(keep), |free, group| free.without(group))
+}
