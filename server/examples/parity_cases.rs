@@ -1,4 +1,5 @@
-//! Prints 200 designs with their estimates, for the comparison with the shipped WASM module.
+//! Prints 200 designs with their estimates, and some searches with their answers, for the comparison
+//! with the shipped WASM modules.
 //!
 //! Each design goes through its file and its link before it is estimated, so what is compared has
 //! been through JSON and through a link on this side; the numbers go through JSON once more on
@@ -10,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use app::find::run::Finder;
 use app::parity::estimate_numbers;
 use model::design::{Design, KnobId};
 use model::file::{Extent, json};
@@ -34,8 +36,31 @@ fn main() -> ExitCode {
         eprintln!("only {} of {DESIGNS} legal designs found", cases.len());
         return ExitCode::FAILURE;
     }
-    println!("{}", serde_json::Value::from(cases));
+    let searches: Vec<serde_json::Value> = SEARCHES
+        .iter()
+        .map(|address| serde_json::json!({ "address": address, "answer": answer(address) }))
+        .collect();
+    println!("{}", serde_json::json!({ "designs": cases, "searches": searches }));
     ExitCode::SUCCESS
+}
+
+/// Addresses of searches: dense, experts and latent attention; one of a size, one that misses.
+const SEARCHES: [&str; 6] = [
+    "?v=1&preset=llama-3-8b&cluster.num_devices=16",
+    "?v=1&preset=qwen3-30b-a3b&cluster.num_devices=16&find.goal=safest",
+    "?v=1&preset=pangu-ultra-moe-6k@2",
+    "?v=1&preset=deepseek-v3&cluster.num_devices=256&find.goal=simplest",
+    "?v=1&preset=llama-3-8b&find.question=longest_sequence",
+    "?v=1&preset=glm-4.5&cluster.num_devices=16",
+];
+
+/// The answer to a search, as it is printed.
+fn answer(address: &str) -> Option<String> {
+    let mut finder = Finder::of_address(address).expect("an address without errors");
+    while !finder.is_done() {
+        finder.step_alone();
+    }
+    finder.json()
 }
 
 /// Links of different legal designs.

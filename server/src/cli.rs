@@ -5,6 +5,7 @@
 
 mod backup;
 mod export;
+mod find;
 mod import;
 mod input;
 mod knobs;
@@ -13,6 +14,7 @@ mod merge;
 mod output;
 mod predict;
 mod presets;
+mod progress;
 mod routing;
 mod schedule;
 mod serve;
@@ -37,6 +39,9 @@ struct Arguments {
 enum Command {
     /// Predict a design's step time, MFU, memory and communication
     Predict(predict::Arguments),
+    /// Find a layout: the fastest, the safest and the simplest design for a model and a machine
+    #[command(mut_arg("file", |file| file.help(find::FILE_HELP)))]
+    Find(find::Arguments),
     /// List the presets: published recipes and models
     Presets(presets::Arguments),
     /// List the knobs: what a design is made of
@@ -105,6 +110,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Find(arguments) => find::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Knobs(arguments) => knobs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

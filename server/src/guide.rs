@@ -37,6 +37,7 @@ macro_rules! chapters {
 chapters! {
     "" "guide/README.md";
     "start" "guide/start.md";
+    "find" "guide/find.md";
     "views" "guide/views.md";
     "metrics" "guide/metrics.md";
     "knobs" "guide/knobs.md";

@@ -11,11 +11,13 @@ mod card;
 mod choices;
 pub mod cli;
 mod client;
+mod cores;
 mod crowd;
 mod designs;
 mod embed_from;
 mod exports;
 mod files;
+mod find;
 pub mod guide;
 mod hosts;
 mod imported;
@@ -58,6 +60,10 @@ use tokio::sync::watch;
 const MAX_MAKERS: usize = 2;
 const MAX_MAKERS_PER_ADDRESS: u64 = 8;
 
+/// Searches that run at once, each on all cores, and those of one address.
+const MAX_FINDERS: usize = 2;
+const MAX_FINDERS_PER_ADDRESS: u64 = 1;
+
 /// What every request can reach.
 #[derive(Clone, Debug)]
 pub struct AppState {
@@ -90,6 +96,8 @@ pub struct AppState {
     outbox: Arc<budget::Budget>,
     /// Large files that are made.
     makers: Arc<budget::Turns>,
+    /// Searches for layouts.
+    finders: Arc<budget::Turns>,
     /// True once the server was told to end: answers without an end of their own end then.
     closing: watch::Sender<bool>,
 }
@@ -119,6 +127,7 @@ impl AppState {
             inbox: receiving::inbox(),
             outbox: sending::outbox(),
             makers: Arc::new(budget::Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
+            finders: Arc::new(budget::Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
             closing,
         }
     }

@@ -6,6 +6,7 @@ use interchange::Fault;
 use model::file::{Tree, json};
 use model::knob::KnobError;
 use model::routing::text::TextError;
+use model::violation::Violation;
 
 /// An answer that says what went wrong.
 #[derive(Clone, Debug)]
@@ -83,6 +84,36 @@ impl Problem {
             errors.into_iter().map(move |error| Entry::of(&start, error))
         });
         Self { status: StatusCode::BAD_REQUEST, detail, errors: errors.collect(), retry_secs: None }
+    }
+
+    /// A query for a search that can't be read: what is wrong with it, and with its design.
+    pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
+        let count = (errors.len() + of_design.len()) as u64;
+        let detail = app::format::counted(count, "error", "errors");
+        let detail = format!("the query can't be read: {detail}");
+        let errors = errors.into_iter().map(|error| Entry::of("", error));
+        let of_design = of_design.into_iter().map(|error| Entry::of("/design", error));
+        let errors = errors.chain(of_design).collect();
+        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
+    }
+
+    /// A query whose design breaks rules that no layout mends.
+    pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
+        let detail = app::format::counted(violations.len() as u64, "rule is", "rules are");
+        let detail = format!("{detail} broken that no layout mends");
+        let entry = |broken: Violation| {
+            let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
+            let nearest = broken.nearest.iter();
+            Entry {
+                pointer: format!("/design{}", pointer(&knob)),
+                rule: broken.rule,
+                detail: broken.message,
+                nearest: nearest.map(|way| format!("{}={}", way.knob.id(), way.value)).collect(),
+            }
+        };
+        let errors = violations.into_iter().map(entry).collect();
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        Self { status, detail, errors, retry_secs: None }
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body

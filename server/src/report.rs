@@ -3,7 +3,7 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use app::range::{Expected, expected};
+use app::predicted;
 use model::anchor;
 use model::choice::Choice;
 use model::convention::Convention;
@@ -12,29 +12,55 @@ use model::estimate::{
     Communication, Estimate, PhaseOverlap, StageEstimate, StageMemory, StepPart,
 };
 use model::file::{self, Extent, Tree};
-use model::metric::{MetricId, MetricValue};
+use model::find::Pool;
+use model::metric::MetricId;
 use model::routing::Trace;
 use model::schedule::Task;
 use model::verdict::{Change, Verdict};
 use model::violation::Violation;
-use model::{Breakdown, MODEL_VERSION, Plan, conventions, estimate};
+use model::{Breakdown, Estimator, MODEL_VERSION, Plan, conventions, estimate};
 
-/// The prediction for a design, legal or not, with the verdict on its memory and its expert loads.
+use crate::cores::Cores;
+
+/// Is the verdict on a design's memory asked for? It tries many other designs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Asked {
+    /// Yes: what fills the memory, and what one change of a knob does.
+    Verdict,
+    /// No, it is null.
+    #[default]
+    Numbers,
+}
+
+/// The predictions for designs, legal or not, in their order, on all cores.
 #[must_use]
-pub fn predict(design: &Design) -> Tree {
-    match Plan::new(design) {
-        Ok(plan) => whole(&plan, None),
+pub fn predict_all(designs: &[Design], asked: Asked) -> Vec<Tree> {
+    Cores::all().map(designs, |estimator, design| predict(estimator, design, asked))
+}
+
+/// The prediction for a design, legal or not, with its expert loads.
+#[must_use]
+pub fn predict(estimator: &mut Estimator, design: &Design, asked: Asked) -> Tree {
+    match estimator.estimate(design) {
+        Ok((plan, estimate)) => with_loads(&plan, &estimate, None, asked),
         Err(violations) => refused(design, &violations),
     }
 }
 
-/// The prediction for a legal design, whose loads may be those of a trace.
+/// The prediction for a legal design, whose loads may be those of a trace, with its verdict.
 #[must_use]
 pub fn whole(plan: &Plan, trace: Option<&Trace>) -> Tree {
-    let estimate = estimate(plan);
-    let mut report = legal(plan, &estimate);
+    with_loads(plan, &estimate(plan), trace, Asked::Verdict)
+}
+
+fn with_loads(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: Asked) -> Tree {
+    let mut report = legal(plan, estimate);
     if let Tree::Map(entries) = &mut report {
-        entries.push(("verdict".into(), verdict(&model::verdict(plan, &estimate))));
+        let verdict = match asked {
+            Asked::Verdict => verdict(&model::verdict(plan, estimate)),
+            Asked::Numbers => Tree::Null,
+        };
+        entries.push(("verdict".into(), verdict));
         entries.push(("routing".into(), loads(plan, trace)));
     }
     report
@@ -53,13 +79,6 @@ pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
 
 /// The prediction for a legal design.
 fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
-    let metrics = MetricId::ALL.iter().map(|id| {
-        let value = match estimate.metrics.get(*id) {
-            MetricValue::Number(value) => number(value),
-            MetricValue::Flag(flag) => Tree::Flag(flag),
-        };
-        (id.metric().name, value)
-    });
     let derived = [
         ("data_parallel_size", plan.data_parallel_size()),
         ("expert_data_parallel_size", plan.expert_data_parallel_size()),
@@ -69,12 +88,12 @@ fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
     Tree::map([
         ("design", file::write(plan.design(), Extent::Full)),
         ("derived", Tree::map(derived.map(|(name, size)| (name, Tree::Unsigned(size))))),
-        ("metrics", Tree::map(metrics)),
-        ("expected_error", expected_error(plan, estimate)),
+        ("metrics", predicted::metrics(&estimate.metrics)),
+        ("expected_error", predicted::ranges(plan, &estimate.metrics)),
         ("nearest_run", nearest_run(plan)),
         ("conventions", Tree::List(conventions(plan, estimate).iter().map(convention).collect())),
         ("timing", estimate.timing.name().into()),
-        ("step", Tree::map(step.map(|(part, time)| (part_name(part), number(time.get()))))),
+        ("step", Tree::map(step.map(|(part, time)| (part_name(part), Tree::number(time.get()))))),
         ("overlap", Tree::List(estimate.overlap.iter().map(overlap).collect())),
         ("stages", Tree::List(estimate.stages.iter().map(stage).collect())),
         ("communication", Tree::List(estimate.communication.iter().map(communication).collect())),
@@ -89,22 +108,22 @@ fn legal(plan: &Plan, estimate: &Estimate) -> Tree {
 pub fn verdict(verdict: &Verdict) -> Tree {
     let contents = verdict.contents.iter().map(|part| {
         let content = part.content.label();
-        Tree::map([("content", content.into()), ("bytes", number(part.bytes.get()))])
+        Tree::map([("content", content.into()), ("bytes", Tree::number(part.bytes.get()))])
     });
     Tree::map([
         ("state", verdict.state().name().into()),
         ("fits", Tree::Flag(verdict.fits)),
-        ("fit_probability", number(verdict.fit_probability)),
+        ("fit_probability", Tree::number(verdict.fit_probability)),
         ("place", verdict.place.name().into()),
         ("stage", Tree::Unsigned(verdict.stage.into())),
-        ("peak_bytes", number(verdict.peak.get())),
-        ("limit_bytes", number(verdict.limit.get())),
-        ("over_bytes", number(verdict.over().get())),
-        ("headroom_bytes", number(verdict.headroom().get())),
+        ("peak_bytes", Tree::number(verdict.peak.get())),
+        ("limit_bytes", Tree::number(verdict.limit.get())),
+        ("over_bytes", Tree::number(verdict.over().get())),
+        ("headroom_bytes", Tree::number(verdict.headroom().get())),
         ("fullest_at", verdict.fullest.as_ref().map_or(Tree::Null, task)),
-        ("in_flight", number(verdict.in_flight)),
+        ("in_flight", Tree::number(verdict.in_flight)),
         ("contents", Tree::List(contents.collect())),
-        ("mfu", number(verdict.mfu)),
+        ("mfu", Tree::number(verdict.mfu)),
         ("changes", Tree::List(verdict.changes.iter().map(change).collect())),
     ])
 }
@@ -118,9 +137,9 @@ fn change(change: &Change) -> Tree {
         ("value", Tree::from(&change.value)),
         ("with", Tree::List(along.collect())),
         ("fits", Tree::Flag(change.fits)),
-        ("fit_probability", number(change.fit_probability)),
-        ("mfu", number(change.mfu)),
-        ("memory_peak_bytes", number(change.memory_peak.get())),
+        ("fit_probability", Tree::number(change.fit_probability)),
+        ("mfu", Tree::number(change.mfu)),
+        ("memory_peak_bytes", Tree::number(change.memory_peak.get())),
     ])
 }
 
@@ -175,31 +194,6 @@ pub fn loads(plan: &Plan, trace: Option<&Trace>) -> Tree {
     ])
 }
 
-/// The ranges of each metric that published runs tell of, in its own unit.
-///
-/// A metric that isn't there is an exact count, or no published run has been compared on it.
-fn expected_error(plan: &Plan, estimate: &Estimate) -> Tree {
-    let ranges = MetricId::ALL.iter().filter_map(|id| {
-        let Expected::Range(range) = expected(plan, *id) else { return None };
-        let MetricValue::Number(value) = estimate.metrics.get(*id) else { return None };
-        let basis = range.basis;
-        let family = if basis.family.is_empty() { "all" } else { basis.family };
-        let ends =
-            |factors: [f64; 2]| Tree::List(factors.map(|it| Tree::Real(value * it)).to_vec());
-        let entry = Tree::map([
-            ("range_50", ends(range.half)),
-            ("range_90", ends(range.most)),
-            ("coverage", Tree::List(basis.coverage.map(Tree::Real).to_vec())),
-            ("rows", Tree::Unsigned(basis.rows.into())),
-            ("sources", Tree::Unsigned(basis.sources.into())),
-            ("family", family.into()),
-            ("is_borrowed", Tree::Flag(range.is_borrowed())),
-        ]);
-        Some((id.metric().name, entry))
-    });
-    Tree::map(ranges)
-}
-
 /// The measured run that is nearest to the design, with the model's error there.
 fn nearest_run(plan: &Plan) -> Tree {
     let Some(near) = anchor::nearest(plan) else { return Tree::Null };
@@ -209,8 +203,8 @@ fn nearest_run(plan: &Plan) -> Tree {
         ("model", run.model.into()),
         ("accelerator", run.accelerator.name().into()),
         ("num_devices", Tree::Unsigned(run.devices.into())),
-        ("speed_error", number(run.speed_error())),
-        ("distance", number(near.distance)),
+        ("speed_error", Tree::number(run.speed_error())),
+        ("distance", Tree::number(near.distance)),
         ("nearness", near.nearness().into()),
     ])
 }
@@ -223,9 +217,9 @@ fn convention(way: &Convention) -> Tree {
         ("attention_flops", way.attention.name().into()),
         ("count_mtp_flops", Tree::Flag(way.counts_mtp)),
         ("count_recompute_flops", Tree::Flag(way.counts_recompute)),
-        ("flops_per_token", number(way.flops_per_token.get())),
-        ("peak_tflops", number(way.peak.get() / 1e12)),
-        ("utilisation", number(way.utilisation)),
+        ("flops_per_token", Tree::number(way.flops_per_token.get())),
+        ("peak_tflops", Tree::number(way.peak.get() / 1e12)),
+        ("utilisation", Tree::number(way.utilisation)),
     ])
 }
 
@@ -234,7 +228,7 @@ fn convention(way: &Convention) -> Tree {
 pub fn breakdown(node: &Breakdown) -> Tree {
     Tree::map([
         ("name", node.name.as_str().into()),
-        ("value", number(node.value)),
+        ("value", Tree::number(node.value)),
         ("unit", node.unit.into()),
         ("formula", node.formula.as_str().into()),
         ("source", source(node.source)),
@@ -256,16 +250,16 @@ fn stage(stage: &StageEstimate) -> Tree {
         ("stage", Tree::Unsigned(stage.stage.into())),
         ("num_layers", Tree::Unsigned(stage.num_layers.into())),
         ("params", count(stage.params)),
-        ("memory_peak_bytes", number(stage.memory.peak().get())),
-        ("memory", Tree::map(memory.map(|(name, bytes)| (name, number(bytes.get()))))),
-        ("host_memory_bytes", number(stage.host_memory.get())),
-        ("peak_in_flight", number(stage.peak_in_flight)),
+        ("memory_peak_bytes", Tree::number(stage.memory.peak().get())),
+        ("memory", Tree::map(memory.map(|(name, bytes)| (name, Tree::number(bytes.get()))))),
+        ("host_memory_bytes", Tree::number(stage.host_memory.get())),
+        ("peak_in_flight", Tree::number(stage.peak_in_flight)),
         ("fullest_at", stage.fullest.as_ref().map_or(Tree::Null, task)),
-        ("forward_seconds", number(stage.forward.get())),
-        ("backward_seconds", number(stage.backward.get())),
-        ("compute_seconds", number(stage.compute.get())),
-        ("exposed_seconds", number(stage.exposed.get())),
-        ("idle_seconds", number(stage.idle.get())),
+        ("forward_seconds", Tree::number(stage.forward.get())),
+        ("backward_seconds", Tree::number(stage.backward.get())),
+        ("compute_seconds", Tree::number(stage.compute.get())),
+        ("exposed_seconds", Tree::number(stage.exposed.get())),
+        ("idle_seconds", Tree::number(stage.idle.get())),
     ])
 }
 
@@ -282,9 +276,9 @@ fn overlap(part: &PhaseOverlap) -> Tree {
     Tree::map([
         ("axis", part.axis.name().into()),
         ("phase", part.phase.name().into()),
-        ("seconds", number(part.time.get())),
-        ("exposed_seconds", number(part.exposed.get())),
-        ("overlap_ratio", number(part.ratio())),
+        ("seconds", Tree::number(part.time.get())),
+        ("exposed_seconds", Tree::number(part.exposed.get())),
+        ("overlap_ratio", Tree::number(part.ratio())),
     ])
 }
 
@@ -293,10 +287,10 @@ fn communication(row: &Communication) -> Tree {
         ("axis", row.axis.name().into()),
         ("link", row.link.name().into()),
         ("collective", row.collective.name().into()),
-        ("bytes_per_call", number(row.bytes_per_call.get())),
-        ("bytes", number(row.bytes.get())),
-        ("seconds", number(row.time.get())),
-        ("exposed_seconds", number(row.exposed.get())),
+        ("bytes_per_call", Tree::number(row.bytes_per_call.get())),
+        ("bytes", Tree::number(row.bytes.get())),
+        ("seconds", Tree::number(row.time.get())),
+        ("exposed_seconds", Tree::number(row.exposed.get())),
     ])
 }
 
@@ -334,17 +328,6 @@ const fn part_name(part: StepPart) -> &'static str {
         StepPart::Stragglers => "stragglers_seconds",
         StepPart::Imbalance => "imbalance_seconds",
         StepPart::Migration => "migration_seconds",
-    }
-}
-
-/// A number of a prediction: without a fraction where it has none.
-pub(crate) fn number(value: f64) -> Tree {
-    /// Every whole number below it is an `f64` of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && (0.0..EXACT).contains(&value) {
-        Tree::Unsigned(value as u64)
-    } else {
-        Tree::Real(value)
     }
 }
 

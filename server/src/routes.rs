@@ -5,6 +5,8 @@ mod designs;
 pub(crate) mod embed;
 mod export;
 mod files;
+mod find;
+mod find_page;
 mod gallery;
 mod guide;
 mod health;
@@ -70,6 +72,7 @@ pub fn router(state: AppState) -> Router {
                 .post(import_page::import_form)
                 .layer(DefaultBodyLimit::max(import_page::MOST_BYTES)),
         )
+        .route(app::find::PATH, get(find_page::page))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
         .route(app::trust::PATH, get(page::trust))
@@ -86,6 +89,7 @@ pub fn router(state: AppState) -> Router {
         .route("/s/{id}/data", get(sweep_page::data))
         .route("/s/{id}/cells", get(sweep_page::cells))
         .route("/s/{id}/design/{index}", get(sweep_page::design))
+        .route("/s/{id}/find/{index}", get(sweep_page::find_around))
         .route("/r", post(review_start::begin))
         .route("/r/new", get(review_start::form))
         .route("/r/{id}", get(review::page))
@@ -103,6 +107,7 @@ pub fn router(state: AppState) -> Router {
         // For programs
         .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/predict", post(predict::predict))
+        .route("/api/v1/find", post(find::find))
         .route("/api/v1/import", post(import::text))
         .route("/api/v1/designs", get(designs::list).post(designs::store))
         .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))

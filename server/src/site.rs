@@ -167,8 +167,21 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
     let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
     let (worker, css) = (name("worker")?, name("css")?);
     let (share, import, save) = (name("share")?, name("import")?, name("save")?);
-    let habits = name("habits")?;
-    Ok(SiteFiles { explorer, pages, sweeps, reviews, worker, share, import, save, habits, css })
+    let (find, finder, habits) = (name("find")?, name("finder")?, name("habits")?);
+    Ok(SiteFiles {
+        explorer,
+        pages,
+        sweeps,
+        reviews,
+        worker,
+        share,
+        import,
+        save,
+        find,
+        finder,
+        habits,
+        css,
+    })
 }
 
 fn content_type(path: &str) -> String {
@@ -201,6 +214,8 @@ mod tests {
             ("pkg/share.1.js", "js"),
             ("pkg/import.1.js", "js"),
             ("pkg/save.1.js", "js"),
+            ("pkg/find.1.js", "js"),
+            ("pkg/finder.1.js", "js"),
             ("pkg/habits.1.js", "js"),
             ("pkg/pages.1.js", "js"),
             ("pkg/pages_bg.1.wasm", "wasm"),
@@ -219,7 +234,8 @@ mod tests {
         "sweeps_js":"/pkg/sweeps.1.js","sweeps_wasm":"/pkg/sweeps_bg.1.wasm",
         "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
         "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","habits":"/pkg/habits.1.js",
-        "import":"/pkg/import.1.js","save":"/pkg/save.1.js","css":"/pkg/app.1.css"}"#;
+        "import":"/pkg/import.1.js","save":"/pkg/save.1.js",
+        "find":"/pkg/find.1.js","finder":"/pkg/finder.1.js","css":"/pkg/app.1.css"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

@@ -3,6 +3,8 @@
 
 #[path = "cli/export.rs"]
 mod export;
+#[path = "cli/find.rs"]
+mod find;
 #[path = "cli/import.rs"]
 mod import;
 #[path = "cli/ledger.rs"]

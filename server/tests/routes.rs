@@ -3,6 +3,8 @@
 
 #[path = "routes/api_v1_designs.rs"]
 mod api_v1_designs;
+#[path = "routes/api_v1_find.rs"]
+mod api_v1_find;
 #[path = "routes/api_v1_import.rs"]
 mod api_v1_import;
 #[path = "routes/api_v1_predict.rs"]
@@ -19,6 +21,8 @@ mod downloads;
 mod export;
 #[path = "routes/fallback.rs"]
 mod fallback;
+#[path = "routes/find_page.rs"]
+mod find_page;
 #[path = "routes/health.rs"]
 mod health;
 #[path = "routes/import_page.rs"]
@@ -77,6 +81,8 @@ impl TestApp {
         write("pkg/share.0123.js", "js");
         write("pkg/import.0123.js", "js");
         write("pkg/save.0123.js", "js");
+        write("pkg/find.0123.js", "js");
+        write("pkg/finder.0123.js", "js");
         write("pkg/habits.0123.js", "js");
         write("pkg/pages_bg.4567.wasm", "wasm");
         write("favicon.svg", "<svg/>");
@@ -88,6 +94,7 @@ impl TestApp {
                 "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
                 "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
                 "import":"/pkg/import.0123.js","save":"/pkg/save.0123.js",
+                "find":"/pkg/find.0123.js","finder":"/pkg/finder.0123.js",
                 "habits":"/pkg/habits.0123.js",
                 "css":"/pkg/app.89ab.css"}"#,
         );

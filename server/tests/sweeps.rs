@@ -121,6 +121,8 @@ fn site() -> TempDir {
         "share.js",
         "import.js",
         "save.js",
+        "find.js",
+        "finder.js",
         "habits.js",
         "app.css",
     ];
@@ -132,7 +134,8 @@ fn site() -> TempDir {
         "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
         "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
         "share":"/pkg/share.js","habits":"/pkg/habits.js",
-        "import":"/pkg/import.js","save":"/pkg/save.js","css":"/pkg/app.css"}"#;
+        "import":"/pkg/import.js","save":"/pkg/save.js",
+        "find":"/pkg/find.js","finder":"/pkg/finder.js","css":"/pkg/app.css"}"#;
     std::fs::write(site.path().join("site.json"), json).unwrap();
     site
 }
@@ -166,6 +169,25 @@ async fn a_sweep_ends_with_the_result_that_the_command_line_prints() {
     assert_eq!(status, StatusCode::NO_CONTENT);
     let (status, _) = app.send("GET", &path, "someone", "").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_design_of_a_sweep_leads_to_the_explorer_and_to_a_search_around_it() {
+    let app = App::new();
+    let path = app.submit(&spec(1)).await;
+    let done = app.wait(&path, "done").await;
+    let index = done["result"]["front"][0]["index"].as_u64().unwrap();
+    let id = path.rsplit('/').next().unwrap();
+    let mut links = Vec::new();
+    for (way, start) in [("design", "/?"), ("find", "/find?")] {
+        let request = Request::get(format!("/s/{id}/{way}/{index}")).body(Body::empty()).unwrap();
+        let answer = router(app.state.clone()).oneshot(request).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::SEE_OTHER);
+        let to = answer.headers()["location"].to_str().unwrap();
+        links.push(to.strip_prefix(start).unwrap().to_owned());
+    }
+    assert_eq!(links[0], links[1]);
+    assert!(model::link::decode(&links[0]).is_ok());
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use interchange::{Format, Import, import};
+use interchange::{Assumed, Format, Import, Unknown, import};
 use model::design::Design;
 use model::file::{Extent, json};
 use model::knob::KnobError;
@@ -71,13 +71,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What there is to say beside the design, in lines; what is ignored for one reason in one.
 fn remarks(import: &Import) -> Vec<String> {
-    let mut lines = vec![];
-    for unknown in &import.unknown {
-        let nearest = unknown.nearest.as_ref();
-        let nearest = nearest.map(|name| format!(" (nearest: {name})")).unwrap_or_default();
-        lines.push(format!("unknown: {}{}{nearest}", place(unknown.line), unknown.key));
-    }
-    lines.extend(import.assumed.iter().map(|assumed| format!("assumed: {}", assumed.detail)));
+    let mut lines: Vec<String> = import.unknown.iter().map(unknown).collect();
+    lines.extend(import.assumed.iter().map(assumed));
     let mut reasons: Vec<&str> = vec![];
     for ignored in &import.ignored {
         if !reasons.contains(&ignored.reason.as_str()) {
@@ -92,6 +87,18 @@ fn remarks(import: &Import) -> Vec<String> {
     let violations = import.violations.iter().map(broken_rule);
     lines.extend(violations.map(|line| format!("breaks a rule: {line}")));
     lines
+}
+
+/// A key that isn't known, in a line.
+pub(super) fn unknown(unknown: &Unknown) -> String {
+    let nearest = unknown.nearest.as_ref();
+    let nearest = nearest.map(|name| format!(" (nearest: {name})")).unwrap_or_default();
+    format!("unknown: {}{}{nearest}", place(unknown.line), unknown.key)
+}
+
+/// What the file doesn't say, in a line.
+pub(super) fn assumed(assumed: &Assumed) -> String {
+    format!("assumed: {}", assumed.detail)
 }
 
 fn place(line: u64) -> String {

@@ -4,9 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use interchange::{Format, Import, import};
 use model::design::{Design, KnobId};
 use model::file::{self, Tree, json};
 use model::knob::KnobError;
+use model::link;
 use model::preset::Preset;
 
 use super::Failure;
@@ -29,29 +31,73 @@ pub(super) struct Source {
     settings: Vec<String>,
 }
 
+/// A design that a command begins with.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// The design; where it can't be read, another that settings are checked on all the same.
+    pub(super) design: Design,
+    /// What is wrong with what it was read from.
+    pub(super) errors: Vec<String>,
+    /// How it came about, where others wrote the file.
+    pub(super) import: Option<Import>,
+}
+
 impl Source {
     /// The design, or everything that is wrong with it.
     pub(super) fn design(&self) -> Result<Design, Failure> {
         let start = match &self.file {
-            Some(path) => read(path)?,
-            None => {
-                let id = self.preset.as_deref().unwrap_or(Preset::DEFAULT_ID);
-                Design::from_preset(id).map_err(|error| vec![error])
-            }
+            Some(path) => Start::of(read(path)?),
+            None => self.of_preset(),
         };
-        let (mut design, mut errors) = match start {
-            Ok(design) => (Some(design), Vec::new()),
-            // The settings are checked all the same, on a design that is then thrown away.
-            Err(errors) => (Design::from_preset(Preset::DEFAULT_ID).ok(), errors),
-        };
-        if let Some(design) = &mut design {
-            errors.extend(self.settings.iter().filter_map(|setting| set(design, setting).err()));
-        }
-        match design {
-            Some(design) if errors.is_empty() => Ok(design),
-            _ => Err(Failure::User(errors.iter().map(KnobError::to_string).collect())),
-        }
+        let Start { mut design, mut errors, .. } = start;
+        errors.extend(self.set_all(&mut design));
+        if errors.is_empty() { Ok(design) } else { Err(Failure::User(errors)) }
     }
+
+    /// The design without its settings, of any file that can be imported.
+    pub(super) fn start(&self) -> Result<Start, Failure> {
+        let Some(path) = &self.file else { return Ok(self.of_preset()) };
+        let text = read_text(path)?;
+        let format = Format::detect(&text);
+        if format == Format::Design {
+            return Ok(Start::of(parse(path, &text)));
+        }
+        let import = import(format, &text, None);
+        let errors = import.errors.iter().map(ToString::to_string).collect();
+        let design = import.design.clone().unwrap_or_else(default_design);
+        Ok(Start { design, errors, import: Some(import) })
+    }
+
+    /// Sets what is to be set, and says what is wrong with it.
+    pub(super) fn set_all(&self, design: &mut Design) -> Vec<String> {
+        let errors = self.settings.iter().filter_map(|setting| set(design, setting).err());
+        errors.map(|error| error.to_string()).collect()
+    }
+
+    /// The knobs that are set.
+    pub(super) fn knobs(&self) -> impl Iterator<Item = KnobId> {
+        let names = self.settings.iter().filter_map(|setting| setting.split_once('='));
+        names.filter_map(|(name, _)| KnobId::find(name.trim()).ok())
+    }
+
+    fn of_preset(&self) -> Start {
+        let id = self.preset.as_deref().unwrap_or(Preset::DEFAULT_ID);
+        Start::of(Design::from_preset(id).map_err(|error| vec![error]))
+    }
+}
+
+impl Start {
+    fn of(design: Result<Design, Vec<KnobError>>) -> Self {
+        let (design, errors) = match design {
+            Ok(design) => (design, vec![]),
+            Err(errors) => (default_design(), errors.iter().map(KnobError::to_string).collect()),
+        };
+        Self { design, errors, import: None }
+    }
+}
+
+fn default_design() -> Design {
+    link::salvage("").0
 }
 
 /// Applies `knob=value`.
@@ -67,8 +113,12 @@ fn set(design: &mut Design, setting: &str) -> Result<(), KnobError> {
 
 /// Reads a design file; the outer error is about the file, the inner one about what stands in it.
 fn read(path: &Path) -> Result<Result<Design, Vec<KnobError>>, Failure> {
-    let text = read_text(path)?;
-    Ok(if is_toml(path, &text) { read_toml(&text) } else { json::read(&text) })
+    Ok(parse(path, &read_text(path)?))
+}
+
+/// The design of a file's text.
+fn parse(path: &Path, text: &str) -> Result<Design, Vec<KnobError>> {
+    if is_toml(path, text) { read_toml(text) } else { json::read(text) }
 }
 
 /// The text of a file, or of stdin.

@@ -6,8 +6,6 @@ use model::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};
 use model::{Plan, estimate};
 
-use crate::report::number;
-
 /// The metrics that are kept with a design: those of the page's cards, and what memory is held
 /// against.
 const HEADLINE: [MetricId; 8] = [
@@ -27,7 +25,7 @@ pub(crate) fn result(design: &Design) -> Option<String> {
     let metrics = estimate(&Plan::new(design).ok()?).metrics;
     let entries = HEADLINE.map(|id| {
         let value = match metrics.get(id) {
-            MetricValue::Number(value) => number(value),
+            MetricValue::Number(value) => Tree::number(value),
             MetricValue::Flag(flag) => Tree::Flag(flag),
         };
         (id.metric().name, value)

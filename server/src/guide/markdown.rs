@@ -8,12 +8,13 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 use super::{CHAPTERS, Chapter};
 
 /// The site's pages whose name in `code` becomes a link; `/` is a key, too.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "/trust",
     "/ladder",
     "/schedule",
     "/sweep",
     "/compare",
+    "/find",
     "/guide",
     "/r/new",
     "/api/v1/validation.csv",

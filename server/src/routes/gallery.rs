@@ -98,6 +98,12 @@ fn body(asked: &str) -> String {
         escaped(asked),
         format::counted(found as u64, "preset", "presets"),
     );
+    let hidden = if found == 0 { "" } else { " hidden" };
+    let _ = write!(
+        html,
+        "<p id=\"gallery-none\"{hidden}>No preset has these words. \
+         <a href=\"/import\">Import a config.json</a> of your own and find its layouts.</p>"
+    );
     for (kind, title, about) in GROUPS {
         let of_kind = || cards().iter().filter(|card| card.preset.kind == kind);
         let hidden = if of_kind().any(fits) { "" } else { " hidden" };
@@ -149,6 +155,8 @@ fn card(preset: &'static Preset) -> Card {
                 html.push_str("</div>");
             }
             html.push_str("</dl>");
+            let find = format!("href=\"{}?v=1&amp;preset={}\"", app::find::PATH, preset.id);
+            element(&mut html, "a", &find, "Find layouts");
             runs(&mut html, preset);
         }
     }

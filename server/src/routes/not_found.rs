@@ -104,7 +104,8 @@ fn page(
 ) -> Response {
     let body = format!(
         "<h1>{title}</h1>\n{text}\n\
-         <p><a class=\"button primary\" href=\"/\">Open the explorer</a></p>"
+         <p><a class=\"button primary\" href=\"/\">Open the explorer</a> \
+         <a class=\"button\" href=\"/find\">Find a layout</a></p>"
     );
     let page = Reading { title, class: "broken-link", body: &body, ..Reading::default() };
     page.answer(state, choices::theme(request.headers()).as_deref(), status)

@@ -3,24 +3,31 @@
 //! A design that breaks rules is answered too: the same object, with its violations.
 
 use axum::body::Bytes;
+use axum::extract::RawQuery;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
+use model::Estimator;
 use model::design::Design;
 use model::file::{self, Tree, json};
 use tokio::task::spawn_blocking;
 
-use super::json_response;
+use super::{json_response, query};
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
-use crate::report;
+use crate::report::{self, Asked};
 
-/// Designs of a batch, at most. Each takes some milliseconds, as its verdict tries many others; a
-/// sweep is what evaluates thousands.
+/// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
+/// others; a sweep is what evaluates thousands.
 pub(crate) const MOST_DESIGNS: usize = 100;
 
-/// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them.
-pub(super) async fn predict(body: Result<Bytes, BytesRejection>) -> Result<Response, Problem> {
+/// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them. The
+/// verdict on memory is made for `?verdict=true`.
+pub(super) async fn predict(
+    RawQuery(query): RawQuery,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let asked = asked(query.as_deref().unwrap_or_default())?;
     let body = body.map_err(|rejection| match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
             let detail = format!("a design or batch has at most {BODY_LIMIT_BYTES} bytes");
@@ -34,18 +41,27 @@ pub(super) async fn predict(body: Result<Bytes, BytesRejection>) -> Result<Respo
     let answer = if tree.get("designs").is_some() {
         let designs = batch(&tree)?;
         work(move || {
-            let predictions = designs.iter().map(report::predict).collect();
             Tree::map([
-                ("predictions", Tree::List(predictions)),
+                ("predictions", Tree::List(report::predict_all(&designs, asked))),
                 ("model_version", model::MODEL_VERSION.into()),
             ])
         })
         .await?
     } else {
         let design = file::read(&tree).map_err(Problem::unreadable_design)?;
-        work(move || report::predict(&design)).await?
+        work(move || report::predict(&mut Estimator::new(), &design, asked)).await?
     };
     Ok(json_response(&answer))
+}
+
+/// What the address asks for beside the numbers.
+fn asked(query: &str) -> Result<Asked, Problem> {
+    let [verdict] = query::parameters(query, ["verdict"])?;
+    match verdict.as_deref() {
+        None | Some("false") => Ok(Asked::Numbers),
+        Some("true") => Ok(Asked::Verdict),
+        Some(_) => Err(Problem::new(StatusCode::BAD_REQUEST, "`verdict` takes `true` or `false`")),
+    }
 }
 
 /// The designs of a batch, or everything that is wrong with any of them.

@@ -28,6 +28,8 @@ pub(super) struct Reading<'a> {
     pub(super) about: &'a str,
     /// A script of its own.
     pub(super) script: Option<&'a str>,
+    /// More of the document's head, as HTML of our own.
+    pub(super) head: &'a str,
     /// The class of `<main>`, which says how it is laid out.
     pub(super) class: &'a str,
     /// More attributes of `<main>`, our own.
@@ -45,6 +47,7 @@ impl Default for Reading<'_> {
             title: "",
             about: "",
             script: None,
+            head: "",
             class: "reading",
             main: "",
             beside: "",
@@ -98,9 +101,11 @@ impl Reading<'_> {
         if let Some(script) = self.script {
             let _ = write!(html, "\n<script type=\"module\" src=\"{script}\"></script>");
         }
+        html.push('\n');
+        html.push_str(self.head);
         let _ = write!(
             html,
-            "\n</head>\n<body>\n<div class=\"reading-page\">\
+            "</head>\n<body>\n<div class=\"reading-page\">\
              <a class=\"skip\" href=\"#reading\">Skip to the content</a>\
              <header class=\"header\">{}</header>\n\
              <div{columns}>{beside}\

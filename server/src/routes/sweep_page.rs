@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use app::Page;
 use app::compare::chosen::{Choice, Chosen, MOST as MOST_COMPARED};
+use app::find;
 use app::results::{self, Data, Grid, data::Pace, parts, wire};
 use app::sweep_page::{Served, spec};
 use axum::extract::{Path, Query, Request, State};
@@ -39,7 +40,8 @@ struct Found {
 }
 
 /// The page that builds a sweep: around the design in the link, as one that comes with the
-/// program (`?spec=NAME`), or as one that was run (`?sweep=ID`).
+/// program (`?spec=NAME`), as one that was run (`?sweep=ID`), or over the space of a search for
+/// layouts (`?find.keep=...`).
 pub(super) async fn builder(
     State(state): State<AppState>,
     request: Request,
@@ -68,7 +70,7 @@ fn served(state: &AppState, query: &str) -> (Served, StatusCode) {
         }
         served.problems.push("There is no such published sweep.".to_owned());
     } else if let Some(id) = asked("sweep=") {
-        match find(state, id) {
+        match sweep_of(state, id) {
             Ok(Some(Found { spec: Some(mut tree), space, .. })) => {
                 let freed = query.split('&').find_map(|pair| pair.strip_prefix("free="));
                 for name in freed.unwrap_or_default().split(',') {
@@ -85,6 +87,13 @@ fn served(state: &AppState, query: &str) -> (Served, StatusCode) {
                 served.problems.push("The sweep can't be read now.".to_owned());
             }
         }
+    } else if is_search(query) {
+        let (request, wrong) = find::request::Request::read(query);
+        if wrong.is_empty() {
+            served.text = spec::print(&find::space::spec(&request.query));
+            return (served, StatusCode::OK);
+        }
+        served.problems.extend(wrong.iter().map(ToString::to_string));
     } else {
         match link::decode(query) {
             Ok(design) => {
@@ -96,6 +105,11 @@ fn served(state: &AppState, query: &str) -> (Served, StatusCode) {
     }
     served.text = first().unwrap_or_default();
     (served, StatusCode::BAD_REQUEST)
+}
+
+/// Whether an address asks for the space of a search for layouts.
+fn is_search(query: &str) -> bool {
+    query.split('&').any(|pair| pair.starts_with("find."))
 }
 
 /// The page of a sweep.
@@ -174,11 +188,25 @@ pub(super) async fn design(
     State(state): State<AppState>,
     Path((id, index)): Path<(String, u64)>,
 ) -> Result<Redirect, Problem> {
-    let found = found(&state, id).await?.ok_or_else(unknown)?;
+    let design = design_of(&state, id, index).await?;
+    Ok(Redirect::to(&format!("/?{}", link::encode(&design))))
+}
+
+/// Leads to a search for layouts around a design of a sweep.
+pub(super) async fn find_around(
+    State(state): State<AppState>,
+    Path((id, index)): Path<(String, u64)>,
+) -> Result<Redirect, Problem> {
+    let design = design_of(&state, id, index).await?;
+    Ok(Redirect::to(&find::address_of(&design)))
+}
+
+async fn design_of(state: &AppState, id: String, index: u64) -> Result<Design, Problem> {
+    let found = found(state, id).await?.ok_or_else(unknown)?;
     let space = found.space.filter(|space| index < space.size());
     let space =
         space.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "the sweep has no such design"))?;
-    Ok(Redirect::to(&format!("/?{}", link::encode(&shown(&space, &found.data, index)))))
+    Ok(shown(&space, &found.data, index))
 }
 
 /// A design as the sweep's page shows it: simulated, where it was.
@@ -216,14 +244,14 @@ pub(super) async fn compare(
 
 async fn found(state: &AppState, id: String) -> Result<Option<Found>, Problem> {
     let state = state.clone();
-    off_thread(move || find(&state, &id)).await?.map_err(|error| {
+    off_thread(move || sweep_of(&state, &id)).await?.map_err(|error| {
         tracing::error!(%error, "a sweep can't be read");
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server can't use its store now")
     })
 }
 
 /// The sweep of an id, running or over.
-fn find(state: &AppState, id: &str) -> Result<Option<Found>, String> {
+fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let engine = state.sweeps().map_err(|error| error.to_string())?;
     if let Some(job) = engine.job(id) {
         let beat = Beat::of(&job);

@@ -141,3 +141,33 @@ async fn a_batch_that_cannot_be_read_gets_everything_that_is_wrong() {
         assert!(problem["detail"].as_str().unwrap().contains("1 to 100"), "{problem}");
     }
 }
+
+#[tokio::test]
+async fn a_verdict_is_made_when_it_is_asked_for() {
+    let app = TestApp::new();
+    let body = r#"{"schema":1,"training":{"micro_batch_size":4}}"#;
+    let without = app.post(PATH, body).await.json();
+    assert_eq!(without["verdict"], Value::Null);
+    let with = app.post(&format!("{PATH}?verdict=true"), body).await.json();
+    assert_eq!(with["verdict"]["fits"], with["metrics"]["fits"]);
+    assert!(!with["verdict"]["changes"].as_array().unwrap().is_empty());
+    assert_eq!(with["metrics"], without["metrics"]);
+    for query in ["verdict=1", "verdicts=true"] {
+        let answer = app.post(&format!("{PATH}?{query}"), body).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_on_all_cores_is_what_its_designs_are_alone() {
+    let app = TestApp::new();
+    let design =
+        |tp: u64| serde_json::json!({"schema": 1, "parallel": {"tensor_model_parallel_size": tp}});
+    let sizes = [8, 4, 6, 2, 16, 1, 8];
+    let batch = serde_json::json!({"designs": sizes.map(design)});
+    let together = app.post(PATH, batch.to_string()).await.json();
+    for (place, tp) in sizes.into_iter().enumerate() {
+        let alone = app.post(PATH, design(tp).to_string()).await.json();
+        assert_eq!(together["predictions"][place], alone, "TP {tp}");
+    }
+}

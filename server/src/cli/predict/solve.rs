@@ -11,7 +11,6 @@ use model::solve::{Solution, Target, Tried, Wish};
 use model::{Plan, link};
 
 use crate::cli::output::{Align, table};
-use crate::report::number;
 
 /// What is asked: `micro_batch_size=fits`, `tp=mfu>=0.3`, `num_devices=step_time_seconds<=30`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,10 +102,10 @@ pub(super) fn data(plan: &Plan, question: Question) -> String {
             ("value", Tree::Text(tried.value.to_string())),
             ("reached", Tree::Flag(tried.reached)),
             ("fits", Tree::Flag(tried.metrics.fits)),
-            ("fit_probability", number(tried.metrics.fit_probability)),
-            ("mfu", number(tried.metrics.mfu)),
-            ("step_time_seconds", number(tried.metrics.step_time.get())),
-            ("memory_peak_bytes", number(tried.metrics.memory_peak.get())),
+            ("fit_probability", Tree::number(tried.metrics.fit_probability)),
+            ("mfu", Tree::number(tried.metrics.mfu)),
+            ("step_time_seconds", Tree::number(tried.metrics.step_time.get())),
+            ("memory_peak_bytes", Tree::number(tried.metrics.memory_peak.get())),
             ("link", Tree::Text(format!("/?{}", link::encode(&tried.design)))),
         ])
     };

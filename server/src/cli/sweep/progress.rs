@@ -1,81 +1,57 @@
-//! How far a sweep is, on stderr: a line that changes in a terminal, now and then a new one
-//! elsewhere.
+//! How far a sweep is, on stderr.
 
-use std::io::{IsTerminal, Write};
 use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use app::format;
 use sweep::Progress;
 
-/// How often a terminal's line changes.
-const TERMINAL: Duration = Duration::from_millis(250);
-
-/// How often a file gets a line.
-const FILE: Duration = Duration::from_secs(10);
+use crate::cli::progress::ProgressLine;
 
 /// What is said of a running sweep.
 pub(super) struct Meter {
     start: Instant,
-    said: Instant,
+    line: ProgressLine,
     places: Range<u64>,
     from: u64,
-    is_terminal: bool,
 }
 
 impl Meter {
     /// Starts the clock of a sweep of these places, from the first open one on.
     pub(super) fn new(places: &Range<u64>, from: u64) -> Self {
-        let now = Instant::now();
-        let is_terminal = std::io::stderr().is_terminal();
-        Self { start: now, said: now, places: places.clone(), from, is_terminal }
+        let line = ProgressLine::new();
+        Self { start: Instant::now(), line, places: places.clone(), from }
     }
 
     /// Says how far the sweep is, if it is time to.
     pub(super) fn show(&mut self, chunk: &Range<u64>, progress: &Progress) {
-        let pause = if self.is_terminal { TERMINAL } else { FILE };
-        if self.said.elapsed() >= pause {
-            self.said = Instant::now();
-            self.say(&self.line(chunk.start, progress));
-        }
+        let Self { start, line, places, from } = self;
+        line.show(|| text(*start, places, *from, chunk.start, progress));
     }
 
     /// Ends a terminal's line.
-    pub(super) fn end(&self, progress: &Progress) {
-        if self.is_terminal {
-            let done = progress.first_open(&self.places).unwrap_or(self.places.end);
-            self.say(&self.line(done, progress));
-            let _ = writeln!(std::io::stderr().lock());
-        }
+    pub(super) fn end(&mut self, progress: &Progress) {
+        let done = progress.first_open(&self.places).unwrap_or(self.places.end);
+        self.line.end(&text(self.start, &self.places, self.from, done, progress));
     }
+}
 
-    fn say(&self, line: &str) {
-        let mut stderr = std::io::stderr().lock();
-        // With stderr gone there is nowhere left to say so.
-        let _ = if self.is_terminal {
-            write!(stderr, "\r\x1b[K{line}").and_then(|()| stderr.flush())
-        } else {
-            writeln!(stderr, "{line}")
-        };
-    }
-
-    fn line(&self, done: u64, progress: &Progress) -> String {
-        let total = (self.places.end - self.places.start).max(1);
-        let share = (done - self.places.start) as f64 / total as f64;
-        let rate = (done - self.from) as f64 / self.start.elapsed().as_secs_f64();
-        let left = (self.places.end - done) as f64 / rate;
-        let summary = progress.summary();
-        let eta = if left.is_finite() { seconds(left) } else { "unknown".to_owned() };
-        format!(
-            "{:5.1} %  {} of {} designs, {} legal, {} feasible, front {}, {eta} left",
-            share * 100.0,
-            format::whole(done - self.places.start),
-            format::whole(total),
-            format::whole(summary.legal),
-            format::whole(summary.feasible),
-            format::whole(summary.front().len() as u64),
-        )
-    }
+fn text(start: Instant, places: &Range<u64>, from: u64, done: u64, progress: &Progress) -> String {
+    let total = (places.end - places.start).max(1);
+    let share = (done - places.start) as f64 / total as f64;
+    let rate = (done - from) as f64 / start.elapsed().as_secs_f64();
+    let left = (places.end - done) as f64 / rate;
+    let summary = progress.summary();
+    let eta = if left.is_finite() { seconds(left) } else { "unknown".to_owned() };
+    format!(
+        "{:5.1} %  {} of {} designs, {} legal, {} feasible, front {}, {eta} left",
+        share * 100.0,
+        format::whole(done - places.start),
+        format::whole(total),
+        format::whole(summary.legal),
+        format::whole(summary.feasible),
+        format::whole(summary.front().len() as u64),
+    )
 }
 
 fn seconds(left: f64) -> String {

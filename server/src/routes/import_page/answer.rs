@@ -49,7 +49,9 @@ fn not_made(html: &mut String, import: &Import, file: Option<&str>) {
 }
 
 fn made(html: &mut String, import: &Import, design: &Design, file: Option<&str>) {
-    html.push_str("<h1>Imported</h1><section class=\"card import-card\">");
+    html.push_str("<h1>Imported</h1>");
+    html.push_str(&app::find::bar::still(design));
+    html.push_str("<section class=\"card import-card\">");
     let count = |list: usize, one: &str, many: &str| counted(list as u64, one, many);
     let words = format!(
         "{} was read as {}. {} set, {} taken as assumed, {} without effect, {} not known.",

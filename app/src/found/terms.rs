@@ -1,0 +1,194 @@
+//! What is asked of a search beside its design, in the words of a command, a body or an address.
+
+use model::design::{Design, KnobId, KnobSet, closest, shorten};
+use model::find::{Goal, Query, Question, Target};
+use model::knob::KnobError;
+use model::metric::MetricId;
+
+/// Targets of a query, at most.
+const MAX_TARGETS: usize = 32;
+
+/// The terms of a search; what is absent is the default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The name of a [`Goal`].
+    pub goal: Option<String>,
+    /// The name of a [`Question`].
+    pub question: Option<String>,
+    /// Targets, such as `mfu>=0.4`.
+    pub targets: Vec<String>,
+    /// Knobs that stay, by id or short name.
+    pub keep: Vec<String>,
+    /// Whether schedules and overlaps count that the design's framework doesn't ship.
+    pub any_schedule: bool,
+}
+
+impl Terms {
+    /// The query for a design.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the terms, each with what would be taken. The knob of an error
+    /// is the place in the terms: `goal`, `targets.0`.
+    pub fn query(&self, design: Design) -> Result<Query, Vec<KnobError>> {
+        let mut errors = Vec::new();
+        let goal = named("goal", self.goal.as_deref(), &Goal::ALL, Goal::name, &mut errors);
+        let question = named(
+            "question",
+            self.question.as_deref(),
+            &Question::ALL,
+            Question::name,
+            &mut errors,
+        );
+        if self.targets.len() > MAX_TARGETS {
+            let count = self.targets.len();
+            let detail = format!("a search has at most {MAX_TARGETS} targets, not {count}");
+            errors.push(error("too_many_targets", "targets".to_owned(), detail, None));
+        }
+        let mut targets = Vec::new();
+        for (place, text) in self.targets.iter().take(MAX_TARGETS).enumerate() {
+            match target(text) {
+                Ok(target) => targets.push(target),
+                Err((detail, nearest)) => {
+                    errors.push(error("wrong_target", format!("targets.{place}"), detail, nearest));
+                }
+            }
+        }
+        let mut keep = Vec::new();
+        for (place, name) in self.keep.iter().enumerate().take(KnobId::ALL.len()) {
+            match KnobId::find(name.trim()) {
+                Ok(knob) => keep.push(knob),
+                Err(wrong) => errors.push(KnobError { knob: format!("keep.{place}"), ..wrong }),
+            }
+        }
+        let (keep, any_schedule) = (KnobSet::of(&keep), self.any_schedule);
+        let query = Query { design, goal, question, keep, targets, any_schedule };
+        // Where targets are wrong, one of them may be what is missing.
+        if let Some(missing) = query.missing().filter(|_| errors.is_empty()) {
+            let nearest = Some("step_time_seconds<=20".to_owned());
+            errors.push(error("missing_target", "targets".to_owned(), missing.to_owned(), nearest));
+        }
+        if errors.is_empty() { Ok(query) } else { Err(errors) }
+    }
+}
+
+/// The choice of that name; the default where there is none.
+fn named<T: Copy + Default>(
+    term: &str,
+    name: Option<&str>,
+    known: &[T],
+    of: impl Fn(T) -> &'static str,
+    errors: &mut Vec<KnobError>,
+) -> T {
+    let Some(name) = name else { return T::default() };
+    let found = known.iter().copied().find(|choice| of(*choice) == name);
+    found.unwrap_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|choice| of(*choice)).collect();
+        let detail = format!("`{term}` is one of {}, not `{}`", names.join(", "), shorten(name));
+        let nearest = closest(name, names.into_iter(), |name| *name).map(str::to_owned);
+        errors.push(error("unknown_choice", term.to_owned(), detail, nearest));
+        T::default()
+    })
+}
+
+/// A target, or what is wrong with it and what would be taken.
+fn target(text: &str) -> Result<Target, (String, Option<String>)> {
+    Target::parse(text).map_err(|detail| (detail, nearest_target(text)))
+}
+
+/// The target that a text was most likely meant to be.
+fn nearest_target(text: &str) -> Option<String> {
+    let (name, rest) = text.split_at(text.find(['<', '>', '='])?);
+    let way = if rest.starts_with('<') { "<=" } else { ">=" };
+    let number = rest.trim_start_matches(['<', '>', '=']).trim();
+    let names = MetricId::ALL.iter().map(|id| id.metric().name).chain(["spare", "num_devices"]);
+    let name = closest(name.trim(), names, |name| *name)?;
+    let number = number.parse().ok().filter(|number: &f64| number.is_finite());
+    let number = number.map_or(0.0, |number| number.max(0.0));
+    let nearest = [way, ">=", "<="].map(|way| format!("{name}{way}{number}"));
+    nearest.into_iter().find(|nearest| Target::parse(nearest).is_ok())
+}
+
+fn error(rule: &'static str, knob: String, detail: String, nearest: Option<String>) -> KnobError {
+    KnobError { rule, knob, detail, nearest: nearest.into_iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn design() -> Design {
+        model::link::decode("").expect("the default")
+    }
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn nothing_said_asks_for_the_fastest_layout() {
+        assert_eq!(Terms::default().query(design()), Ok(Query::new(design())));
+    }
+
+    #[test]
+    fn every_term_is_read() {
+        let terms = Terms {
+            goal: Some("safest".to_owned()),
+            question: Some("fewest_devices".to_owned()),
+            targets: texts(&["mfu>=0.4", "step_time_seconds <= 20", "num_devices<=512"]),
+            keep: texts(&["tp", "parallel.pipeline_model_parallel_size"]),
+            any_schedule: true,
+        };
+        let query = terms.query(design()).expect("terms that are read");
+        assert_eq!((query.goal, query.question), (Goal::Safest, Question::FewestDevices));
+        let targets: Vec<String> = query.targets.iter().map(ToString::to_string).collect();
+        assert_eq!(targets, ["mfu>=0.4", "step_time_seconds<=20", "num_devices<=512"]);
+        let keep: Vec<KnobId> = query.keep.iter().collect();
+        let wanted = [KnobId::tensor_model_parallel_size, KnobId::pipeline_model_parallel_size];
+        assert_eq!(keep, wanted);
+        assert!(query.any_schedule);
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
+        let terms = Terms {
+            goal: Some("fast".to_owned()),
+            question: Some("largest".to_owned()),
+            targets: texts(&["mfu>=0.4", "mfa>=0.4", "mfu>0.3", "spare<=0.1", "mfu>=-1", "x"]),
+            keep: texts(&["tpx"]),
+            any_schedule: false,
+        };
+        let errors = terms.query(design()).expect_err("wrong terms");
+        let said: Vec<(&str, &str)> = errors
+            .iter()
+            .map(|error| (error.knob.as_str(), error.nearest.first().map_or("", String::as_str)))
+            .collect();
+        let wanted = [
+            ("goal", "fastest"),
+            ("question", "largest_batch"),
+            ("targets.1", "mfu>=0.4"),
+            ("targets.2", "mfu>=0.3"),
+            ("targets.3", "spare>=0.1"),
+            ("targets.4", "mfu>=0"),
+            ("targets.5", ""),
+        ];
+        assert_eq!(said[..7], wanted);
+        assert!(said[7].0 == "keep.0" && !said[7].1.is_empty(), "{said:?}");
+    }
+
+    #[test]
+    fn a_question_that_needs_a_target_says_which() {
+        let terms = Terms { question: Some("largest_batch".to_owned()), ..Terms::default() };
+        let errors = terms.query(design()).expect_err("no bound on the step's time");
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        let terms = Terms { targets: errors[0].nearest.clone(), ..terms };
+        assert!(terms.query(design()).is_ok(), "{terms:?}");
+    }
+
+    #[test]
+    fn what_a_wrong_target_is_near_to_would_be_taken() {
+        for text in ["hfu>>1", "mfu=", "num_devices>=4", "num_devices<=0.5", "spare>=3", "=", "<"] {
+            let (_, nearest) = target(text).expect_err(text);
+            assert!(nearest.is_none_or(|nearest| Target::parse(&nearest).is_ok()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Tokens and days in words: a budget for training as a rate.
+
+/// Seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Suffixes of numbers of tokens.
+const SUFFIXES: [(char, f64); 4] = [('K', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12)];
+
+/// Tokens per second that train on so many tokens in so many days.
+///
+/// # Errors
+/// What is wrong with either, with something that would be taken.
+pub(super) fn rate(tokens: &str, days: &str) -> Result<f64, Vec<String>> {
+    let (number, times) = split(tokens.trim());
+    let tokens = positive(number).map(|number| number * times).ok_or_else(|| {
+        format!("--tokens takes a number above 0, such as 15T, not `{tokens}` (nearest: 1T)")
+    });
+    let days = positive(days).ok_or_else(|| {
+        format!("--days takes a number above 0, such as 90, not `{days}` (nearest: 1)")
+    });
+    match (tokens, days) {
+        (Ok(tokens), Ok(days)) => Ok(tokens / (days * DAY)),
+        (tokens, days) => Err([tokens.err(), days.err()].into_iter().flatten().collect()),
+    }
+}
+
+/// A number, and what its suffix stands for.
+fn split(text: &str) -> (&str, f64) {
+    let suffix = text.chars().next_back().map(|last| last.to_ascii_uppercase());
+    let known = SUFFIXES.into_iter().find(|(name, _)| Some(*name) == suffix);
+    // Suffixes have one byte.
+    known.map_or((text, 1.0), |(_, times)| (&text[..text.len() - 1], times))
+}
+
+fn positive(text: &str) -> Option<f64> {
+    let number = text.trim().parse().ok();
+    number.filter(|number: &f64| number.is_finite() && *number > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_rate() {
+        let close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-12;
+        assert!(close(rate("15T", "90").unwrap(), 15e12 / (90.0 * 86_400.0)));
+        assert!(close(rate("1.5e13", "90").unwrap(), rate("15t", "90").unwrap()));
+        assert!(close(rate(" 300 B", "1").unwrap(), rate("300e9", "1").unwrap()));
+    }
+
+    #[test]
+    fn everything_that_is_wrong_with_it_is_said() {
+        assert_eq!(rate("many", "0").unwrap_err().len(), 2);
+        for tokens in ["", "T", "-1T", "nan", "inf", "1Q", "µ", "1e400"] {
+            assert_eq!(rate(tokens, "90").unwrap_err().len(), 1, "{tokens}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A search for a layout on this machine's cores: what `moescape find --json` prints and
+//! `POST /api/v1/find` answers.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use model::file::Tree;
+use model::find::{Answer, Phase, Progress, Query, Search};
+use model::violation::Violation;
+
+use crate::cores::Cores;
+
+/// What a search found, and how long that took.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) answer: Answer,
+    pub(crate) seconds: f64,
+}
+
+impl Found {
+    /// Searches to the end, or until `hear` ends it: then there is nothing.
+    ///
+    /// # Errors
+    /// What no layout can mend.
+    pub(crate) fn of(
+        query: &Query,
+        mut hear: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Option<Self>, Vec<Violation>> {
+        let (start, cores) = (Instant::now(), Cores::all());
+        let mut search = Search::new(query.clone())?;
+        loop {
+            let progress = search.step(&cores);
+            if hear(progress).is_break() {
+                return Ok(None);
+            }
+            if progress.phase == Phase::Done {
+                let seconds = start.elapsed().as_secs_f64();
+                return Ok(Some(Self { answer: search.answer(), seconds }));
+            }
+        }
+    }
+
+    /// The answer as data.
+    pub(crate) fn tree(&self, query: &Query) -> Tree {
+        let mut tree = app::found::tree(query, &self.answer);
+        if let Tree::Map(entries) = &mut tree {
+            entries.push(("seconds".to_owned(), Tree::Real(self.seconds)));
+        }
+        tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::design::Design;
+    use model::find::{OneThread, find};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_that_of_one_thread_and_its_progress_never_goes_back() {
+        let query = Query::new(Design::from_preset("qwen3-30b-a3b").unwrap());
+        let mut before = 0.0;
+        let found = Found::of(&query, |progress| {
+            assert!((before..=1.0).contains(&progress.share), "{progress:?} after {before}");
+            before = progress.share;
+            ControlFlow::Continue(())
+        });
+        let found = found.unwrap().unwrap();
+        assert_eq!(Ok(found.answer), find(query, &OneThread));
+    }
+}

@@ -1,0 +1,203 @@
+//! `POST /api/v1/find`: a design and what is asked of it in, the best layouts out.
+//!
+//! A search takes seconds of all cores. Few run at once, one of each client; one whose asker is
+//! gone ends with its next step.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use app::found::Terms;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::http::StatusCode;
+use axum::response::Response;
+use model::design::closest;
+use model::file::{self, Tree, json};
+use model::find::Query;
+use model::knob::KnobError;
+use model::violation::Violation;
+
+use super::json_response;
+use super::page::off_thread;
+use crate::AppState;
+use crate::client::Client;
+use crate::find::Found;
+use crate::layers::BODY_LIMIT_BYTES;
+use crate::problem::Problem;
+
+/// Keys of a body.
+const KEYS: [&str; 6] = ["design", "goal", "question", "targets", "keep", "any_schedule"];
+
+/// The object of `moescape find --json`.
+pub(super) async fn find(
+    State(state): State<AppState>,
+    Client(client): Client,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Problem> {
+    let body = body.map_err(|rejection| match rejection.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(status, format!("a query has at most {BODY_LIMIT_BYTES} bytes"))
+        }
+        status => Problem::new(status, rejection.body_text()),
+    })?;
+    let text = std::str::from_utf8(&body)
+        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
+    let query = query(text)?;
+    let found =
+        searched(&state, &client, query, |query, found| found.map(|found| found.tree(query)));
+    let tree = found.await?.map_err(Problem::broken_rules)?;
+    Ok(json_response(&tree))
+}
+
+/// What a search for a client comes to, in the words of `say`: of what it found, or of the rules
+/// that no layout can mend.
+pub(super) async fn searched<T: Send + 'static>(
+    state: &AppState,
+    client: &str,
+    query: Query,
+    say: impl FnOnce(&Query, Result<Found, Vec<Violation>>) -> T + Send + 'static,
+) -> Result<T, Problem> {
+    let turn = state.finders.turn(client).await?;
+    let asker = Asker::default();
+    let gone = Arc::clone(&asker.gone);
+    let said = off_thread(move || {
+        // Held until the search ends, even when nobody waits for it any more.
+        let _turn = turn;
+        answer(&query, &gone).transpose().map(|found| say(&query, found))
+    });
+    // Whoever is gone hears nothing.
+    let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the search was ended");
+    said.await?.ok_or_else(ended)
+}
+
+/// The answer to a query; none where its asker is gone before it is found.
+fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violation>> {
+    Found::of(query, |_| match gone.load(Ordering::Relaxed) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    })
+}
+
+/// Whoever waits for an answer. The server drops what it does for a client that went away, or that
+/// waited too long, and this with it.
+#[derive(Debug, Default)]
+struct Asker {
+    gone: Arc<AtomicBool>,
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The query of a body, or everything that is wrong with it.
+fn query(text: &str) -> Result<Query, Problem> {
+    let tree = json::parse(text).map_err(|error| Problem::unreadable_query(vec![error], vec![]))?;
+    let Tree::Map(entries) = &tree else {
+        let detail = "a query is a map with `design` in it";
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
+    };
+    let mut errors = Vec::new();
+    for (place, (key, _)) in entries.iter().enumerate() {
+        if !KEYS.contains(&key.as_str()) {
+            errors.push(unknown(key));
+        } else if entries[..place].iter().any(|(earlier, _)| earlier == key) {
+            errors.push(wrong("repeated_key", key, format!("`{key}` stands in the query twice")));
+        }
+    }
+    let terms = Terms {
+        goal: text_of(&tree, "goal", &mut errors),
+        question: text_of(&tree, "question", &mut errors),
+        targets: texts_of(&tree, "targets", &mut errors),
+        keep: texts_of(&tree, "keep", &mut errors),
+        any_schedule: match tree.get("any_schedule") {
+            None => false,
+            Some(Tree::Flag(flag)) => *flag,
+            Some(_) => {
+                let detail = "`any_schedule` takes true or false".to_owned();
+                errors.push(wrong("wrong_type", "any_schedule", detail));
+                false
+            }
+        },
+    };
+    let (design, of_design) = match tree.get("design").map(file::read) {
+        Some(Ok(design)) => (Some(design), vec![]),
+        Some(Err(of_design)) => (None, of_design),
+        None => {
+            let detail = "the query lacks `design`, a design file such as {\"schema\": 1}";
+            errors.push(wrong("missing_design", "design", detail.to_owned()));
+            (None, vec![])
+        }
+    };
+    // Terms are checked all the same where the design can't be read.
+    let stand_in = || model::link::salvage("").0;
+    let query = terms.query(design.unwrap_or_else(stand_in));
+    let query = query.map_err(|of_terms| errors.extend(of_terms));
+    match query {
+        Ok(query) if errors.is_empty() && of_design.is_empty() => Ok(query),
+        _ => Err(Problem::unreadable_query(errors, of_design)),
+    }
+}
+
+/// The text of a key; none where it is absent.
+fn text_of(tree: &Tree, key: &str, errors: &mut Vec<KnobError>) -> Option<String> {
+    let value = tree.get(key)?;
+    let text = value.as_text().map(str::to_owned);
+    if text.is_none() {
+        errors.push(wrong("wrong_type", key, format!("`{key}` takes a text")));
+    }
+    text
+}
+
+/// The texts of a key; none where it is absent.
+fn texts_of(tree: &Tree, key: &str, errors: &mut Vec<KnobError>) -> Vec<String> {
+    let texts = match tree.get(key) {
+        None => Some(vec![]),
+        Some(Tree::List(items)) => {
+            items.iter().map(|item| item.as_text().map(str::to_owned)).collect()
+        }
+        Some(_) => None,
+    };
+    texts.unwrap_or_else(|| {
+        errors.push(wrong("wrong_type", key, format!("`{key}` takes a list of texts")));
+        vec![]
+    })
+}
+
+fn unknown(key: &str) -> KnobError {
+    let key: String = key.chars().take(80).collect();
+    let nearest = closest(&key, KEYS.into_iter(), |known| *known).map(str::to_owned);
+    let detail = format!("a query has no `{key}`; it has {}", KEYS.join(", "));
+    KnobError { rule: "unknown_key", knob: key, detail, nearest: nearest.into_iter().collect() }
+}
+
+fn wrong(rule: &'static str, key: &str, detail: String) -> KnobError {
+    KnobError { rule, knob: key.to_owned(), detail, nearest: vec![] }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::design::Design;
+
+    use super::*;
+
+    #[test]
+    fn a_search_whose_asker_is_gone_ends_with_its_next_step() {
+        let query = Query::new(Design::from_preset("qwen3-30b-a3b").unwrap());
+        assert_eq!(answer(&query, &AtomicBool::new(true)), Ok(None));
+        let found = answer(&query, &AtomicBool::new(false)).unwrap().unwrap().tree(&query);
+        assert!(matches!(found.get("designs"), Some(Tree::List(designs)) if designs.len() > 2));
+    }
+
+    #[test]
+    fn whoever_goes_away_is_gone() {
+        let asker = Asker::default();
+        let gone = Arc::clone(&asker.gone);
+        assert!(!gone.load(Ordering::Relaxed));
+        drop(asker);
+        assert!(gone.load(Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,133 @@
+//! `moescape find`.
+
+use serde_json::Value;
+
+use crate::{command, refused, run, run_with, succeeds};
+
+const GLM: &str = include_str!("../../interchange/tests/models/glm-4.5.json");
+const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-30b-a3b.json");
+const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
+
+/// A search that is over soon: a small model on a node.
+const SMALL: [&str; 5] = ["find", "--preset", "qwen3-30b-a3b", "--keep", "pp,cp"];
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&succeeds(&[arguments, &["--json"]].concat())).unwrap()
+}
+
+#[test]
+fn what_is_printed_as_json_says_what_was_asked() {
+    let asked = ["--goal", "safest", "--target", "mfu>=0.1", "--target=spare>=0.05"];
+    let found = json(&[&SMALL[..], &asked].concat());
+    assert_eq!(found["goal"], "safest");
+    assert_eq!(found["targets"], serde_json::json!(["mfu>=0.1", "spare>=0.05"]));
+    assert_eq!(found["keep"].as_array().unwrap().len(), 2);
+    assert!(found["seconds"].is_number() && found["designs"].is_array());
+}
+
+#[test]
+fn the_summary_puts_three_designs_beside_the_one_at_hand() {
+    let text = succeeds(&SMALL);
+    let head = text.lines().find(|line| line.contains("At hand")).expect("the head of the table");
+    for label in ["Fastest", "Safest", "Simplest"] {
+        assert!(head.contains(label), "{text}");
+        let part = text.split(&format!("\n{label}\n")).nth(1).expect(label);
+        assert!(part.contains("\n  link /?v=1&preset="), "{part}");
+    }
+    for line in ["Throughput per device", "MFU", "Step time", "Peak memory", "Memory to spare"] {
+        assert!(text.lines().any(|known| known.starts_with(&format!("  {line}"))), "no {line}");
+    }
+    assert!(text.contains("Ruled out\n") && text.contains("  kept: PP 1, CP 1\n"), "{text}");
+}
+
+#[test]
+fn a_configuration_finds_its_layouts_in_one_command() {
+    let arguments = ["find", "-", "--devices", "8", "--accelerator", "h200-sxm-141gb", "--json"];
+    let run = run_with(&[&arguments[..], &["--keep", "pp,cp"]].concat(), QWEN.as_bytes());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("assumed: training.global_batch_size"), "{}", run.stderr);
+    for settled in ["num_devices", "accelerator", "tensor_model_parallel_size"] {
+        assert!(!run.stderr.contains(settled), "{settled}: {}", run.stderr);
+    }
+    let found: Value = serde_json::from_str(&run.stdout).unwrap();
+    let fastest = &found["designs"][0];
+    let link = fastest["link"].as_str().unwrap();
+    assert!(link.contains("accelerator=h200-sxm-141gb"), "{link}");
+    assert_eq!(fastest["metrics"]["fits"], true);
+}
+
+#[test]
+fn a_launch_script_and_a_design_file_are_known_by_what_stands_in_them() {
+    // Settings that are wrong end it before the search begins.
+    let wrong = ["--goal", "fast"];
+    for text in [GLM, KIMI, "schema = 1\npreset = \"deepseek-v3\"", "{\"schema\": 1}"] {
+        let run = run_with(&[&["find", "-"][..], &wrong].concat(), text.as_bytes());
+        assert_eq!(run.status, 2);
+        assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+        assert!(run.stderr.contains("`goal` is one of"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
+    let message = refused(&[
+        "find",
+        "--preset",
+        "pangu",
+        "--set",
+        "tpx=8",
+        "--devices",
+        "0",
+        "--accelerator",
+        "h100",
+        "--goal",
+        "fast",
+        "--question",
+        "devices",
+        "--target",
+        "mfa>=0.4",
+        "--keep",
+        "ppx",
+        "--tokens",
+        "many",
+        "--days",
+        "0",
+    ]);
+    let lines: Vec<&str> = message.lines().collect();
+    assert_eq!(lines.len(), 10, "{message}");
+    for line in lines {
+        assert!(line.starts_with("error: ") && line.contains("nearest: "), "{line}");
+    }
+}
+
+#[test]
+fn tokens_and_days_are_a_target_of_tokens_per_second() {
+    let asked = ["--tokens", "15T", "--days", "90"];
+    let found = json(&[&SMALL[..], &asked].concat());
+    let target = found["targets"][0].as_str().unwrap();
+    let rate: f64 = target.strip_prefix("tokens_per_second>=").unwrap().parse().unwrap();
+    assert!((rate / (15e12 / 7_776_000.0) - 1.0).abs() < 1e-9, "{target}");
+    for alone in [["--tokens", "15T"], ["--days", "90"]] {
+        let run = run(&[&["find"][..], &alone].concat());
+        assert_eq!((run.status, run.stdout.as_str()), (2, ""));
+    }
+}
+
+#[test]
+fn where_nothing_reaches_the_targets_the_nearest_miss_is_told() {
+    let text = succeeds(&[&SMALL[..], &["--target", "mfu>=0.99"]].concat());
+    assert!(text.contains("No layout fits and reaches the targets"), "{text}");
+    assert!(!text.contains("Fastest\n"), "{text}");
+}
+
+#[test]
+fn what_no_layout_mends_is_an_error() {
+    let message = refused(&["find", "--set", "moe_router_topk=300"]);
+    assert!(message.contains("topk_is_at_most_the_experts"), "{message}");
+}
+
+#[test]
+fn progress_is_not_written_where_nobody_reads_it() {
+    let output = command(&SMALL).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
