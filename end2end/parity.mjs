@@ -1,7 +1,9 @@
-// Compares the estimates of the shipped WASM module with those of the native build, bit by bit.
+// Compares the estimates of the shipped WASM module with those of the native build, bit by bit, and
+// what searches for layouts answer in both, letter by letter.
 //
-// Usage: node parity.mjs PKG_DIRECTORY JS WASM CASES
-// CASES is JSON: [{"link": "v=1&…", "numbers": [f64…], "bits": ["16 hexadecimal digits"…]}…].
+// Usage: node parity.mjs PKG_DIRECTORY JS WASM SEARCH_JS SEARCH_WASM CASES
+// CASES is JSON: {"designs": [{"link": "v=1&…", "numbers": [f64…], "bits": ["16 hexadecimal
+// digits"…]}…], "searches": [{"address": "?v=1&…", "answer": "JSON"}…]}.
 // `numbers` has been through JSON on its way here and must still be the same bits.
 
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -12,8 +14,8 @@ import { pathToFileURL } from "node:url";
 const CASES_AT_LEAST = 200;
 const SHOWN_DIFFERENCES = 10;
 
-const [packageDirectory, js, wasm, casesFile] = process.argv.slice(2);
-const cases = JSON.parse(await readFile(casesFile, "utf8"));
+const [packageDirectory, js, wasm, searchJs, searchWasm, casesFile] = process.argv.slice(2);
+const { designs: cases, searches } = JSON.parse(await readFile(casesFile, "utf8"));
 const { estimate_bits: estimate } = await load(packageDirectory, basename(js), wasm);
 
 let compared = 0;
@@ -42,7 +44,21 @@ if (compared === 0) {
   differences.push("no number was compared");
 }
 
-console.log(`compared ${compared} numbers of ${cases.length} designs`);
+const { Finder } = await load(packageDirectory, basename(searchJs), searchWasm);
+for (const { address, answer } of searches) {
+  const finder = new Finder(address);
+  while (!JSON.parse(finder.step()).done);
+  if (finder.json() !== answer) {
+    differences.push(`${address}: WASM answers ${finder.json()}, native ${answer}`);
+  }
+}
+if (searches.length === 0) {
+  differences.push("no search was compared");
+}
+
+console.log(
+  `compared ${compared} numbers of ${cases.length} designs and ${searches.length} searches`,
+);
 if (differences.length > 0) {
   console.error(differences.slice(0, SHOWN_DIFFERENCES).join("\n"));
   console.error(`${differences.length} differences`);

@@ -31,13 +31,14 @@ mod text;
 mod tradeoff;
 mod treemap;
 
+use model::StageLoad;
 use model::estimate::{Estimate, StepPart};
 use model::roofline::Roofline;
 use model::units::Seconds;
-use model::{Plan, StageLoad};
 
 use crate::memory_view::{Composition, Price};
 
+pub use bubble::Bubbles;
 pub use compared::Compared;
 pub use heatmap::HeatMap;
 pub use ladder::Rung;
@@ -113,20 +114,6 @@ pub fn communication(estimate: &Estimate, width: u32) -> String {
 #[must_use]
 pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
     communication::table(estimate)
-}
-
-/// The bubble over the number of micro-batches, all else as in the plan.
-///
-/// Evaluates the model for each of about a dozen numbers.
-#[must_use]
-pub fn bubble_by_microbatches(plan: &Plan, estimate: &Estimate, width: u32) -> String {
-    bubble::draw(plan, estimate, width)
-}
-
-/// The numbers of [`bubble_by_microbatches`], the header first.
-#[must_use]
-pub fn bubble_by_microbatches_table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
-    bubble::table(plan, estimate)
 }
 
 /// MFU after each change of a ladder, with what is published beside.

@@ -10,7 +10,6 @@
 #[cfg(all(feature = "hydrate", feature = "ssr"))]
 compile_error!("`hydrate` and `ssr` are the two sides of one page: build with one of them");
 
-pub mod advice;
 pub mod asked;
 pub mod balance;
 pub mod better;
@@ -21,7 +20,9 @@ pub mod compare;
 pub mod desk;
 mod download;
 pub mod explorer;
+pub mod find;
 pub mod format;
+pub mod found;
 pub mod history;
 pub mod html;
 pub mod ladder;
@@ -35,6 +36,7 @@ pub mod objective;
 pub mod panels;
 mod parameters;
 pub mod parity;
+pub mod predicted;
 pub mod provenance;
 pub mod published;
 pub mod range;
@@ -146,6 +148,10 @@ pub struct SiteFiles {
     pub import: String,
     /// The script that saves charts as pictures.
     pub save: String,
+    /// The script that follows a search for layouts.
+    pub find: String,
+    /// The script of the worker that searches for layouts.
+    pub finder: String,
     /// The script of keys and palette, on every page.
     pub habits: String,
     /// The style sheet.

@@ -31,14 +31,20 @@ pub fn title(design: &Design) -> String {
     if design.changed().is_empty() {
         return design.preset.title.to_owned();
     }
+    let (on_what, degrees) = (subject(design), degrees(design));
+    if degrees.is_empty() { on_what } else { format!("{on_what} · {degrees}") }
+}
+
+/// How the model is cut: `TP4 PP8 VPP4 EP32`, all degrees that aren't 1.
+#[must_use]
+pub fn degrees(design: &Design) -> String {
     let degrees: Vec<String> = DEGREES
         .into_iter()
         .map(|knob| (knob, design.get(knob).to_string()))
         .filter(|(_, degree)| degree != "1")
         .map(|(knob, degree)| format!("{}{degree}", short_label(knob)))
         .collect();
-    let on_what = subject(design);
-    if degrees.is_empty() { on_what } else { format!("{on_what} · {}", degrees.join(" ")) }
+    degrees.join(" ")
 }
 
 /// The same without how the model is cut: what designs that differ in it are all designs of.
@@ -70,7 +76,8 @@ pub fn document(title: &str) -> String {
 }
 
 /// The preset's model, or the shape of one that is another: `61-layer MoE of 256 experts`.
-fn model(design: &Design) -> String {
+#[must_use]
+pub fn model(design: &Design) -> String {
     let shape = &design.transformer;
     if *shape == design.preset.design().transformer {
         return design.preset.model_name().to_owned();

@@ -87,8 +87,18 @@ impl Expected {
     }
 }
 
+/// The range in which a metric is with 50 %: `28.5 to 31.5 %`; none where no errors are known.
+#[must_use]
+pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> {
+    match expected(plan, metric) {
+        Expected::Range(range) => Some(between(range.half, metric, metrics)),
+        Expected::AsPeakMemory | Expected::Exact | Expected::Derived => None,
+    }
+}
+
 /// A range of a metric's value.
-fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
+#[must_use]
+pub fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = match metrics.get(metric) {
         MetricValue::Number(value) => value,
         MetricValue::Flag(flag) => f64::from(u8::from(flag)),

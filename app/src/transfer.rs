@@ -112,7 +112,8 @@ pub fn rows(plan: &Plan, keep: Keep) -> Vec<Row> {
 
 fn row(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Row {
     let is_own = accelerator == plan.design().cluster.accelerator;
-    let design = if is_own { plan.design().clone() } else { moved(plan, accelerator, keep) };
+    let design =
+        if is_own { plan.design().clone() } else { moved(plan.design(), accelerator, keep) };
     let outcome = match plan.variant(&design) {
         Ok(plan) => {
             let estimate = estimate(&plan);
@@ -130,8 +131,8 @@ fn row(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Row {
 /// A design with another accelerator's machine: all that describes the machine is the
 /// accelerator's own, all else stays.
 #[must_use]
-pub fn moved(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Design {
-    let mut design = plan.design().clone();
+pub fn moved(own: &Design, accelerator: AcceleratorId, keep: Keep) -> Design {
+    let mut design = own.clone();
     for knob in OF_MACHINE {
         // Each of them can be left to the accelerator.
         let _ = design.set(knob, &Value::None);
@@ -143,7 +144,7 @@ pub fn moved(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Design {
         design.kernel.software = Software::Calibrated;
     }
     if keep == Keep::Peak
-        && let Some(count) = equal_peak(plan.design(), &design)
+        && let Some(count) = equal_peak(own, &design)
     {
         let _ = design.set(KnobId::num_devices, &Value::Integer(count));
     }

@@ -360,7 +360,7 @@ fn the_bubble_is_readable_at_any_width() {
     let plan = plan();
     let estimate = estimate(&plan);
     for width in WIDTHS {
-        let svg = charts::bubble_by_microbatches(&plan, &estimate, width);
+        let svg = charts::Bubbles::new(&plan, &estimate).chart(width);
         let texts = check(&svg);
         let now = plan.num_microbatches().to_string();
         assert!(has(&texts, &now), "the design's own number is on the axis: {texts:?}");
@@ -415,7 +415,7 @@ fn every_preset_is_readable() {
             check(&charts::memory_by_stage(&estimate, width));
             check(&charts::step_breakdown(&estimate, width));
             check(&charts::communication(&estimate, width));
-            check(&charts::bubble_by_microbatches(&plan, &estimate, width));
+            check(&charts::Bubbles::new(&plan, &estimate).chart(width));
         }
     }
 }
@@ -423,7 +423,7 @@ fn every_preset_is_readable() {
 #[test]
 fn the_bubble_shrinks_with_more_microbatches() {
     let plan = plan();
-    let table = charts::bubble_by_microbatches_table(&plan, &estimate(&plan));
+    let table = charts::Bubbles::new(&plan, &estimate(&plan)).table();
     let counts: Vec<u64> =
         table[1..].iter().map(|row| row[0].replace(',', "").parse().expect("a count")).collect();
     assert!(counts.len() >= 6 && counts.len() <= 24, "{counts:?}");
@@ -442,7 +442,7 @@ fn tables_have_as_many_cells_as_headers() {
         charts::memory_by_stage_table(&estimate),
         charts::step_breakdown_table(&estimate),
         charts::communication_table(&estimate),
-        charts::bubble_by_microbatches_table(&plan, &estimate),
+        charts::Bubbles::new(&plan, &estimate).table(),
     ] {
         assert!(table.len() > 1);
         assert!(table.iter().all(|row| row.len() == table[0].len()), "{table:?}");
@@ -459,7 +459,7 @@ fn the_same_numbers_give_the_same_bytes() {
             charts::memory_by_stage(&estimate, 640),
             charts::step_breakdown(&estimate, 640),
             charts::communication(&estimate, 640),
-            charts::bubble_by_microbatches(&plan, &estimate, 640),
+            charts::Bubbles::new(&plan, &estimate).chart(640),
         ]
     };
     assert_eq!(all(), all());
@@ -474,7 +474,7 @@ fn numbers_that_are_none_are_never_shown() {
         estimate.communication = with_communication(3, bad).communication;
         check(&charts::memory_by_stage(&estimate, 360));
         check(&charts::communication(&estimate, 360));
-        check(&charts::bubble_by_microbatches(&plan(), &estimate, 360));
+        check(&charts::Bubbles::new(&plan(), &estimate).chart(360));
         check(&charts::waterfall(&parts(bad, bad), 360));
         estimate.metrics.memory_limit = Bytes::new(bad);
         check(&charts::memory_by_stage(&estimate, 360));

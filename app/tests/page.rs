@@ -280,6 +280,8 @@ fn scripts_are_there_only_when_the_site_is_built() {
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),
         save: "/pkg/save.1.js".to_owned(),
+        find: "/pkg/find.1.js".to_owned(),
+        finder: "/pkg/finder.1.js".to_owned(),
         habits: "/pkg/habits.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),

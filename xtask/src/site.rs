@@ -88,12 +88,16 @@ impl Site {
             js: name("js")?,
             wasm: name("wasm")?,
             others: [
+                "search_wasm",
+                "search_js",
                 "studies_wasm",
                 "studies_js",
                 "worker",
                 "share",
                 "import",
                 "save",
+                "find",
+                "finder",
                 "habits",
                 "pages_wasm",
                 "pages_js",
@@ -122,6 +126,12 @@ impl Site {
     /// The module's file.
     pub(crate) fn wasm(&self) -> PathBuf {
         self.file(&self.wasm)
+    }
+
+    /// The glue and the module of the search for layouts.
+    pub(crate) fn search(&self) -> [PathBuf; 2] {
+        let [wasm, js, ..] = self.others.as_slice() else { return [self.js(), self.wasm()] };
+        [self.file(js), self.file(wasm)]
     }
 
     /// Fails when a module is too heavy to download.
@@ -158,10 +168,10 @@ impl Site {
 /// Builds the site; when nothing changed since the last time, only cargo is asked.
 pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site> {
     let modules = wasm::compile(workspace, quality)?;
-    let worker = fs::read_to_string(workspace.root.join("app/src/study/worker.js"))?;
     let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
+    let (worker, finder) = (script("study/worker.js")?, script("find/worker.js")?);
     let (share, import) = (script("share.js")?, script("import.js")?);
-    let save = script("save.js")?;
+    let (save, find) = (script("save.js")?, script("find.js")?);
     let mut habits = vec![("chinese", language::chinese(workspace)?)];
     for name in HABITS {
         let path = workspace.root.join(format!("app/src/habits/{name}.js"));
@@ -177,7 +187,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
     });
     let directory = workspace.site();
 
-    let mut written = vec![worker.as_str(), &share, &import, &save, &service_worker, &style];
+    let mut written = vec![worker.as_str(), &finder, &share, &import, &save, &find];
+    written.extend([service_worker.as_str(), &style]);
     written.extend(habits.iter().map(|(_, text)| text.as_str()));
     let stamp = stamp(workspace, quality, &modules, &written, &public)?;
     let stamp_file = workspace.target.join("site.stamp");
@@ -197,9 +208,10 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
         Ok(bound)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let scripts = [("share", share.as_str()), ("import", &import), ("save", &save)];
+    let scripts =
+        [("share", share.as_str()), ("import", &import), ("save", &save), ("find", &find)];
     let texts = files::Texts {
-        worker: &worker,
+        workers: &[("worker", worker.as_str()), ("finder", &finder)],
         scripts: &scripts,
         habits: &habits,
         service_worker: &service_worker,

@@ -145,7 +145,8 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     }
 }
 
-/// Compares every bit of 200 estimates between this machine and the shipped module.
+/// Compares every bit of 200 estimates, and the answers of searches, between this machine and the
+/// shipped modules.
 fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
     let cases = workspace.target.join("parity.json");
     // As `cargo test` builds them, so that nothing is compiled twice.
@@ -155,7 +156,8 @@ fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
     std::fs::write(&cases, command::output(&mut native)?)?;
     let mut compare = node.command("node")?;
     compare.arg(workspace.end2end().join("parity.mjs"));
-    command::run(compare.args([site.package(), site.js(), site.wasm(), cases]))
+    compare.args([site.package(), site.js(), site.wasm()]).args(site.search()).arg(cases);
+    command::run(&mut compare)
 }
 
 fn browser_tests(workspace: &Workspace, node: &Node) -> Result<()> {

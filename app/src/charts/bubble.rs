@@ -46,23 +46,47 @@ fn percent(ratio: f64) -> String {
     format::percent(ratio, 2).to_string()
 }
 
-/// Draws it.
-pub(super) fn draw(plan: &Plan, estimate: &Estimate, width: u32) -> String {
+/// The bubble of a design over the number of micro-batches, all else as in its plan.
+pub struct Bubbles {
+    points: Vec<Point>,
+    /// Micro-batches of the design itself.
+    current: u64,
+}
+
+impl Bubbles {
+    /// Evaluates the model for each of about a dozen numbers.
+    #[must_use]
+    pub fn new(plan: &Plan, estimate: &Estimate) -> Self {
+        Self { points: points(plan, estimate), current: plan.num_microbatches() }
+    }
+
+    /// Draws them.
+    #[must_use]
+    pub fn chart(&self, width: u32) -> String {
+        draw(&self.points, self.current, width)
+    }
+
+    /// The same numbers as rows, the header first.
+    #[must_use]
+    pub fn table(&self) -> Vec<Vec<String>> {
+        table(&self.points, self.current)
+    }
+}
+
+fn draw(points: &[Point], current: u64, width: u32) -> String {
     let width = drawn_width(width);
-    let points = points(plan, estimate);
-    let current = plan.num_microbatches();
     let legend = Legend::new(width, LINES.map(key).into());
     let most = points.iter().flat_map(|point| point.bubbles).fold(0.01_f64, f64::max);
     let y = Axis::linear(0.0, most * 100.0, 4, "Bubble, % of device time");
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
-    let x = x_axis(&points, current);
+    let x = x_axis(points, current);
     let frame =
         Frame { left: y.label_width() + TEXT_GAP, right: width - 2 * POINT.0, top, bottom, x, y };
-    svg(width, bottom + Frame::BELOW, &label(&points, current), &|canvas| {
+    svg(width, bottom + Frame::BELOW, &label(points, current), &|canvas| {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);
-        draw_current(canvas, &plot, &frame, &points, current, width);
+        draw_current(canvas, &plot, &frame, points, current, width);
         for (index, (ink, fill, words)) in LINES.into_iter().enumerate() {
             let path: Vec<_> = points
                 .iter()
@@ -91,11 +115,9 @@ pub(super) fn draw(plan: &Plan, estimate: &Estimate, width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(plan: &Plan, estimate: &Estimate) -> Vec<Vec<String>> {
+fn table(points: &[Point], current: u64) -> Vec<Vec<String>> {
     let header = ["Micro-batches", LINES[0].2, LINES[1].2, ""].map(String::from).to_vec();
-    let current = plan.num_microbatches();
-    let rows = points(plan, estimate).into_iter().map(|point| {
+    let rows = points.iter().map(|point| {
         let [closed_form, simulated] = point.bubbles.map(percent);
         let note = if point.num_microbatches == current { "this design" } else { "" };
         vec![whole(point.num_microbatches), closed_form, simulated, note.to_owned()]

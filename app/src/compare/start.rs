@@ -46,6 +46,7 @@ pub(super) fn empty(html: &mut String) {
          turn knobs, and pin again: up to four.</li>\
          <li>Press <kbd>c</kbd> to compare them here. The address holds the whole comparison; \
          nothing is stored on the server.</li>\
+         <li>Or let <a href=\"/find\">Find</a> propose layouts, and compare those.</li>\
          <li>Or begin with presets:</li></ol>",
     );
     html.push_str("<form class=\"compare-form\" method=\"get\" action=\"/compare\">");

@@ -15,6 +15,7 @@ function filter() {
   for (const section of document.querySelectorAll(".gallery-group")) {
     section.hidden = [...section.querySelectorAll("[data-words]")].every((card) => card.hidden);
   }
+  document.getElementById("gallery-none").hidden = found > 0;
   count.textContent = found === 1 ? "1 preset" : `${found} presets`;
   const query = input.value ? `?q=${encodeURIComponent(input.value)}` : "";
   history.replaceState(history.state, "", location.pathname + query);

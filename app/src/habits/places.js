@@ -20,6 +20,7 @@ const VIEWS = [
 /** Letters of pages, their names and their addresses. */
 const PAGES = [
   ["e", "Explore", "/"],
+  ["f", "Find", "/find"],
   ["p", "Presets", "/presets"],
   ["o", "Tour", "/tour"],
   ["w", "Sweep", "/sweep"],
@@ -120,6 +121,7 @@ export function actions() {
   return [
     ...found.filter(Boolean),
     ...fitting,
+    action("Find layouts", FINDS, "", findLayouts),
     action("Switch between dark and light", "theme colours", "t", page.switchTheme),
     action("Settings: language, units, theme", "chinese 中文 gb gib", "", openSettings),
     action("Print this page", "pdf paper", "", () => print()),
@@ -130,6 +132,17 @@ export function actions() {
       switchKeys,
     ),
   ];
+}
+
+/** What people call a search for layouts. */
+const FINDS =
+  "find best layout fastest safest simplest search optimize optimise optimizer auto tune solver " +
+  "plan parallelism strategy fewest devices largest batch longest sequence";
+
+/** The search for layouts, of the design at hand where there is one. */
+function findLayouts() {
+  const query = page.design();
+  location.href = query === undefined ? "/find" : `/find?${query}`;
 }
 
 /** The settings, which lead back to here. */

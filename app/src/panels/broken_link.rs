@@ -6,7 +6,7 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
-use crate::name;
+use crate::{find, name};
 
 /// Says what is wrong with a link.
 pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
@@ -37,7 +37,11 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
             <p>"Each part below is not understood. Nothing was guessed in its place."</p>
             <ul class="link-errors">{items}</ul>
             {rest}
-            <p><a class="button" href=first>"Open the first preset"</a></p>
+            <p>
+                <a class="button" href=first>"Open the first preset"</a>
+                " "
+                <a class="button" href=find::PATH>"Find a layout"</a>
+            </p>
         </main>
     }
 }

@@ -9,6 +9,7 @@ use crate::browser;
 use crate::compare;
 use crate::compare::tray::Tray;
 use crate::explorer::{Explorer, Shown};
+use crate::find;
 use crate::format;
 use crate::ladder;
 use crate::memory_state;
@@ -40,7 +41,7 @@ pub fn brand() -> impl IntoView {
 
 /// Links to the other pages.
 pub fn pages(current: Page) -> impl IntoView {
-    pages_with(Some(current), || sweep_page::PATH.to_owned())
+    pages_with(Some(current), String::new)
 }
 
 /// The header of a page that only the server knows and no module takes over, as text; `path` is
@@ -53,7 +54,7 @@ pub fn still(path: &str) -> String {
                  aria-label=\"Switch between dark and light\"";
     let html = Owner::new().with(|| {
         let icon = icon(Icon::Theme).to_html();
-        let left = view! { {brand()} {pages_with(None, || sweep_page::PATH.to_owned())} }.to_html();
+        let left = view! { {brand()} {pages_with(None, String::new)} }.to_html();
         let palette = palette_button().to_html();
         let settings = settings_link().to_html();
         format!(
@@ -64,11 +65,21 @@ pub fn still(path: &str) -> String {
     html.replace(&own, &format!("{own} aria-current=\"page\""))
 }
 
-fn pages_with(current: Option<Page>, sweep: impl Fn() -> String + Send + 'static) -> impl IntoView {
+/// Links to the other pages; `query` is the part behind the address that takes a design along.
+fn pages_with(
+    current: Option<Page>,
+    query: impl Fn() -> String + Clone + Send + 'static,
+) -> impl IntoView {
     let mark = move |page| (current == Some(page)).then_some("page");
+    let with_design = move |path| {
+        let query = query.clone();
+        move || format!("{path}{}", query())
+    };
+    let (find, sweep) = (with_design(find::PATH), with_design(sweep_page::PATH));
     view! {
         <nav class="pages" aria-label="Pages">
             <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
+            <a href=find>"Find"</a>
             <a href=PRESETS_PATH>"Presets"</a>
             <a href=TOUR_PATH>"Tour"</a>
             <a href=sweep aria-current=mark(Page::Sweep)>"Sweep"</a>
@@ -141,7 +152,7 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
         <header class="header">
             {brand()}
             {pages_with(Some(Page::Explorer), move || {
-                format!("{}?{}", sweep_page::PATH, explorer.with_design(link::encode))
+                format!("?{}", explorer.with_design(link::encode))
             })}
             <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
             <div class="actions" role="toolbar" aria-label="Design">

@@ -10,6 +10,7 @@ use super::{
 use crate::browser;
 use crate::compare::tray::Tray;
 use crate::explorer::{Explorer, Shown};
+use crate::find::bar::{Start, bar};
 use crate::stored;
 use crate::study::Study;
 
@@ -48,6 +49,7 @@ pub fn page(design: Design) -> impl IntoView {
                 <h1 class="visually-hidden">
                     {move || format!("Estimate of {}", explorer.title())}
                 </h1>
+                {bar(Start::at_hand(explorer))}
                 {stored::place()}
                 {cards::cards(explorer)}
                 <div class="verdict-box">

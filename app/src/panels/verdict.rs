@@ -6,6 +6,7 @@ use model::violation::{Nearest, Violation};
 
 use crate::bottleneck::bottleneck;
 use crate::explorer::{Explorer, Shown};
+use crate::find;
 use crate::format::{self, short_label, spelled};
 use crate::published::published;
 
@@ -68,6 +69,9 @@ fn broken_rules(explorer: Explorer) -> impl IntoView {
         <section class="verdict broken" aria-label="Broken rules">
             <p><strong>"This design can't run."</strong>" "{shown}</p>
             <ul>{rules}</ul>
+            <p>
+                <a href=move || explorer.with_design(find::address_of)>"Find layouts that can"</a>
+            </p>
         </section>
     }
 }

@@ -438,6 +438,12 @@ impl Data {
         format!("{}/{}/design/{index}", super::PATH, self.id)
     }
 
+    /// Where layouts are searched around a design.
+    #[must_use]
+    pub fn find_address(&self, index: u64) -> String {
+        format!("{}/{}/find/{index}", super::PATH, self.id)
+    }
+
     /// Where these designs are compared.
     #[must_use]
     pub fn comparison_address(&self, designs: &[u64]) -> String {

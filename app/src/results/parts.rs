@@ -16,6 +16,7 @@ pub use table::{csv, pins, table};
 use super::data::{Data, Dim, Standing};
 use super::select::Selection;
 use super::view::{End, MOST_PINS, Range, View};
+use crate::find;
 use crate::format;
 use crate::html::{element, escaped};
 use crate::sweep_page::PATH;
@@ -179,6 +180,9 @@ pub fn best(data: &Data) -> String {
                 let index = data.rows.index[row];
                 let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
                 element(&mut html, "a", &attributes, "Open in the explorer");
+                html.push(' ');
+                let attributes = format!("href=\"{}\"", escaped(&data.find_address(index)));
+                element(&mut html, "a", &attributes, "Find around it");
                 if !found.contains(&index) && found.len() < MOST_PINS {
                     found.push(index);
                 }
@@ -190,6 +194,11 @@ pub fn best(data: &Data) -> String {
                     (true, _) => "No design keeps everything",
                 };
                 element(&mut html, "p", "class=\"muted\"", text);
+                if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
+                    let link = escaped(&data.base);
+                    let attributes = format!("href=\"{}?{link}\"", find::PATH);
+                    element(&mut html, "a", &attributes, "Find layouts that fit");
+                }
             }
         }
         html.push_str("</article>");
@@ -376,6 +385,11 @@ pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
         escaped(&data.design_address(index))
     );
     element(&mut html, "a", &attributes, "Open in the explorer");
+    let attributes = format!(
+        "class=\"button\" id=\"find-current\" href=\"{}\"",
+        escaped(&data.find_address(index))
+    );
+    element(&mut html, "a", &attributes, "Find around it");
     let pinned = view.pins.contains(&index);
     let text = if pinned { "Unpin" } else { "Pin" };
     button(&mut html, "pin-current", "pin", &index.to_string(), "", text);

@@ -324,6 +324,18 @@ fn both_numbers_of_a_simulated_design_are_shown_and_what_fails_is_in_no_good_lis
 }
 
 #[test]
+fn a_sweep_leads_to_a_search_around_its_best_and_without_one_from_its_base() {
+    let data = simulated();
+    let best = parts::best(&data);
+    assert!(best.contains("/find/5\">Find around it</a>"), "{best}");
+    let base = "v=1&preset=glm-4.5".to_owned();
+    let counts = data::Counts { feasible: 0, ..data.counts };
+    let empty = Data { rows: data::Rows::default(), counts, base, ..small() };
+    let html = parts::best(&empty);
+    assert!(html.contains("href=\"/find?v=1&amp;preset=glm-4.5\">Find layouts that fit"), "{html}");
+}
+
+#[test]
 fn a_finished_sweep_without_a_design_offers_to_free_what_rules_out_most() {
     let freed = data::Freed {
         knobs: vec!["parallel.sequence_parallel".to_owned()],

@@ -2,12 +2,14 @@
 
 use super::Width;
 use super::figure::Figure;
+use crate::charts::Bubbles;
+use crate::format;
 use crate::numbers::Numbers;
-use crate::{charts, format};
 
 /// By the published formula and with real stage times.
 pub(super) fn html(numbers: &Numbers, width: Width) -> String {
     let Numbers { plan, estimate } = numbers;
+    let bubbles = Bubbles::new(plan, estimate);
     Figure {
         id: "bubble",
         title: "Bubble against micro-batches",
@@ -17,8 +19,8 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> String {
             format::percent(estimate.metrics.bubble_ratio_closed_form, 2),
             format::percent(estimate.metrics.bubble_ratio, 2),
         ),
-        chart: &width.chart(|width| charts::bubble_by_microbatches(plan, estimate, width)),
-        rows: &charts::bubble_by_microbatches_table(plan, estimate),
+        chart: &width.chart(|width| bubbles.chart(width)),
+        rows: &bubbles.table(),
     }
     .html("")
 }

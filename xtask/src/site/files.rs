@@ -44,8 +44,8 @@ pub(crate) fn read_tree(directory: &Path) -> Result<Vec<File>> {
 /// The files of the site that are written by hand, beside the public ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a> {
-    /// The script of the worker that makes studies.
-    pub(crate) worker: &'a str,
+    /// The scripts of the workers that use a module, with their names.
+    pub(crate) workers: &'a [(&'a str, &'a str)],
     /// The other scripts, with their names.
     pub(crate) scripts: &'a [(&'a str, &'a str)],
     /// The scripts of keys and palette by their names, each behind those that it imports.
@@ -88,13 +88,20 @@ pub(crate) fn assemble(
             write(&package.directory.join("snippets").join(snippet.path), &snippet.bytes)?;
         }
     }
-    let named = |key: &str| names[key].as_str().unwrap_or_default().to_owned();
-    let worker = texts
-        .worker
-        .replace("/pkg/studies.js", &named("studies_js"))
-        .replace("/pkg/studies_bg.wasm", &named("studies_wasm"));
-    let worker = package.add("worker", "js", worker.as_bytes())?;
-    names["worker"] = format!("/pkg/{worker}").into();
+    let files = ["studies", "search"].map(|module| {
+        [("js", ".js"), ("wasm", "_bg.wasm")].map(|(key, end)| {
+            let named = names[format!("{module}_{key}")].as_str().unwrap_or_default().to_owned();
+            (format!("/pkg/{module}{end}"), named)
+        })
+    });
+    for (name, worker) in texts.workers {
+        let mut worker = (*worker).to_owned();
+        for (placeholder, named) in files.iter().flatten() {
+            worker = worker.replace(placeholder, named);
+        }
+        let file = package.add(name, "js", worker.as_bytes())?;
+        names[*name] = format!("/pkg/{file}").into();
+    }
     for (name, script) in texts.scripts {
         let file = package.add(name, "js", script.as_bytes())?;
         names[*name] = format!("/pkg/{file}").into();

@@ -31,26 +31,28 @@ pub(crate) struct Parts {
     pub(crate) snippets: PathBuf,
 }
 
-/// What a module is of: the explorer, its studies, the pages beside it, those of sweeps, or review
-/// sessions.
+/// What a module is of: the explorer, its studies, the search for layouts, the pages beside it,
+/// those of sweeps, or review sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Module {
     Explorer,
     Studies,
+    Search,
     Pages,
     Sweeps,
     Reviews,
 }
 
 impl Module {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Explorer, Self::Studies, Self::Pages, Self::Sweeps, Self::Reviews];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Explorer, Self::Studies, Self::Search, Self::Pages, Self::Sweeps, Self::Reviews];
 
     /// The stem of its files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Explorer => "app",
             Self::Studies => "studies",
+            Self::Search => "search",
             Self::Pages => "pages",
             Self::Sweeps => "sweeps",
             Self::Reviews => "reviews",
@@ -62,6 +64,7 @@ impl Module {
         match self {
             Self::Explorer => ("module-explorer", "module_explorer"),
             Self::Studies => ("module-studies", "module_studies"),
+            Self::Search => ("module-search", "module_search"),
             Self::Pages => ("module-pages", "module_pages"),
             Self::Sweeps => ("module-sweeps", "module_sweeps"),
             Self::Reviews => ("module-reviews", "module_reviews"),

@@ -1,5 +1,5 @@
-//! What the worker calls that makes the explorer's studies. A panic says in its console where it
-//! happened.
+//! What the workers call that make the explorer's studies and search for layouts. A panic says in
+//! their console where it happened.
 
 #![cfg(target_family = "wasm")]
 

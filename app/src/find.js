@@ -1,0 +1,120 @@
+// Searches for layouts in a worker of the page, shows what it finds as it goes, and ends it when
+// it is told to. Keeps pins where the explorer finds them.
+//
+// The page is one of the server's (`/find`) that works without this script, too.
+
+const PINS = "moescape.pins";
+const LETTERS = ["a", "b", "c", "d"];
+
+const result = document.getElementById("find-result");
+const said = document.getElementById("find-said");
+
+/** The unit of memory that the visitor chose. */
+const unit = () => /(?:^|; )units=([^;]*)/.exec(document.cookie)?.[1] ?? "";
+
+/** Keeps a design among the pins; says what came of it. */
+function pin(link, name) {
+  let pins;
+  try {
+    pins = new URLSearchParams(localStorage.getItem(PINS) ?? "");
+  } catch {
+    return "This browser keeps nothing";
+  }
+  const known = LETTERS.find((letter) => pins.get(letter) === link);
+  if (known) return `Pinned already as ${known.toUpperCase()}`;
+  const free = LETTERS.find((letter) => !pins.get(letter));
+  if (!free) return `${LETTERS.length} designs are pinned: remove one first`;
+  pins.set(free, link);
+  pins.set(`${free}.name`, name);
+  try {
+    localStorage.setItem(PINS, pins.toString());
+  } catch {
+    return "This browser keeps nothing";
+  }
+  return `Pinned as ${free.toUpperCase()}`;
+}
+
+/** Shows what works only with this script. */
+function ready() {
+  for (const button of document.querySelectorAll("[data-pin]")) button.hidden = false;
+}
+
+/** Puts what is found in its place; what is open stays open, and the focus stays where it is. */
+function write(answer, html) {
+  const opened = new Map();
+  const key = (details, index) => `${details.closest("[data-goal]")?.dataset.goal ?? ""} ${index}`;
+  const each = (visit) => [...answer.querySelectorAll("details")].forEach(visit);
+  each((details, index) => opened.set(key(details, index), details.open));
+  const focused = answer.contains(document.activeElement) ? document.activeElement : undefined;
+  const place = focused && [...answer.querySelectorAll("a, button, summary")].indexOf(focused);
+  answer.innerHTML = html;
+  each((details, index) => (details.open = opened.get(key(details, index)) ?? details.open));
+  if (place !== undefined) answer.querySelectorAll("a, button, summary")[place]?.focus();
+  ready();
+}
+
+/** Begins the search of this page. */
+function search() {
+  const [answer, state] = ["find-answer", "find-state"].map((id) => document.getElementById(id));
+  const bar = state.querySelector("progress");
+  const words = state.querySelector("[data-words]");
+  const cancel = state.querySelector("button");
+  const worker = new Worker(result.dataset.worker, { type: "module", name: unit() });
+  let phase = "";
+  const end = (text) => {
+    worker.terminate();
+    result.removeAttribute("aria-busy");
+    result.dataset.state = "over";
+    if (document.activeElement === cancel) {
+      result.tabIndex = -1;
+      result.focus();
+    }
+    state.hidden = true;
+    said.textContent = text;
+  };
+  cancel.addEventListener("click", () => {
+    end("Cancelled: what was found by then stays");
+    document.getElementById("find-cancelled").hidden = false;
+  });
+  worker.addEventListener("message", ({ data: { progress, html, error } }) => {
+    if (error !== undefined) {
+      document.getElementById("find-failed").hidden = false;
+      return end("The search could not be run");
+    }
+    if (html !== undefined) write(answer, html);
+    if (progress.done) {
+      const title = answer.querySelector("h2")?.textContent ?? "";
+      return end(`Done: ${title}`);
+    }
+    bar.value = progress.share;
+    const count = progress.evaluated.toLocaleString("en-US");
+    words.replaceChildren(line(progress.phase), line(`${count} designs looked at`));
+    if (progress.phase !== phase) said.textContent = phase = progress.phase;
+  });
+  worker.addEventListener("error", () => {
+    document.getElementById("find-failed").hidden = false;
+    end("The search could not be run");
+  });
+  state.hidden = false;
+  result.setAttribute("aria-busy", "true");
+  result.dataset.state = "running";
+  worker.postMessage(result.dataset.query);
+}
+
+function line(text) {
+  const element = document.createElement("span");
+  element.textContent = text;
+  return element;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target instanceof Element ? event.target.closest("[data-pin]") : null;
+  if (!button) return;
+  const title = button.closest("article")?.querySelector("h3")?.textContent ?? "";
+  said.textContent = pin(button.dataset.pin, title);
+  button.textContent = said.textContent.startsWith("Pinned") ? "Pinned" : "Pin";
+  document.getElementById("find-pinned").textContent = said.textContent;
+});
+
+ready();
+if (result?.dataset.worker) search();
