@@ -8,7 +8,16 @@ import { findings } from "./looks";
 const CHINESE = { locale: "zh-CN" };
 
 /** Every page that can be opened without storing something. */
-const PAGES = ["/", "/presets", "/tour?step=3", "/sweep", "/compare", "/schedule", "/trust", "/find"];
+const PAGES = [
+  "/",
+  "/presets",
+  "/tour?step=3",
+  "/sweep",
+  "/compare",
+  "/schedule",
+  "/trust",
+  "/find",
+];
 
 /** Texts of a page with words of more than one letter, without what is no language. */
 async function english(page: Page): Promise<string[]> {

@@ -1,11 +1,11 @@
 //! The search for a layout: given a model, a machine and a batch, which design should run?
 //!
 //! A [`Query`] is a design and what must stay of it. [`Search`] frees the rest of its strategy:
-//! degrees of parallelism, micro-batch, schedule and overlaps, recomputation, swapping, sharding and
-//! layout. It goes from coarse to fine. Rules prune the grid of degrees in blocks; what can't fit
-//! with every way to free memory, or can't be as fast as what is found, is cut; closed forms refine
-//! what is left; near the front every design is simulated. Work is counted, never timed, so that a
-//! query has one [`Answer`], wherever it is computed and on however many threads.
+//! degrees of parallelism, micro-batch, schedule and overlaps, recomputation, swapping, sharding
+//! and layout. It goes from coarse to fine. Rules prune the grid of degrees in blocks; what can't
+//! fit with every way to free memory, or can't be as fast as what is found, is cut; closed forms
+//! refine what is left; near the front every design is simulated. Work is counted, never timed, so
+//! that a query has one [`Answer`], wherever it is computed and on however many threads.
 
 mod advice;
 mod fitting;

@@ -1,5 +1,5 @@
-//! Prints 200 designs with their estimates, and some searches with their answers, for the comparison
-//! with the shipped WASM modules.
+//! Prints 200 designs with their estimates, and some searches with their answers, for the
+//! comparison with the shipped WASM modules.
 //!
 //! Each design goes through its file and its link before it is estimated, so what is compared has
 //! been through JSON and through a link on this side; the numbers go through JSON once more on

@@ -1,5 +1,5 @@
-//! What would help: changes of the strategy, alone and together, what each loss of the step is worth,
-//! and what makes a design fit that doesn't.
+//! What would help: changes of the strategy, alone and together, what each loss of the step is
+//! worth, and what makes a design fit that doesn't.
 
 use std::fmt::Write as _;
 

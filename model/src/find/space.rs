@@ -23,6 +23,9 @@ const MAX_STAGES: u64 = 256;
 /// The most chunks of a stage that are looked at.
 const MAX_CHUNKS_PER_STAGE: u64 = 8;
 
+/// Values of a degree that are looked at, at most: of more, powers of two and three times these.
+const MAX_VALUES: usize = 16;
+
 /// The fewest tokens of a sequence that CP leaves a rank.
 const MIN_CP_TOKENS: u64 = 1_024;
 
@@ -161,10 +164,23 @@ impl Space {
         if self.is_free(knob) { free.collect() } else { Vec::from([own]) }
     }
 
+    /// The same of a degree of parallelism, thinned out where there are many.
+    fn degree(&self, knob: KnobId, own: u64, free: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut values = self.values(knob, own, free);
+        if values.len() > MAX_VALUES {
+            let is_round = |value: u64| {
+                value.is_power_of_two()
+                    || (value.is_multiple_of(3) && (value / 3).is_power_of_two())
+            };
+            values.retain(|value| is_round(*value) || *value == own);
+        }
+        values
+    }
+
     fn stages(&self) -> Vec<u64> {
         let most = layout::slots(&self.base).min(MAX_STAGES);
         let own = self.at_hand.parallel.pipeline_model_parallel_size;
-        self.values(KnobId::pipeline_model_parallel_size, own, self.divisors(most))
+        self.degree(KnobId::pipeline_model_parallel_size, own, self.divisors(most))
     }
 
     /// Divisors of the world size, up to a bound.
@@ -176,13 +192,13 @@ impl Space {
     /// Every set of degrees, legal or not.
     pub(super) fn degrees(&self) -> Vec<Degrees> {
         let (own, base) = (&self.at_hand.parallel, &self.base);
-        let tps = self.values(
+        let tps = self.degree(
             KnobId::tensor_model_parallel_size,
             own.tensor_model_parallel_size,
             self.divisors(MAX_TP),
         );
         let longest = (base.training.seq_length / MIN_CP_TOKENS).max(1);
-        let cps = self.values(
+        let cps = self.degree(
             KnobId::context_parallel_size,
             own.context_parallel_size,
             self.divisors(longest),
@@ -190,7 +206,7 @@ impl Space {
         let experts = base.transformer.num_moe_experts;
         let world = base.cluster.num_devices;
         let divides = |ep: &u64| experts.is_none_or(|experts| experts.is_multiple_of(*ep));
-        let eps = self.values(
+        let eps = self.degree(
             KnobId::expert_model_parallel_size,
             own.expert_model_parallel_size,
             (1..=experts.unwrap_or(1).min(world)).filter(divides),

@@ -79,7 +79,12 @@ method = ["1f1b", "interleaved", "1f1b_overlap", "zb_h1", "zb_v", "dualpipev"]
 micro_batch_size = [1, 2]
 [space.memory]
 recompute_granularity = ["none", "selective", "full"]
-recompute_modules = ["none", ["moe_act"], ["mla_up_proj", "moe_act"], ["mla_qkv", "layernorm", "moe_act"]]
+recompute_modules = [
+    "none",
+    ["moe_act"],
+    ["mla_up_proj", "moe_act"],
+    ["mla_qkv", "layernorm", "moe_act"],
+]
 swap_modules = ["none", ["activations"]]
 "#;
 
