@@ -197,6 +197,7 @@ mod tests {
             metrics: metrics(&near),
             design: near,
             misses: vec!["1.5 GiB of device memory".to_owned()],
+            tried_devices: true,
             fewest_devices: None,
         };
         let answer = Answer { designs: vec![], miss: Some(miss), ..answer(&query) };

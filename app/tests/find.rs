@@ -167,6 +167,7 @@ fn where_nothing_fits_the_nearest_miss_and_the_fewest_devices_lead_on() {
         metrics: metrics(&near),
         design: near.clone(),
         misses: vec!["12.5 GiB over the limit on stage 3".to_owned()],
+        tried_devices: true,
         fewest_devices: Some(8_192),
     };
     let answer = Answer { designs: vec![], miss: Some(miss.clone()), ..answer() };

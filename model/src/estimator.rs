@@ -67,7 +67,7 @@ const BY_SIZE: KnobSet = KnobSet::of(&[
 const MOST_SPANS: usize = 16;
 
 /// Layers that are kept: about 7 KiB each.
-const MOST_LAYERS: usize = 1_024;
+const MAX_LAYERS: usize = 1_024;
 
 /// Estimates designs one after the other.
 ///
@@ -250,7 +250,7 @@ fn kept_layers<'a>(
     known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
 ) -> &'a Loaded<Layers> {
     let key = LayerKey::of(plan);
-    if known.len() >= MOST_LAYERS && !known.contains_key(&key) {
+    if known.len() >= MAX_LAYERS && !known.contains_key(&key) {
         known.clear();
     }
     known.entry(key).or_insert_with(|| {

@@ -35,7 +35,6 @@ pub use advice::{Advice, Change, Loss, MAX_COMBINED, advice};
 pub use query::{Goal, Query, Question, Target};
 pub use strategy::STRATEGY;
 
-use naming::Naming;
 use search::{Simulated, Stage, Walk};
 use sizing::Sizing;
 
@@ -131,7 +130,8 @@ pub struct Recommendation {
 /// Designs that were ruled out together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuledOut {
-    /// A rule's name, `memory`, `slower_than_found` or `target`.
+    /// A rule's name, `memory`, `slower_than_found`, or `less_promising` where it wasn't looked at
+    /// closer.
     pub reason: String,
     /// How many combinations of degrees, micro-batch, chunks and schedule.
     pub designs: u64,
@@ -146,6 +146,8 @@ pub struct Miss {
     pub metrics: Metrics,
     /// What it misses and by how much, in lines for people.
     pub misses: Vec<String>,
+    /// Whether more devices were tried: for the layout of a machine, once all else is done.
+    pub tried_devices: bool,
     /// The fewest devices of the same kind on which some design does; none within the bound.
     pub fewest_devices: Option<u64>,
 }
@@ -180,7 +182,8 @@ pub struct Search {
     /// The size that is looked for, before the layout is.
     sizing: Option<Sizing>,
     walk: Walk,
-    naming: Option<Naming>,
+    /// The designs with a name so far, in the order of [`Goal::ALL`].
+    named: Vec<Simulated>,
     at_hand: Option<Metrics>,
     stage: SearchStage,
     share: f64,
@@ -208,18 +211,21 @@ impl Search {
     /// # Errors
     /// What no layout can mend: rules that read no knob that is freed.
     pub fn new(query: Query) -> Result<Self, Vec<Violation>> {
-        let walk = Walk::new(&query);
-        let fixed = unmendable(&walk);
+        let mut walk = Walk::new(&query);
+        let fixed = unmendable(&query, &walk);
         if !fixed.is_empty() {
             return Err(fixed);
         }
         let at_hand = Simulated::new(&mut Estimator::new(), &query.design);
         let sizing = Sizing::new(&query);
+        // What is at hand is never answered with less.
+        let candidate = at_hand.as_ref().filter(|it| walk.reaches(&it.metrics));
+        walk.found.extend(candidate.filter(|_| sizing.is_none()).cloned());
         let stage = if sizing.is_some() { SearchStage::Sizing } else { SearchStage::Walking };
         Ok(Self {
             sizing,
             walk,
-            naming: None,
+            named: Vec::new(),
             at_hand: at_hand.map(|it| it.metrics),
             stage,
             share: 0.0,
@@ -250,8 +256,12 @@ impl Search {
                 }
             }
             SearchStage::Naming => {
-                self.naming = Naming::new(&mut self.walk, pool);
-                self.stage = SearchStage::Done;
+                let next = naming::next(&mut self.walk, pool, &self.named);
+                let is_over = next.is_none();
+                self.named.extend(next);
+                if is_over || self.named.len() == Goal::ALL.len() {
+                    self.stage = SearchStage::Done;
+                }
             }
             SearchStage::Growing => {
                 if let Some(sizing) = &mut self.sizing
@@ -334,8 +344,8 @@ impl Search {
             miss: self.miss(),
             at_hand: self.at_hand,
             size: self.size,
-            for_more: match &self.naming {
-                Some(naming) => reason::for_more(&self.walk, &naming.fastest),
+            for_more: match self.named.first() {
+                Some(fastest) => reason::for_more(&self.walk, fastest),
                 None => Vec::new(),
             },
             ruled_out,
@@ -348,7 +358,7 @@ impl Search {
     /// The named designs and others; before they are named the fastest so far.
     fn recommendations(&self) -> Vec<Recommendation> {
         let walk = &self.walk;
-        let found = self.naming.as_ref().map(|it| &it.fastest).or(walk.found.first());
+        let found = self.named.first().or(walk.found.first());
         let Some(fastest) = found else { return Vec::new() };
         let degrees = |it: &Simulated| search::degrees(&it.design);
         let second = walk.found.iter().find(|it| degrees(it) != degrees(fastest));
@@ -361,15 +371,15 @@ impl Search {
                 .map_or_else(Vec::new, |goal| reason::why(goal, one, fastest, second, at_hand)),
             binds: reason::binds(walk, one),
             margin: spare(&one.metrics),
-            behind: 1.0 - one.metrics.tokens_per_second / fastest.metrics.tokens_per_second,
+            behind: (1.0 - one.metrics.tokens_per_second / fastest.metrics.tokens_per_second)
+                .max(0.0),
         };
-        let mut designs: Vec<Recommendation> = match &self.naming {
-            Some(naming) => {
-                let named = naming.named();
-                named.iter().map(|(goal, one)| recommend(Some(*goal), one)).collect()
-            }
-            None => Vec::from([recommend(Some(Goal::Fastest), fastest)]),
-        };
+        let named = Goal::ALL.into_iter().zip(&self.named);
+        let mut designs: Vec<Recommendation> =
+            named.map(|(goal, one)| recommend(Some(goal), one)).collect();
+        if designs.is_empty() {
+            designs.push(recommend(Some(Goal::Fastest), fastest));
+        }
         let goal = Some(self.query.goal);
         rank::sort(&mut designs, |it| [f64::from(u8::from(it.label != goal)), 0.0]);
         let mut known: Vec<[u64; 6]> =
@@ -396,16 +406,26 @@ impl Search {
             design: nearest.design.clone(),
             metrics: nearest.metrics,
             misses: reason::misses(&self.walk, &self.query.targets, &nearest.metrics),
+            tried_devices: self.stage == SearchStage::Done
+                && self.query.question == Question::Layout,
             fewest_devices: self.fewest_devices,
         })
     }
 }
 
-/// Rules that a design breaks whatever its layout.
-fn unmendable(walk: &Walk) -> Vec<Violation> {
+/// Rules that a design breaks whatever its layout, and whatever the size that is asked for.
+fn unmendable(query: &Query, walk: &Walk) -> Vec<Violation> {
+    let free = match query.question {
+        Question::Layout => walk.space.free,
+        Question::FewestDevices => walk.space.free.and(&[KnobId::num_devices]),
+        Question::LargestBatch => walk.space.free.and(&[KnobId::global_batch_size]),
+        Question::LongestSequence => {
+            walk.space.free.and(&[KnobId::seq_length, KnobId::global_batch_size])
+        }
+    };
     let is_fixed = |violation: &Violation| {
         let rule = rules::rules().iter().find(|rule| rule.name == violation.rule);
-        rule.is_some_and(|rule| !rule.reads.meets(&walk.space.free))
+        rule.is_some_and(|rule| !rule.reads.meets(&free))
     };
     rules::violations(&walk.space.base).into_iter().filter(is_fixed).collect()
 }

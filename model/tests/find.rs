@@ -88,6 +88,8 @@ fn check(query: &Query, answer: &Answer) {
             }
         }
     }
+    let ruled_out: u64 = answer.ruled_out.iter().map(|it| it.designs).sum();
+    assert!(ruled_out <= answer.space, "{ruled_out} of {}", answer.space);
     if answer.designs.is_empty() {
         return;
     }
@@ -335,6 +337,40 @@ fn advice_is_legal_fits_and_gains_with_every_further_change() {
     }
 }
 
+#[test]
+fn a_schedule_without_a_closed_form_can_be_kept() {
+    let mut base = on("llama-3-8b", "h100-sxm-80gb", "8", "64");
+    base.set_text(KnobId::method, "v_half").unwrap();
+    let query = Query { keep: KnobSet::of(&[KnobId::method]), ..Query::new(base) };
+    let answer = find(query.clone(), &OneThread).unwrap();
+    check(&query, &answer);
+    assert!(!answer.designs.is_empty());
+}
+
+#[test]
+fn a_bound_on_the_memory_steers_the_search_and_its_nearest_miss() {
+    let base = on("llama-3-8b", "h100-sxm-80gb", "8", "64");
+    let bytes = |bytes| Vec::from([Target::AtMost(MetricId::memory_peak_bytes, bytes)]);
+    let query = Query { targets: bytes(4e10), ..Query::new(base.clone()) };
+    let answer = find(query.clone(), &OneThread).unwrap();
+    check(&query, &answer);
+    assert!(!answer.designs.is_empty());
+    let query = Query { targets: bytes(1e9), ..Query::new(base.clone()) };
+    let nearest = find(query, &OneThread).unwrap().miss.unwrap();
+    let least = (fullest_share(&base) * nearest.metrics.memory_limit.get()).min(4e10);
+    assert!(nearest.metrics.memory_peak.get() <= least * 1.001, "{least}");
+}
+
+#[test]
+fn a_size_that_no_layout_mends_is_asked_for_all_the_same() {
+    let base = on("llama-3-8b", "h100-sxm-80gb", "12", "64");
+    assert!(Search::new(Query::new(base.clone())).is_err(), "12 devices fill no nodes of 8");
+    let query = Query { question: Question::FewestDevices, ..Query::new(base) };
+    let answer = find(query.clone(), &OneThread).unwrap();
+    check(&query, &answer);
+    assert!(answer.size.is_some());
+}
+
 fn presets() -> Vec<&'static Preset> {
     Preset::all().filter(|preset| preset.refused.is_none()).collect()
 }
@@ -354,6 +390,12 @@ proptest! {
         goal in 0..3_usize,
         keep in prop::collection::vec(0..STRATEGY.iter().count(), 0..4),
         layers in 1..24_u64,
+        question in 0..8_usize,
+        target in prop::sample::select(vec![
+            "spare>=0.1", "mfu>=0.2", "step_time_seconds<=4", "memory_peak_bytes<=3e10",
+        ]),
+        asks_more in any::<bool>(),
+        own in prop::sample::select(vec!["1f1b", "interleaved", "v_half", "zb_v", "dualpipev"]),
     ) {
         let mut design = on(presets()[preset].id, accelerator, "8", "8");
         design.cluster.num_devices = devices;
@@ -364,9 +406,13 @@ proptest! {
         design.transformer.moe_layer_freq = model::design::LayerFreq::Every(1);
         let strategy: Vec<KnobId> = STRATEGY.iter().collect();
         let kept: Vec<KnobId> = keep.iter().map(|place| strategy[*place]).collect();
+        design.set_text(KnobId::method, own).unwrap();
         let query = Query {
             goal: Goal::ALL[goal],
             keep: KnobSet::of(&kept),
+            question: *Question::ALL.get(question).unwrap_or(&Question::Layout),
+            targets: Vec::from_iter(asks_more.then(|| Target::parse(target).unwrap())),
+            any_schedule: asks_more,
             ..Query::new(design)
         };
         if let Ok(answer) = find(query.clone(), &OneThread) {

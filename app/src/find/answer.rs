@@ -126,13 +126,16 @@ fn missed(html: &mut String, query: &Query, miss: &Miss) {
     element(html, "span", "", "Open in the explorer");
     html.push_str("</a></p>");
     let words = match miss.fewest_devices {
+        _ if !miss.tried_devices => String::new(),
         Some(devices) => format!(
             "{} of this kind are the fewest on which some layout does.",
             counted(devices, "device", "devices"),
         ),
         None => "No number of devices that was looked at lets a layout do.".to_owned(),
     };
-    element(html, "p", "class=\"muted\"", &words);
+    if !words.is_empty() {
+        element(html, "p", "class=\"muted\"", &words);
+    }
     html.push_str("</section>");
 }
 
@@ -173,7 +176,7 @@ fn why_out(reason: &str) -> String {
     match reason {
         "memory" => "Can't fit, whatever is recomputed or swapped".to_owned(),
         "slower_than_found" => "Can't be as fast as what is found".to_owned(),
-        "target" => "Can't reach a target".to_owned(),
+        "less_promising" => "Not looked at closer, as others promise more".to_owned(),
         rule => reason_text(rule),
     }
 }

@@ -3,7 +3,7 @@
 use model::choice::{Choice, RecomputeGranularity};
 use model::design::KnobId;
 use model::file::Tree;
-use model::find::{MIN_SPARE, Query, Target};
+use model::find::{Query, Target};
 use model::knob::Value;
 use model::metric::MetricId;
 use model::units::Bytes;
@@ -48,11 +48,7 @@ pub fn spec(query: &Query) -> Tree {
 fn room(query: &Query) -> String {
     let cluster = &query.design.cluster;
     let usable = cluster.hbm_usable_gib.unwrap_or(cluster.accelerator.row().hbm_usable_gib);
-    let spare = query.targets.iter().fold(MIN_SPARE, |most, target| match target {
-        Target::Spare(share) => most.max(*share),
-        Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) => most,
-    });
-    let bytes = Bytes::gib(usable * (1.0 - spare)).get();
+    let bytes = Bytes::gib(usable * (1.0 - query.spare())).get();
     format!("memory_peak_bytes <= {bytes:.0}")
 }
 

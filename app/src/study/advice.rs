@@ -20,7 +20,7 @@ use crate::numbers::Numbers;
 const MOST: usize = 3;
 
 /// So many losses of the step are told.
-const MOST_LOSSES: usize = 4;
+const MAX_LOSSES: usize = 4;
 
 /// The changes as links.
 pub(super) fn html(numbers: &Numbers, _: Width) -> String {
@@ -67,7 +67,7 @@ fn losses(html: &mut String, numbers: &Numbers, losses: &[Loss]) {
         return;
     }
     html.push_str("<ul class=\"losses\">");
-    for loss in losses.iter().take(MOST_LOSSES) {
+    for loss in losses.iter().take(MAX_LOSSES) {
         let _ = write!(
             html,
             "<li><b>{}</b> <span>{} % of the step: worth up to {} pt</span>",

@@ -81,6 +81,12 @@ pub(super) fn pressure(metrics: &Metrics) -> f64 {
     if metrics.fits || device > 1.0 { device } else { 1.0 + device }
 }
 
+/// Whether a design doesn't fit although the device holds it: what it parks is more than the host
+/// has room for.
+fn overflows_host(metrics: &Metrics) -> bool {
+    !metrics.fits && metrics.memory_peak <= metrics.memory_limit
+}
+
 /// The savers of a space.
 pub(super) fn savers(space: &Space) -> Vec<Saver> {
     let mut savers = Vec::new();
@@ -177,7 +183,7 @@ impl<'a> Fitting<'a> {
             let Some(alone) = self.closed(estimator, design) else { continue };
             let freed = from.metrics.memory_peak.get() - alone.metrics.memory_peak.get();
             let cost = alone.metrics.step_time.get() - from.metrics.step_time.get();
-            if freed > 0.0 {
+            if freed > 0.0 && !overflows_host(&alone.metrics) {
                 ranked.push((cost.max(0.0) / freed, *saver));
             }
         }
@@ -191,7 +197,8 @@ impl<'a> Fitting<'a> {
             let mut design = best.design.clone();
             saver.apply(&mut design);
             let Some(more) = self.closed(estimator, design) else { continue };
-            if more.metrics.memory_peak < best.metrics.memory_peak {
+            let frees = more.metrics.memory_peak < best.metrics.memory_peak;
+            if frees && !overflows_host(&more.metrics) {
                 best = more;
                 taken.push(saver);
             }
@@ -291,7 +298,22 @@ impl<'a> Fitting<'a> {
                 | Saver::Offload(_) => {}
             }
         }
-        self.closed(estimator, design)
+        let least = self.closed(estimator, design.clone());
+        let offloads = design.parallel.pipeline_model_parallel_size == 1
+            && self.savers.contains(&Saver::Offload(4))
+            && least.as_ref().is_none_or(|least| pressure(&least.metrics) > 1.0);
+        if !offloads {
+            return least;
+        }
+        Saver::Offload(4).apply(&mut design);
+        let parked = self.closed(estimator, design);
+        match (least, parked) {
+            (Some(least), Some(parked)) => {
+                let parks = pressure(&parked.metrics) < pressure(&least.metrics);
+                Some(if parks { parked } else { least })
+            }
+            (least, parked) => least.or(parked),
+        }
     }
 }
 

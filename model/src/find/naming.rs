@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::fitting::{Closed, Room};
 use super::search::{Simulated, Walk, degrees};
 use super::strategy::OVERLAPS;
-use super::{Goal, Pool, STRATEGY, spare, tuning};
+use super::{Pool, STRATEGY, spare, tuning};
 use crate::choice::Timing;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::Metrics;
@@ -74,50 +74,37 @@ pub(super) fn complexity(design: &Design) -> usize {
     STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
 }
 
-/// The designs with a name.
-#[derive(Clone, Debug)]
-pub(super) struct Naming {
-    pub(super) fastest: Simulated,
-    pub(super) safest: Simulated,
-    pub(super) simplest: Simulated,
-}
-
-impl Naming {
-    /// Names designs of what a walk has found; none where nothing fits.
-    ///
-    /// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps`.
-    /// Simplest: within 10 %, with the fewest knobs that aren't neutral, of equals the fastest.
-    /// Small steps go on from the best of both kinds that the walk met.
-    pub(super) fn new(walk: &mut Walk, pool: &impl Pool) -> Option<Self> {
-        let first = walk.found.first()?.clone();
-        let fastest = tidied(walk, first);
-        let speed = fastest.metrics.tokens_per_second;
-        let safest = safest(walk, pool, &fastest, speed * (1.0 - SAFEST));
-        let simplest = simplest(walk, pool, &fastest, speed * (1.0 - SIMPLEST));
-        Some(Self { fastest, safest, simplest })
-    }
-
-    pub(super) fn named(&self) -> [(Goal, &Simulated); 3] {
-        [
-            (Goal::Fastest, &self.fastest),
-            (Goal::Safest, &self.safest),
-            (Goal::Simplest, &self.simplest),
-        ]
+/// The next design with a name of what a walk has found, in the order of [`super::Goal::ALL`]; none
+/// where nothing fits, or all have one.
+///
+/// Safest: within 5 % of the fastest, with the most `memory to spare - 0.01 x overlaps`. Simplest:
+/// within 10 %, with the fewest knobs that aren't neutral, of equals the fastest. Small steps go on
+/// from the best of both kinds that the walk met.
+pub(super) fn next(walk: &mut Walk, pool: &impl Pool, named: &[Simulated]) -> Option<Simulated> {
+    let within =
+        |fastest: &Simulated, share: f64| fastest.metrics.tokens_per_second * (1.0 - share);
+    match named {
+        [] => {
+            let first = walk.found.first()?.clone();
+            Some(tidied(walk, pool, first))
+        }
+        [fastest] => Some(safest(walk, pool, fastest, within(fastest, SAFEST))),
+        [fastest, _] => Some(simplest(walk, pool, fastest, within(fastest, SIMPLEST))),
+        _ => None,
     }
 }
 
 /// The same without knobs that bring nothing.
-fn tidied(walk: &mut Walk, mut best: Simulated) -> Simulated {
-    let mut estimator = Estimator::new();
+fn tidied(walk: &mut Walk, pool: &impl Pool, mut best: Simulated) -> Simulated {
     let mut least = best.metrics.tokens_per_second * (1.0 - IDLE);
     loop {
         let steps = plainer(walk, &best.design);
-        let tidier = steps.into_iter().find_map(|design| {
-            walk.simulated += 1;
-            let one = Simulated::new(&mut estimator, &design)?;
-            let is_as_fast = one.metrics.tokens_per_second >= least;
-            (is_as_fast && walk.reaches(&one.metrics)).then_some(one)
-        });
+        walk.simulated += steps.len() as u64;
+        let seen = pool.map(&steps, Simulated::new);
+        let tidier = seen
+            .into_iter()
+            .flatten()
+            .find(|one| one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics));
         let Some(tidier) = tidier else { return best };
         least = least.max(tidier.metrics.tokens_per_second * (1.0 - IDLE));
         best = tidier;
@@ -246,7 +233,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
         walk.simulated += 1;
         let Some(one) = Simulated::new(&mut estimator, &closed.design) else { continue };
         if one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics) {
-            best = tidied_within(walk, one, least);
+            best = tidied_within(walk, pool, one, least);
         }
     }
     let others = walk.found.iter().filter(|it| it.metrics.tokens_per_second >= least);
@@ -257,21 +244,15 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
 }
 
 /// The same by simulation, as long as it stays within this speed.
-fn tidied_within(walk: &mut Walk, mut best: Simulated, least: f64) -> Simulated {
-    let mut estimator = Estimator::new();
+fn tidied_within(walk: &mut Walk, pool: &impl Pool, mut best: Simulated, least: f64) -> Simulated {
     loop {
-        let mut next: Option<Simulated> = None;
-        for design in plainer(walk, &best.design) {
-            walk.simulated += 1;
-            let Some(one) = Simulated::new(&mut estimator, &design) else { continue };
-            if one.metrics.tokens_per_second < least || !walk.reaches(&one.metrics) {
-                continue;
-            }
-            let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
-            if next.as_ref().is_none_or(|next| key(&one) < key(next)) {
-                next = Some(one);
-            }
-        }
+        let steps = plainer(walk, &best.design);
+        walk.simulated += steps.len() as u64;
+        let seen = pool.map(&steps, Simulated::new).into_iter().flatten();
+        let kept =
+            seen.filter(|one| one.metrics.tokens_per_second >= least && walk.reaches(&one.metrics));
+        let key = |it: &Simulated| (complexity(&it.design), -it.metrics.tokens_per_second);
+        let next = kept.reduce(|one, other| if key(&other) < key(&one) { other } else { one });
         match next {
             Some(next) => best = next,
             None => return best,

@@ -9,6 +9,7 @@ use crate::choice::{Choice, Method, ShardingStrategy};
 use crate::design::{Design, KnobSet};
 use crate::estimate::Metrics;
 use crate::metric::MetricId;
+use crate::units::Bytes;
 
 /// What the first design of an answer is best at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,6 +119,17 @@ impl Target {
         }
     }
 
+    /// How far a design with these metrics is from it, as a share of it; zero where it is reached.
+    pub(super) fn shortfall(&self, metrics: &Metrics) -> f64 {
+        let short = match *self {
+            Self::AtLeast(metric, least) => 1.0 - number(metrics, metric) / least.max(1e-300),
+            Self::AtMost(metric, most) => number(metrics, metric) / most.max(1e-300) - 1.0,
+            Self::Spare(least) => least - spare(metrics),
+            Self::Devices(_) => 0.0,
+        };
+        short.max(0.0)
+    }
+
     /// Whether a design with these metrics on so many devices reaches it.
     #[must_use]
     pub fn is_reached(&self, metrics: &Metrics, devices: u64) -> bool {
@@ -185,6 +197,21 @@ impl Query {
         let all = ShardingStrategy::ALL.iter().copied();
         all.filter(|it| *it == own || self.any_schedule || strategy::can_shard(&self.design, *it))
             .collect()
+    }
+
+    /// The share of the memory that has to stay free: [`super::MIN_SPARE`], and more where a target
+    /// asks for it.
+    #[must_use]
+    pub fn spare(&self) -> f64 {
+        let cluster = &self.design.cluster;
+        let usable = cluster.hbm_usable_gib.unwrap_or(cluster.accelerator.row().hbm_usable_gib);
+        self.targets.iter().fold(super::MIN_SPARE, |most, target| match *target {
+            Target::Spare(share) => most.max(share),
+            Target::AtMost(MetricId::memory_peak_bytes, bytes) => {
+                most.max(1.0 - bytes / Bytes::gib(usable).get())
+            }
+            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) => most,
+        })
     }
 
     /// What a question needs to have an answer and lacks, in a line for people.

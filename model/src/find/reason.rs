@@ -49,6 +49,7 @@ pub(super) fn why(
             }
             if let Some(second) = second {
                 let gap = 1.0 - second.metrics.tokens_per_second / one.metrics.tokens_per_second;
+                let gap = gap.max(0.0);
                 lines.push(format!(
                     "The next with other degrees ({}) is {} slower",
                     degrees(&second.design),

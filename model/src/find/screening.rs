@@ -63,12 +63,10 @@ pub(super) fn screened(
             continue;
         }
         let place = Place { degrees, micro_batch: *micro_batch };
-        let plainest = match space.legal_variants(place, &variants, 1) {
-            Ok(legal) => legal[0],
-            Err(rule) => {
-                seen.ruled_out.push((rule, each));
-                continue;
-            }
+        let (legal, broken) = space.legal_variants(place, &variants, 1);
+        let Some(plainest) = legal.first().copied() else {
+            seen.ruled_out.extend(broken);
+            continue;
         };
         let light = fitting.closed(estimator, space.design(place, plainest));
         let Some(light) = light else { continue };
@@ -84,7 +82,7 @@ pub(super) fn screened(
 
 /// How much more memory the plainest schedule may need, with everything saved, than the one that
 /// needs least.
-const LEAST_SLACK: f64 = 1.1;
+const SLACK_OF_LEAST: f64 = 1.1;
 
 /// The share of exposed communication that pairs and hierarchy usually hide.
 const HIDDEN: f64 = 0.7;
@@ -119,7 +117,7 @@ impl Screened {
             place,
             bound: speed(shortest),
             promise: speed(likely),
-            least: least / (room.0 * LEAST_SLACK),
+            least: least / (room.0 * SLACK_OF_LEAST),
         }
     }
 }
@@ -144,24 +142,21 @@ pub(super) fn expanded(
     let mut fitting = Fitting::new(space, savers);
     let mut all =
         Expanded { closed: Vec::new(), unfitting: Vec::new(), ruled_out: Vec::new(), evaluated: 0 };
-    let legal = match space.legal_variants(place, &variants, usize::MAX) {
-        Ok(legal) => legal,
-        Err(rule) => {
-            all.ruled_out.push((rule, variants.len() as u64));
-            return all;
-        }
-    };
-    let illegal = variants.len() - legal.len();
-    all.ruled_out.push(("schedule_runs_these_virtual_stages", illegal as u64));
+    let (legal, broken) = space.legal_variants(place, &variants, usize::MAX);
+    all.ruled_out.extend(broken);
     let light = |variant: &Variant| fitting.closed(estimator, space.design(place, *variant));
     let mut lights: Vec<Closed> = legal.iter().filter_map(light).collect();
     let speed = |closed: &Closed| closed.metrics.tokens_per_second;
     rank::sort(&mut lights, |it| [-speed(it), 0.0]);
     let mut least = threshold;
-    let (mut slower, mut unfit) = (0, 0);
+    let (mut slower, mut unfit, mut left) = (0, 0, 0);
     for light in &lights {
-        if speed(light) <= least || all.closed.len() >= MAX_FITTED {
+        if speed(light) <= least {
             slower += 1;
+            continue;
+        }
+        if all.closed.len() >= MAX_FITTED {
+            left += 1;
             continue;
         }
         let fitted = fitting.fit(estimator, light, room);
@@ -177,6 +172,7 @@ pub(super) fn expanded(
     }
     all.ruled_out.push(("slower_than_found", slower));
     all.ruled_out.push(("memory", unfit));
+    all.ruled_out.push(("less_promising", left));
     rank::sort(&mut all.closed, |it| [-speed(it), 0.0]);
     all.closed.truncate(MAX_ALIKE);
     all.evaluated = fitting.evaluated;

@@ -9,14 +9,14 @@ use super::rank;
 use super::screening::{MAX_ALIKE, SLACK, Screened, expanded, screened};
 use super::space::{Degrees, Place, Space};
 use super::tuning;
-use super::{MIN_SPARE, Phase, Pool, Query, Target, number, spare};
+use super::{Phase, Pool, Query, Target, number, spare};
 use crate::choice::Timing;
 use crate::design::Design;
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
 
 /// Degrees that are screened at once.
-const SCREENED_AT_ONCE: usize = 512;
+const SCREENED_AT_ONCE: usize = 256;
 
 /// Places that are expanded at once.
 const EXPANDED_AT_ONCE: usize = 48;
@@ -110,14 +110,10 @@ pub(super) struct Walk {
 impl Walk {
     pub(super) fn new(query: &Query) -> Self {
         let space = Space::laid_out(query);
-        let asked = query.targets.iter().fold(MIN_SPARE, |most, target| match target {
-            Target::Spare(share) => most.max(*share),
-            Target::AtLeast(..) | Target::AtMost(..) | Target::Devices(_) => most,
-        });
-        let degrees = space.degrees();
-        Self {
+        let (degrees, indivisible) = space.degrees(space.micro_batches().len());
+        let mut walk = Self {
             savers: savers(&space),
-            room: Room(1.0 - asked),
+            room: Room(1.0 - query.spare()),
             targets: query.targets.clone(),
             only_asks: false,
             stage: Stage::Screen,
@@ -133,7 +129,12 @@ impl Walk {
             evaluated: 0,
             simulated: 0,
             space,
+        };
+        for (rule, designs) in indivisible {
+            walk.combinations += designs;
+            walk.rule_out(rule, designs);
         }
+        walk
     }
 
     /// What it is at.
@@ -219,13 +220,14 @@ impl Walk {
         let seen = pool.map(&places, |estimator, place| {
             expanded(space, savers, room, threshold, estimator, *place)
         });
-        let cut: Vec<u64> = batch
-            .iter()
-            .filter(|one| !hopeful(one))
-            .map(|one| space.variants(one.place.degrees.pp).len() as u64)
-            .collect();
+        let mut cut = [0, 0];
+        for one in batch.iter().filter(|one| !hopeful(one)) {
+            let designs = space.variants(one.place.degrees.pp).len() as u64;
+            cut[usize::from(one.least > 1.0)] += designs;
+        }
         self.next = end;
-        self.rule_out("slower_than_found", cut.iter().sum());
+        self.rule_out("slower_than_found", cut[0]);
+        self.rule_out("memory", cut[1]);
         for one in seen {
             self.evaluated += one.evaluated;
             for (reason, designs) in one.ruled_out {
@@ -242,8 +244,14 @@ impl Walk {
             let left = self.screened[self.next.min(self.screened.len())..].to_vec();
             for one in left {
                 let designs = self.space.variants(one.place.degrees.pp).len() as u64;
-                let slower = one.least <= 1.0;
-                self.rule_out(if slower { "slower_than_found" } else { "memory" }, designs);
+                let reason = if one.least > 1.0 {
+                    "memory"
+                } else if one.bound <= self.threshold() {
+                    "slower_than_found"
+                } else {
+                    "less_promising"
+                };
+                self.rule_out(reason, designs);
             }
             self.stage = Stage::Refine(0);
             if self.closed.is_empty() && !self.only_asks {
@@ -265,7 +273,7 @@ impl Walk {
         let seen = pool.map(&places, |estimator, one| {
             let mut fitting = Fitting::new(space, savers);
             let variants = space.variants(one.place.degrees.pp);
-            let legal = space.legal_variants(one.place, &variants, 1).ok()?;
+            let (legal, _) = space.legal_variants(one.place, &variants, 1);
             let light = space.design(one.place, *legal.first()?);
             let light = fitting.closed(estimator, light)?;
             Some((fitting.fit(estimator, &light, room), fitting.evaluated))
@@ -439,7 +447,13 @@ impl Walk {
         rank::sort(&mut self.found, |it| [-speed(it), complexity(&it.design) as f64]);
         self.found.dedup();
         let room = self.room;
-        rank::sort(&mut self.missed, |it| rank_of(&it.metrics, room));
+        let targets = &self.targets;
+        rank::sort(&mut self.missed, |it| {
+            let [late, rank] = rank_of(&it.metrics, room);
+            let short = targets.iter().map(|target| target.shortfall(&it.metrics)).sum();
+            // Of what fits, what is nearest to the targets; of the rest, to fitting.
+            if late > 0.0 { [late, rank] } else { [late, short] }
+        });
         self.missed.dedup();
         self.missed.truncate(64);
         debug_assert!(self.found.iter().all(|it| spare(&it.metrics) >= 0.0), "what fits has room");

@@ -30,6 +30,8 @@ pub(super) struct Sizing {
     next: Vec<u64>,
     /// The smallest of those from the first on that doesn't work, going down.
     largest: Option<u64>,
+    /// A size that isn't enough.
+    least: u64,
     /// Sizes between, descending, where they are halved.
     between: Vec<u64>,
     /// Whether the sizes double, or are those between two of that.
@@ -63,7 +65,8 @@ impl Sizing {
     /// The fewest devices beyond those of a query on which something fits.
     pub(super) fn more_devices(query: &Query) -> Self {
         let now = query.design.cluster.num_devices;
-        Self::of(query, KnobId::num_devices, device_steps(query, now + 1))
+        let steps = device_steps(query, now + 1);
+        Self { least: now, ..Self::of(query, KnobId::num_devices, steps) }
     }
 
     fn of(query: &Query, knob: KnobId, mut next: Vec<u64>) -> Self {
@@ -73,6 +76,7 @@ impl Sizing {
             knob,
             next,
             largest: None,
+            least: 0,
             between: Vec::new(),
             doubles: true,
             works: None,
@@ -133,7 +137,8 @@ impl Sizing {
                 self.next.clear();
                 if self.doubles {
                     self.doubles = false;
-                    self.next = self.between(size / 2, size);
+                    // Half of it didn't work, or is what there is already.
+                    self.next = self.between((size / 2).max(self.least), size);
                     self.next.reverse();
                     if self.bisects() {
                         self.between = core::mem::take(&mut self.next);
@@ -220,8 +225,9 @@ fn device_steps(query: &Query, from: u64) -> Vec<u64> {
         steps.push(count);
         count *= 2;
     }
-    if bound > node && bound.is_multiple_of(node) {
-        steps.push(bound);
+    // The bound itself, in whole nodes.
+    if bound > node {
+        steps.push(bound / node * node);
     }
     steps.retain(|count| *count >= from && *count <= bound);
     steps.dedup();

@@ -24,13 +24,19 @@ const MAX_STAGES: u64 = 256;
 const MAX_CHUNKS_PER_STAGE: u64 = 8;
 
 /// Values of a degree that are looked at, at most: of more, powers of two and three times these.
-const MAX_VALUES: usize = 16;
+const MAX_VALUES: usize = 32;
 
 /// The fewest tokens of a sequence that CP leaves a rank.
 const MIN_CP_TOKENS: u64 = 1_024;
 
 /// The most sequences of a micro-batch that are looked at.
 const MAX_MICRO_BATCH: u64 = 256;
+
+/// The rule that TP x PP x CP divides the world.
+const WORLD_RULE: &str = "world_size_is_a_multiple_of_tp_pp_cp";
+
+/// The rule that EP x ETP x PP does.
+const EXPERT_RULE: &str = "expert_grid_divides_the_world";
 
 /// Degrees of parallelism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +147,10 @@ impl Space {
     /// The plan of some legal design of the space.
     fn any_plan(&self) -> Option<Plan> {
         let sizes = self.micro_batches();
-        self.degrees().into_iter().find_map(|degrees| {
+        self.degrees(1).0.into_iter().find_map(|degrees| {
             let place = Place { degrees, micro_batch: *sizes.first()? };
             let variants = self.variants(degrees.pp);
-            let legal = self.legal_variants(place, &variants, 1).ok()?;
+            let (legal, _) = self.legal_variants(place, &variants, 1);
             Plan::new(&self.design(place, *legal.first()?)).ok()
         })
     }
@@ -189,8 +195,9 @@ impl Space {
         (1..=most.min(world)).filter(move |number| world.is_multiple_of(*number))
     }
 
-    /// Every set of degrees, legal or not.
-    pub(super) fn degrees(&self) -> Vec<Degrees> {
+    /// Every set of degrees that divides the world; and how many combinations don't, with each of
+    /// so many micro-batches, by the rule that they break.
+    pub(super) fn degrees(&self, micro_batches: usize) -> (Vec<Degrees>, Vec<(&'static str, u64)>) {
         let (own, base) = (&self.at_hand.parallel, &self.base);
         let tps = self.degree(
             KnobId::tensor_model_parallel_size,
@@ -211,32 +218,34 @@ impl Space {
             own.expert_model_parallel_size,
             (1..=experts.unwrap_or(1).min(world)).filter(divides),
         );
-        let mut all = Vec::new();
+        let (mut all, mut dense, mut sparse) = (Vec::new(), 0, 0);
         for pp in self.stages() {
+            let each = (self.variants(pp).len() * micro_batches) as u64;
             for tp in &tps {
-                let mut etps = Vec::from([1]);
-                if experts.is_some() && *tp > 1 {
-                    etps.push(*tp);
-                }
+                let etps: &[u64] = if experts.is_some() && *tp > 1 { &[1, *tp] } else { &[1] };
                 let etps = self.values(
                     KnobId::expert_tensor_parallel_size,
                     own.expert_tensor_parallel_size,
-                    etps.into_iter(),
+                    etps.iter().copied(),
                 );
                 for cp in &cps {
-                    for ep in &eps {
-                        all.extend(etps.iter().map(|etp| Degrees {
-                            tp: *tp,
-                            pp,
-                            cp: *cp,
-                            ep: *ep,
-                            etp: *etp,
-                        }));
+                    if !world.is_multiple_of(tp * pp * cp) {
+                        dense += each * (eps.len() * etps.len()) as u64;
+                        continue;
+                    }
+                    for (ep, etp) in
+                        eps.iter().flat_map(|ep| etps.iter().map(move |etp| (*ep, *etp)))
+                    {
+                        if world.is_multiple_of(ep * etp * pp) {
+                            all.push(Degrees { tp: *tp, pp, cp: *cp, ep, etp });
+                        } else {
+                            sparse += each;
+                        }
                     }
                 }
             }
         }
-        all
+        (all, Vec::from([(WORLD_RULE, dense), (EXPERT_RULE, sparse)]))
     }
 
     /// Sizes of a micro-batch, ascending.
@@ -408,37 +417,33 @@ impl Space {
         }
     }
 
-    /// The variants that are legal at a place, and where there are none the rule that they break.
+    /// The variants that are legal at a place, up to so many, and of the others that were looked
+    /// at the rules that they break.
     pub(super) fn legal_variants(
         &self,
         place: Place,
         variants: &[Variant],
         most: usize,
-    ) -> Result<Vec<Variant>, &'static str> {
+    ) -> (Vec<Variant>, Vec<(&'static str, u64)>) {
         let mut design = self.base.clone();
-        let mut broken = "experts_are_spread";
         let all = KnobSet::of(KnobId::ALL);
-        let mut legal = Vec::new();
-        for variant in variants {
-            let spreads = place.degrees.ep > 1;
-            if !spreads && (variant.hierarchical || variant.pairs) {
-                continue;
-            }
+        let (mut legal, mut broken) = (Vec::new(), Vec::new());
+        for (variant, left) in variants.iter().zip((1..=variants.len() as u64).rev()) {
             self.place(&mut design, place, *variant);
             match rules::first_broken(&design, &all) {
                 None => legal.push(*variant),
+                Some(rule) if rule.reads.meets(&OF_VARIANTS) => broken.push((rule.name, 1)),
                 Some(rule) => {
-                    broken = rule.name;
-                    if !rule.reads.meets(&OF_VARIANTS) {
-                        break;
-                    }
+                    // No other variant mends it.
+                    broken.push((rule.name, left));
+                    break;
                 }
             }
             if legal.len() >= most {
                 break;
             }
         }
-        if legal.is_empty() { Err(broken) } else { Ok(legal) }
+        (legal, broken)
     }
 
     /// Whether the framework shares out these states, for a design of the space.
@@ -472,7 +477,9 @@ const OF_VARIANTS: KnobSet = KnobSet::of(&[
 /// The design with every freed knob at its neutral value, timed by closed forms.
 fn neutral(design: &Design, free: &KnobSet) -> Design {
     let mut base = design.clone();
-    base.schedule.timing = Timing::ClosedForm;
+    let has_formula = !matches!(design.schedule.method, Method::VHalf | Method::VMin);
+    let closed = has_formula || free.has(KnobId::method);
+    base.schedule.timing = if closed { Timing::ClosedForm } else { Timing::Simulated };
     let plain = Design::neutral(design.preset);
     for knob in free.iter() {
         // Neutral values are in bounds.
@@ -504,4 +511,16 @@ const TOGETHER: &[KnobSet] = &[
 fn freed(keep: &KnobSet) -> KnobSet {
     let groups = TOGETHER.iter().filter(|group| group.meets(keep));
     groups.fold(STRATEGY.without(keep), |free, group| free.without(group))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_divide_the_world_is_told_by_rules_that_there_are() {
+        for name in [WORLD_RULE, EXPERT_RULE] {
+            assert!(rules::rules().iter().any(|rule| rule.name == name), "{name}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::stage::{Parts, PerAxis};
 use super::LayerHops;
 
 /// Pairs that are kept, about half a KiB each.
-const MOST_PAIRS: usize = 16_384;
+const MAX_PAIRS: usize = 16_384;
 
 /// What compute waits for in pairs of single layers, of plans that differ in nothing but what a
 /// [`PairKey`] tells apart.
@@ -101,7 +101,7 @@ impl LayerPairs {
         if !plan.form().runs_pairs {
             return find();
         }
-        if self.known.len() >= MOST_PAIRS {
+        if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
         let key = PairKey::of(plan, parts, is_moe);

@@ -10,7 +10,8 @@ use once_cell::race::OnceBox;
 
 use super::effect::{Effect, Inputs, presets};
 
-/// Effects that are kept, at most: a sweep over everything that they read has fewer.
+/// Effects that are kept, at most, as long as the program runs; of more, each is worked out where
+/// it is asked for.
 const MAX_KNOWN: usize = 4_096;
 
 /// Places that are looked at before an effect is worked out and not kept.

@@ -208,6 +208,7 @@ fn nothing_fits(at_hand: &Design, miss: &Miss) -> String {
     text += &changes(at_hand, &miss.design);
     text += &format!("  link /?{}\n", link::encode(&miss.design));
     text + &match miss.fewest_devices {
+        _ if !miss.tried_devices => String::new(),
         Some(devices) => format!("  the fewest devices that do: {}\n", format::whole(devices)),
         None => "  no larger number of these devices does, as far as was looked\n".to_owned(),
     }
