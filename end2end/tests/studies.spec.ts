@@ -20,6 +20,8 @@ test("a chart is drawn for the width that it has", async ({ visit }) => {
   const chart = page.locator("#memory .chart > svg");
   const wide = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
   await page.setViewportSize({ width: 390, height: 844 });
+  // Below the fold it waits until it is looked at.
+  await chart.scrollIntoViewIfNeeded();
   await expect(async () => {
     const narrow = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
     expect(narrow).toBeLessThan(wide);

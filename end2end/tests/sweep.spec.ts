@@ -100,7 +100,8 @@ test("a sweep is built around a design, started, and watched to its end", async 
   await expect(page.getByText("Finished")).toBeVisible({ timeout: 30_000 });
   await expect(page.locator(".sweep-best").first()).toContainText("%");
   await expect.poll(() => isDrawn(page, "scatter-base")).toBe(true);
-  await page.locator(".sweep-best").first().getByRole("link").click();
+  const best = page.locator(".sweep-best").first();
+  await best.getByRole("link", { name: "Open in the explorer" }).click();
   // What is opened is what was shown: the best are simulated.
   await expect(page).toHaveURL(/\/\?v=1&preset=pangu-ultra-moe-6k(@2)?(?!.*closed_form)/);
   await expect(page.getByRole("article", { name: "MFU", exact: true })).toBeVisible();
