@@ -97,8 +97,7 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
 }
 
 /// A range of a metric's value.
-#[must_use]
-pub fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
+fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
     let value = match metrics.get(metric) {
         MetricValue::Number(value) => value,
         MetricValue::Flag(flag) => f64::from(u8::from(flag)),

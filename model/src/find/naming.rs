@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::fitting::{Closed, Room};
 use super::search::{Simulated, Walk, degrees};
-use super::strategy::OVERLAPS;
+use super::strategy::{OVERLAPS, RECOMPUTATION};
 use super::{Pool, STRATEGY, spare, tuning};
 use crate::choice::Timing;
 use crate::design::{Design, KnobId, KnobSet};
@@ -32,12 +32,7 @@ const MAX_ROUNDS: usize = 8;
 
 /// Knobs that go back to their neutral values together.
 const TOGETHER: &[KnobSet] = &[
-    KnobSet::of(&[
-        KnobId::recompute_granularity,
-        KnobId::recompute_method,
-        KnobId::recompute_num_layers,
-        KnobId::recompute_modules,
-    ]),
+    RECOMPUTATION,
     KnobSet::of(&[KnobId::overlap_moe_expert_parallel_comm, KnobId::delay_wgrad_compute]),
     KnobSet::of(&[KnobId::overlap_grad_reduce, KnobId::overlap_param_gather]),
     KnobSet::of(&[

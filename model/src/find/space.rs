@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::Query;
-use super::strategy::{STRATEGY, can_shard, has_overlap, methods};
+use super::strategy::{RECOMPUTATION, STRATEGY, can_shard, has_overlap, methods};
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
 use crate::design::{Design, KnobId, KnobSet, Layout};
 use crate::knob::Value;
@@ -401,17 +401,13 @@ impl Space {
 
     /// Takes back what saves memory in a design.
     pub(super) fn save_nothing(&self, design: &mut Design) {
-        let savers = [
-            KnobId::recompute_granularity,
-            KnobId::recompute_method,
-            KnobId::recompute_num_layers,
-            KnobId::recompute_modules,
+        let savers = RECOMPUTATION.and(&[
             KnobId::moe_zero_memory,
             KnobId::swap_modules,
             KnobId::cpu_offloading_num_layers,
             KnobId::data_parallel_sharding_strategy,
-        ];
-        for knob in savers {
+        ]);
+        for knob in savers.iter() {
             // The base's own values are in bounds.
             let _ = design.set(knob, &self.base.get(knob));
         }
@@ -497,15 +493,8 @@ fn neutral(design: &Design, free: &KnobSet) -> Design {
 }
 
 /// Knobs that say one thing together: who keeps one keeps all.
-const TOGETHER: &[KnobSet] = &[
-    KnobSet::of(&[
-        KnobId::recompute_granularity,
-        KnobId::recompute_method,
-        KnobId::recompute_num_layers,
-        KnobId::recompute_modules,
-    ]),
-    KnobSet::of(&[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers]),
-];
+const TOGETHER: &[KnobSet] =
+    &[RECOMPUTATION, KnobSet::of(&[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers])];
 
 /// The knobs that are freed where these are kept.
 fn freed(keep: &KnobSet) -> KnobSet {

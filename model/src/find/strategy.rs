@@ -40,6 +40,14 @@ pub const STRATEGY: KnobSet = KnobSet::of(&[
     KnobId::cpu_offloading_num_layers,
 ]);
 
+/// Knobs that say together what is computed again.
+pub(super) const RECOMPUTATION: KnobSet = KnobSet::of(&[
+    KnobId::recompute_granularity,
+    KnobId::recompute_method,
+    KnobId::recompute_num_layers,
+    KnobId::recompute_modules,
+]);
+
 /// Knobs of a strategy that hide one thing behind another: what they promise must hold.
 pub(super) const OVERLAPS: &[KnobId] = &[
     KnobId::delay_wgrad_compute,

@@ -1,7 +1,7 @@
 //! What a search found, for people: named designs beside each other, the others below.
 
 use app::found::{differences, label};
-use app::range::{Expected, between, expected};
+use app::range::half;
 use app::{format, name};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
@@ -105,8 +105,8 @@ fn beside(query: &Query, answer: &Answer) -> String {
     for id in METRICS {
         let value = |metrics: &Metrics| format::metric(id, metrics.get(id)).to_string();
         rows.push(row(id.metric().label, &|column| Some(value(column.metrics?))));
-        let half = |column: &Column<'_>| half(column.plan.as_ref()?, id, column.metrics?);
-        rows.push(row("  with 50 %", &half));
+        let range = |column: &Column<'_>| half(column.plan.as_ref()?, id, column.metrics?);
+        rows.push(row("  with 50 %", &range));
     }
     rows.push(row("Memory to spare", &|column| Some(free(column.metrics?))));
     rows.push(row("Slower than the fastest", &|column| column.behind.map(share)));
@@ -122,14 +122,6 @@ fn beside(query: &Query, answer: &Answer) -> String {
     let mut align = vec![Align::Right; columns.len() + 1];
     align[0] = Align::Left;
     table(&align, &rows)
-}
-
-/// The range that holds a metric with 50 %.
-fn half(plan: &Plan, id: MetricId, metrics: &Metrics) -> Option<String> {
-    match expected(plan, id) {
-        Expected::Range(range) => Some(between(range.half, id, metrics)),
-        Expected::AsPeakMemory | Expected::Exact | Expected::Derived => None,
-    }
 }
 
 /// The share of the memory that is free.
