@@ -8,7 +8,7 @@ import type { Download, Page } from "@playwright/test";
 import { expect, gotoHydrated, test } from "./helper";
 import { expectReadable, looks } from "./looks";
 
-const MODELS = "../server/interchange/tests/models";
+const MODELS = "../crates/interchange/tests/models";
 const DESIGN = "/?v=1&preset=deepseek-v3&training.micro_batch_size=2";
 
 /** Drops a file on the part of the page that a selector names. */
@@ -93,7 +93,7 @@ mistaken("a text is pasted, mended and compared", async ({ page }) => {
   await expect(page.getByText("line 1: --num-layers")).toBeVisible();
   const box = page.getByLabel("Or its text");
   await expect(box).toHaveValue(script);
-  await box.fill(readFileSync("../server/interchange/tests/scripts/kimi_k2_a3.sh", "utf8"));
+  await box.fill(readFileSync("../crates/interchange/tests/scripts/kimi_k2_a3.sh", "utf8"));
   await page.getByRole("button", { name: "Import" }).click();
   await expect(page.getByRole("heading", { name: "Imported" })).toBeFocused();
   await page.getByLabel("Compare with").selectOption({ label: "DeepSeek-V3 671B" });

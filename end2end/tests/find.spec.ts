@@ -13,7 +13,7 @@ const SMALL = "/find?v=1&preset=qwen3-30b-a3b";
 /** One that is searched for seconds. */
 const LARGE = "/find?v=1&preset=pangu-ultra-moe-6k%402";
 
-const CONFIG = "../server/interchange/tests/models/qwen3-235b-a22b.json";
+const CONFIG = "../crates/interchange/tests/models/qwen3-235b-a22b.json";
 
 /** Waits until a search has ended. */
 async function done(page: Page): Promise<void> {

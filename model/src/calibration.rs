@@ -3,7 +3,7 @@
 //!
 //! Few, named, one set for each family of accelerators, with the levels of its parts, and one for
 //! each framework; no row, model or source has its own. Levels are of measured kernels
-//! (`server/validation/kernels`), the rest is of runs. Inside a step none exceeds the best measured
+//! (`crates/validation/kernels`), the rest is of runs. Inside a step none exceeds the best measured
 //! rate of the accelerator's row.
 
 #![allow(clippy::approx_constant, reason = "a fitted number may come near a known one")]

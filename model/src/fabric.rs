@@ -4,7 +4,7 @@
 //! scatter, an exchange) or both (an all-reduce). Bytes are nccl-tests' `size`.
 //!
 //! The constants of NVLink are fitted by `cargo xtask calibrate --collectives` on one half of the
-//! measured tables of ai-dynamo/aiconfigurator (`server/validation/kernels`), and checked on the
+//! measured tables of ai-dynamo/aiconfigurator (`crates/validation/kernels`), and checked on the
 //! other half.
 
 mod experts;

@@ -212,7 +212,7 @@ const COLUMNS: &[(&str, &str)] = &[
 
 #[test]
 fn every_column_of_a_file_of_runs_is_explained() {
-    let file = read("server/validation/runs/published_runs.csv");
+    let file = read("crates/validation/runs/published_runs.csv");
     let header: Vec<&str> = file.lines().next().unwrap().split(',').collect();
     let known: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
     assert_eq!(known, header);

@@ -1,6 +1,6 @@
 //! Measured times of single kernels beside what the model predicts for them in a burst.
 //!
-//! The tables stand in `server/validation/kernels`, with where they come from. Shapes are cut in
+//! The tables stand in `crates/validation/kernels`, with where they come from. Shapes are cut in
 //! two halves by a hash of their sizes: one to fit the levels of `model::calibration` on, one to
 //! hold them to.
 
