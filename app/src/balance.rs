@@ -9,7 +9,7 @@ use crate::format;
 use crate::memory_state;
 
 /// A layout with less than this to win isn't worth a change, as a share of the mean stage or step.
-const LEAST_GAIN: f64 = 5e-4;
+const MIN_GAIN: f64 = 5e-4;
 
 /// How balanced a pipeline is.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,13 +68,13 @@ impl Other {
     #[must_use]
     pub fn helps(&self) -> bool {
         let gain = 1.0 - self.after.step_time / self.before.step_time;
-        gain > LEAST_GAIN && (self.after.fits || !self.before.fits)
+        gain > MIN_GAIN && (self.after.fits || !self.before.fits)
     }
 
     /// Is its longest stage nearer to the mean?
     #[must_use]
     pub fn balances(&self) -> bool {
-        self.proposal.current - self.proposal.overflow > LEAST_GAIN
+        self.proposal.current - self.proposal.overflow > MIN_GAIN
     }
 
     /// What it does to step time and memory: `step 25.9 s → 25.1 s (−3.1 %), 46.4 GiB, fits`.

@@ -7,7 +7,7 @@ use crate::format;
 use crate::memory_view::moment;
 
 /// Losses below this share of the step aren't worth a word.
-const LEAST_SHARE: f64 = 0.005;
+const MIN_SHARE: f64 = 0.005;
 
 /// A verdict in two words and the sentences that bear it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn fuller(left: &StageEstimate, right: &StageEstimate) -> std::cmp::Ordering {
 }
 
 fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
-    let least = estimate.metrics.step_time * LEAST_SHARE;
+    let least = estimate.metrics.step_time * MIN_SHARE;
     let losses = estimate
         .step
         .parts()

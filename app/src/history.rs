@@ -5,7 +5,7 @@ use model::design::{Design, KnobId};
 use crate::format::{short_label, spelled};
 
 /// So many entries are kept; older ones are forgotten.
-const LONGEST: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// A step that can be taken back or again.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +51,7 @@ impl History {
     pub fn record(&mut self, label: String, before: Design) {
         self.open = None;
         self.future.clear();
-        if self.past.len() == LONGEST {
+        if self.past.len() == MAX_ENTRIES {
             self.past.remove(0);
             self.forgotten += 1;
         }
@@ -301,11 +301,11 @@ mod tests {
             assert_eq!(desk.history.design_at(place, &desk.design), Some(design), "{place}");
         }
         assert_eq!(desk.history.design_at(4, &desk.design), None);
-        for index in 0..LONGEST as u64 {
+        for index in 0..MAX_ENTRIES as u64 {
             desk.set(PP, 1 + index % 2);
             desk.close();
         }
-        assert_eq!(desk.history.place(), LONGEST + 2);
+        assert_eq!(desk.history.place(), MAX_ENTRIES + 2);
         assert_eq!(desk.history.design_at(1, &desk.design), None);
         assert!(desk.history.design_at(2, &desk.design).is_some());
     }
@@ -384,11 +384,11 @@ mod tests {
     #[test]
     fn only_so_many_entries_are_kept() {
         let mut desk = Desk::new();
-        for index in 0..LONGEST as u64 + 10 {
+        for index in 0..MAX_ENTRIES as u64 + 10 {
             desk.set(PP, 1 + index % 2);
             desk.close();
         }
         let undone = (0..).take_while(|_| desk.undo()).count();
-        assert!(undone <= LONGEST);
+        assert!(undone <= MAX_ENTRIES);
     }
 }

@@ -5,7 +5,7 @@
 // dropped leads there. A file on the panel for traces of expert loads stays a trace.
 
 /** Bytes that the server reads of a file; the form says how many where it is on the page. */
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 
 const form = () => document.querySelector("form.import-form");
 const root = document.documentElement;
@@ -56,9 +56,9 @@ function take(files) {
   const [file] = files;
   if (!file) return;
   const here = form();
-  if (file.size > MOST_BYTES) {
+  if (file.size > MAX_BYTES) {
     if (!here) location.href = "/import?large";
-    else say(`${file.name} has ${size(file.size)}; at most ${size(MOST_BYTES)} are read.`);
+    else say(`${file.name} has ${size(file.size)}; at most ${size(MAX_BYTES)} are read.`);
     return;
   }
   if (here) {
@@ -88,7 +88,7 @@ function ready() {
   here.addEventListener("submit", (event) => {
     event.preventDefault();
     const [file] = here.elements.file.files;
-    if (file && file.size > MOST_BYTES) take(here.elements.file.files);
+    if (file && file.size > MAX_BYTES) take(here.elements.file.files);
     else void send(file?.name ?? "the text");
   });
 }

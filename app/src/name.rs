@@ -9,10 +9,10 @@ use model::design::{Design, KnobId};
 use crate::format::{self, short_label, spelled};
 
 /// Knobs that are named; further ones are counted.
-const MOST_KNOBS: usize = 3;
+const MAX_KNOBS: usize = 3;
 
 /// Characters of a value above which only its knob is named.
-const LONGEST_VALUE: usize = 16;
+const MAX_VALUE_LEN: usize = 16;
 
 /// The degrees in a title, with their axis words: all that aren't 1.
 const DEGREES: [KnobId; 6] = [
@@ -108,15 +108,15 @@ pub fn changes(design: &Design) -> String {
     let changed = design.changed();
     let mut words: Vec<String> = changed
         .iter()
-        .take(MOST_KNOBS)
+        .take(MAX_KNOBS)
         .map(|knob| {
             let value = spelled(&design.get(*knob));
-            let is_short = value.chars().count() <= LONGEST_VALUE;
+            let is_short = value.chars().count() <= MAX_VALUE_LEN;
             let value = if is_short { &value } else { "changed" };
             format!("{} {value}", short_label(*knob))
         })
         .collect();
-    match changed.len().saturating_sub(MOST_KNOBS) {
+    match changed.len().saturating_sub(MAX_KNOBS) {
         0 if words.is_empty() => return "unchanged".to_owned(),
         0 => {}
         more => words.push(format!("{} more", format::whole(more as u64))),

@@ -64,7 +64,7 @@ const BY_SIZE: KnobSet = KnobSet::of(&[
 ]);
 
 /// Spans of the same layers that are kept.
-const MOST_SPANS: usize = 16;
+const MAX_SPANS: usize = 16;
 
 /// Layers that are kept: about 7 KiB each.
 const MAX_LAYERS: usize = 1_024;
@@ -233,7 +233,7 @@ fn kept_spans<'a>(
     match place {
         Some(place) => known[place..].rotate_left(1),
         None => {
-            if known.len() >= MOST_SPANS {
+            if known.len() >= MAX_SPANS {
                 known.remove(0);
             }
             let layers = kept_layers(plan, layers);

@@ -78,9 +78,9 @@ impl How {
     /// The formula with these values, as text, put in: `2 x (3 + 4)`; none for what is given.
     #[must_use]
     pub fn substituted(self, values: &[String]) -> Option<String> {
-        const MOST: usize = 6;
+        const MAX_SYMBOLS: usize = 6;
         let (first, rest) = values.split_first()?;
-        if values.len() > MOST && self != Self::Given {
+        if values.len() > MAX_SYMBOLS && self != Self::Given {
             return Some(alloc::format!("{} of {} terms", self.name(), values.len()));
         }
         let divided = |by: &[String]| match by {

@@ -28,7 +28,7 @@ pub const SCHEMA: u64 = 1;
 pub const PROVENANCE: &str = "provenance";
 
 /// Errors after which the rest of a file isn't read.
-const MOST_ERRORS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// How much of a design a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn read(tree: &Tree) -> Result<Design, Vec<KnobError>> {
         } else if !matches!(key.as_str(), "schema" | "preset" | PROVENANCE) {
             reader.section(key, value);
         }
-        if reader.errors.len() >= MOST_ERRORS {
+        if reader.errors.len() >= MAX_ERRORS {
             let detail = String::from("there are more errors than are listed here");
             reader.errors.push(file_error("too_many_errors", "", detail, None));
             break;
@@ -141,7 +141,7 @@ impl Reader {
             return;
         };
         for (key, value) in knobs {
-            if self.errors.len() >= MOST_ERRORS {
+            if self.errors.len() >= MAX_ERRORS {
                 return;
             }
             let outcome = find(section, key).and_then(|id| {

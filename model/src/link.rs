@@ -21,10 +21,10 @@ use crate::preset::Preset;
 pub const VERSION: u64 = 1 + upgrade::STEPS.len() as u64;
 
 /// Errors after which the rest of a link isn't read.
-const MOST_ERRORS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// Bytes above which a link isn't read.
-pub const LONGEST: usize = 65_536;
+pub const MAX_BYTES: usize = 65_536;
 
 /// The query string of a design, without the question mark.
 #[must_use]
@@ -57,8 +57,8 @@ pub fn decode(raw: &str) -> Result<Design, Vec<KnobError>> {
 #[must_use]
 pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
     let raw = raw.strip_prefix('?').unwrap_or(raw);
-    if raw.len() > LONGEST {
-        let detail = format!("the link has {} bytes; at most {LONGEST} are read", raw.len());
+    if raw.len() > MAX_BYTES {
+        let detail = format!("the link has {} bytes; at most {MAX_BYTES} are read", raw.len());
         return (default_design(), vec![link_error("too_long", "link", detail, None)]);
     }
     let mut errors = Vec::new();
@@ -76,7 +76,7 @@ pub fn salvage(raw: &str) -> (Design, Vec<KnobError>) {
     });
     let mut seen: Vec<KnobId> = Vec::new();
     for pair in pairs.iter().filter(|pair| !is_head(pair)) {
-        if errors.len() >= MOST_ERRORS {
+        if errors.len() >= MAX_ERRORS {
             let detail = String::from("there are more errors than are listed here");
             errors.push(link_error("too_many_errors", "link", detail, None));
             break;
@@ -103,7 +103,7 @@ struct Pair {
 fn pairs(raw: &str, errors: &mut Vec<KnobError>) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = Vec::new();
     for part in raw.split('&').filter(|part| !part.is_empty()) {
-        if errors.len() >= MOST_ERRORS {
+        if errors.len() >= MAX_ERRORS {
             break;
         }
         let (key, value) = part.split_once('=').map_or((part, None), |(k, v)| (k, Some(v)));

@@ -167,8 +167,8 @@ fn error_of(share: f64) -> f64 {
 
 /// What is left of a share at this distance from where its slope was that.
 fn tail(share: f64, slope: f64, distance: f64) -> f64 {
-    const LEAST: f64 = 1e-6;
-    (share / (1.0 + slope / share * distance)).max(LEAST)
+    const MIN_SHARE: f64 = 1e-6;
+    (share / (1.0 + slope / share * distance)).max(MIN_SHARE)
 }
 
 fn slope(below: &MemoryQuantile, above: &MemoryQuantile) -> f64 {

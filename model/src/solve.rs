@@ -17,7 +17,7 @@ use crate::rules;
 use crate::step::estimate;
 
 /// So many multiples or divisors of a size are tried at most.
-const MOST: u64 = 16_384;
+const MAX_CANDIDATES: u64 = 16_384;
 
 /// What is asked of a design. Whatever is asked, it has to fit its memory as well.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -209,10 +209,11 @@ pub fn values(design: &Design, knob: KnobId) -> Vec<Value> {
     let training = &design.training;
     let replicas = (design.cluster.num_devices / ranks.max(1)).max(1);
     let all: Vec<u64> = if matches!(knob, KnobId::num_devices) {
-        let most = (training.global_batch_size / training.micro_batch_size.max(1)).min(MOST);
+        let most =
+            (training.global_batch_size / training.micro_batch_size.max(1)).min(MAX_CANDIDATES);
         (1..=most).map(|replicas| replicas * ranks).collect()
     } else if matches!(knob, KnobId::micro_batch_size) {
-        (1..=(training.global_batch_size / replicas).min(MOST)).collect()
+        (1..=(training.global_batch_size / replicas).min(MAX_CANDIDATES)).collect()
     } else {
         Vec::new()
     };

@@ -80,7 +80,7 @@ impl Product {
 }
 
 /// Different products that are told apart, at most.
-const MOST: usize = 6;
+const MAX_PRODUCTS: usize = 6;
 
 /// All of it: for rooflines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,7 +91,7 @@ pub(crate) struct Moved {
     pub(crate) vector_bytes: f64,
     /// Operations of the vector unit.
     pub(crate) vector_flops: f64,
-    products: [Product; MOST],
+    products: [Product; MAX_PRODUCTS],
 }
 
 impl Moved {
@@ -141,7 +141,7 @@ impl Tally for Moved {
         tensor_bytes: 0.0,
         vector_bytes: 0.0,
         vector_flops: 0.0,
-        products: [Product { m: 0.0, k: 0.0, n: 0.0, count: 0.0 }; MOST],
+        products: [Product { m: 0.0, k: 0.0, n: 0.0, count: 0.0 }; MAX_PRODUCTS],
     };
 
     fn product([m, k, n]: [f64; 3], count: f64) -> Self {

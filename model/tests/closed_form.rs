@@ -10,7 +10,7 @@ use model::{Plan, estimate, is_near_limit, peak_at_most};
 const OF_EACH: usize = 4;
 
 /// Strategies that are tried for them, at most.
-const MOST_TRIES: usize = 400;
+const MAX_TRIES: usize = 400;
 
 /// Numbers that are always the same: Knuth's generator of 64 bits.
 struct Dice(u64);
@@ -74,7 +74,7 @@ fn a_simulated_step_never_needs_more_than_its_closed_form_admits() {
     let mut dice = Dice(1);
     let (mut looked_at, mut above, mut near, mut wrong) = (0, 0, 0, 0);
     for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-        let tries = (0..MOST_TRIES).filter_map(|_| both(strategy(preset, &mut dice)));
+        let tries = (0..MAX_TRIES).filter_map(|_| both(strategy(preset, &mut dice)));
         let own = both(preset.design()).into_iter();
         for (plan, closed, simulated) in own.chain(tries.take(OF_EACH)) {
             let most = peak_at_most(&plan, &closed);

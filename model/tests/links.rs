@@ -211,7 +211,7 @@ fn what_can_be_read_of_a_broken_link_is_kept() {
 
 #[test]
 fn huge_links_are_refused_in_a_few_words() {
-    let long = format!("tp={}", "8".repeat(link::LONGEST));
+    let long = format!("tp={}", "8".repeat(link::MAX_BYTES));
     refused_once(&long, "too_long", "link", &[]);
     let errors = refused(&"x=1&".repeat(10_000));
     assert_eq!(errors.len(), 101);

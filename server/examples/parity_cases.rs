@@ -19,8 +19,8 @@ use model::preset::Preset;
 use model::{Plan, legal_values, link};
 
 const DESIGNS: usize = 200;
-const WALKS_AT_MOST: u64 = 20_000;
-const STEPS_AT_MOST: u64 = 12;
+const MAX_WALKS: u64 = 20_000;
+const MAX_STEPS: u64 = 12;
 
 fn main() -> ExitCode {
     let cases: Vec<serde_json::Value> = links()
@@ -69,7 +69,7 @@ fn links() -> BTreeSet<String> {
         Preset::all().filter(|preset| preset.refused.is_none()).collect();
     let mut random = Random(1);
     let mut links = BTreeSet::new();
-    for walk in 0..WALKS_AT_MOST {
+    for walk in 0..MAX_WALKS {
         if links.len() == DESIGNS {
             break;
         }
@@ -77,7 +77,7 @@ fn links() -> BTreeSet<String> {
         let mut design = start.design();
         // The first walk from each preset stays at the preset.
         if walk >= starts.len() as u64 {
-            for _ in 0..=random.below(STEPS_AT_MOST) {
+            for _ in 0..=random.below(MAX_STEPS) {
                 step(&mut design, &mut random);
             }
         }

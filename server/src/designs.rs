@@ -22,13 +22,13 @@ use crate::owner::Owner;
 use crate::store::{Store, StoreError};
 
 /// Characters of a name, at most.
-pub(crate) const LONGEST_NAME: usize = 120;
+pub(crate) const MAX_NAME_LEN: usize = 120;
 
 /// Characters of a note, at most.
-pub(crate) const LONGEST_NOTE: usize = 2_000;
+pub(crate) const MAX_NOTE_LEN: usize = 2_000;
 
 /// Designs that a server keeps, at most.
-const MOST: u64 = 1_000_000;
+const MAX_DESIGNS: u64 = 1_000_000;
 
 /// Characters of an id: about 95 bits.
 const ID_LENGTH: usize = 16;
@@ -98,10 +98,10 @@ impl Words {
         // Forms send lines as CRLF.
         let note = note.map(|note| note.replace("\r\n", "\n").trim().to_owned());
         if let Some(name) = &name {
-            check(name, LONGEST_NAME, &[]).map_err(|why| ("name", why))?;
+            check(name, MAX_NAME_LEN, &[]).map_err(|why| ("name", why))?;
         }
         if let Some(note) = &note {
-            check(note, LONGEST_NOTE, &['\n', '\t']).map_err(|why| ("note", why))?;
+            check(note, MAX_NOTE_LEN, &['\n', '\t']).map_err(|why| ("note", why))?;
         }
         Ok(Self { name, note })
     }
@@ -171,8 +171,8 @@ pub(crate) fn keep(
         model_version: MODEL_VERSION.to_owned(),
         created_at_secs: calendar::now_secs(),
     };
-    if ledger::count(store)? >= MOST {
-        let most = app::format::whole(MOST);
+    if ledger::count(store)? >= MAX_DESIGNS {
+        let most = app::format::whole(MAX_DESIGNS);
         return Err(Refusal::Full(format!("the server keeps {most} designs, and at most {most}")));
     }
     let tag = tag(&stored.id, owner);
@@ -230,10 +230,10 @@ mod tests {
     #[test]
     fn names_and_notes_are_short_text() {
         let words = |name: &str, note: &str| Words::new(Some(name), Some(note));
-        let long = "ä".repeat(LONGEST_NAME);
-        assert!(words(&long, &"x\n".repeat(LONGEST_NOTE / 2)).is_ok());
+        let long = "ä".repeat(MAX_NAME_LEN);
+        assert!(words(&long, &"x\n".repeat(MAX_NOTE_LEN / 2)).is_ok());
         assert_eq!(words(&format!("{long}ä"), "").unwrap_err().0, "name");
-        assert_eq!(words("a", &"x".repeat(LONGEST_NOTE + 1)).unwrap_err().0, "note");
+        assert_eq!(words("a", &"x".repeat(MAX_NOTE_LEN + 1)).unwrap_err().0, "note");
         for bad in ["a\nb", "a\u{0}b", "\u{1b}[31m", "\u{202e}gnp"] {
             assert_eq!(words(bad, "").unwrap_err().0, "name", "{bad:?}");
         }

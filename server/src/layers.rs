@@ -130,7 +130,7 @@ async fn keep_no_answers(request: Request, next: Next) -> Response {
 /// Makes a problem of what the framework refuses in plain words, such as an address that isn't
 /// UTF-8.
 async fn explain_to_programs(request: Request, next: Next) -> Response {
-    const MOST_BYTES: usize = 4096;
+    const MAX_BYTES: usize = 4096;
     let is_for_programs = request.uri().path().starts_with("/api/");
     let response = next.run(request).await;
     let status = response.status();
@@ -139,7 +139,7 @@ async fn explain_to_programs(request: Request, next: Next) -> Response {
     if !is_for_programs || !is_plain || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
-    let text = axum::body::to_bytes(response.into_body(), MOST_BYTES).await.unwrap_or_default();
+    let text = axum::body::to_bytes(response.into_body(), MAX_BYTES).await.unwrap_or_default();
     Problem::new(status, String::from_utf8_lossy(&text)).into_response()
 }
 

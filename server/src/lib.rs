@@ -106,7 +106,7 @@ impl AppState {
     /// The state of a server with this site and this existing data directory.
     #[must_use]
     pub fn new(site: Site, data: PathBuf) -> Self {
-        let traces = Arc::new(traces::Traces::new(&data, traces::MOST_MIB));
+        let traces = Arc::new(traces::Traces::new(&data, traces::MAX_MIB));
         let store = Arc::new(store::Lazy::new(&data));
         let reviews = reviews::Reviews::new(Arc::clone(&store), None);
         let (hosts, embed_from, readiness, quota, sweeps) = Default::default();

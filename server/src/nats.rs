@@ -30,7 +30,7 @@ use std::time::Duration;
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// How long a request for messages waits for them.
-const PATIENCE: Duration = Duration::from_secs(2);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Pause before something is tried again that failed because NATS was away.
 const PAUSE: Duration = Duration::from_millis(300);

@@ -12,8 +12,8 @@ use model::knob::Section;
 
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::registry::Takes;
-use crate::routes::MOST_DESIGNS;
-use crate::sweeps::{MOST_PLACES, MOST_ROWS};
+use crate::routes::MAX_DESIGNS;
+use crate::sweeps::{MAX_PLACES, MAX_ROWS};
 
 /// The document as JSON.
 #[must_use]
@@ -23,9 +23,9 @@ pub fn document() -> &'static str {
         let mut text = include_str!("openapi/api.json").to_owned();
         let numbers = [
             ("{{BODY_BYTES}}", BODY_LIMIT_BYTES as u64),
-            ("{{MOST_PLACES}}", MOST_PLACES),
-            ("{{MOST_ROWS}}", MOST_ROWS),
-            ("{{MOST_DESIGNS}}", MOST_DESIGNS as u64),
+            ("{{MAX_PLACES}}", MAX_PLACES),
+            ("{{MAX_ROWS}}", MAX_ROWS),
+            ("{{MAX_DESIGNS}}", MAX_DESIGNS as u64),
         ];
         for (name, number) in numbers {
             // Alone it is a number, in a sentence a word.

@@ -9,7 +9,7 @@ use crate::AppState;
 use crate::client;
 
 /// The longest name of a host that is believed, with its port.
-const LONGEST_HOST: usize = 255;
+const MAX_HOST_LEN: usize = 255;
 
 /// An origin: `https://moescape.example`, without a path or a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) fn of_request(
 pub(crate) fn is_plain(host: &str) -> bool {
     let is_known =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'[' | b']');
-    !host.is_empty() && host.len() <= LONGEST_HOST && host.bytes().all(is_known)
+    !host.is_empty() && host.len() <= MAX_HOST_LEN && host.bytes().all(is_known)
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use secret::NoRandomness;
 use settle::Asked;
 
 /// Sockets of a server, at most.
-const MOST_SOCKETS: usize = 2_000;
+const MAX_SOCKETS: usize = 2_000;
 
 /// Sockets of an address, at most, unless the server was told otherwise: a company's network may
 /// be one address to it.
@@ -48,7 +48,7 @@ pub(crate) const SOCKETS_PER_ADDRESS: u32 = 256;
 const READERS: usize = 2;
 
 /// Links of a session, at most, with those that were withdrawn.
-const MOST_LINKS: u32 = 500;
+const MAX_LINKS: u32 = 500;
 
 /// Messages that may wait for a keeper.
 const MAILBOX: usize = 256;
@@ -60,10 +60,10 @@ const BEGINNINGS: (u32, f64) = (200, 0.1);
 const CHANGES: (u32, f64) = (120, 40.0);
 
 /// Characters of what a client calls a change, at most.
-const LONGEST_OP: usize = 64;
+const MAX_OP_LEN: usize = 64;
 
 /// Characters of a browser's secret, at most.
-const LONGEST_KEY: usize = 128;
+const MAX_KEY_LEN: usize = 128;
 
 /// Why a session can't be used now. What it says is for the server's log.
 #[derive(Clone, Debug)]
@@ -132,7 +132,7 @@ impl Reviews {
         Arc::new(Self {
             store,
             rooms: Mutex::default(),
-            sockets: Arc::new(Semaphore::new(MOST_SOCKETS)),
+            sockets: Arc::new(Semaphore::new(MAX_SOCKETS)),
             readers: Arc::new(Semaphore::new(READERS)),
             crowd: Crowd::new(u64::from(SOCKETS_PER_ADDRESS)),
             connection: AtomicU64::new(connection),
@@ -226,7 +226,7 @@ impl Reviews {
         let (review, link) = (review.to_owned(), made.link.clone());
         let hash = secret::hash(&made.token);
         let added =
-            self.ask(move |store| ledger::add_link(store, &review, link, hash, MOST_LINKS)).await?;
+            self.ask(move |store| ledger::add_link(store, &review, link, hash, MAX_LINKS)).await?;
         Ok(added.then_some(made))
     }
 
@@ -372,7 +372,7 @@ impl Reviews {
     /// Waits until nobody is connected, for so long at most: a server that ends says so to all.
     pub(crate) async fn emptied(&self) {
         // All permits are there once every socket has given its own back.
-        drop(self.sockets.acquire_many(MOST_SOCKETS as u32).await);
+        drop(self.sockets.acquire_many(MAX_SOCKETS as u32).await);
     }
 }
 
@@ -409,8 +409,8 @@ pub(crate) fn person(
         let name = review::clean_name(user)?;
         return Ok(Person { id: secret::user(review, &name), name, is_vouched: true });
     }
-    if key.is_empty() || key.len() > LONGEST_KEY {
-        return Err(invalid(format!("`key` has 1 to {LONGEST_KEY} bytes")));
+    if key.is_empty() || key.len() > MAX_KEY_LEN {
+        return Err(invalid(format!("`key` has 1 to {MAX_KEY_LEN} bytes")));
     }
     let name = name.map(review::clean_name).transpose()?.unwrap_or_default();
     Ok(Person { id: secret::person(review, key), name, is_vouched: false })
@@ -422,10 +422,10 @@ pub(crate) fn person(
 /// A name that can't be one.
 pub(crate) fn check_op(op: &str) -> Result<(), Refusal> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    if (1..=LONGEST_OP).contains(&op.len()) && op.bytes().all(is_fine) {
+    if (1..=MAX_OP_LEN).contains(&op.len()) && op.bytes().all(is_fine) {
         return Ok(());
     }
-    Err(invalid(format!("`op` has 1 to {LONGEST_OP} letters, digits, - and _")))
+    Err(invalid(format!("`op` has 1 to {MAX_OP_LEN} letters, digits, - and _")))
 }
 
 /// Whoever changes something says who they are.

@@ -46,7 +46,7 @@ use model::file::{Tree, json};
 
 use crate::{AppState, card as cards, layers};
 
-pub(crate) use predict::MOST_DESIGNS;
+pub(crate) use predict::MAX_DESIGNS;
 
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
@@ -70,7 +70,7 @@ pub fn router(state: AppState) -> Router {
             "/import",
             get(import_page::form)
                 .post(import_page::import_form)
-                .layer(DefaultBodyLimit::max(import_page::MOST_BYTES)),
+                .layer(DefaultBodyLimit::max(import_page::MAX_BYTES)),
         )
         .route(app::find::PATH, get(find_page::page))
         .route("/embed", get(embed::of_link))
@@ -131,7 +131,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/presets", get(presets::presets))
         .route("/api/v1/knobs", get(knobs::knobs))
         .route("/api/v1/metrics", get(metrics::metrics))
-        .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MOST_BYTES)))
+        .route("/api/v1/traces", post(trace::add).layer(DefaultBodyLimit::max(trace::MAX_BYTES)))
         .route("/api/v1/traces/{hash}", get(trace::packed))
         .route(app::trust::JSON_PATH, get(validation::json))
         .route(app::trust::CSV_PATH, get(validation::csv))

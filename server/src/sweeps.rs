@@ -16,9 +16,9 @@ mod status;
 pub(crate) mod table;
 mod trial;
 
-pub(crate) use engine::{Engine, EngineError, MOST_PLACES, Refusal, random_id};
+pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal, random_id};
 pub(crate) use job::Job;
-pub(crate) use kept::{Keeping, MOST_ROWS};
+pub(crate) use kept::{Keeping, MAX_ROWS};
 pub(crate) use ledger::Entry;
 pub(crate) use status::{Beat, status};
 pub(crate) use trial::Trial;

@@ -15,7 +15,7 @@ use model::routing::text::{self, TextError};
 use crate::budget::Turns;
 
 /// Room for traces, in MiB, unless a flag says otherwise.
-pub(crate) const MOST_MIB: u64 = 1_024;
+pub(crate) const MAX_MIB: u64 = 1_024;
 /// The directory of traces below that of data.
 pub(crate) const DIRECTORY: &str = "traces";
 /// Traces that are read at once: each may take some hundred MiB while it is.
@@ -43,7 +43,7 @@ impl Traces {
 /// The trace of a file: Parquet, JSON or CSV, told apart by how it begins.
 ///
 /// # Errors
-/// What is wrong with the file, up to [`text::MOST_ERRORS`].
+/// What is wrong with the file, up to [`text::MAX_ERRORS`].
 pub(crate) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     if bytes.starts_with(parquet::MAGIC) { parquet::read(bytes) } else { text::read(bytes) }
 }

@@ -105,7 +105,7 @@ async fn each_bad_line_is_named_with_a_pointer() {
     assert_eq!(problem["errors"][0]["rule"], "unreadable_trace");
     let bad: String = (0..100).map(|step| format!("{step},0,0,-1\n")).collect();
     let problem = post(data.path(), format!("step,layer,expert,tokens\n{bad}")).await.json();
-    assert_eq!(problem["errors"].as_array().unwrap().len(), text::MOST_ERRORS);
+    assert_eq!(problem["errors"].as_array().unwrap().len(), text::MAX_ERRORS);
 }
 
 #[tokio::test]

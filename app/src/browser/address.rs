@@ -33,7 +33,7 @@ const LEFT_FIELD: &str = "data-left";
 const REST: Duration = Duration::from_millis(250);
 
 /// The browser goes to another of its entries sooner than this, or has none to go to.
-const PATIENCE: Duration = Duration::from_secs(1);
+const NAVIGATION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What is known of the browser's entries.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ pub(super) fn install(explorer: Explorer) {
         last: StoredValue::new(0),
         shown: StoredValue::new(untrack(|| explorer.with_design(link::encode))),
         asked: StoredValue::new(None),
-        patience: Later::new(PATIENCE),
+        patience: Later::new(NAVIGATION_TIMEOUT),
     };
     let rest = Later::new(REST);
     Effect::new(move |is_first: Option<()>| {

@@ -25,7 +25,7 @@ const PARTS: [Ink; StageLoad::LABELS.len()] = [
 const PLOT_HEIGHT: i32 = 132;
 
 /// Least width of a bar with the gap beside it; with more stages than fit, neighbours share one.
-const LEAST_SLOT: i32 = 3;
+const MIN_SLOT: i32 = 3;
 
 /// Milliseconds of each part of a stage.
 type Load = [f64; StageLoad::LABELS.len()];
@@ -49,7 +49,7 @@ pub(super) fn draw(loads: &[StageLoad], width: u32) -> String {
     let y = Axis::linear(0.0, top.max(1e-6) * 1.02, 3, "Milliseconds per micro-batch");
     let left = y.label_width() + TEXT_GAP;
     let room = width - left;
-    let share = loads.len().div_ceil((room / LEAST_SLOT).max(1).unsigned_abs() as usize).max(1);
+    let share = loads.len().div_ceil((room / MIN_SLOT).max(1).unsigned_abs() as usize).max(1);
     let num_bars = loads.len().div_ceil(share) as i32;
     let slot = room / num_bars;
     let bars = Bars { loads: &loads, share, slot };

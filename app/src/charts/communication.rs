@@ -13,7 +13,7 @@ use super::text::{TEXT_SIZE, figure, finite, percent, text_width};
 const BAR: i32 = 14;
 
 /// Least length of the longest bar beside its label; else the label stands above it.
-const LEAST_PLOT: i32 = 200;
+const MIN_PLOT: i32 = 200;
 
 /// The headers of the two columns of values.
 const HEADERS: [&str; 2] = ["GB", "Exposed"];
@@ -34,7 +34,7 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     });
     let label_width = labels.iter().map(|label| text_width(label, TEXT_SIZE)).max().unwrap_or(0);
     let right = width - columns[0] - columns[1] - 2 * TEXT_GAP;
-    let beside = right - label_width - TEXT_GAP >= LEAST_PLOT;
+    let beside = right - label_width - TEXT_GAP >= MIN_PLOT;
     let legend = Legend::new(width, keys(&rows));
     let layout = Layout {
         width,

@@ -32,7 +32,7 @@ fn figure(size: f64) -> String {
 const PLOT_HEIGHT: i32 = 216;
 
 /// Least width of a bar with the gap beside it; with more stages than fit, neighbours share one.
-const LEAST_SLOT: i32 = 3;
+const MIN_SLOT: i32 = 3;
 
 /// What the bars show.
 struct Bars<'e> {
@@ -56,7 +56,7 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     let y = y_axis(peak(fullest), limit);
     let left = y.label_width() + TEXT_GAP;
     let room = width - left;
-    let share = stages.len().div_ceil((room / LEAST_SLOT).max(1).unsigned_abs() as usize).max(1);
+    let share = stages.len().div_ceil((room / MIN_SLOT).max(1).unsigned_abs() as usize).max(1);
     let num_bars = stages.len().div_ceil(share) as i32;
     let slot = room / num_bars;
     let bars = Bars { stages, share, limit, slot, bar: bar_width(slot) };

@@ -6,13 +6,13 @@
 use crate::parameters::{put, unescape};
 
 /// So many designs at once.
-pub const MOST: usize = 4;
+pub const MAX_DESIGNS: usize = 4;
 
 /// Bytes of a query string that are read.
-const LONGEST: usize = 65_536;
+const MAX_QUERY_BYTES: usize = 65_536;
 
 /// Characters of a name that are kept.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_LEN: usize = 60;
 
 /// What follows a design's letter in the key of its name.
 const NAME: &str = ".name";
@@ -91,8 +91,9 @@ impl Chosen {
     #[must_use]
     pub fn read(raw: &str) -> (Self, Vec<String>) {
         let raw = raw.strip_prefix('?').unwrap_or(raw);
-        if raw.len() > LONGEST {
-            let wrong = format!("The link has {} bytes; at most {LONGEST} are read.", raw.len());
+        if raw.len() > MAX_QUERY_BYTES {
+            let wrong =
+                format!("The link has {} bytes; at most {MAX_QUERY_BYTES} are read.", raw.len());
             return (Self::default(), vec![wrong]);
         }
         let mut reader = Reader::default();
@@ -143,8 +144,8 @@ impl Chosen {
 /// Reads a query string pair by pair.
 #[derive(Default)]
 struct Reader {
-    designs: [Option<String>; MOST],
-    names: [String; MOST],
+    designs: [Option<String>; MAX_DESIGNS],
+    names: [String; MAX_DESIGNS],
     baseline: Option<usize>,
     all: bool,
     seen: Vec<String>,
@@ -154,7 +155,7 @@ struct Reader {
 
 impl Reader {
     fn take(&mut self, key: &str, value: &str) {
-        let place = |key: &str| (0..MOST).find(|place| self::key(*place) == key);
+        let place = |key: &str| (0..MAX_DESIGNS).find(|place| self::key(*place) == key);
         if self.seen.iter().any(|seen| seen == key) {
             self.wrong.push(format!("“{}” stands in the link more than once.", cut(key)));
             return;
@@ -184,7 +185,9 @@ impl Reader {
     fn finish(self) -> (Chosen, Vec<String>) {
         let Self { designs, names, baseline, all, mut wrong, too_many, .. } = self;
         if too_many {
-            wrong.push(format!("At most {MOST} designs are compared; those after D are left out."));
+            wrong.push(format!(
+                "At most {MAX_DESIGNS} designs are compared; those after D are left out."
+            ));
         }
         let mut chosen = Chosen { all, ..Chosen::default() };
         let mut found = baseline.is_none();
@@ -207,7 +210,7 @@ impl Reader {
 #[must_use]
 pub fn named(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(LONGEST_NAME).collect()
+    words.join(" ").chars().take(MAX_NAME_LEN).collect()
 }
 
 /// As much of what somebody wrote as a message shows.
@@ -259,7 +262,7 @@ mod tests {
             assert_eq!((chosen.designs.len(), wrong.len()), (1, 1), "{query}");
             assert!(wrong[0].contains(words), "{wrong:?}");
         }
-        let (chosen, wrong) = Chosen::read(&"a".repeat(LONGEST + 1));
+        let (chosen, wrong) = Chosen::read(&"a".repeat(MAX_QUERY_BYTES + 1));
         assert!(chosen.designs.is_empty() && wrong.len() == 1);
     }
 
@@ -280,6 +283,6 @@ mod tests {
     #[test]
     fn a_name_is_a_line() {
         assert_eq!(named("  two \n words "), "two words");
-        assert_eq!(named(&"x".repeat(100)).len(), LONGEST_NAME);
+        assert_eq!(named(&"x".repeat(100)).len(), MAX_NAME_LEN);
     }
 }

@@ -192,9 +192,9 @@ impl Sure {
 /// A probability for people, never more than what so few sources can tell.
 #[must_use]
 pub fn likely(probability: f64) -> String {
-    const MOST: f64 = 0.99;
-    if probability > MOST {
-        return format!("over {}", format::percent(MOST, 0));
+    const MAX_PROBABILITY: f64 = 0.99;
+    if probability > MAX_PROBABILITY {
+        return format!("over {}", format::percent(MAX_PROBABILITY, 0));
     }
     format::percent(probability, 0).to_string()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use model::link;
 use model::preset::{Preset, PresetKind};
 
-use super::chosen::{Choice, Chosen, MOST, key, letter};
+use super::chosen::{Choice, Chosen, MAX_DESIGNS, key, letter};
 use crate::html::{element, escaped};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
@@ -50,7 +50,7 @@ pub(super) fn empty(html: &mut String) {
          <li>Or begin with presets:</li></ol>",
     );
     html.push_str("<form class=\"compare-form\" method=\"get\" action=\"/compare\">");
-    for place in 0..MOST {
+    for place in 0..MAX_DESIGNS {
         let first = if place < 2 { "Choose a preset" } else { "None" };
         select(html, place, first, place < 2);
     }
@@ -76,7 +76,7 @@ fn examples(html: &mut String) {
 /// A form that adds a preset to what is compared.
 pub(super) fn add(html: &mut String, chosen: &Chosen) {
     let place = chosen.designs.len();
-    if place == 0 || place >= MOST {
+    if place == 0 || place >= MAX_DESIGNS {
         return;
     }
     html.push_str("<form class=\"compare-form\" method=\"get\" action=\"/compare\">");
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn every_example_opens_and_runs() {
         for (title, links) in EXAMPLES {
-            assert!((2..=MOST).contains(&links.len()), "{title}");
+            assert!((2..=MAX_DESIGNS).contains(&links.len()), "{title}");
             for link in *links {
                 let design = link::decode(link).expect("a link that decodes");
                 assert_eq!(link::encode(&design), *link, "{title}");

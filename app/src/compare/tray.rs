@@ -11,7 +11,7 @@ use leptos::wasm_bindgen::JsCast;
 use model::link;
 use web_sys::{HtmlElement, HtmlInputElement};
 
-use super::chosen::{Choice, Chosen, MOST, letter, named};
+use super::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
 use super::pins;
 use crate::download::closest;
 use crate::explorer::Explorer;
@@ -57,8 +57,8 @@ impl Tray {
             if let Some(place) = pins.designs.iter().position(|pin| pin.link == link) {
                 return format!("Pinned already as {}", letter(place));
             }
-            if pins.designs.len() >= MOST {
-                return format!("{MOST} designs are pinned: remove one first");
+            if pins.designs.len() >= MAX_DESIGNS {
+                return format!("{MAX_DESIGNS} designs are pinned: remove one first");
             }
             pins.designs.push(Choice::new(link));
             format!("Pinned as {}", letter(pins.designs.len() - 1))

@@ -10,7 +10,7 @@ use model::violation::Violation;
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
-use crate::compare::chosen::{Choice, Chosen, MOST};
+use crate::compare::chosen::{Choice, Chosen, MAX_DESIGNS};
 use crate::format::{self, counted, percent, short_label, spelled, whole};
 use crate::found::label;
 use crate::html::{design_link, element, escape_into, escaped};
@@ -59,7 +59,7 @@ fn found(html: &mut String, query: &Query, answer: &Answer, is_done: bool) {
         designs.extend(
             named.iter().map(|found| choice(&found.design, label(found.label.unwrap_or_default()))),
         );
-        designs.truncate(MOST);
+        designs.truncate(MAX_DESIGNS);
         let chosen = Chosen { designs, ..Chosen::default() };
         let attributes = format!("class=\"button\" href=\"{}\"", escaped(&chosen.address()));
         html.push_str("<p>");

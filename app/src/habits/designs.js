@@ -6,7 +6,7 @@ const RECENT = "moescape.recent";
 const NAMED = "moescape.named";
 
 /** So many are kept. */
-const MOST = { [RECENT]: 20, [NAMED]: 100 };
+const MAX_DESIGNS = { [RECENT]: 20, [NAMED]: 100 };
 
 /** A kept list: each design's query string, its name and when it was kept, newest first. */
 function read(key) {
@@ -22,7 +22,7 @@ function read(key) {
 /** Keeps a list; false where the browser keeps nothing. */
 function write(key, list) {
   try {
-    localStorage.setItem(key, JSON.stringify(list.slice(0, MOST[key])));
+    localStorage.setItem(key, JSON.stringify(list.slice(0, MAX_DESIGNS[key])));
     return true;
   } catch {
     return false;

@@ -9,10 +9,10 @@ import { actions, places } from "./places.js";
 import { showDesigns } from "./designs.js";
 
 /** So many results are shown at most. */
-const MOST = 40;
+const MAX_RESULTS = 40;
 
 /** So many values are offered for a knob at most. */
-const MOST_VALUES = 24;
+const MAX_VALUES = 24;
 
 /** What the server knows by name; fetched once. */
 let registry;
@@ -133,7 +133,7 @@ async function values(line, knobs) {
     names: [],
     run: () => setKnob(knob, value),
   });
-  const fitting = legal.filter((value) => value.startsWith(wanted)).slice(0, MOST_VALUES);
+  const fitting = legal.filter((value) => value.startsWith(wanted)).slice(0, MAX_VALUES);
   fitting.sort((one, other) => (other === wanted) - (one === wanted));
   const offered = fitting.map((value) => entry(value, page.isExplorer() ? "legal" : ""));
   if (wanted && !legal.includes(wanted)) {
@@ -207,7 +207,7 @@ async function show() {
   const line = document.getElementById("palette-input").value.trim();
   const { found, missing } = await search(line);
   if (own !== searches) return;
-  shown = found.slice(0, MOST);
+  shown = found.slice(0, MAX_RESULTS);
   const list = document.getElementById("palette-list");
   list.replaceChildren(...shown.map(option));
   list.hidden = shown.length === 0;

@@ -20,7 +20,7 @@ const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json"];
 const READABLE = /^\/(trust|ladder|schedule|presets|tour|compare)$/;
 
 /** So many of these are kept. */
-const MOST_PAGES = 30;
+const MAX_PAGES = 30;
 
 /** The explorer's page for the first design, with a mark that says so. */
 async function shell() {
@@ -77,7 +77,7 @@ async function keepPage(request, answer) {
   const cache = await caches.open(CACHE);
   await cache.put(request, answer);
   const pages = (await cache.keys()).filter((it) => READABLE.test(new URL(it.url).pathname));
-  await Promise.all(pages.slice(0, -MOST_PAGES).map((it) => cache.delete(it)));
+  await Promise.all(pages.slice(0, -MAX_PAGES).map((it) => cache.delete(it)));
 }
 
 function unreachable() {

@@ -18,11 +18,11 @@ const OWN = "[translate=no]";
 const LEFT = `script, style, code, pre, kbd, textarea, option:not([value]), ${OWN}`;
 
 /** Texts within texts go no deeper; longer ones are left as they are. */
-const MOST_DEPTH = 4;
-const MOST_LENGTH = 4000;
+const MAX_DEPTH = 4;
+const MAX_LENGTH = 4000;
 
 /** So many looked-up texts are remembered. */
-const MOST_KNOWN = 4000;
+const MAX_KNOWN = 4000;
 
 const NUMBER = /(?:(?<![A-Za-z0-9])[+\-−])?[0-9](?:[0-9]|[,.](?=[0-9]))*/g;
 
@@ -84,7 +84,7 @@ function sayParts(text, depth) {
 }
 
 function say(text, depth) {
-  if (depth > MOST_DEPTH || text.length > MOST_LENGTH || !/[A-Za-z]/.test(text)) return undefined;
+  if (depth > MAX_DEPTH || text.length > MAX_LENGTH || !/[A-Za-z]/.test(text)) return undefined;
   const whole = exact.get(text);
   if (whole !== undefined) return whole;
   const numbers = [];
@@ -113,7 +113,7 @@ export function translate(text) {
     const start = text.slice(0, text.length - text.trimStart().length);
     const end = text.slice(text.trimEnd().length);
     said = translated === undefined ? text : `${start}${translated}${end}`;
-    if (known.size >= MOST_KNOWN) known.clear();
+    if (known.size >= MAX_KNOWN) known.clear();
     known.set(text, said);
   }
   return said;

@@ -15,7 +15,7 @@ use crate::schedule_page::open_alone;
 use crate::timeline::{Scene, TimelineFigure, chrome_trace, drawing, timeline as figure};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.
-const MOST_TASKS: u64 = 300_000;
+const MAX_TASKS: u64 = 300_000;
 
 /// The figure's heading.
 const TITLE: &str = "Pipeline timeline";
@@ -69,7 +69,7 @@ fn scene(plan: &Plan) -> Result<Scene, String> {
     // A forward and a backward of each, at least.
     let tasks = [stages, chunks, plan.num_microbatches()];
     let tasks = tasks.into_iter().fold(2_u64, u64::saturating_mul);
-    let scene = if tasks <= MOST_TASKS { model::timeline::timeline(plan) } else { None };
+    let scene = if tasks <= MAX_TASKS { model::timeline::timeline(plan) } else { None };
     match scene {
         Some(scene) => Ok(Arc::new(scene)),
         None => Err(format!(

@@ -17,7 +17,7 @@ use crate::recorded::Recorded;
 pub const PATH: &str = "/api/v1/traces";
 
 /// So many mistakes of a file are told.
-const MOST: usize = 8;
+const MAX_ERRORS: usize = 8;
 
 /// The file's button, and what is known of it.
 pub fn trace(explorer: Explorer) -> impl IntoView {
@@ -72,9 +72,9 @@ fn said(explorer: Explorer) -> Vec<impl IntoView> {
         Recorded::Reading => vec![paragraph("Reading the trace …".to_owned())],
         Recorded::AtHand(hash) => vec![paragraph(format!("Trace {hash} is at hand."))],
         Recorded::Refused(errors) => {
-            let more = errors.len().saturating_sub(MOST);
+            let more = errors.len().saturating_sub(MAX_ERRORS);
             let more = (more > 0).then(|| format!("and {more} more"));
-            errors.iter().take(MOST).cloned().chain(more).map(paragraph).collect()
+            errors.iter().take(MAX_ERRORS).cloned().chain(more).map(paragraph).collect()
         }
     })
 }

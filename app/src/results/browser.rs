@@ -19,10 +19,10 @@ use super::live::Live;
 use super::{PATH, wire};
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
-const LEAST_PAUSE: f64 = 250.0;
+const MIN_PAUSE: f64 = 250.0;
 
 /// The pause is so many times what the last get took, so that a slow server isn't pressed.
-const PATIENCE: f64 = 3.0;
+const POLL_BACKOFF: f64 = 3.0;
 
 /// After an answer that can't be used it is asked again this much later, in milliseconds.
 const RETRY: f64 = 3_000.0;
@@ -131,7 +131,7 @@ fn get(live: &Shared) {
         {
             let mut page = live.borrow_mut();
             page.is_getting = false;
-            page.next_get = now() + LEAST_PAUSE.max(PATIENCE * took);
+            page.next_get = now() + MIN_PAUSE.max(POLL_BACKOFF * took);
             match got {
                 // What was asked for before it was removed says that it runs.
                 _ if page.is_leaving => {}

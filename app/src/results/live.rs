@@ -352,7 +352,7 @@ impl Live {
 
     fn paint_parallel(&mut self, data: &Data, all: bool) {
         if all && let Some(node) = document().get_element_by_id("parallel") {
-            let least = self.view.axis_dims(data).len() as f64 * parallel::LEAST_GAP;
+            let least = self.view.axis_dims(data).len() as f64 * parallel::MIN_GAP;
             if let Some(node) = node.dyn_ref::<web_sys::HtmlElement>() {
                 // A fixed, valid property can always be set.
                 let _ = node.style().set_property("min-width", &format!("{least:.0}px"));

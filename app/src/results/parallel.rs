@@ -11,13 +11,13 @@ use super::select::Selection;
 use super::view::{Cut, View};
 
 /// Up to so many designs every one has its line; more are drawn as density.
-const MOST_LINES: usize = 1_500;
+const MAX_LINES: usize = 1_500;
 
 /// Places of an axis where lines are drawn as density.
 const BINS: f64 = 48.0;
 
 /// Least distance between axes, in pixels; narrower pages scroll.
-pub(super) const LEAST_GAP: f64 = 64.0;
+pub(super) const MIN_GAP: f64 = 64.0;
 
 const SIDE: f64 = 46.0;
 const TOP: f64 = 46.0;
@@ -236,7 +236,7 @@ pub(super) fn paint(
     }
     lines(pen, lanes, columns.lines(lanes, selection, 2, Ink::Mark, 0.9));
     let on_front = |row: &usize| selection.level[*row] == 2 && data.rows.front[*row];
-    let front: Vec<usize> = (0..data.rows.len()).filter(on_front).take(MOST_LINES).collect();
+    let front: Vec<usize> = (0..data.rows.len()).filter(on_front).take(MAX_LINES).collect();
     let bundles = columns.bundles(&front, lanes.height.round());
     let (bins, count) = (lanes.height.round(), front.len());
     lines(pen, lanes, Lines { bundles, bins, count, ink: Ink::Front, alpha: 0.9 });
@@ -310,7 +310,7 @@ impl Columns {
         alpha: f64,
     ) -> Lines {
         let count = if least == 1 { selection.kept } else { selection.brushed };
-        let (bins, bundles) = if count > MOST_LINES {
+        let (bins, bundles) = if count > MAX_LINES {
             let pairs = self.bins.iter().zip(self.bins.iter().skip(1));
             let of = |(left, right): (&Vec<u16>, &Vec<u16>)| {
                 counted(left, right, (&selection.level, least), BINS as usize + 1)

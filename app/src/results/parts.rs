@@ -15,7 +15,7 @@ pub use table::{csv, pins, table};
 
 use super::data::{Data, Dim, Standing};
 use super::select::Selection;
-use super::view::{End, MOST_PINS, Range, View};
+use super::view::{End, MAX_PINS, Range, View};
 use crate::find;
 use crate::format;
 use crate::html::{element, escaped};
@@ -183,7 +183,7 @@ pub fn best(data: &Data) -> String {
                 html.push(' ');
                 let attributes = format!("href=\"{}\"", escaped(&data.find_address(index)));
                 element(&mut html, "a", &attributes, "Find around it");
-                if !found.contains(&index) && found.len() < MOST_PINS {
+                if !found.contains(&index) && found.len() < MAX_PINS {
                     found.push(index);
                 }
             }

@@ -7,7 +7,7 @@ use super::select::{Selection, quantiles};
 use super::view::View;
 
 /// More designs than this are drawn as density.
-const MOST_DOTS: usize = 3_000;
+const MAX_DOTS: usize = 3_000;
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
@@ -234,7 +234,7 @@ pub(super) fn paint(
     let [_, left, brushed] = places.density(&selection.level, across * down);
     for (level, counts, alpha) in [(1, left, 0.12), (2, brushed, 0.55)] {
         let count: u32 = counts.iter().sum();
-        if count as usize > MOST_DOTS {
+        if count as usize > MAX_DOTS {
             cloud(pen, across, counts, alpha);
         } else if count > 0 {
             let rows = places.at.iter().zip(&places.squares).zip(&selection.level);

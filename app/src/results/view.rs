@@ -5,10 +5,10 @@ use super::data::{Data, Dim};
 use crate::parameters::{self, unescape};
 
 /// Most pins.
-pub const MOST_PINS: usize = crate::compare::chosen::MOST;
+pub const MAX_PINS: usize = crate::compare::chosen::MAX_DESIGNS;
 
 /// Most steps of keeping and excluding that an address holds.
-const MOST_CUTS: usize = 8;
+const MAX_CUTS: usize = 8;
 
 /// An end of a range.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ impl View {
                 "heat_y" => view.heat[1] = value,
                 "axes" => view.axes = list().collect(),
                 "brush" => view.brushes = ranges(&value),
-                "keep" | "drop" if view.cuts.len() < MOST_CUTS => {
+                "keep" | "drop" if view.cuts.len() < MAX_CUTS => {
                     let cut = Cut { keep: key == "keep", ranges: ranges(&value) };
                     view.cuts.extend(Some(cut).filter(|cut| !cut.ranges.is_empty()));
                 }
@@ -104,7 +104,7 @@ impl View {
                 "pins" => {
                     view.pins = list().filter_map(|pin| pin.parse().ok()).collect();
                     view.pins.dedup();
-                    view.pins.truncate(MOST_PINS);
+                    view.pins.truncate(MAX_PINS);
                 }
                 "at" => view.at = value.parse().ok(),
                 _ => {}
@@ -188,7 +188,7 @@ impl View {
 
     /// Keeps or excludes what is brushed.
     pub fn cut(&mut self, keep: bool) {
-        if !self.brushes.is_empty() && self.cuts.len() < MOST_CUTS {
+        if !self.brushes.is_empty() && self.cuts.len() < MAX_CUTS {
             let ranges = std::mem::take(&mut self.brushes);
             self.cuts.push(Cut { keep, ranges });
             self.page = 0;
@@ -201,7 +201,7 @@ impl View {
             self.pins.remove(place);
             return true;
         }
-        let room = self.pins.len() < MOST_PINS;
+        let room = self.pins.len() < MAX_PINS;
         if room {
             self.pins.push(index);
         }

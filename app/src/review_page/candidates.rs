@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use model::link;
-use review::{Candidate, Change, LONGEST_NAME, Role, Seq};
+use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 
 use super::compose::{button, byline};
 use super::deltas;
@@ -81,7 +81,7 @@ fn keep(session: Session) -> Part {
             <input
                 id="candidate-name"
                 type="text"
-                maxlength=LONGEST_NAME
+                maxlength=MAX_NAME_LEN
                 autocomplete="off"
                 prop:value=text(move || name.get())
                 on:input=move |event| name.set(event_target_value(&event))

@@ -30,7 +30,7 @@ const QUIET: f64 = 25_000.0;
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Changes under way at once: the server takes no flood.
-const MOST_SENT: usize = 16;
+const MAX_SENT: usize = 16;
 
 /// The line.
 struct Client {
@@ -170,7 +170,7 @@ pub(super) fn pump() {
             })
         });
         for Unsent { op, change } in waiting {
-            if client.sent.len() >= MOST_SENT {
+            if client.sent.len() >= MAX_SENT {
                 break;
             }
             let ask = Ask::Do { op: op.clone(), change };

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use review::LONGEST_TEXT;
+use review::MAX_TEXT_LEN;
 
 use super::session::Session;
 use super::{mentions, words};
@@ -65,7 +65,7 @@ pub(super) fn composer(session: Session, spec: Composer) -> Part {
                 id=id
                 node_ref=node
                 rows="2"
-                maxlength=LONGEST_TEXT
+                maxlength=MAX_TEXT_LEN
                 autocomplete="off"
                 prop:value=text_of(move || text.get())
                 on:input=typed

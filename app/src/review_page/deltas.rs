@@ -15,7 +15,7 @@ use crate::memory_state;
 use crate::widgets::part::{IntoPart, Part};
 
 /// Links whose numbers are kept, at most.
-const MOST: usize = 64;
+const MAX_LINKS: usize = 64;
 
 /// The headline numbers of a design and how sure it is that it
 /// fits; none while it breaks a rule.
@@ -40,7 +40,7 @@ fn figures(link: &str) -> Figures {
     });
     KNOWN.with(|known| {
         let mut known = known.borrow_mut();
-        if known.len() >= MOST {
+        if known.len() >= MAX_LINKS {
             known.clear();
         }
         known.insert(link.to_owned(), figures.clone());

@@ -1,7 +1,7 @@
 //! Links to the session: who may do what, until when.
 
 use leptos::prelude::*;
-use review::{LONGEST_NAME, Role};
+use review::{MAX_NAME_LEN, Role};
 use serde::{Deserialize, Serialize};
 
 use super::compose::button;
@@ -209,7 +209,7 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
             <input
                 id="link-name"
                 type="text"
-                maxlength=LONGEST_NAME
+                maxlength=MAX_NAME_LEN
                 autocomplete="off"
                 prop:value=text(move || name.get())
                 on:input=move |event| name.set(event_target_value(&event))

@@ -2,7 +2,7 @@
 //! names.
 
 /// Names that are offered at once.
-const MOST_OFFERED: usize = 6;
+const MAX_OFFERED: usize = 6;
 
 /// What stands in a text before that place, which is counted as browsers count: in UTF-16.
 pub(super) fn up_to(text: &str, place: Option<u32>) -> &str {
@@ -29,7 +29,7 @@ pub(super) fn begun(before: &str) -> Option<usize> {
 pub(super) fn fitting(start: &str, names: Vec<String>) -> Vec<String> {
     let start = start.to_lowercase();
     let fits = |name: &String| name.to_lowercase().starts_with(&start) && *name != start;
-    names.into_iter().filter(fits).take(MOST_OFFERED).collect()
+    names.into_iter().filter(fits).take(MAX_OFFERED).collect()
 }
 
 /// The name that follows an `@` at the start of a text: the longest of those known.

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use review::wire::Ask;
-use review::{LONGEST_NAME, Replica, clean_name};
+use review::{MAX_NAME_LEN, Replica, clean_name};
 
 use super::session::Session;
 use super::{browser, client, compose, sync};
@@ -66,7 +66,7 @@ pub(super) fn dialog(session: Session) -> Part {
                 <input
                     id=ID
                     type="text"
-                    maxlength=LONGEST_NAME
+                    maxlength=MAX_NAME_LEN
                     autocomplete="name"
                     aria-describedby="name-problem"
                     prop:value=text(move || name.get())

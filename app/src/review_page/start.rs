@@ -1,7 +1,7 @@
 //! The form that begins a session, and the page of a session that there isn't.
 
 use leptos::prelude::*;
-use review::LONGEST_NAME;
+use review::MAX_NAME_LEN;
 
 use super::browser;
 use crate::Page;
@@ -55,7 +55,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
                 name="name"
                 type="text"
                 required
-                maxlength=LONGEST_NAME
+                maxlength=MAX_NAME_LEN
                 autocomplete="off"
                 value=name.to_owned()
             />
@@ -65,7 +65,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
                 name="person"
                 type="text"
                 required
-                maxlength=LONGEST_NAME
+                maxlength=MAX_NAME_LEN
                 autocomplete="name"
                 prop:value=text(move || person.get())
                 on:input=move |event| person.set(event_target_value(&event))

@@ -197,9 +197,9 @@ enum Number {
 
 /// The beginning of something that a person typed, as it stands in a sentence.
 pub(super) fn cut(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let more = if text.chars().nth(LONGEST).is_some() { "…" } else { "" };
-    format!("`{}{more}`", text.chars().take(LONGEST).collect::<String>())
+    const MAX_LEN: usize = 40;
+    let more = if text.chars().nth(MAX_LEN).is_some() { "…" } else { "" };
+    format!("`{}{more}`", text.chars().take(MAX_LEN).collect::<String>())
 }
 
 impl Input {
@@ -358,9 +358,9 @@ impl Input {
     #[must_use]
     pub fn all_mended(&self) -> Option<Self> {
         // One size follows another a few times at most.
-        const MOST_ROUNDS: usize = 6;
+        const MAX_ROUNDS: usize = 6;
         let mut input = *self;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let Err(faults) = input.schedule() else {
                 input.slow_stage = input.slow_stage.map(|stage| stage.min(input.stages - 1));
                 return Some(input);

@@ -11,7 +11,7 @@ use super::methods;
 use crate::schedules::under;
 
 /// A pipeline with more tasks is taken with the estimate's mean times instead of its own tasks'.
-const MOST_TASKS: u64 = 300_000;
+const MAX_TASKS: u64 = 300_000;
 
 /// The input that a design comes to; none where it breaks a rule.
 #[must_use]
@@ -31,7 +31,7 @@ pub fn of_design(design: &Design) -> Option<Input> {
     };
     let few = |plan: &Plan| {
         let tasks = [sizes.stages, chunks, plan.num_microbatches()];
-        tasks.into_iter().fold(3_u64, u64::saturating_mul) <= MOST_TASKS
+        tasks.into_iter().fold(3_u64, u64::saturating_mul) <= MAX_TASKS
     };
     let run = |plan: &Plan| few(plan).then(|| timeline(plan)).flatten().map(|it| it.timeline);
     let timeline = run(&plan);

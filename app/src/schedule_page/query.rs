@@ -10,7 +10,7 @@ use super::{PATH, methods};
 pub const METHOD: &str = "method";
 
 /// Bytes of a query string that are read.
-const LONGEST: usize = 2_000;
+const MAX_QUERY_BYTES: usize = 2_000;
 
 /// A part of a link that isn't understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +66,9 @@ pub fn decode(raw: &str) -> Result<Input, Vec<LinkError>> {
 pub fn salvage(raw: &str) -> (Input, Vec<LinkError>) {
     let raw = raw.strip_prefix('?').unwrap_or(raw);
     let (mut input, mut errors) = (Input::default(), Vec::new());
-    if raw.len() > LONGEST {
-        let message = format!("the link has {} bytes, at most {LONGEST} are read", raw.len());
+    if raw.len() > MAX_QUERY_BYTES {
+        let message =
+            format!("the link has {} bytes, at most {MAX_QUERY_BYTES} are read", raw.len());
         errors.push(LinkError { part: "link".to_owned(), message });
         return (input, errors);
     }

@@ -9,7 +9,7 @@ use super::input::{Field, Input};
 use crate::format;
 
 /// A schedule with more tasks than this isn't simulated here: the page follows while one types.
-pub const MOST_TASKS: u64 = 100_000;
+pub const MAX_TASKS: u64 = 100_000;
 
 /// A schedule that ran.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ fn checked(input: &Input) -> Result<Schedule, Box<Refusal>> {
             mended: Some(Input { slow_stage: Some(last), ..*input }),
         });
     }
-    let few = schedule.filter(|schedule| schedule.num_tasks() <= MOST_TASKS);
+    let few = schedule.filter(|schedule| schedule.num_tasks() <= MAX_TASKS);
     if let (Some(schedule), None) = (schedule, few) {
         problems.push(too_many(input, &schedule));
     }
@@ -87,7 +87,7 @@ fn checked(input: &Input) -> Result<Schedule, Box<Refusal>> {
         _ => {
             let mended = input.all_mended().and_then(|input| {
                 let schedule = input.schedule().ok()?;
-                if schedule.num_tasks() <= MOST_TASKS { Some(input) } else { fewer(&input) }
+                if schedule.num_tasks() <= MAX_TASKS { Some(input) } else { fewer(&input) }
             });
             Err(Box::new(Refusal { problems, mended }))
         }
@@ -109,7 +109,7 @@ fn too_many(input: &Input, schedule: &Schedule) -> Problem {
         "this schedule has {} tasks, and at most {} are simulated here; the command moescape \
          schedule takes {}",
         format::whole(schedule.num_tasks()),
-        format::whole(MOST_TASKS),
+        format::whole(MAX_TASKS),
         format::whole(Schedule::MAX_TASKS),
     );
     Problem { field: Field::MicroBatches, message, mended: fewer(input) }
@@ -118,14 +118,14 @@ fn too_many(input: &Input, schedule: &Schedule) -> Problem {
 /// With as many micro-batches as can be simulated.
 fn fewer(input: &Input) -> Option<Input> {
     let tasks = input.schedule().ok()?.num_tasks();
-    let most = u128::from(input.micro_batches) * u128::from(MOST_TASKS) / u128::from(tasks.max(1));
+    let most = u128::from(input.micro_batches) * u128::from(MAX_TASKS) / u128::from(tasks.max(1));
     // A multiple that keeps the rules of groups and of both directions.
     let unit = 2 * input.group.unwrap_or(input.stages);
     let mut count = u64::try_from(most).ok()? / unit * unit;
     while count > 0 {
         let trial = Input { micro_batches: count, ..*input };
         let schedule = trial.schedule().ok();
-        if schedule.is_some_and(|schedule| schedule.num_tasks() <= MOST_TASKS) {
+        if schedule.is_some_and(|schedule| schedule.num_tasks() <= MAX_TASKS) {
             return Some(trial);
         }
         // Never more than a few are too many.

@@ -17,7 +17,7 @@ use crate::memory_view::{freed_in_words, moment};
 use crate::numbers::Numbers;
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.
-const MOST: usize = 3;
+const MAX_CHANGES: usize = 3;
 
 /// So many losses of the step are told.
 const MAX_LOSSES: usize = 4;
@@ -174,7 +174,7 @@ fn fitting(numbers: &Numbers) -> String {
     let design = numbers.plan.design();
     let (fits, short): (Vec<&Change>, Vec<&Change>) =
         verdict.changes.iter().partition(|change| change.fits);
-    for change in fits.iter().take(MOST) {
+    for change in fits.iter().take(MAX_CHANGES) {
         changing(&mut html, design, &verdict, change);
     }
     html.push_str("</div>");
@@ -185,7 +185,7 @@ fn fitting(numbers: &Numbers) -> String {
     if fits.is_empty() {
         element(&mut html, "p", "", "No single knob makes it fit.");
     }
-    every_knob(&mut html, design, &verdict, fits.get(MOST..).unwrap_or_default(), &short);
+    every_knob(&mut html, design, &verdict, fits.get(MAX_CHANGES..).unwrap_or_default(), &short);
     html.push_str("</div>");
     html
 }

@@ -23,7 +23,7 @@ pub(super) const TITLE: &str = "Expert load";
 const STEPS: &str = "load-steps";
 
 /// Rows that a table of lines has, at most.
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
 /// Factors of the drop curve: so many from 1 to this one.
 const FACTORS: (usize, f64) = (21, 3.0);
@@ -185,7 +185,7 @@ fn summary(body: &mut String, numbers: &Numbers, report: &Report) {
 /// A figure of lines.
 fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Width) -> String {
     let rows = charts::lines_table(chart);
-    let every = rows.len().div_ceil(MOST_ROWS).max(1);
+    let every = rows.len().div_ceil(MAX_ROWS).max(1);
     let body = rows.iter().skip(1).step_by(every);
     let rows: Vec<Vec<String>> = rows.iter().take(1).chain(body).cloned().collect();
     let below = if every > 1 {

@@ -32,7 +32,7 @@ const OCTAVES: i32 = 4;
 /// So many legal values below and above the present one are taken, too.
 const NEAREST: usize = 3;
 /// So many values of a knob at most.
-const MOST: usize = 14;
+const MAX_VALUES: usize = 14;
 /// Real numbers are made less by these factors.
 const LESS: [f64; 4] = [0.25, 0.5, 0.75, 0.9];
 /// And more by these.
@@ -164,7 +164,7 @@ fn whole_numbers(
     all.sort_by_key(size);
     all.dedup();
     // The outermost give way first, from the side that has more of them.
-    while all.len() > MOST {
+    while all.len() > MAX_VALUES {
         let at = all.iter().position(|value| value == present).unwrap_or(0);
         if at > all.len() / 2 {
             all.remove(0)
@@ -436,7 +436,7 @@ mod tests {
         for knob in knobs() {
             let values = values(&design, knob);
             let is_name = matches!(knob.knob().kind, Kind::Choice(_));
-            assert!(is_name || values.len() <= MOST, "{}", knob.id());
+            assert!(is_name || values.len() <= MAX_VALUES, "{}", knob.id());
             let present = values.iter().filter(|value| **value == design.get(knob)).count();
             assert_eq!(present, 1, "{}: {values:?}", knob.id());
         }

@@ -15,7 +15,7 @@ use crate::sensitivity::{Group, Lever, Step, levers};
 pub(super) const TITLE: &str = "One step of each knob";
 
 /// So many knobs are shown at once; the others are in a list below.
-const MOST: usize = 12;
+const MAX_KNOBS: usize = 12;
 
 /// Half the width of a row's bars, in its own units.
 const HALF: f64 = 100.0;
@@ -52,7 +52,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
     let _ =
         write!(html, "<p class=\"lever-now\">{label} now: {}</p>", escaped(&objective.text(now)));
     let most = rows.first().map_or(0.0, |row| row.swing);
-    let more = rows.split_off(rows.len().min(MOST));
+    let more = rows.split_off(rows.len().min(MAX_KNOBS));
     table(&mut html, TITLE, &rows, objective, (now, most));
     if !more.is_empty() {
         let count = format::counted(more.len() as u64, "weaker knob", "weaker knobs");
@@ -222,7 +222,7 @@ mod tests {
     fn a_longer_step_is_worse_and_stands_left() {
         let html = html(&numbers(), Options("metric=step_time_seconds"));
         let rows: Vec<&str> = html.split("<tr role=\"row\" data-lever=").skip(1).collect();
-        assert!(rows.len() >= MOST);
+        assert!(rows.len() >= MAX_KNOBS);
         for row in rows {
             let row = row.split("</tr>").next().unwrap_or_default();
             assert!(

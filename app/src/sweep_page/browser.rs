@@ -122,10 +122,10 @@ fn dropped(page: &Shared, event: &Event, has_landed: bool) {
 
 fn open_file(page: &Shared, file: Blob) {
     /// No spec is larger.
-    const MOST_BYTES: f64 = 1_000_000.0;
+    const MAX_BYTES: f64 = 1_000_000.0;
     let page = Rc::clone(page);
     leptos::task::spawn_local(async move {
-        let text = if file.size() <= MOST_BYTES {
+        let text = if file.size() <= MAX_BYTES {
             JsFuture::from(file.text()).await.ok().and_then(|text| text.as_string())
         } else {
             None

@@ -20,7 +20,7 @@ pub(super) struct Problem {
 }
 
 /// Most objectives.
-const MOST_OBJECTIVES: usize = 4;
+const MAX_OBJECTIVES: usize = 4;
 
 /// The whole form.
 pub(super) fn form(spec: &Tree, problems: &[Problem]) -> String {
@@ -366,7 +366,7 @@ fn objectives(html: &mut String, spec: &Tree, problems: &[Problem]) {
         }
         html.push_str("</div>");
     }
-    if all.len() < MOST_OBJECTIVES {
+    if all.len() < MAX_OBJECTIVES {
         html.push_str(
             "<div class=\"build-row\"><label>Another <select class=\"select\" \
             id=\"add-goal\" data-do=\"add-goal\" autocomplete=\"off\"><option value=\"\">choose…\

@@ -12,7 +12,7 @@ use crate::download::{download, here};
 use crate::provenance::Provenance;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
-const MOST_DETAILED: usize = 100_000;
+const MAX_DETAILED: usize = 100_000;
 /// How wide a block is on average in the picture of all of it, and how wide it may be as a whole.
 const BLOCK: f64 = 48.0;
 const WIDTHS: (f64, f64) = (1_200.0, 24_000.0);
@@ -45,7 +45,7 @@ pub fn chrome_trace(scene: &Scene, provenance: &Provenance) -> String {
 /// The trace of all stages, and of a pair of one of them where there are pairs.
 pub(super) fn trace(scene: &Scene, lane: usize, provenance: &Provenance) -> String {
     let timeline = scene.timeline();
-    let detailed = timeline.lists.tasks.len() <= MOST_DETAILED;
+    let detailed = timeline.lists.tasks.len() <= MAX_DETAILED;
     let mut trace = Trace::new(timeline, &mut |stage, task| {
         let detail = if detailed { scene.explain(stage, task) } else { None };
         let parts = detail.map(|detail| detail.parts).unwrap_or_default().into_iter();

@@ -5,7 +5,7 @@ use super::look::Looks;
 use super::window::Window;
 
 /// A block shorter than this is merged with its neighbours, in pixels.
-const LEAST: f64 = 1.0;
+const MIN_BLOCK_PIXELS: f64 = 1.0;
 /// Of blocks that share a pixel, so many are looked at: drawing takes no longer for more.
 const SAMPLE: usize = 16;
 
@@ -76,31 +76,36 @@ pub(super) fn pieces(
         index += 1;
         // Where the pixel starts that is looked at, and its first block.
         let mut pixel = (left, first);
-        if right - left < LEAST {
+        if right - left < MIN_BLOCK_PIXELS {
             // Both this block and what follows are short, and nothing is seen between them.
             while index < count {
                 let next = (ends[index] - from) * scale;
                 let start = (starts[index] - from) * scale;
                 let both = looks.and(lanes.looks(lane, index));
                 // What is wide enough to be seen stays apart from what looks otherwise.
-                let differs = right - left >= LEAST && both != looks;
-                if differs || next - start >= LEAST || start - right >= LEAST || start >= width {
+                let differs = right - left >= MIN_BLOCK_PIXELS && both != looks;
+                if differs
+                    || next - start >= MIN_BLOCK_PIXELS
+                    || start - right >= MIN_BLOCK_PIXELS
+                    || start >= width
+                {
                     break;
                 }
                 (right, looks) = (next, both);
                 index += 1;
-                if right - pixel.0 >= LEAST {
+                if right - pixel.0 >= MIN_BLOCK_PIXELS {
                     pixel = (right, index);
                 } else if index - pixel.1 == SAMPLE {
                     // Whatever else ends within this pixel is as short.
-                    index += first_after(&ends[index..], from + (pixel.0 + LEAST) / scale);
+                    index +=
+                        first_after(&ends[index..], from + (pixel.0 + MIN_BLOCK_PIXELS) / scale);
                     right = (ends[index - 1] - from) * scale;
                     pixel = (right, index);
                 }
             }
-            right = right.max(left + LEAST);
+            right = right.max(left + MIN_BLOCK_PIXELS);
         }
-        let (left, right) = (left.max(-LEAST), right.min(width + LEAST));
+        let (left, right) = (left.max(-MIN_BLOCK_PIXELS), right.min(width + MIN_BLOCK_PIXELS));
         each(Piece { left, right, looks, index: first, count: index - first });
     }
 }

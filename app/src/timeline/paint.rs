@@ -14,10 +14,10 @@ const AXIS: f64 = 20.0;
 /// Room between the axis and the track.
 const GAP: f64 = 8.0;
 /// The least and the most that a track and a lane take.
-const LEAST_TRACK: f64 = 76.0;
-const MOST_LANE: f64 = 24.0;
+const MIN_TRACK: f64 = 76.0;
+const MAX_LANE: f64 = 24.0;
 /// The most that a lane takes where there is no track.
-const MOST_ALONE: f64 = 32.0;
+const MAX_ALONE: f64 = 32.0;
 /// A lane that is lower than this has no letters on its blocks.
 const LETTERS: f64 = 13.0;
 /// Room beside a label on a block.
@@ -44,9 +44,9 @@ impl Layout {
         let names = (0..count).map(|lane| bold_width(&lanes.name(lane), TEXT_SIZE));
         let gutter = f64::from(names.max().unwrap_or(0)) + 8.0;
         let left = gutter.min(0.4 * width);
-        let below = AXIS + if has_track { GAP + LEAST_TRACK } else { 0.0 };
+        let below = AXIS + if has_track { GAP + MIN_TRACK } else { 0.0 };
         let room = (height - below).max(1.0);
-        let most = if has_track { MOST_LANE } else { MOST_ALONE };
+        let most = if has_track { MAX_LANE } else { MAX_ALONE };
         let lane_height = (room / count.max(1) as f64).min(most);
         let plot = Area {
             left,
@@ -61,7 +61,7 @@ impl Layout {
 
     /// Height at which lanes are as high as they read best, in pixels.
     pub(super) fn best_height(count: usize, has_track: bool) -> f64 {
-        let below = AXIS + if has_track { GAP + LEAST_TRACK } else { 0.0 };
+        let below = AXIS + if has_track { GAP + MIN_TRACK } else { 0.0 };
         count as f64 * 18.0 + below
     }
 
@@ -351,6 +351,6 @@ mod tests {
         assert_eq!(layout.lane_at(layout.plot.bottom() + 1.0), None);
         assert_eq!(layout.lane_at(-1.0), None);
         let track = layout.track.unwrap();
-        assert!(track.height >= LEAST_TRACK && track.bottom() <= 320.0, "{track:?}");
+        assert!(track.height >= MIN_TRACK && track.bottom() <= 320.0, "{track:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The part of time that is in view, and how it maps to pixels.
 
 /// How often the whole fits into the smallest window.
-const DEEPEST: f64 = 1e6;
+const MAX_ZOOM: f64 = 1e6;
 
 /// A part of the time from zero to a total. Seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl Window {
         if !(factor.is_finite() && factor > 0.0) {
             return self;
         }
-        let span = (self.span * factor).clamp(self.total / DEEPEST, self.total);
+        let span = (self.span * factor).clamp(self.total / MAX_ZOOM, self.total);
         Self { span, from: self.from + share.clamp(0.0, 1.0) * (self.span - span), ..self }
             .clamped()
     }
@@ -65,7 +65,7 @@ impl Window {
         let margin = 0.05 * self.span;
         let mut window = self;
         if end - start > 0.9 * self.span {
-            window.span = ((end - start) / 0.9).clamp(self.total / DEEPEST, self.total);
+            window.span = ((end - start) / 0.9).clamp(self.total / MAX_ZOOM, self.total);
             window.from = (start + end - window.span) / 2.0;
         } else if start < self.from + margin {
             window.from = start - margin;

@@ -10,7 +10,7 @@ use crate::parameters::{self, unescape};
 pub const PAGE_SIZE: usize = 50;
 
 /// Characters of the search that count.
-const LONGEST_TEXT: usize = 100;
+const MAX_TEXT_LEN: usize = 100;
 
 macro_rules! facets {
     ($($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal, $of:expr;)+) => {
@@ -157,7 +157,7 @@ impl Filter {
             }
             match key {
                 "show" => filter.show = Show::find(&value).unwrap_or_default(),
-                "q" => filter.text = value.chars().take(LONGEST_TEXT).collect(),
+                "q" => filter.text = value.chars().take(MAX_TEXT_LEN).collect(),
                 "sort" => {
                     let key = value.strip_prefix('-');
                     filter.sort = Sort::find(key.unwrap_or(&value)).unwrap_or_default();

@@ -8,10 +8,10 @@ use model::violation::Violation;
 use crate::Format;
 
 /// Entries of each list, at most: a text can be wrong in a million places.
-const MOST_ENTRIES: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 
 /// Keys or arguments of a text, at most. Real ones have a few hundred.
-pub(crate) const MOST_KEYS: usize = 2_000;
+pub(crate) const MAX_KEYS: usize = 2_000;
 
 /// A knob that the text sets.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +194,7 @@ impl Draft {
         line: u64,
         nearest: impl FnOnce() -> Option<String>,
     ) {
-        if self.unknown.len() < MOST_ENTRIES {
+        if self.unknown.len() < MAX_ENTRIES {
             self.unknown(key, line, nearest());
         }
     }
@@ -239,7 +239,7 @@ impl Draft {
 }
 
 fn push<T>(list: &mut Vec<T>, item: T) {
-    if list.len() < MOST_ENTRIES {
+    if list.len() < MAX_ENTRIES {
         list.push(item);
     }
 }

@@ -14,7 +14,7 @@ use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Section;
 
-use crate::draft::{Draft, MOST_KEYS, nearest};
+use crate::draft::{Draft, MAX_KEYS, nearest};
 use family::Family;
 use keys::How;
 use lines::Lines;
@@ -98,10 +98,10 @@ fn shape(text: &str, draft: &mut Draft) {
 
 /// Refuses a map of more keys than are read.
 fn too_many(entries: &[(String, Tree)], draft: &mut Draft) -> bool {
-    let too_many = entries.len() > MOST_KEYS;
+    let too_many = entries.len() > MAX_KEYS;
     if too_many {
         let count = entries.len();
-        let detail = format!("the configuration has {count} keys; at most {MOST_KEYS} are read");
+        let detail = format!("the configuration has {count} keys; at most {MAX_KEYS} are read");
         draft.fault(0, "", detail);
     }
     too_many

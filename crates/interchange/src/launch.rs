@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use model::design::{Design, KnobId};
 
 use crate::arguments::Argument;
-use crate::draft::{Draft, MOST_KEYS};
+use crate::draft::{Draft, MAX_KEYS};
 use crate::flags::{self, Arity, Effect, Flag};
 use crate::{Format, layers};
 
@@ -72,9 +72,9 @@ pub(crate) fn read(arguments: Vec<Argument>, base: Option<&Design>, draft: &mut 
         }
         return;
     }
-    if let Some(argument) = arguments.get(MOST_KEYS) {
+    if let Some(argument) = arguments.get(MAX_KEYS) {
         let count = arguments.len();
-        let detail = format!("the text has {count} arguments; at most {MOST_KEYS} are read");
+        let detail = format!("the text has {count} arguments; at most {MAX_KEYS} are read");
         return draft.fault(argument.line, "", detail);
     }
     defaults(draft);

@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::launch::Parts;
 
 /// Layers, at most: as many as the knob takes, and no-op layers.
-const MOST_LAYERS: u64 = 6_000;
+const MAX_LAYERS: u64 = 6_000;
 
 pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     let Some(name) = parts.first_of(&["num-layers", "encoder-num-layers"]) else {
@@ -18,8 +18,8 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     };
     let Some(total) = parts.number(name, draft) else { return };
     let line = parts.line(name);
-    if total == 0 || total > MOST_LAYERS {
-        let detail = format!("takes 1 to {MOST_LAYERS}, not {total}");
+    if total == 0 || total > MAX_LAYERS {
+        let detail = format!("takes 1 to {MAX_LAYERS}, not {total}");
         return draft.fault(line, "--num-layers", detail);
     }
     let Some(noops) = noops(parts, total, draft) else { return };

@@ -29,7 +29,7 @@ use model::design::Design;
 use draft::Draft;
 
 /// Bytes of a text, at most. Real ones have a few thousand.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Who wrote a text, or is to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ impl Format {
 #[must_use]
 pub fn import(format: Format, text: &str, base: Option<&Design>) -> Import {
     let mut draft = Draft::new(format, base);
-    if text.len() > MOST_BYTES {
-        let detail = format!("the text has {} bytes; at most {MOST_BYTES} are read", text.len());
+    if text.len() > MAX_BYTES {
+        let detail = format!("the text has {} bytes; at most {MAX_BYTES} are read", text.len());
         draft.fault(0, "", detail);
         return draft.finish(base);
     }

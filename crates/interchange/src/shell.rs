@@ -17,10 +17,10 @@ use crate::draft::Draft;
 use crate::flags;
 
 /// Characters and elements that expansions may make, all together.
-const MOST_EXPANDED: usize = 1 << 20;
+const MAX_EXPANDED: usize = 1 << 20;
 
 /// Commands that are looked at for what they read.
-const MOST_TOLD: usize = 1_000;
+const MAX_TOLD: usize = 1_000;
 
 /// A character and the line that it was written on.
 pub(super) type Mark = (char, u64);
@@ -88,7 +88,7 @@ pub(crate) fn arguments(text: &str, draft: &mut Draft) -> Vec<Argument> {
         draft.assume(None, detail);
     }
     for (index, (word, line)) in script.commands.iter().filter_map(|c| c.first()).enumerate() {
-        if index < MOST_TOLD && matches!(word.as_str(), "source" | ".") {
+        if index < MAX_TOLD && matches!(word.as_str(), "source" | ".") {
             draft.ignore(word, *line, "other files aren't read: what they set isn't known");
         }
     }

@@ -10,7 +10,7 @@ use crate::arguments::{Argument, spelled};
 use crate::draft::Draft;
 
 /// Sections within each other, at most.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Sections that hold no arguments.
 const OTHERS: [&str; 5] = ["ENV_VARS", "env", "TEST_TYPE", "METRICS", "logging"];
@@ -66,8 +66,8 @@ impl Reader {
     fn take(&mut self, event: Event<'_>, line: u64, draft: &mut Draft) -> Outcome {
         match event {
             Event::Alias(_) => return Err((line, "aliases aren't read".to_owned())),
-            Event::MappingStart(..) | Event::SequenceStart(..) if self.path.len() >= DEEPEST => {
-                return Err((line, format!("it is nested more than {DEEPEST} deep")));
+            Event::MappingStart(..) | Event::SequenceStart(..) if self.path.len() >= MAX_DEPTH => {
+                return Err((line, format!("it is nested more than {MAX_DEPTH} deep")));
             }
             Event::MappingStart(..) => {
                 let inside_list = matches!(self.path.last(), Some(Open::List(_) | Open::Other));

@@ -12,11 +12,11 @@ use crate::room::{Proposal, ProposalState, Question, Room, Thread};
 use crate::text::{clean_name, clean_text};
 
 /// Notes of all threads of a session, at most: all of them are sent to whoever comes in.
-const MOST_NOTES: usize = 10_000;
+const MAX_NOTES: usize = 10_000;
 /// Candidates, proposals, questions, their answers, or decisions of a session, at most.
-const MOST_ENTRIES: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 /// Bytes of what people wrote in a session, at most.
-const MOST_TEXT_BYTES: usize = 16 << 20;
+const MAX_TEXT_BYTES: usize = 16 << 20;
 
 impl Room {
     /// The change as it will be done, if a person of that role may do it now.
@@ -134,19 +134,19 @@ impl Room {
         let texts = notes.chain(answers).chain(asked).map(|note| &note.text);
         let reasons = self.proposals.iter().map(|proposal| &proposal.reason);
         let reasons = reasons.chain(self.decisions.iter().map(|decision| &decision.reason));
-        if texts.chain(reasons).map(String::len).sum::<usize>() < MOST_TEXT_BYTES {
+        if texts.chain(reasons).map(String::len).sum::<usize>() < MAX_TEXT_BYTES {
             return Ok(());
         }
-        let most = MOST_TEXT_BYTES >> 20;
+        let most = MAX_TEXT_BYTES >> 20;
         Err(Refusal::new(Cause::Full, format!("a session holds at most {most} MiB of text")))
     }
 
     fn room_for_notes(&self) -> Result<(), Refusal> {
         let notes: usize = self.threads.iter().map(|thread| thread.notes.len()).sum();
-        if notes < MOST_NOTES {
+        if notes < MAX_NOTES {
             return Ok(());
         }
-        Err(Refusal::new(Cause::Full, format!("a session holds at most {MOST_NOTES} comments")))
+        Err(Refusal::new(Cause::Full, format!("a session holds at most {MAX_NOTES} comments")))
     }
 
     /// Settings by the knobs' full names, each of which the working design takes.
@@ -258,10 +258,10 @@ fn is_text(change: &Change) -> bool {
 }
 
 fn room_for(count: usize, what: &str) -> Result<(), Refusal> {
-    if count < MOST_ENTRIES {
+    if count < MAX_ENTRIES {
         return Ok(());
     }
-    Err(Refusal::new(Cause::Full, format!("a session holds at most {MOST_ENTRIES} {what}")))
+    Err(Refusal::new(Cause::Full, format!("a session holds at most {MAX_ENTRIES} {what}")))
 }
 
 fn missing(what: &str, seq: Seq) -> Refusal {

@@ -43,4 +43,4 @@ pub use room::{
     Candidate, Decision, Edited, Note, Proposal, ProposalState, Question, Room, Thread,
 };
 pub use standing::{Numbers, Stale};
-pub use text::{LONGEST_NAME, LONGEST_TEXT, clean_name, clean_text};
+pub use text::{MAX_NAME_LEN, MAX_TEXT_LEN, clean_name, clean_text};

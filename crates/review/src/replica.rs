@@ -11,7 +11,7 @@ use crate::event::{Event, Person, Seq};
 use crate::room::{Room, apply_settings};
 
 /// Steps that can be undone, at most.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// A client's copy of a room.
 #[derive(Clone, Debug)]
@@ -129,7 +129,7 @@ impl Replica {
         if let Some(step) = self.step(&change) {
             self.undo.push(step);
             self.redo.clear();
-            let surplus = self.undo.len().saturating_sub(MOST_STEPS);
+            let surplus = self.undo.len().saturating_sub(MAX_STEPS);
             self.undo.drain(..surplus);
         }
         self.send(change)

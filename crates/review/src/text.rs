@@ -3,17 +3,17 @@
 use crate::refusal::Refusal;
 
 /// Characters of a name, at most.
-pub const LONGEST_NAME: usize = 120;
+pub const MAX_NAME_LEN: usize = 120;
 
 /// Characters of a comment, reason, question or answer, at most.
-pub const LONGEST_TEXT: usize = 4_000;
+pub const MAX_TEXT_LEN: usize = 4_000;
 
 /// A name of one line, without what can't be seen.
 ///
 /// # Errors
 /// An empty or too long one, or one with characters that steer instead of being read.
 pub fn clean_name(name: &str) -> Result<String, Refusal> {
-    clean(name, LONGEST_NAME, "a name", |c| c.is_control())
+    clean(name, MAX_NAME_LEN, "a name", |c| c.is_control())
 }
 
 /// A text of several lines.
@@ -22,7 +22,7 @@ pub fn clean_name(name: &str) -> Result<String, Refusal> {
 /// As for names; line breaks and tabs are fine.
 pub fn clean_text(text: &str) -> Result<String, Refusal> {
     let text = text.replace("\r\n", "\n");
-    clean(&text, LONGEST_TEXT, "a text", |c| c.is_control() && !matches!(c, '\n' | '\t'))
+    clean(&text, MAX_TEXT_LEN, "a text", |c| c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
 fn clean(

@@ -17,7 +17,7 @@ use crate::room::Room;
 pub const PROTOCOL: u32 = 1;
 
 /// Bytes of a message to the server, at most.
-pub const LONGEST: usize = 64 << 10;
+pub const MAX_MESSAGE_BYTES: usize = 64 << 10;
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -34,10 +34,10 @@ const FRONT: usize = 4;
 const OF_VALUES: usize = 16;
 
 /// Designs that a round starts from, at most.
-const MOST_STARTS: usize = 128;
+const MAX_STARTS: usize = 128;
 
 /// Changes of a design that a round looks at, at most.
-const MOST_TRIES: u64 = 4_096;
+const MAX_TRIES: u64 = 4_096;
 
 /// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
 const FEW_VALUES: u64 = 8;
@@ -120,7 +120,7 @@ impl Course {
     pub fn of(space: &Space, progress: &Progress) -> Option<Self> {
         let mut course = Self::new(space);
         for starts in progress.rounds() {
-            let fit = starts.len() <= MOST_STARTS && starts.iter().all(|at| *at < space.size());
+            let fit = starts.len() <= MAX_STARTS && starts.iter().all(|at| *at < space.size());
             if !fit || course.known == space.places() || !progress.has(&(0..course.known)) {
                 return None;
             }
@@ -271,7 +271,7 @@ impl Iterator for Changes {
         let count = self.moves.len() as u64;
         loop {
             let place = self.tries;
-            if place >= MOST_TRIES || place >= count + count * count {
+            if place >= MAX_TRIES || place >= count + count * count {
                 return None;
             }
             self.tries += 1;
@@ -324,6 +324,6 @@ fn starts(space: &Space, summary: &Summary) -> Vec<u64> {
             starts.push(index);
         }
     }
-    starts.truncate(MOST_STARTS);
+    starts.truncate(MAX_STARTS);
     starts
 }

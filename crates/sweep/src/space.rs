@@ -128,8 +128,8 @@ impl Space {
         });
         let size = raw.and_then(|raw| u64::try_from(raw).ok()).filter(|size| *size < 1 << 62);
         let size = size.ok_or_else(|| too_many(&spec, "2^62"))?;
-        if spec.sampling == Sampling::Grid && size > Spec::MOST_POINTS {
-            return Err(too_many(&spec, &Spec::MOST_POINTS.to_string()));
+        if spec.sampling == Sampling::Grid && size > Spec::MAX_POINTS {
+            return Err(too_many(&spec, &Spec::MAX_POINTS.to_string()));
         }
         let mut axes = spec.axes.clone();
         let uneven = can_be_uneven(&spec);

@@ -213,15 +213,15 @@ impl Sampling {
 
 impl Spec {
     /// Most values of one axis.
-    pub const MOST_VALUES: u64 = 10_000;
+    pub const MAX_VALUES: u64 = 10_000;
     /// Most axes.
-    pub const MOST_AXES: usize = 32;
+    pub const MAX_AXES: usize = 32;
     /// Most objectives.
-    pub const MOST_OBJECTIVES: usize = 4;
+    pub const MAX_OBJECTIVES: usize = 4;
     /// Most designs that are evaluated.
-    pub const MOST_POINTS: u64 = 1_000_000_000_000;
+    pub const MAX_POINTS: u64 = 1_000_000_000_000;
     /// Most designs of a sweep that refines: it remembers which ones it took.
-    pub const MOST_REFINED: u64 = 1_000_000;
+    pub const MAX_REFINED: u64 = 1_000_000;
 
     /// The spec of a TOML text.
     ///

@@ -111,8 +111,8 @@ const UNIT: f64 = 4_294_967_296.0;
 
 /// A number as a whole number of units; what is too large for 2^40 such sums counts as less.
 fn units(value: f64) -> i128 {
-    const MOST: f64 = 36_028_797_018_963_968.0;
-    (value.clamp(-MOST, MOST) * UNIT).round() as i128
+    const MAX_UNITS: f64 = 36_028_797_018_963_968.0;
+    (value.clamp(-MAX_UNITS, MAX_UNITS) * UNIT).round() as i128
 }
 
 /// What is kept of a range of places.

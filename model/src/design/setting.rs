@@ -100,7 +100,7 @@ pub enum LayerFreq {
 
 impl LayerFreq {
     /// Layers of the longest pattern.
-    const LONGEST: u64 = 10_000;
+    const MAX_LEN: u64 = 10_000;
 
     /// Reads `2` or a Python list expression such as `([0]*3+[1]*58)`.
     fn read(text: &str) -> Option<Self> {
@@ -128,7 +128,7 @@ impl LayerFreq {
             let flags = flags?;
             let added = count.checked_mul(flags.len() as u64)?;
             layers = added.checked_add(layers).filter(|_| added > 0)?;
-            if layers > Self::LONGEST {
+            if layers > Self::MAX_LEN {
                 return None;
             }
             if let [flag] = flags.as_slice() {
@@ -282,7 +282,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    const LONGEST: usize = 4_096;
+    const MAX_LEN: usize = 4_096;
 
     fn read(text: &str) -> Option<Self> {
         let text: String = text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect();
@@ -307,7 +307,7 @@ impl Layout {
                 _ => return None,
             };
             let times = Self::repeat(letters, at)?;
-            if item.len().checked_mul(times)?.checked_add(flat.len())? > Self::LONGEST {
+            if item.len().checked_mul(times)?.checked_add(flat.len())? > Self::MAX_LEN {
                 return None;
             }
             (0..times).for_each(|_| flat.push_str(&item));
@@ -325,7 +325,7 @@ impl Layout {
         while let Some(digit) = letters.get(*at).and_then(|letter| letter.to_digit(10)) {
             *at += 1;
             let sum = times.unwrap_or(0).checked_mul(10)?.checked_add(digit as usize)?;
-            times = Some(sum).filter(|sum| *sum <= Self::LONGEST);
+            times = Some(sum).filter(|sum| *sum <= Self::MAX_LEN);
             times?;
         }
         times.filter(|times| *times > 0)

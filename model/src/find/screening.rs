@@ -82,7 +82,7 @@ pub(super) fn screened(
 
 /// How much more memory the plainest schedule may need, with everything saved, than the one that
 /// needs least.
-const SLACK_OF_LEAST: f64 = 1.1;
+const MIN_SLACK: f64 = 1.1;
 
 /// The share of exposed communication that pairs and hierarchy usually hide.
 const HIDDEN: f64 = 0.7;
@@ -117,7 +117,7 @@ impl Screened {
             place,
             bound: speed(shortest),
             promise: speed(likely),
-            least: least / (room.0 * SLACK_OF_LEAST),
+            least: least / (room.0 * MIN_SLACK),
         }
     }
 }

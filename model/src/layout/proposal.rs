@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::schedule::{Form, Placement};
 
 /// The longest text that the layout knob takes, in letters.
-const LONGEST_TEXT: usize = 4_096;
+const MAX_TEXT_LEN: usize = 4_096;
 
 /// A layout that balances the stages of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
             proposals.push(other);
         }
     }
-    proposals.retain(|proposal| proposal.layout.len() <= LONGEST_TEXT);
+    proposals.retain(|proposal| proposal.layout.len() <= MAX_TEXT_LEN);
     proposals
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn even_layout(design: &Design) -> Option<String> {
     let transformer = &design.transformer;
     let lengths =
         Lengths { dense: 1.0, moe: 1.0, head: 1.0, mtp: 1.0, mtp_head: 1.0, embedding: 0.0 };
-    let count = usize::try_from(chunks(design)).ok().filter(|count| *count <= LONGEST_TEXT)?;
+    let count = usize::try_from(chunks(design)).ok().filter(|count| *count <= MAX_TEXT_LEN)?;
     let problem = Problem {
         lengths,
         dense: 0,
@@ -122,7 +122,7 @@ pub(crate) fn even_layout(design: &Design) -> Option<String> {
         bins: count,
     };
     let text = spelled(&solve(&problem)?.chunks);
-    (text.len() <= LONGEST_TEXT).then_some(text)
+    (text.len() <= MAX_TEXT_LEN).then_some(text)
 }
 
 /// The layout that balances so many stages with so many chunks each, by the lengths that parts have
@@ -142,7 +142,7 @@ pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) 
         bins: if folds { p.div_ceil(2) } else { p },
     };
     let text = spelled(&solve(&problem.with_equal_layers())?.chunks);
-    (text.len() <= LONGEST_TEXT).then_some(text)
+    (text.len() <= MAX_TEXT_LEN).then_some(text)
 }
 
 /// A layout as it would be for a plan.

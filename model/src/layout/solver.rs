@@ -9,13 +9,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Most steps of the search over dense layers; beyond, all layers count as equally long.
-const MOST_STEPS: usize = 4_000_000;
+const MAX_STEPS: usize = 4_000_000;
 /// MTP layers that are split from their heads; of more, each stays with its head.
-const MOST_SPLIT: usize = 2;
+const MAX_SPLIT: usize = 2;
 /// Chunks behind the last layer, where MTP layers aren't split.
-const MOST_BEHIND: usize = 3;
+const MAX_BEHIND: usize = 3;
 /// Chunks whose layers are moved about to make neighbours alike.
-const MOST_SMOOTHED: usize = 96;
+const MAX_SMOOTHED: usize = 96;
 
 /// Seconds of each kind of part, for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -169,7 +169,7 @@ pub(super) fn solve(problem: &Problem) -> Option<Solution> {
         .bins
         .saturating_mul((problem.dense + 1).saturating_pow(3))
         .saturating_mul(tails.len());
-    if problem.dense > 0 && steps > MOST_STEPS {
+    if problem.dense > 0 && steps > MAX_STEPS {
         let equal = solve(&problem.with_equal_layers())?;
         let lengths = problem.bin_lengths(&equal.chunks);
         let longest = lengths.into_iter().fold(0.0, f64::max);
@@ -185,7 +185,7 @@ pub(super) fn solve(problem: &Problem) -> Option<Solution> {
         .filter_map(|frame| frame.layout(problem, longest))
         .min_by(|a, b| roughness(problem, a).total_cmp(&roughness(problem, b)))?;
     let chunks = smoothed(problem, chunks, longest);
-    Some(Solution { chunks, longest, exact: problem.mtp <= MOST_SPLIT })
+    Some(Solution { chunks, longest, exact: problem.mtp <= MAX_SPLIT })
 }
 
 /// How unlike a layout is to what one would write by hand: MTP layers apart from their heads first,
@@ -211,7 +211,7 @@ fn roughness(problem: &Problem, chunks: &[Chunk]) -> f64 {
 /// than it may be.
 fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chunk> {
     let last = chunks.iter().rposition(|chunk| chunk.layers > 0).unwrap_or(0);
-    if chunks.len() > MOST_SMOOTHED {
+    if chunks.len() > MAX_SMOOTHED {
         return chunks;
     }
     let mut best = roughness(problem, &chunks);
@@ -269,9 +269,9 @@ fn frames(problem: &Problem, tails: &[Vec<Chunk>]) -> impl Iterator<Item = Frame
 
 /// What the last chunks hold beside layers, from the chunk of the last layer on.
 fn tails(problem: &Problem) -> Vec<Vec<Chunk>> {
-    let splits = problem.mtp <= MOST_SPLIT;
+    let splits = problem.mtp <= MAX_SPLIT;
     let parts = 1 + problem.mtp * if splits { 2 } else { 1 };
-    let behind = if splits { parts } else { parts.min(MOST_BEHIND) };
+    let behind = if splits { parts } else { parts.min(MAX_BEHIND) };
     let mut tails = Vec::new();
     for behind in 0..=behind.min(problem.bin_of.len() - 1) {
         let left = Chunk { layers: 0, heads: 1, mtp: problem.mtp, mtp_heads: problem.mtp };

@@ -33,20 +33,20 @@ impl Lane {
     }
 }
 
-/// What the next operator of a chain waits for: at most [`Tail::MOST`] operators.
+/// What the next operator of a chain waits for: at most [`Tail::MAX_PREDECESSORS`] operators.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tail {
-    nodes: [u32; Tail::MOST],
+    nodes: [u32; Tail::MAX_PREDECESSORS],
     count: usize,
 }
 
 impl Tail {
-    const MOST: usize = 6;
+    const MAX_PREDECESSORS: usize = 6;
 
     /// Both of them; what would be the seventh is left out, which no chain here reaches.
     pub(super) fn and(mut self, other: &Self) -> Self {
         for node in &other.nodes[..other.count] {
-            if self.count < Self::MOST && !self.nodes[..self.count].contains(node) {
+            if self.count < Self::MAX_PREDECESSORS && !self.nodes[..self.count].contains(node) {
                 self.nodes[self.count] = *node;
                 self.count += 1;
             }
@@ -148,7 +148,7 @@ impl Graph {
         if let Some(operators) = &mut self.operators {
             operators.push(operator);
         }
-        let mut nodes = [0; Tail::MOST];
+        let mut nodes = [0; Tail::MAX_PREDECESSORS];
         nodes[0] = index;
         Tail { nodes, count: 1 }
     }

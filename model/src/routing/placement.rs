@@ -296,7 +296,7 @@ fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
     }
     let keys: Vec<i64> = shares.iter().map(|share| !in_order(*share)).collect();
     let key = |expert: u32| (keys[expert as usize], expert);
-    let mut shifts = MOST_SHIFTS * order.len();
+    let mut shifts = MAX_SHIFTS * order.len();
     for at in 1..order.len() {
         let (expert, own) = (order[at], key(order[at]));
         let mut to = at;
@@ -313,7 +313,7 @@ fn put_in_order(order: &mut Vec<u32>, shares: &[f64]) {
 }
 
 /// Shifts for each expert after which sorting anew is quicker.
-const MOST_SHIFTS: usize = 6;
+const MAX_SHIFTS: usize = 6;
 
 /// A number that orders as the float does, by [`f64::total_cmp`].
 pub(super) const fn in_order(number: f64) -> i64 {

@@ -29,10 +29,10 @@ use super::trace::{Pair, Trace, TraceFault};
 pub use rows::{Row, from_rows};
 
 /// The largest file that is read.
-pub const MOST_BYTES: usize = 256 << 20;
+pub const MAX_BYTES: usize = 256 << 20;
 
 /// Errors are listed up to this many.
-pub const MOST_ERRORS: usize = 20;
+pub const MAX_ERRORS: usize = 20;
 
 /// Something wrong at a place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl fmt::Display for TextError {
     }
 }
 
-/// Errors while a file is read: at most [`MOST_ERRORS`]. One more ends reading.
+/// Errors while a file is read: at most [`MAX_ERRORS`]. One more ends reading.
 #[derive(Default)]
 struct Errors {
     list: Vec<TextError>,
@@ -92,7 +92,7 @@ impl Errors {
 
     /// Are there as many as are listed?
     fn is_full(&self) -> bool {
-        self.list.len() >= MOST_ERRORS
+        self.list.len() >= MAX_ERRORS
     }
 
     /// Is it known that there are more than are listed? Then nothing more need be read.
@@ -122,7 +122,7 @@ impl Errors {
 /// The trace of a CSV or JSON file: a file that begins with `{` or `[` is JSON.
 ///
 /// # Errors
-/// Everything that is wrong with a CSV file, up to [`MOST_ERRORS`]; the first thing that is wrong
+/// Everything that is wrong with a CSV file, up to [`MAX_ERRORS`]; the first thing that is wrong
 /// with a JSON file; or a size above the bounds.
 pub fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
     let bytes = checked(bytes)?;
@@ -135,7 +135,7 @@ pub fn read(bytes: &[u8]) -> Result<Trace, Vec<TextError>> {
 /// How often experts were chosen together, from a CSV file of its own.
 ///
 /// # Errors
-/// Everything that is wrong with the file, up to [`MOST_ERRORS`].
+/// Everything that is wrong with the file, up to [`MAX_ERRORS`].
 pub fn read_pairs(bytes: &[u8]) -> Result<Vec<Pair>, Vec<TextError>> {
     csv::read_pairs(checked(bytes)?)
 }
@@ -148,8 +148,8 @@ pub fn write(trace: &Trace) -> String {
 
 /// A file of a bearable size, without its byte order mark.
 fn checked(bytes: &[u8]) -> Result<&[u8], Vec<TextError>> {
-    if bytes.len() > MOST_BYTES {
-        let (found, most) = (bytes.len(), MOST_BYTES >> 20);
+    if bytes.len() > MAX_BYTES {
+        let (found, most) = (bytes.len(), MAX_BYTES >> 20);
         let message = alloc::format!("the file has {found} bytes, a trace has at most {most} MiB");
         return Err(vec![TextError::whole(message)]);
     }

@@ -24,7 +24,7 @@ pub struct Pair {
 pub enum TraceFault {
     /// There are no steps, no layers or no experts.
     Empty,
-    /// More counts than [`Trace::MOST_COUNTS`], or more layers or experts than their bounds.
+    /// More counts than [`Trace::MAX_COUNTS`], or more layers or experts than their bounds.
     TooLarge {
         /// Steps, layers and experts asked for.
         size: [u64; 3],
@@ -82,9 +82,9 @@ impl fmt::Display for TraceFault {
                 f,
                 "{steps} steps x {layers} layers x {experts} experts are too much: a trace has at \
                  most {} counts, {} layers and {} experts",
-                Trace::MOST_COUNTS,
-                Trace::MOST_LAYERS,
-                Trace::MOST_EXPERTS
+                Trace::MAX_COUNTS,
+                Trace::MAX_LAYERS,
+                Trace::MAX_EXPERTS
             ),
             Self::WrongLength { found, expected } => {
                 write!(f, "the trace has {found} counts, its size asks for {expected}")
@@ -132,11 +132,11 @@ impl Eq for Trace {}
 
 impl Trace {
     /// The most counts that a trace holds: 256 MiB of them.
-    pub const MOST_COUNTS: u64 = 64 << 20;
+    pub const MAX_COUNTS: u64 = 64 << 20;
     /// The most layers.
-    pub const MOST_LAYERS: u64 = 4_096;
+    pub const MAX_LAYERS: u64 = 4_096;
     /// The most experts of a layer.
-    pub const MOST_EXPERTS: u64 = 65_536;
+    pub const MAX_EXPERTS: u64 = 65_536;
 
     /// A trace of `steps` x `layers` x `experts` counts, the experts of a layer side by side and
     /// the layers of a step.
@@ -170,9 +170,9 @@ impl Trace {
         let counts = steps.checked_mul(layers).and_then(|rows| rows.checked_mul(experts));
         match counts {
             Some(counts)
-                if counts <= Self::MOST_COUNTS
-                    && layers <= Self::MOST_LAYERS
-                    && experts <= Self::MOST_EXPERTS =>
+                if counts <= Self::MAX_COUNTS
+                    && layers <= Self::MAX_LAYERS
+                    && experts <= Self::MAX_EXPERTS =>
             {
                 // At most 2^26, which fits a machine word everywhere.
                 Ok(counts as usize)

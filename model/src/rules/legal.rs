@@ -11,7 +11,7 @@ use crate::layout;
 use crate::violation::Nearest;
 
 /// More no-op layers than this are no way out.
-const MOST_NOOPS: u64 = 64;
+const MAX_NOOPS: u64 = 64;
 
 /// Whole numbers are tried this far from the current one.
 const REACH: u64 = 8_192;
@@ -170,7 +170,7 @@ fn noop_lists(design: &Design, positions: &[Value]) -> Vec<Value> {
     let (slots, chunks) = (layout::slots(design), layout::chunks(design));
     let missing = slots.next_multiple_of(chunks) - slots;
     let mut lists = Vec::new();
-    if missing > 0 && missing <= MOST_NOOPS {
+    if missing > 0 && missing <= MAX_NOOPS {
         let extra = (0..missing).map(|extra| Value::Integer(slots + extra));
         lists.push(Value::List(positions.iter().cloned().chain(extra).collect()));
     }

@@ -86,7 +86,7 @@ pub(super) const KNOBS: &[Tried] = &[
 ];
 
 /// Most layers that share a checkpoint.
-const LARGEST_GROUP: u64 = 8;
+const MAX_GROUP: u64 = 8;
 
 /// Whole-layer recomputation in place of none or of modules.
 fn all_layers(design: &Design) -> Vec<Candidate> {
@@ -229,7 +229,7 @@ fn more_layers(plan: &Plan) -> Vec<Candidate> {
         Some(PerStage::Same(count)) => count,
         Some(PerStage::Each(_)) | None => 1,
     };
-    (present + 1..=LARGEST_GROUP)
+    (present + 1..=MAX_GROUP)
         .map(|count| {
             let mut changed = design.clone();
             changed.memory.recompute_method = RecomputeMethod::Uniform;

@@ -51,7 +51,7 @@ proptest! {
             MemoryState::Tight => {}
             MemoryState::DoesNotFit => {
                 let formula = design.schedule.timing == Timing::ClosedForm;
-                let most = metrics.memory_peak * if formula { MOST_SHORT } else { 1.0 };
+                let most = metrics.memory_peak * if formula { MAX_SHORT } else { 1.0 };
                 prop_assert!(!metrics.fits || most > metrics.memory_limit);
             }
         }
@@ -59,7 +59,7 @@ proptest! {
 }
 
 /// The most that a simulated peak was over that of a formula: e^0.16, the V-shaped schedules.
-const MOST_SHORT: f64 = 1.174;
+const MAX_SHORT: f64 = 1.174;
 
 #[test]
 fn limits_at_the_likely_peaks_are_where_the_state_changes() {

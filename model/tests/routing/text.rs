@@ -1,6 +1,6 @@
 //! Trace files: what is read, and what is said of a file that can't be.
 
-use model::routing::text::{MOST_BYTES, MOST_ERRORS, read, read_pairs, write};
+use model::routing::text::{MAX_BYTES, MAX_ERRORS, read, read_pairs, write};
 use model::routing::{Generator, Pair, Size, Trace};
 use proptest::prelude::*;
 
@@ -139,13 +139,13 @@ fn wrong_json_is_named_with_its_place() {
 fn errors_are_listed_up_to_a_bound() {
     let text = format!("step,layer,expert,tokens\n{}", "0,0,0,-1\n".repeat(1_000));
     let found = said(&text);
-    assert_eq!(found.len(), MOST_ERRORS);
-    assert_eq!(found[MOST_ERRORS - 1], "and more errors; the rest isn't read");
+    assert_eq!(found.len(), MAX_ERRORS);
+    assert_eq!(found[MAX_ERRORS - 1], "and more errors; the rest isn't read");
 }
 
 #[test]
 fn what_is_too_large_is_refused_before_anything_is_kept() {
-    let found = read(&vec![b'0'; MOST_BYTES + 1]).unwrap_err();
+    let found = read(&vec![b'0'; MAX_BYTES + 1]).unwrap_err();
     assert!(found[0].to_string().contains("at most 256 MiB"), "{}", found[0]);
     // Two lines that ask for 2 x 65,536 counts are read, four thousand steps of them are not.
     let mut text = String::from("step,layer,expert,tokens\n");

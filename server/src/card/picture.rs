@@ -49,7 +49,7 @@ const EDGES: (i32, i32) = (64, 1_136);
 const BARS: [i32; 4] = [724, 220, 1_104, 486];
 
 /// Bars, at most: with more stages neighbours share one, which shows the fullest.
-const MOST_BARS: usize = 64;
+const MAX_BARS: usize = 64;
 
 type Area<'a> = DrawingArea<BitMapBackend<'a>, plotters::coord::Shift>;
 
@@ -188,7 +188,7 @@ impl Brush<'_, '_> {
         let [left, top, right, bottom] = BARS;
         self.rectangle((left - 32, top - 52), (right + 32, bottom + 56), PANEL)?;
         let sum = |parts: &[f64; 6]| parts.iter().sum::<f64>();
-        let share = face.stages.len().div_ceil(MOST_BARS).max(1);
+        let share = face.stages.len().div_ceil(MAX_BARS).max(1);
         let bars = face
             .stages
             .chunks(share)
@@ -265,7 +265,7 @@ impl Brush<'_, '_> {
         room: i32,
         set: Type,
     ) -> Result<(), DrawError> {
-        const MOST_LINES: usize = 4;
+        const MAX_LINES: usize = 4;
         let mut lines = vec![String::new()];
         for word in text.split_whitespace().take(200) {
             let Some(line) = lines.last_mut() else { break };
@@ -277,7 +277,7 @@ impl Brush<'_, '_> {
             }
         }
         let high = set.size as i32 * 3 / 2;
-        for (index, line) in lines.iter().take(MOST_LINES).enumerate() {
+        for (index, line) in lines.iter().take(MAX_LINES).enumerate() {
             self.text_within(line, (left, top + high * index as i32), room, set)?;
         }
         Ok(())

@@ -14,7 +14,7 @@ use model::preset::Preset;
 use super::Failure;
 
 /// Bytes of a design file, at most.
-const LONGEST_FILE: u64 = 1 << 20;
+const MAX_FILE_LEN: u64 = 1 << 20;
 
 /// Where the design comes from.
 #[derive(Debug, clap::Args)]
@@ -127,14 +127,14 @@ pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::user(format!("can't read {shown}: {error}"));
     let mut bytes = Vec::new();
     if is_stdin(path) {
-        io::stdin().lock().take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+        io::stdin().lock().take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(failed)?;
     } else {
         let file = File::open(path).map_err(failed)?;
-        file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+        file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(failed)?;
     }
-    if bytes.len() as u64 > LONGEST_FILE {
+    if bytes.len() as u64 > MAX_FILE_LEN {
         let line =
-            format!("{shown} has more than {LONGEST_FILE} bytes; a design has a few thousand");
+            format!("{shown} has more than {MAX_FILE_LEN} bytes; a design has a few thousand");
         return Err(Failure::user(line));
     }
     String::from_utf8(bytes)

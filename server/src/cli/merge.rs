@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sweep::Part;
 
-use super::sweep::{LONGEST_RESULT, finished, read_text};
+use super::sweep::{MAX_RESULT_LEN, finished, read_text};
 use super::{Failure, output};
 
 /// What to put together.
@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for path in &arguments.files {
         let shown = path.display();
         let refused = |why: String| Failure::user(format!("{shown}: {why}"));
-        let text = read_text(&path.to_string_lossy(), LONGEST_RESULT)?;
+        let text = read_text(&path.to_string_lossy(), MAX_RESULT_LEN)?;
         let part = sweep::part(&text).map_err(refused)?;
         match &mut whole {
             None => whole = Some(part),

@@ -12,7 +12,7 @@ use model::Plan;
 use model::choice::Balance;
 use model::design::Design;
 use model::file::json;
-use model::routing::text::{MOST_BYTES, TextError};
+use model::routing::text::{MAX_BYTES, TextError};
 use model::routing::{Report, Trace};
 use model::violation::Violation;
 
@@ -68,7 +68,7 @@ pub(super) fn read_trace(path: &Path) -> Result<Trace, Failure> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;
     // One byte more than is read, so that what is too long is known to be.
-    file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     let line = |error: &TextError| format!("{shown}: {error}");
     traces::read(&Bytes::from(bytes))
         .map_err(|errors| Failure::User(errors.iter().map(line).collect()))

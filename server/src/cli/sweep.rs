@@ -18,15 +18,15 @@ use sweep::{Closing, Course, Progress, Space};
 
 use super::{Failure, output as output_of};
 use crate::nats::Address;
-pub(super) use output::LONGEST_RESULT;
+pub(super) use output::MAX_RESULT_LEN;
 use output::{Output, Target};
 use progress::Meter;
 
 /// Places of a chunk, at least.
-const LEAST_CHUNK: u64 = 4_096;
+const MIN_CHUNK: u64 = 4_096;
 
 /// Places of a chunk, at most.
-const MOST_CHUNK: u64 = 1 << 20;
+const MAX_CHUNK: u64 = 1 << 20;
 
 /// Chunks that a sweep is cut into, about.
 const CHUNKS: u64 = 20_000;
@@ -67,15 +67,17 @@ impl std::str::FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const MOST: u64 = 1_000_000;
+        const MAX_SHARDS: u64 = 1_000_000;
         let numbers = text.split_once('/').and_then(|(part, parts)| {
             Some((part.trim().parse().ok()?, parts.trim().parse().ok()?))
         });
         match numbers {
-            Some((part, parts)) if (1..=parts).contains(&part) && parts <= MOST => {
+            Some((part, parts)) if (1..=parts).contains(&part) && parts <= MAX_SHARDS => {
                 Ok(Self { part, parts })
             }
-            _ => Err(format!("takes a part and their number, from 1/N to N/N, N at most {MOST}")),
+            _ => Err(format!(
+                "takes a part and their number, from 1/N to N/N, N at most {MAX_SHARDS}"
+            )),
         }
     }
 }
@@ -198,9 +200,9 @@ fn sweep_round(
     let format = output.format();
     let count = places.end.saturating_sub(places.start);
     let size = if space.spec().sampling.is_refined() {
-        (count / (8 * threads.get() as u64)).clamp(16, LEAST_CHUNK)
+        (count / (8 * threads.get() as u64)).clamp(16, MIN_CHUNK)
     } else {
-        (count / CHUNKS).clamp(LEAST_CHUNK, MOST_CHUNK)
+        (count / CHUNKS).clamp(MIN_CHUNK, MAX_CHUNK)
     };
     let mut failure = None;
     let work = |chunk: Range<u64>| -> Option<(Progress, Vec<u8>)> {

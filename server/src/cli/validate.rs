@@ -16,10 +16,10 @@ use super::output::{self, Align};
 use crate::validated;
 
 /// Bytes of a file of runs, at most.
-const LONGEST_FILE: u64 = 64 << 20;
+const MAX_FILE_LEN: u64 = 64 << 20;
 
 /// Errors of a file that are printed.
-const MOST_ERRORS: usize = 20;
+const MAX_ERRORS: usize = 20;
 
 /// What to compare and how to say it.
 #[derive(Debug, clap::Args)]
@@ -87,16 +87,16 @@ fn read(path: &Path) -> Result<Vec<Run>, Failure> {
     let failed = |error| Failure::user(format!("can't read {shown}: {error}"));
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(failed)?;
-    file.take(LONGEST_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LONGEST_FILE {
-        return Err(Failure::user(format!("{shown} has more than {LONGEST_FILE} bytes")));
+    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE_LEN {
+        return Err(Failure::user(format!("{shown} has more than {MAX_FILE_LEN} bytes")));
     }
     let text = String::from_utf8(bytes)
         .map_err(|error| Failure::user(format!("{shown} is not UTF-8 text: {error}")))?;
     runs::read(&text).map_err(|errors| {
         let line = |error: &LineError| format!("{shown}, {error}");
-        let mut lines: Vec<String> = errors.iter().take(MOST_ERRORS).map(line).collect();
-        if errors.len() > MOST_ERRORS {
+        let mut lines: Vec<String> = errors.iter().take(MAX_ERRORS).map(line).collect();
+        if errors.len() > MAX_ERRORS {
             lines.push(format!("{shown} has {} errors", format::whole(errors.len() as u64)));
         }
         Failure::User(lines)

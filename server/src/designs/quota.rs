@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Designs that a client stores in an hour, at most.
-const MOST: u32 = 120;
+const MAX_DESIGNS_PER_HOUR: u32 = 120;
 
 /// Seconds after which counting begins anew.
 const WINDOW_SECS: u64 = 3_600;
@@ -34,7 +34,7 @@ impl Quota {
         }
         let end = counts.since_secs + WINDOW_SECS;
         let taken = counts.of_client.entry(client.to_owned()).or_default();
-        if *taken >= MOST {
+        if *taken >= MAX_DESIGNS_PER_HOUR {
             return Err(end.saturating_sub(now_secs).max(1));
         }
         *taken += 1;
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn each_client_has_so_many_in_an_hour() {
         let quota = Quota::default();
-        for _ in 0..MOST {
+        for _ in 0..MAX_DESIGNS_PER_HOUR {
             assert_eq!(quota.take("a", 10_000), Ok(()));
         }
         assert_eq!(quota.take("a", 10_060), Err(3_540));

@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
 
 /// Texts within texts go no deeper.
-const MOST_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Longer texts are left as they are.
-const MOST_BYTES: usize = 4_000;
+const MAX_BYTES: usize = 4_000;
 
 /// So many texts are remembered with what came of them, none longer than that.
-const MOST_KNOWN: usize = 20_000;
-const MOST_KNOWN_BYTES: usize = 400;
+const MAX_KNOWN: usize = 20_000;
+const MAX_KNOWN_BYTES: usize = 400;
 
 /// English to another language.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl Dictionary {
 
     /// A text in the other language; none where it isn't known.
     pub(super) fn say(&self, text: &str) -> Option<String> {
-        if text.len() > MOST_KNOWN_BYTES {
+        if text.len() > MAX_KNOWN_BYTES {
             return self.say_within(text, 0);
         }
         // A panic while it was held left a map that is whole.
@@ -88,7 +88,7 @@ impl Dictionary {
         drop(known);
         let said = self.say_within(text, 0);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(text.to_owned(), said.clone());
@@ -97,7 +97,7 @@ impl Dictionary {
 
     fn say_within(&self, text: &str, depth: usize) -> Option<String> {
         let has_words = text.bytes().any(|byte| byte.is_ascii_alphabetic());
-        if depth > MOST_DEPTH || text.len() > MOST_BYTES || !has_words {
+        if depth > MAX_DEPTH || text.len() > MAX_BYTES || !has_words {
             return None;
         }
         if let Some(says) = self.exact.get(text) {

@@ -13,7 +13,7 @@ use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
-use super::{PATIENCE, SILENCE, version_token};
+use super::{FETCH_TIMEOUT, SILENCE, version_token};
 
 /// The stream of chunks.
 const WORK: &str = "MOESCAPE_WORK";
@@ -186,14 +186,14 @@ impl Link {
         filter_subject: String,
     ) -> Result<Consumer<pull::Config>, async_nats::Error> {
         /// Requests and messages under way at once: more than workers have threads.
-        const MOST: i64 = 65_536;
+        const MAX_IN_FLIGHT: i64 = 65_536;
         let config = pull::Config {
             durable_name: Some(name.to_owned()),
             filter_subject,
             ack_policy: AckPolicy::Explicit,
             ack_wait: SILENCE,
-            max_waiting: MOST,
-            max_ack_pending: MOST,
+            max_waiting: MAX_IN_FLIGHT,
+            max_ack_pending: MAX_IN_FLIGHT,
             inactive_threshold: RESULT_AGE,
             ..pull::Config::default()
         };
@@ -209,10 +209,10 @@ pub(super) async fn each<F: Future<Output = bool>>(
     mut hear: impl FnMut(Message) -> F,
 ) -> Result<usize, async_nats::Error> {
     let mut heard = 0;
-    let batch = consumer.batch().max_messages(most).expires(PATIENCE);
+    let batch = consumer.batch().max_messages(most).expires(FETCH_TIMEOUT);
     let mut batch = batch.messages().await?;
     // A request that NATS forgot when it was stopped is answered by nobody.
-    while let Ok(Some(message)) = timeout(PATIENCE + PATIENCE / 4, batch.next()).await {
+    while let Ok(Some(message)) = timeout(FETCH_TIMEOUT + FETCH_TIMEOUT / 4, batch.next()).await {
         heard += 1;
         if !hear(message?).await {
             break;

@@ -22,10 +22,10 @@ const PIECES: &str = "Moescape-Pieces";
 const PIECE: &str = "Moescape-Piece";
 
 /// Bytes of a result, at most; and of a part of it, so that no sender makes us take more.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
+pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 /// Pieces of a result, at most.
-const MOST_PIECES: usize = 65_536;
+const MAX_PIECES: usize = 65_536;
 
 /// A chunk for a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -171,7 +171,7 @@ impl Puzzle {
         bytes: &[u8],
     ) -> Option<Result<Answer, String>> {
         let number = |name: &str| headers?.get(name)?.as_str().parse::<usize>().ok();
-        let (Some(count @ 1..=MOST_PIECES), Some(place)) = (number(PIECES), number(PIECE)) else {
+        let (Some(count @ 1..=MAX_PIECES), Some(place)) = (number(PIECES), number(PIECE)) else {
             return Some(Err("a result's piece lacks its number".to_owned()));
         };
         let pieces = self.0.entry(subject.to_owned()).or_insert_with(|| vec![None; count]);
@@ -187,7 +187,7 @@ impl Puzzle {
         }
         let pieces = self.0.remove(subject)?;
         let bytes: Vec<u8> = pieces.into_iter().flatten().flatten().collect();
-        Some(Answer::unpack(&bytes, MOST_BYTES))
+        Some(Answer::unpack(&bytes, MAX_BYTES))
     }
 
     /// Forgets the pieces of a sweep.

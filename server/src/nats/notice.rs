@@ -25,7 +25,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Bytes of a notice that are read, at most.
-const LONGEST: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// Something that a server says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ async fn exchange(
                 let Some(message) = message else { return };
                 let Some(reviews) = reviews.upgrade() else { return };
                 let review = message.subject.as_str().rsplit('.').next().unwrap_or_default();
-                if message.payload.len() > LONGEST {
+                if message.payload.len() > MAX_BYTES {
                     continue;
                 }
                 match serde_json::from_slice::<Notice>(&message.payload) {

@@ -16,18 +16,18 @@ use sweep::{Progress, Space, Spec};
 use tokio::sync::{Semaphore, watch};
 
 use super::link::{Address, Link, NatsError, each};
-use super::message::{Answer, Head, MOST_BYTES, Stop, Task};
-use super::{PATIENCE, PAUSE, SILENCE, version_token};
+use super::message::{Answer, Head, MAX_BYTES, Stop, Task};
+use super::{FETCH_TIMEOUT, PAUSE, SILENCE, version_token};
 use crate::logged;
 
 /// Spaces that are kept for the chunks to come.
-const MOST_SPACES: usize = 16;
+const MAX_SPACES: usize = 16;
 
 /// Workers that a chunk may end before it counts as failed.
-const MOST_TRIES: i64 = 10;
+const MAX_TRIES: i64 = 10;
 
 /// Bytes of a result, at most: eight tell the length of its head.
-const LARGEST: u64 = MOST_BYTES - 8;
+const MAX_RESULT_BYTES: u64 = MAX_BYTES - 8;
 
 /// The header of a chunk that was given back: how many workers were lost with it before.
 const LOST: &str = "Moescape-Lost";
@@ -73,9 +73,9 @@ pub(crate) fn work_for(
         worker.at_work().iter().for_each(|(_, stop)| stop.store(true, Ordering::Relaxed));
         for hand in hands {
             // Chunks that are given back go to others at once, not after a silence.
-            let _ = tokio::time::timeout(PATIENCE, hand).await;
+            let _ = tokio::time::timeout(FETCH_TIMEOUT, hand).await;
         }
-        let _ = tokio::time::timeout(PATIENCE, worker.link.client.flush()).await;
+        let _ = tokio::time::timeout(FETCH_TIMEOUT, worker.link.client.flush()).await;
         Ok(())
     })
 }
@@ -144,8 +144,8 @@ impl Worker {
         let tries = tries(message);
         let computed = async {
             let Ok(_permit) = self.permits.acquire().await else { return None };
-            if tries > MOST_TRIES {
-                let failure = format!("{MOST_TRIES} workers were lost with these designs");
+            if tries > MAX_TRIES {
+                let failure = format!("{MAX_TRIES} workers were lost with these designs");
                 return Some(answer(&task, None, vec![], Some(failure)));
             }
             let (worker, task, stop) = (Arc::clone(self), task.clone(), Arc::clone(&stop));
@@ -222,8 +222,12 @@ impl Worker {
             Ok(found) => found.map(|(part, rows)| {
                 let found = answer(task, Some(part), rows, None);
                 // Better here than by who takes it: it would be handed out again and again.
-                let why = format!("the rows of {places:?} have more than {LARGEST} bytes");
-                if found.size() > LARGEST { answer(task, None, vec![], Some(why)) } else { found }
+                let why = format!("the rows of {places:?} have more than {MAX_RESULT_BYTES} bytes");
+                if found.size() > MAX_RESULT_BYTES {
+                    answer(task, None, vec![], Some(why))
+                } else {
+                    found
+                }
             }),
             Err(_) => {
                 tracing::error!(sweep = logged::key(&task.sweep), ?places, "a chunk panicked");
@@ -243,7 +247,7 @@ impl Worker {
             let first = errors.first().map(ToString::to_string).unwrap_or_default();
             format!("the spec can't be read: {first}")
         })?;
-        if spaces.len() >= MOST_SPACES {
+        if spaces.len() >= MAX_SPACES {
             spaces.clear();
         }
         let space = Arc::new(space);

@@ -15,7 +15,7 @@ const SHOW: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// People through other servers, at most.
-const MOST: usize = 2_000;
+const MAX_PEOPLE: usize = 2_000;
 
 /// Those who are there through other servers.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Foreign {
             return Some(Cast::Gone(connection, text.into()));
         }
         let (of, is_fine) = if let Tell::Present { presence } = &said {
-            (presence.connection, is_small(&presence.at) && self.people.len() < MOST)
+            (presence.connection, is_small(&presence.at) && self.people.len() < MAX_PEOPLE)
         } else if let Tell::Preview { connection, setting } = &said {
             (*connection, setting.as_ref().is_none_or(is_small_setting))
         } else if let Tell::Bring { connection, at } = &said {

@@ -28,10 +28,10 @@ const BATCH: usize = 64;
 const BEHIND: usize = 1_024;
 
 /// People in a session, at most, through this server.
-const MOST_PEOPLE: usize = 200;
+const MAX_PEOPLE: usize = 200;
 
 /// Events that someone who comes back is told one by one; more than that are the whole room.
-const MOST_MISSED: u64 = 500;
+const MAX_MISSED: u64 = 500;
 
 /// Events after which the room is kept again.
 const SAVE_EVERY: u64 = 500;
@@ -314,7 +314,7 @@ impl Keeper {
 
     async fn join(&mut self, joining: Joining) {
         let Joining { grant, person, connection, after, last, answer } = joining;
-        if self.seats.len() >= MOST_PEOPLE {
+        if self.seats.len() >= MAX_PEOPLE {
             let _ = answer.send(Err(Full));
             return;
         }
@@ -347,7 +347,7 @@ impl Keeper {
         let whole = || Some(Start::Room { room: Box::new(room.clone()) });
         let missed = after.and_then(|after| room.seq.checked_sub(after));
         let (Some(after), Some(missed)) = (after, missed) else { return whole() };
-        if missed > MOST_MISSED {
+        if missed > MAX_MISSED {
             return whole();
         }
         let (reviews, review, newest) =

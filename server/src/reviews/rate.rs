@@ -55,7 +55,7 @@ pub(crate) struct Buckets {
 }
 
 /// Buckets that are kept, at most; beyond that everyone waits.
-const MOST_BUCKETS: usize = 10_000;
+const MAX_BUCKETS: usize = 10_000;
 
 impl Buckets {
     /// Buckets of this size for whoever comes.
@@ -69,11 +69,11 @@ impl Buckets {
         if let Some(bucket) = all.get_mut(whose) {
             return bucket.take();
         }
-        if all.len() >= MOST_BUCKETS {
+        if all.len() >= MAX_BUCKETS {
             let now = Instant::now();
             all.retain(|_, bucket| !bucket.is_full(now));
         }
-        if all.len() >= MOST_BUCKETS {
+        if all.len() >= MAX_BUCKETS {
             return false;
         }
         let bucket = all.entry(whose.to_owned());

@@ -6,10 +6,10 @@ use review::Role;
 use review::wire::{At, Presence};
 
 /// Characters of an id that a client sends of a part of its page, at most.
-const LONGEST_ID: usize = 128;
+const MAX_ID_LEN: usize = 128;
 
 /// Characters of a knob's value on its way, at most: layouts are long.
-const LONGEST_VALUE: usize = 4_000;
+const MAX_VALUE_LEN: usize = 4_000;
 
 /// What a link lets its holder do.
 #[derive(Clone, Debug)]
@@ -36,14 +36,14 @@ pub(super) fn is_small(at: &At) -> bool {
         // Neither a number beyond the chart nor one that isn't a number.
         (0.0..=1.0).contains(&cursor.x) && (0.0..=1.0).contains(&cursor.y)
     };
-    ids.into_iter().flatten().all(|id| id.chars().count() <= LONGEST_ID)
+    ids.into_iter().flatten().all(|id| id.chars().count() <= MAX_ID_LEN)
         && at.cursor.as_ref().is_none_or(is_inside)
 }
 
 /// Can it be told to others?
 pub(super) fn is_small_setting(setting: &review::Setting) -> bool {
     let value = setting.value.as_deref().unwrap_or_default();
-    setting.knob.chars().count() <= LONGEST_ID && value.chars().count() <= LONGEST_VALUE
+    setting.knob.chars().count() <= MAX_ID_LEN && value.chars().count() <= MAX_VALUE_LEN
 }
 
 #[cfg(test)]

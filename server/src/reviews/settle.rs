@@ -11,7 +11,7 @@ use super::{ledger, now_millis};
 use crate::store::{Store, StoreError};
 
 /// Events of a session, at most: years of work, and a bound on what one session puts on the disk.
-const MOST_EVENTS: Seq = 1_000_000;
+const MAX_EVENTS: Seq = 1_000_000;
 
 /// How often it is tried again when other servers add events at the same time.
 const TRIES: usize = 50;
@@ -134,8 +134,8 @@ impl Admission {
         if let Some(event) = self.known.get(&asked.op) {
             return Outcome::Known(Arc::clone(event));
         }
-        if self.room.seq >= MOST_EVENTS {
-            let detail = format!("a session holds at most {MOST_EVENTS} events");
+        if self.room.seq >= MAX_EVENTS {
+            let detail = format!("a session holds at most {MAX_EVENTS} events");
             return Outcome::Refused(Refusal { cause: Cause::Full, detail, nearest: vec![] });
         }
         match self.room.admit(asked.role, &asked.by, asked.change.clone()) {

@@ -37,7 +37,7 @@ const FRAME: Duration = Duration::from_millis(66);
 const RATE: (u32, f64) = (120, 40.0);
 
 /// Messages beyond the rate, or without sense, until the client is sent away.
-const PATIENCE: u32 = 20;
+const MAX_BAD_MESSAGES: u32 = 20;
 
 /// Changes that are under way, at most; then the client waits.
 const UNDER_WAY: usize = 64;
@@ -342,7 +342,7 @@ impl Talk {
     /// Says that a message was a mistake, and ends after too many.
     async fn mistake(&mut self, socket: &mut WebSocket, detail: &str) -> Result<(), End> {
         self.faults += 1;
-        if self.faults > PATIENCE {
+        if self.faults > MAX_BAD_MESSAGES {
             return Err(End::ended(REFUSED, "too many messages made no sense or came fast", true));
         }
         let detail = detail.chars().take(300).collect();

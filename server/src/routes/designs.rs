@@ -24,7 +24,7 @@ use crate::store::Store;
 const USUAL_LIST: u32 = 50;
 
 /// Designs in a list, at most.
-const LONGEST_LIST: u32 = 200;
+const MAX_LIST_LEN: u32 = 200;
 
 /// `POST /api/v1/designs`: a design or a link in, its short id out.
 ///
@@ -141,9 +141,9 @@ pub(super) async fn list(
         return Err(wrong("only your own designs are listed: ask for ?mine".to_owned()));
     }
     let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
-    let limit = limit.filter(|limit| (1..=LONGEST_LIST).contains(limit));
+    let limit = limit.filter(|limit| (1..=MAX_LIST_LEN).contains(limit));
     let limit =
-        limit.ok_or_else(|| wrong(format!("`limit` is a number from 1 to {LONGEST_LIST}")))?;
+        limit.ok_or_else(|| wrong(format!("`limit` is a number from 1 to {MAX_LIST_LEN}")))?;
     let before = before.map(std::borrow::Cow::into_owned);
     let designs = of_owner(&state, owner, before, limit).await?;
     let designs = designs.iter().map(|(stored, entry)| one(stored, Some(entry), true));

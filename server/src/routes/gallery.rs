@@ -32,7 +32,7 @@ const ABOUT: &str = "Published training runs and models to start from: what each
                      which cluster, and what the model predicts for it";
 
 /// Published runs that are shown beside a preset at most.
-const MOST_RUNS: usize = 3;
+const MAX_RUNS: usize = 3;
 
 const GROUPS: [(PresetKind, &str, &str); 2] = [
     (PresetKind::Recipe, "Published runs", "Cluster and strategy are those of the source."),
@@ -203,7 +203,7 @@ fn facts(design: &Design) -> Vec<(&'static str, String)> {
 fn runs(html: &mut String, preset: &'static Preset) {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
-    let rows: Vec<&Row> = rows.take(MOST_RUNS).collect();
+    let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
     let reported: Vec<_> = app::published::published(preset.id).collect();
     if rows.is_empty() && reported.is_empty() {
         return;

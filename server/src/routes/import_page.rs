@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use ask::Asked;
 
 /// Bytes of a form, at most: of a text, and of what the form puts around it.
-pub(super) const MOST_BYTES: usize = interchange::MOST_BYTES + (64 << 10);
+pub(super) const MAX_BYTES: usize = interchange::MAX_BYTES + (64 << 10);
 
 /// What a form holds.
 #[derive(Debug, Default)]
@@ -157,7 +157,7 @@ fn broken(error: MultipartError) -> (StatusCode, String) {
 fn too_large() -> String {
     format!(
         "A text has at most {} bytes; real ones have a few thousand.",
-        app::format::whole(interchange::MOST_BYTES as u64)
+        app::format::whole(interchange::MAX_BYTES as u64)
     )
 }
 

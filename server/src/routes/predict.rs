@@ -19,7 +19,7 @@ use crate::report::{self, Asked};
 
 /// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
 /// others; a sweep is what evaluates thousands.
-pub(crate) const MOST_DESIGNS: usize = 100;
+pub(crate) const MAX_DESIGNS: usize = 100;
 
 /// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them. The
 /// verdict on memory is made for `?verdict=true`.
@@ -74,10 +74,10 @@ fn batch(tree: &Tree) -> Result<Vec<Design>, Problem> {
         let key: String = key.chars().take(80).collect();
         return Err(wrong(format!("a batch has `designs` and nothing else, not `{key}`")));
     }
-    if items.is_empty() || items.len() > MOST_DESIGNS {
+    if items.is_empty() || items.len() > MAX_DESIGNS {
         let count = items.len();
         let detail = format!(
-            "a batch has 1 to {MOST_DESIGNS} designs, not {count}; POST /api/v1/sweeps evaluates \
+            "a batch has 1 to {MAX_DESIGNS} designs, not {count}; POST /api/v1/sweeps evaluates \
              many"
         );
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));

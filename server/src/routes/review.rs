@@ -14,7 +14,7 @@ use axum::extract::{FromRequestParts, Path, RawQuery, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use review::wire::LONGEST;
+use review::wire::MAX_MESSAGE_BYTES;
 use review::{Cause, Change, Role};
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +26,10 @@ use crate::{AppState, public_url};
 
 /// Events in an answer, unless the asker says how many, and at most.
 const USUAL_LOG: u32 = 200;
-const LONGEST_LOG: u32 = 1_000;
+const MAX_LOG_LEN: u32 = 1_000;
 
 /// Texts in an answer, at most.
-const MOST_TEXTS: usize = 100;
+const MAX_TEXTS: usize = 100;
 
 /// Seconds for which a browser keeps a link that doesn't expire: 400 days, the most that it does.
 const AGE_SECONDS: u64 = 34_560_000;
@@ -217,8 +217,8 @@ pub(super) async fn log(
     let [after, limit] = query::parameters(&asked, ["after", "limit"])?;
     let after = after.map_or(Ok(0), |after| number("after", &after))?;
     let limit = limit.map_or(Some(USUAL_LOG), |limit| limit.parse().ok());
-    let limit = limit.filter(|limit| (1..=LONGEST_LOG).contains(limit)).ok_or_else(|| {
-        let detail = format!("`limit` is a number from 1 to {LONGEST_LOG}");
+    let limit = limit.filter(|limit| (1..=MAX_LOG_LEN).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {MAX_LOG_LEN}");
         Problem::new(StatusCode::BAD_REQUEST, detail)
     })?;
     let events = state.reviews.events(&holder.grant.review, after, limit);
@@ -242,8 +242,8 @@ pub(super) async fn prose(
     let [of] = query::parameters(&asked, ["of"])?;
     let of = of.unwrap_or_default();
     let of: Vec<_> = of.split(',').map(|seq| number("of", seq)).collect::<Result<_, _>>()?;
-    if of.len() > MOST_TEXTS {
-        let detail = format!("`of` names at most {MOST_TEXTS} events");
+    if of.len() > MAX_TEXTS {
+        let detail = format!("`of` names at most {MAX_TEXTS} events");
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     }
     let events = state.reviews.texts(&holder.grant.review, of).await.map_err(broken)?;
@@ -278,7 +278,7 @@ pub(super) async fn act(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
-    let asked: Do = read(body, LONGEST)?;
+    let asked: Do = read(body, MAX_MESSAGE_BYTES)?;
     if !state.reviews.may_ask(&holder.grant) {
         let detail = "that is more than can be taken; slow down";
         return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(1));
@@ -354,7 +354,7 @@ pub(super) async fn socket(
     let user = user(&state, &headers);
     let visitor = Visitor { grant: holder.grant, token: holder.token, user };
     let (reviews, closing) = (state.reviews.clone(), state.closing.subscribe());
-    let upgrade = upgrade.max_message_size(LONGEST).max_frame_size(LONGEST);
+    let upgrade = upgrade.max_message_size(MAX_MESSAGE_BYTES).max_frame_size(MAX_MESSAGE_BYTES);
     let Some(place) = state.reviews.place(&client) else {
         return Ok(upgrade.on_upgrade(move |socket| Reviews::turn_away(socket, permit)));
     };

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use model::link;
-use review::{LONGEST_NAME, Refusal, Role, Room, clean_name};
+use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 
 use super::page::render;
 use super::query;
@@ -37,7 +37,7 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
     let asked = request.uri().query().unwrap_or_default();
     let (design, errors) = link::salvage(asked);
     let problem = errors.first().map(|error| format!("The link has a mistake: {error}."));
-    let name = name::title(&design).chars().take(LONGEST_NAME).collect();
+    let name = name::title(&design).chars().take(MAX_NAME_LEN).collect();
     let typed = Typed { link: link::encode(&design), name, ..Typed::default() };
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     show(state, request, typed, problem, status).await

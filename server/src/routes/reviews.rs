@@ -17,10 +17,10 @@ use crate::reviews::{self, Link, NewLink};
 use crate::{AppState, public_url};
 
 /// Bytes of a body, at most: a design's link may be long.
-const LONGEST: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// Seconds after which a link may expire, at most: ten years.
-const LONGEST_LIFE: u64 = 10 * 366 * 24 * 3600;
+const MAX_LIFETIME: u64 = 10 * 366 * 24 * 3600;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,12 +95,12 @@ pub(super) async fn begin(
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
     let origin = public_url::of_request(&state, &headers, request.extensions());
-    let body = axum::body::to_bytes(request.into_body(), LONGEST).await;
+    let body = axum::body::to_bytes(request.into_body(), MAX_BODY_BYTES).await;
     let body = body.map_err(|_| {
-        let detail = format!("the body has more than {LONGEST} bytes");
+        let detail = format!("the body has more than {MAX_BODY_BYTES} bytes");
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     })?;
-    let Begin { name, link, person, key } = read(Ok(body), LONGEST)?;
+    let Begin { name, link, person, key } = read(Ok(body), MAX_BODY_BYTES)?;
     let name = clean_name(&name).map_err(refused)?;
     let design = model::link::decode(&link).map_err(Problem::unreadable_design)?;
     if !state.reviews.may_begin(&client) {
@@ -159,13 +159,13 @@ pub(super) async fn make(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     holder.at_least(Role::Own)?;
-    let Make { role, name, expires_in_seconds } = read(body, LONGEST)?;
+    let Make { role, name, expires_in_seconds } = read(body, MAX_BODY_BYTES)?;
     let name = match name.trim() {
         "" => String::new(),
         name => clean_name(name).map_err(refused)?,
     };
-    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > LONGEST_LIFE) {
-        let detail = format!("`expires_in_seconds` is a number from 1 to {LONGEST_LIFE}");
+    if expires_in_seconds.is_some_and(|seconds| seconds == 0 || seconds > MAX_LIFETIME) {
+        let detail = format!("`expires_in_seconds` is a number from 1 to {MAX_LIFETIME}");
         return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     }
     let review = &holder.grant.review;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use app::Page;
-use app::compare::chosen::{Choice, Chosen, MOST as MOST_COMPARED};
+use app::compare::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
 use app::find;
 use app::results::{self, Data, Grid, data::Pace, parts, wire};
 use app::sweep_page::{Served, spec};
@@ -28,7 +28,7 @@ use crate::sweeps::Beat;
 const TRIES: u32 = 24;
 
 /// Most empty cells that are explained at once: long before this a picture is only hatched.
-const MOST_CELLS: usize = 1_024;
+const MAX_CELLS: usize = 1_024;
 
 /// A sweep that was found.
 struct Found {
@@ -159,7 +159,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
     let sides = if turned { [axes[1], axes[0]] } else { axes };
     let pair = pairs.iter().find(|pair| pair.axes == sides)?;
     let mut text = String::new();
-    let mut left = MOST_CELLS;
+    let mut left = MAX_CELLS;
     for upright in 0..grid.bins[1] {
         for level in 0..grid.bins[0] {
             if grid.at([level, upright]).is_some() || left == 0 {
@@ -226,8 +226,8 @@ pub(super) async fn compare(
 ) -> Result<Redirect, Problem> {
     let asked = parameters.get("designs").map_or("", String::as_str);
     let indices: Option<Vec<u64>> = asked.split(',').map(|index| index.parse().ok()).collect();
-    let indices = indices.filter(|indices| indices.len() <= MOST_COMPARED).ok_or_else(|| {
-        let detail = format!("`designs` takes up to {MOST_COMPARED} numbers of designs: 3,14,15");
+    let indices = indices.filter(|indices| indices.len() <= MAX_COMPARED).ok_or_else(|| {
+        let detail = format!("`designs` takes up to {MAX_COMPARED} numbers of designs: 3,14,15");
         Problem::new(StatusCode::BAD_REQUEST, detail)
     })?;
     let Found { data, space, .. } = found(&state, id).await?.ok_or_else(unknown)?;

@@ -16,7 +16,7 @@ use crate::client::Client;
 use crate::sending;
 use crate::store::StoreError;
 use crate::sweeps::rows::{self, Format};
-use crate::sweeps::{Engine, Keeping, MOST_ROWS, table};
+use crate::sweeps::{Engine, Keeping, MAX_ROWS, table};
 
 /// A kind of file.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Source {
                 return Err(Failure::of(
                     StatusCode::CONFLICT,
                     format!(
-                        "more than {MOST_ROWS} designs are feasible, so that their rows aren't \
+                        "more than {MAX_ROWS} designs are feasible, so that their rows aren't \
                          kept: constrain the sweep, or run `moescape sweep SPEC --out FILE`"
                     ),
                 ));

@@ -29,7 +29,7 @@ use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
 const USUAL_LIST: u32 = 50;
 
 /// Sweeps in a list, at most.
-const LONGEST_LIST: u32 = 200;
+const MAX_LIST_LEN: u32 = 200;
 
 /// How often a watcher hears of a sweep.
 const BEAT: Duration = Duration::from_millis(250);
@@ -88,8 +88,8 @@ pub(super) async fn list(
     let [before, limit] =
         query::parameters(&asked, ["before", "limit"]).map_err(Failure::Problem)?;
     let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
-    let limit = limit.filter(|limit| (1..=LONGEST_LIST).contains(limit)).ok_or_else(|| {
-        let detail = format!("`limit` is a number from 1 to {LONGEST_LIST}");
+    let limit = limit.filter(|limit| (1..=MAX_LIST_LEN).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {MAX_LIST_LEN}");
         Failure::of(StatusCode::BAD_REQUEST, detail)
     })?;
     let before = before.map(Cow::into_owned);

@@ -20,10 +20,10 @@ use crate::sending::{self, Packed};
 use crate::traces::{self, StoreError, Traces};
 
 /// Bytes of an uploaded file, at most.
-pub(super) const MOST_BYTES: usize = 64 << 20;
+pub(super) const MAX_BYTES: usize = 64 << 20;
 
 /// Bytes of a packed trace, at most: counts and some pairs.
-const MOST_PACKED: u64 = 1 << 30;
+const MAX_PACKED: u64 = 1 << 30;
 
 /// Keeps the trace of a CSV, JSON or Parquet body and says what it is.
 pub(super) async fn add(
@@ -62,7 +62,7 @@ pub(super) async fn packed(
     let stored = stored.ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "there is no trace with this hash on this server")
     })?;
-    let packed = Packed { stored, held_bytes: 0, most_bytes: MOST_PACKED };
+    let packed = Packed { stored, held_bytes: 0, most_bytes: MAX_PACKED };
     let mut response = sending::packed(&state.outbox, &client, &headers, packed)?;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
@@ -103,7 +103,7 @@ fn summary(hash: &str, trace: &Trace) -> Tree {
 fn unread(rejection: &BytesRejection) -> Problem {
     match rejection.status() {
         status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            let mib = MOST_BYTES >> 20;
+            let mib = MAX_BYTES >> 20;
             Problem::new(status, format!("a file has at most {mib} MiB; Parquet is the smallest"))
         }
         status => Problem::new(status, rejection.body_text()),

@@ -10,7 +10,7 @@ use sweep::{Course, Progress, Space, Spec};
 
 use super::hands::{Hands, Shared};
 use super::job::{Job, Origin, State};
-use super::kept::{Keeping, Kept, MOST_ROWS_OF_ALL};
+use super::kept::{Keeping, Kept, MAX_ROWS_OF_ALL};
 use super::ledger::{self, Entry, Saved, Stored};
 use super::queue::Queue;
 use super::trial::Trial;
@@ -19,13 +19,13 @@ use crate::nats::{Address, Coordinator, NatsError};
 use crate::store::{Store, StoreError};
 
 /// Sweeps that aren't over, of everyone together.
-const MOST_SWEEPS: usize = 64;
+const MAX_SWEEPS: usize = 64;
 
 /// Sweeps that aren't over, of one client.
-const MOST_OF_CLIENT: usize = 8;
+const MAX_OF_CLIENT: usize = 8;
 
 /// Places of a sweep: about a day on two cores.
-pub(crate) const MOST_PLACES: u64 = 10_000_000_000;
+pub(crate) const MAX_PLACES: u64 = 10_000_000_000;
 
 /// Why a sweep isn't taken.
 #[derive(Debug)]
@@ -141,11 +141,11 @@ impl Engine {
 
     /// Is a sweep small enough?
     pub(crate) fn check_size(space: &Space) -> Result<(), Refusal> {
-        if space.places() <= MOST_PLACES {
+        if space.places() <= MAX_PLACES {
             return Ok(());
         }
         Err(Refusal::TooLarge(format!(
-            "{} designs are more than the {MOST_PLACES} that a server takes: ask for a sample by \
+            "{} designs are more than the {MAX_PLACES} that a server takes: ask for a sample by \
              `sampling`, or run `moescape sweep` in shards",
             space.places()
         )))
@@ -197,24 +197,24 @@ impl Engine {
     fn reserve<'a>(&'a self, client: &'a str, rows: u64) -> Result<Room<'a>, Refusal> {
         let mut queue = self.shared.queue();
         let (of_client, all) = queue.counts(client);
-        if of_client >= MOST_OF_CLIENT {
+        if of_client >= MAX_OF_CLIENT {
             return Err(Refusal::Full(format!(
-                "you have {of_client} sweeps that aren't over, and at most {MOST_OF_CLIENT}: wait \
+                "you have {of_client} sweeps that aren't over, and at most {MAX_OF_CLIENT}: wait \
                  for one, or remove one"
             )));
         }
-        if all >= MOST_SWEEPS {
+        if all >= MAX_SWEEPS {
             return Err(Refusal::Full(format!(
-                "the server has {all} sweeps that aren't over, and at most {MOST_SWEEPS}: try \
+                "the server has {all} sweeps that aren't over, and at most {MAX_SWEEPS}: try \
                  again later"
             )));
         }
         if rows > 0 {
             let kept = ledger::rows_of_ended(&self.shared.store)?.saturating_add(queue.rows());
-            if kept.saturating_add(rows) > MOST_ROWS_OF_ALL {
+            if kept.saturating_add(rows) > MAX_ROWS_OF_ALL {
                 return Err(Refusal::Full(format!(
                     "the server keeps the rows of up to {kept} designs, and at most \
-                     {MOST_ROWS_OF_ALL}: remove a sweep that has some, or run this one without"
+                     {MAX_ROWS_OF_ALL}: remove a sweep that has some, or run this one without"
                 )));
             }
         }

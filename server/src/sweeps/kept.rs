@@ -1,10 +1,10 @@
 //! The rows of feasible designs that a sweep was asked to keep.
 
 /// Designs whose rows a sweep can keep.
-pub(crate) const MOST_ROWS: u64 = 2_000_000;
+pub(crate) const MAX_ROWS: u64 = 2_000_000;
 
 /// Designs whose rows all sweeps of a server can keep together.
-pub(crate) const MOST_ROWS_OF_ALL: u64 = 20_000_000;
+pub(crate) const MAX_ROWS_OF_ALL: u64 = 20_000_000;
 
 /// How far a sweep's rows are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Keeping {
     No,
     /// So many are there.
     Yes(u64),
-    /// There were more than [`MOST_ROWS`].
+    /// There were more than [`MAX_ROWS`].
     TooMany,
 }
 
@@ -22,7 +22,7 @@ impl Keeping {
     pub(super) fn at_most(self, places: u64) -> u64 {
         match self {
             Self::No | Self::TooMany => 0,
-            Self::Yes(_) => places.min(MOST_ROWS),
+            Self::Yes(_) => places.min(MAX_ROWS),
         }
     }
 
@@ -66,7 +66,7 @@ impl Kept {
     pub(super) fn add(&mut self, start: u64, rows: Vec<u8>, count: u64) {
         let Keeping::Yes(before) = self.keeping else { return };
         let now = before.saturating_add(count);
-        if now > MOST_ROWS {
+        if now > MAX_ROWS {
             self.keeping = Keeping::TooMany;
             self.unsaved.clear();
         } else {
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn more_rows_than_can_be_kept_are_none() {
-        let mut kept = Kept::new(Keeping::Yes(MOST_ROWS - 2));
+        let mut kept = Kept::new(Keeping::Yes(MAX_ROWS - 2));
         kept.add(0, vec![1], 2);
-        assert_eq!((kept.keeping, kept.take().len()), (Keeping::Yes(MOST_ROWS), 1));
+        assert_eq!((kept.keeping, kept.take().len()), (Keeping::Yes(MAX_ROWS), 1));
         kept.add(8, vec![1], 1);
         assert_eq!((kept.keeping, kept.take().len()), (Keeping::TooMany, 0));
         kept.add(9, vec![1], 1);

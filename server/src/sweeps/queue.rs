@@ -8,7 +8,7 @@ use sweep::Batch;
 use super::job::Job;
 
 /// Sweeps that are over and kept at hand for those who watch them.
-const MOST_OVER: usize = 64;
+const MAX_OVER: usize = 64;
 
 /// The sweeps at hand.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ impl Queue {
         if self.jobs.contains_key(&job.id) && !self.over.contains(&job.id) {
             self.over.push_back(job.id.clone());
         }
-        if self.over.len() > MOST_OVER
+        if self.over.len() > MAX_OVER
             && let Some(oldest) = self.over.pop_front()
         {
             self.jobs.remove(&oldest);

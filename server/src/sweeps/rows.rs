@@ -117,10 +117,10 @@ pub(crate) fn write(
     to: &mut impl Write,
 ) -> io::Result<()> {
     /// Rows that are at hand at once.
-    const MOST: usize = 1_024;
+    const MAX_ROWS: usize = 1_024;
     to.write_all(&format.header(space))?;
     loop {
-        let some = next(space, &mut rows, MOST)?;
+        let some = next(space, &mut rows, MAX_ROWS)?;
         if some.is_empty() {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use sweep::Space;
 
 use super::engine::{Engine, parsed};
 use super::job::{Inner, Job, State};
-use super::kept::{Keeping, MOST_ROWS};
+use super::kept::{Keeping, MAX_ROWS};
 use crate::exports;
 use crate::store::StoreError;
 
@@ -85,9 +85,9 @@ fn rows(keeping: Keeping) -> Tree {
     match keeping {
         Keeping::No => Tree::Null,
         Keeping::Yes(rows) => {
-            Tree::map([("kept", Tree::Unsigned(rows)), ("most", MOST_ROWS.into())])
+            Tree::map([("kept", Tree::Unsigned(rows)), ("most", MAX_ROWS.into())])
         }
-        Keeping::TooMany => Tree::map([("kept", Tree::Null), ("most", MOST_ROWS.into())]),
+        Keeping::TooMany => Tree::map([("kept", Tree::Null), ("most", MAX_ROWS.into())]),
     }
 }
 

@@ -32,7 +32,7 @@ const MAX_SECONDS_OF_FEW: f64 = 5.0;
 const CHUNK_SECONDS: f64 = 0.04;
 
 /// Places of a chunk of a sweep that refines, at most: their designs fit into a message of NATS.
-const MOST_PICKED: u64 = 8_192;
+const MAX_PICKED: u64 = 8_192;
 
 /// What was measured.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl Trial {
     pub(crate) fn chunk(&self, space: &Space) -> u64 {
         let refines = space.spec().sampling.is_refined();
         let each = if refines { self.seconds_of_legal(1.0) } else { self.seconds(1.0) };
-        let most = if refines { MOST_PICKED } else { 1 << 20 };
+        let most = if refines { MAX_PICKED } else { 1 << 20 };
         ((CHUNK_SECONDS / each.max(1e-9)) as u64).clamp(16, most)
     }
 

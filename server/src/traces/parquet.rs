@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use axum::body::Bytes;
 use model::routing::Trace;
-use model::routing::text::{MOST_ERRORS, Row, TextError, from_rows};
+use model::routing::text::{MAX_ERRORS, Row, TextError, from_rows};
 use parquet::basic::{Compression, SortOrder, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
@@ -23,19 +23,19 @@ pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 /// The columns, in the order of [`Row`]'s fields.
 const COLUMNS: [&str; 4] = ["step", "layer", "expert", "tokens"];
 /// Columns of a file, at most.
-const MOST_COLUMNS: u64 = 1_024;
+const MAX_COLUMNS: u64 = 1_024;
 /// Bytes of a file's footer, at most.
-const MOST_FOOTER: usize = 16 << 20;
+const MAX_FOOTER: usize = 16 << 20;
 /// Bytes of a page, at most, and of all pages that are read.
-const MOST_PAGE: i64 = 64 << 20;
-const MOST_PAGES: i64 = 4 << 30;
+const MAX_PAGE: i64 = 64 << 20;
+const MAX_PAGES: i64 = 4 << 30;
 /// Rows that are held at once.
 const BATCH: usize = 8_192;
 
 /// The trace of a Parquet file.
 ///
 /// # Errors
-/// What is wrong with the file, its columns and their values, up to [`MOST_ERRORS`].
+/// What is wrong with the file, its columns and their values, up to [`MAX_ERRORS`].
 pub(super) fn read(bytes: &Bytes) -> Result<Trace, Vec<TextError>> {
     check_footer(bytes).map_err(whole)?;
     // The crate checks what it reads, but asserts a few things too.
@@ -61,8 +61,8 @@ fn check_footer(bytes: &[u8]) -> Result<(), String> {
     let body = bytes.strip_suffix(MAGIC).ok_or_else(cut)?;
     let (body, length) = body.split_last_chunk::<4>().ok_or_else(cut)?;
     let length = u32::from_le_bytes(*length) as usize;
-    if length > MOST_FOOTER {
-        return Err(format!("the footer has {length} bytes, {MOST_FOOTER} are read"));
+    if length > MAX_FOOTER {
+        return Err(format!("the footer has {length} bytes, {MAX_FOOTER} are read"));
     }
     let start = body.len().checked_sub(length).ok_or_else(cut)?;
     let (mut columns, mut nested) = (0, false);
@@ -74,8 +74,8 @@ fn check_footer(bytes: &[u8]) -> Result<(), String> {
         _ => {}
     });
     outcome.map_err(|_| "the footer is malformed".to_owned())?;
-    if columns > MOST_COLUMNS {
-        return Err(format!("the file has {columns} columns, {MOST_COLUMNS} are read"));
+    if columns > MAX_COLUMNS {
+        return Err(format!("the file has {columns} columns, {MAX_COLUMNS} are read"));
     }
     if nested { Err("the file has columns inside of columns".to_owned()) } else { Ok(()) }
 }
@@ -119,7 +119,7 @@ fn columns(file: &SerializedFileReader<Bytes>) -> Result<[Column; 4], String> {
 fn check_rows(file: &SerializedFileReader<Bytes>) -> Result<(), String> {
     let rows = file.metadata().row_groups().iter().map(|group| group.num_rows());
     let rows = rows.fold(0_i128, |sum, rows| sum + i128::from(rows.max(0)));
-    let most = Trace::MOST_COUNTS;
+    let most = Trace::MAX_COUNTS;
     if rows > i128::from(most) {
         return Err(format!("the file has {rows} rows, a trace has at most {most} counts"));
     }
@@ -172,15 +172,15 @@ fn check_chunk(bytes: &[u8], chunk: &ColumnChunkMetaData, all: &mut i64) -> Resu
             _ => {}
         });
         let head = head.map_err(|_| "the header of a page is malformed".to_owned())?;
-        if !(0..=MOST_PAGE).contains(&unpacked) {
-            return Err(format!("a page unpacks to {unpacked} bytes, {MOST_PAGE} are read"));
+        if !(0..=MAX_PAGE).contains(&unpacked) {
+            return Err(format!("a page unpacks to {unpacked} bytes, {MAX_PAGE} are read"));
         }
-        if !(0..=MOST_PAGE).contains(&words) || words > unpacked {
+        if !(0..=MAX_PAGE).contains(&words) || words > unpacked {
             return Err(format!("a dictionary of {words} entries in {unpacked} bytes"));
         }
         *all += unpacked;
-        if *all > MOST_PAGES {
-            return Err(format!("the file unpacks to more than {MOST_PAGES} bytes"));
+        if *all > MAX_PAGES {
+            return Err(format!("the file unpacks to more than {MAX_PAGES} bytes"));
         }
         let next = usize::try_from(packed).ok().and_then(|packed| head.checked_add(packed));
         rest = next.and_then(|next| rest.get(next..)).ok_or_else(outside)?;
@@ -200,7 +200,7 @@ fn rows(
         let group = file.get_row_group(group).map_err(|error| whole(error.to_string()))?;
         let read = group_rows(group.as_ref(), columns, before, &mut errors, take);
         match read.map_err(whole)? {
-            Some(rows) if errors.len() < MOST_ERRORS => before += rows,
+            Some(rows) if errors.len() < MAX_ERRORS => before += rows,
             Some(_) | None => break,
         }
     }
@@ -224,7 +224,7 @@ fn group_rows(
         readers.push(Reader::new(name, *column, reader)?);
     }
     let mut read = 0;
-    while read < announced && errors.len() < MOST_ERRORS {
+    while read < announced && errors.len() < MAX_ERRORS {
         let most = BATCH.min((announced - read) as usize);
         let mut count = None;
         for reader in &mut readers {
@@ -286,7 +286,7 @@ impl Reader {
         self.values.clear();
         let (name, is_unsigned, bound) = (self.name, self.is_unsigned, bound(self.name));
         let mut add = |at: usize, number: i128| {
-            if !(0..=i128::from(bound)).contains(&number) && errors.len() < MOST_ERRORS {
+            if !(0..=i128::from(bound)).contains(&number) && errors.len() < MAX_ERRORS {
                 let row = before + at as u64 + 1;
                 let message =
                     format!("column `{name}`, row {row}: {number} isn't between 0 and {bound}");
@@ -316,7 +316,7 @@ impl Reader {
 
 /// The most that a column may say.
 fn bound(name: &str) -> u32 {
-    if name == "expert" { (Trace::MOST_EXPERTS - 1) as u32 } else { u32::MAX }
+    if name == "expert" { (Trace::MAX_EXPERTS - 1) as u32 } else { u32::MAX }
 }
 
 /// Reads up to so many numbers, none of which may be missing.

@@ -4,7 +4,7 @@
 //! them first costs little and finds what no honest file says.
 
 /// Structures inside of each other, at most.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Bytes that end too early, or hold what no header does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Walk<'_> {
     }
 
     fn structure(&mut self) -> Result<(), Malformed> {
-        if self.path.len() >= DEEPEST {
+        if self.path.len() >= MAX_DEPTH {
             return Err(Malformed);
         }
         let mut id = 0_i64;
@@ -125,7 +125,7 @@ impl Walk<'_> {
             short => u64::from(short),
         };
         // Each entry takes a byte at least.
-        if length > (self.bytes.len() - self.at) as u64 || self.path.len() >= DEEPEST {
+        if length > (self.bytes.len() - self.at) as u64 || self.path.len() >= MAX_DEPTH {
             return Err(Malformed);
         }
         (self.visit)(&self.path, Found::List(length));

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::{command, refused, run, run_with, succeeds};
 
-const GLM: &str = include_str!("../../interchange/tests/models/glm-4.5.json");
-const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-30b-a3b.json");
-const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
+const GLM: &str = include_str!("../../../crates/interchange/tests/models/glm-4.5.json");
+const QWEN: &str = include_str!("../../../crates/interchange/tests/models/qwen3-30b-a3b.json");
+const KIMI: &str = include_str!("../../../crates/interchange/tests/scripts/kimi_k2_a3.sh");
 
 /// A search that is over soon: a small model on a node.
 const SMALL: [&str; 5] = ["find", "--preset", "qwen3-30b-a3b", "--keep", "pp,cp"];

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{refused, run, run_with};
 
-const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-235b-a22b.json");
-const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
+const QWEN: &str = include_str!("../../../crates/interchange/tests/models/qwen3-235b-a22b.json");
+const KIMI: &str = include_str!("../../../crates/interchange/tests/scripts/kimi_k2_a3.sh");
 
 #[test]
 fn an_imported_design_can_be_predicted() {

@@ -239,7 +239,7 @@ fn every_route_is_in_the_reference_of_the_api() {
 #[test]
 fn every_field_of_a_spec_is_explained() {
     // The reader's own list of keys.
-    let reader = include_str!("../../sweep/src/spec/reader.rs");
+    let reader = include_str!("../../../crates/sweep/src/spec/reader.rs");
     let (_, rest) = reader.split_once("const KEYS: [&str; ").unwrap();
     let (list, _) = rest.split_once("];\n").unwrap();
     let keys: BTreeSet<&str> = list.split('"').skip(1).step_by(2).collect();

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message};
 
 /// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The design that sessions begin with.
 pub(crate) const LINK: &str = "preset=pangu-ultra-moe-6k";
@@ -107,7 +107,7 @@ impl Server {
         request.push_str(&format!("connection: close\r\ncontent-length: {length}\r\n\r\n{body}"));
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = Vec::new();
-        timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+        timeout(TIMEOUT, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -290,7 +290,7 @@ impl Client {
     /// The next thing that the server says.
     pub(crate) async fn hear(&mut self) -> Result<Tell, Cut> {
         loop {
-            let next = timeout(PATIENCE, self.socket.next()).await.expect("nothing is said");
+            let next = timeout(TIMEOUT, self.socket.next()).await.expect("nothing is said");
             match next {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
                 Some(Ok(Message::Close(frame))) => {

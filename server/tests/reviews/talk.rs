@@ -301,7 +301,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
             Client::enter(at, &session, &session.comment, &name, None).await.unwrap();
         writers.push(tokio::spawn(async move {
             for count in 0..EACH {
-                let (anchor, text) = (review::Anchor::Design, "é".repeat(review::LONGEST_TEXT));
+                let (anchor, text) = (review::Anchor::Design, "é".repeat(review::MAX_TEXT_LEN));
                 let op = format!("{number}-{count}");
                 writer.act(&op, Change::Comment { anchor, text, said: None }).await.unwrap();
                 // Whoever writes reads, too, or would be slow as well.

@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 
 use crate::TestApp;
 
-const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
-const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-235b-a22b.json");
+const KIMI: &str = include_str!("../../../crates/interchange/tests/scripts/kimi_k2_a3.sh");
+const QWEN: &str = include_str!("../../../crates/interchange/tests/models/qwen3-235b-a22b.json");
 
 #[tokio::test]
 async fn a_text_becomes_a_design_whatever_it_is() {

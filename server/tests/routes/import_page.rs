@@ -5,8 +5,8 @@ use axum::http::{Request, StatusCode};
 
 use crate::{Answer, TestApp};
 
-const KIMI: &str = include_str!("../../interchange/tests/scripts/kimi_k2_a3.sh");
-const QWEN: &str = include_str!("../../interchange/tests/models/qwen3-235b-a22b.json");
+const KIMI: &str = include_str!("../../../crates/interchange/tests/scripts/kimi_k2_a3.sh");
+const QWEN: &str = include_str!("../../../crates/interchange/tests/models/qwen3-235b-a22b.json");
 const MARK: &str = "moescape-mark-0123";
 
 /// A field of a form: its name, the file's name where it is one, and what it holds.

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 use crate::command;
 use crate::workspace::Workspace;
 
-const MOST_LINES: usize = 600;
-const MOST_COLUMNS: usize = 100;
+const MAX_LINES: usize = 600;
+const MAX_COLUMNS: usize = 100;
 
 /// Fails with every file that is too long or too wide or lacks a head.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
@@ -41,14 +41,14 @@ fn look_at(path: &str, text: &str) -> Vec<String> {
     }
     for (index, line) in text.lines().enumerate() {
         let columns = line.chars().count();
-        if columns > MOST_COLUMNS {
+        if columns > MAX_COLUMNS {
             let place = format!("{path}:{}", index + 1);
-            complaints.push(format!("{place}: {columns} columns, more than {MOST_COLUMNS}"));
+            complaints.push(format!("{place}: {columns} columns, more than {MAX_COLUMNS}"));
         }
     }
     let lines = text.lines().count();
-    if lines > MOST_LINES {
-        complaints.push(format!("{path}: {lines} lines, more than {MOST_LINES}; split it"));
+    if lines > MAX_LINES {
+        complaints.push(format!("{path}: {lines} lines, more than {MAX_LINES}; split it"));
     }
     complaints
 }

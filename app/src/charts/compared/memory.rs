@@ -17,8 +17,8 @@ const PLOT_HEIGHT: i32 = 216;
 
 /// Least width of a bar and of the gap between two stages; with more stages than fit so,
 /// neighbours share their bars.
-const LEAST_BAR: i32 = 3;
-const LEAST_GAP: i32 = 2;
+const MIN_BAR: i32 = 3;
+const MIN_GAP: i32 = 2;
 
 /// Where the bars stand.
 struct Bars {
@@ -34,11 +34,11 @@ struct Bars {
 impl Bars {
     fn new(stages: usize, designs: usize, room: i32) -> Self {
         let designs = designs.max(1) as i32;
-        let most = (room / (designs * LEAST_BAR + LEAST_GAP)).max(1).unsigned_abs() as usize;
+        let most = (room / (designs * MIN_BAR + MIN_GAP)).max(1).unsigned_abs() as usize;
         let share = stages.div_ceil(most).max(1);
         let count = stages.div_ceil(share).max(1);
         let slot = room / count as i32;
-        let gap = (slot / 5).clamp(LEAST_GAP, 24);
+        let gap = (slot / 5).clamp(MIN_GAP, 24);
         Self { share, count, slot, bar: ((slot - gap) / designs).clamp(1, 64) }
     }
 }

@@ -9,7 +9,7 @@ use crate::format;
 use crate::html::{element, escaped};
 use crate::results::data::{Data, Dim, Standing};
 use crate::results::select::{self, Selection};
-use crate::results::view::{MOST_PINS, View};
+use crate::results::view::{MAX_PINS, View};
 
 /// Rows of a page of the table.
 const PAGE_ROWS: usize = 25;
@@ -135,7 +135,7 @@ fn table_row(html: &mut String, data: &Data, view: &View, dims: &[Dim], row: usi
         html.push_str("</td>");
     }
     let pinned = view.pins.contains(&index);
-    let full = !pinned && view.pins.len() >= MOST_PINS;
+    let full = !pinned && view.pins.len() >= MAX_PINS;
     let _ = write!(
         html,
         "<td class=\"only-live\"><button type=\"button\" class=\"text-button\" \

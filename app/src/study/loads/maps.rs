@@ -10,7 +10,7 @@ use crate::charts::{self, HeatMap};
 use crate::format;
 
 /// Steps of a trace that are drawn, at most.
-const MOST_STEPS: usize = 64;
+const MAX_STEPS: usize = 64;
 
 /// The id of the map of experts over steps.
 const EXPERTS: &str = "load-experts";
@@ -33,7 +33,7 @@ pub(super) fn all(report: &Report) -> impl Iterator<Item = Map> {
     let planned = !report.outcome.migrations.is_empty();
     let devices = [Some(false), planned.then_some(true)].into_iter().flatten();
     let devices = devices.map(|planned| devices_map(report, planned));
-    let every = report.trace.steps().div_ceil(MOST_STEPS).max(1);
+    let every = report.trace.steps().div_ceil(MAX_STEPS).max(1);
     devices.chain([experts(report, every)]).chain(together(report))
 }
 

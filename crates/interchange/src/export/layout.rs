@@ -3,7 +3,7 @@
 use model::design::Design;
 
 /// Letters of the longest layout that is written.
-const LONGEST: usize = 4_000;
+const MAX_LETTERS: usize = 4_000;
 
 /// Layers as MindSpeed counts them: no-op layers are among them, MTP layers aren't.
 pub(super) struct Counted {
@@ -48,13 +48,13 @@ pub(super) fn letters(design: &Design) -> Option<String> {
     if let Some(layout) = &design.parallel.pipeline_model_parallel_layout {
         // MTP layers apart from their heads have no letter in Megatron.
         let own = layout.chunks.iter().any(|chunk| chunk.contains(['n', 'h']));
-        return (!own).then(|| spelled(&layout.chunks)).filter(|text| text.len() <= LONGEST);
+        return (!own).then(|| spelled(&layout.chunks)).filter(|text| text.len() <= MAX_LETTERS);
     }
     let transformer = &design.transformer;
     let Counted { total, noops } = counted(design);
     let count = chunks(design);
     let plain = noops.is_empty() && transformer.mtp_num_layers == 0;
-    if plain || count == 1 || !total.is_multiple_of(count) || total as usize > LONGEST / 2 {
+    if plain || count == 1 || !total.is_multiple_of(count) || total as usize > MAX_LETTERS / 2 {
         return None;
     }
     let each = total / count;
@@ -68,7 +68,7 @@ pub(super) fn letters(design: &Design) -> Option<String> {
     let last = letters.last_mut()?;
     (0..transformer.mtp_num_layers).for_each(|_| last.push('m'));
     last.push('L');
-    Some(spelled(&letters)).filter(|text| text.len() <= LONGEST)
+    Some(spelled(&letters)).filter(|text| text.len() <= MAX_LETTERS)
 }
 
 /// Chunks with repeats counted: `Ettt` is `Et*3`.

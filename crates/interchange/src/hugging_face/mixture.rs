@@ -7,7 +7,7 @@ use super::Config;
 use crate::launch::pattern;
 
 /// Layers whose kind is listed, at most.
-const MOST_LAYERS: u64 = 10_000;
+const MAX_LAYERS: u64 = 10_000;
 
 pub(super) fn read(config: &mut Config<'_>) {
     refuse_other_layers(config);
@@ -172,7 +172,7 @@ fn shared(config: &mut Config<'_>) {
 
 /// Which layers are MoE.
 fn layers(config: &mut Config<'_>) {
-    let count = config.draft.design.transformer.num_layers.min(MOST_LAYERS);
+    let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
     let positions = |tree: Option<&Tree>| -> Option<Vec<u64>> {
         let Some(Tree::List(items)) = tree else { return None };
         let numbers = items.iter().map(|item| match item {

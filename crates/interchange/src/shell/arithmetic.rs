@@ -1,7 +1,7 @@
 //! Integer arithmetic of `$((..))`.
 
 /// Brackets and signs within each other, at most.
-const DEEPEST: u32 = 64;
+const MAX_DEPTH: u32 = 64;
 
 /// The value of an expression; `None` where it is no arithmetic, overflows, or divides by zero.
 pub(super) fn value(text: &str, variable: &mut dyn FnMut(&str) -> Option<i64>) -> Option<i64> {
@@ -47,7 +47,7 @@ impl Reader<'_> {
     }
 
     fn factor(&mut self, depth: u32) -> Option<i64> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return None;
         }
         if self.next_if(&['-']).is_some() {

@@ -1,10 +1,10 @@
 //! What a `$` becomes, and how words are split.
 
 use super::reader::Reader;
-use super::{MOST_EXPANDED, Mark, Text, Word, arithmetic};
+use super::{MAX_EXPANDED, Mark, Text, Word, arithmetic};
 
 /// Defaults within defaults, at most.
-const DEEPEST: u32 = 16;
+const MAX_DEPTH: u32 = 16;
 
 /// The words of a text, as the shell splits them.
 pub(super) fn split(text: &[Mark]) -> Vec<Word> {
@@ -149,7 +149,7 @@ impl Reader<'_> {
             let first = variables.get(name)?.first()?;
             // Charged before it is copied: an expression can name a long variable many times.
             spent = spent.saturating_add(cost(first));
-            if before.saturating_add(spent) > MOST_EXPANDED {
+            if before.saturating_add(spent) > MAX_EXPANDED {
                 return None;
             }
             let text: String = first.iter().map(|(c, _)| *c).collect();
@@ -189,7 +189,7 @@ impl Reader<'_> {
 
     /// A default's own variables, by a reader of its text.
     fn evaluated(&mut self, text: &str, line: u64, depth: u32) -> Text {
-        if depth >= DEEPEST {
+        if depth >= MAX_DEPTH {
             self.script.fail(line, "defaults stand too deep within each other");
             return vec![];
         }
@@ -236,15 +236,15 @@ impl Reader<'_> {
 
     fn spend(&mut self, count: usize, line: u64) {
         self.script.expanded = self.script.expanded.saturating_add(count);
-        if self.script.expanded > MOST_EXPANDED {
+        if self.script.expanded > MAX_EXPANDED {
             let detail =
-                format!("the variables hold more than {MOST_EXPANDED} characters and elements");
+                format!("the variables hold more than {MAX_EXPANDED} characters and elements");
             self.script.fail(line, detail);
         }
     }
 }
 
-/// What an element counts against [`MOST_EXPANDED`]: an empty one takes memory, too.
+/// What an element counts against [`MAX_EXPANDED`]: an empty one takes memory, too.
 fn cost(element: &Text) -> usize {
     element.len().saturating_add(1)
 }

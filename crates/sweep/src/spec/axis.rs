@@ -74,7 +74,7 @@ fn listed(knob: KnobId, values: &[Tree], base: &Design) -> Result<Axis, Vec<Knob
         let detail = format!("{} has no value to take", knob.id());
         return Err(vec![error("empty_axis", &knob.id(), detail)]);
     }
-    if values.len() as u64 > Spec::MOST_VALUES {
+    if values.len() as u64 > Spec::MAX_VALUES {
         return Err(vec![too_many(knob, values.len() as u128)]);
     }
     let (mut read, mut errors) = (Vec::new(), Vec::new());
@@ -146,8 +146,7 @@ fn no_numbers(knob: KnobId) -> KnobError {
 }
 
 fn too_many(knob: KnobId, count: u128) -> KnobError {
-    let detail =
-        format!("{} would take {count} values, more than {}", knob.id(), Spec::MOST_VALUES);
+    let detail = format!("{} would take {count} values, more than {}", knob.id(), Spec::MAX_VALUES);
     error("too_many_values", &knob.id(), detail)
 }
 
@@ -170,7 +169,7 @@ fn range(knob: KnobId, tree: &Tree) -> Result<Axis, KnobError> {
             return Err(out_of_bounds(knob, &low, &high));
         }
         let count = (to - from) / step + 1;
-        if count > Spec::MOST_VALUES {
+        if count > Spec::MAX_VALUES {
             return Err(too_many(knob, count.into()));
         }
         (0..count).map(|place| Value::Integer(from + place * step)).collect()
@@ -186,7 +185,7 @@ fn range(knob: KnobId, tree: &Tree) -> Result<Axis, KnobError> {
         }
         // The end counts even when the steps to it round a little beyond.
         let count = ((to - from) / step * (1.0 + 1e-12)).floor() + 1.0;
-        if count > Spec::MOST_VALUES as f64 {
+        if count > Spec::MAX_VALUES as f64 {
             return Err(too_many(knob, count as u128));
         }
         (0..count as u64).map(|place| Value::Real((from + place as f64 * step).min(to))).collect()
@@ -269,7 +268,7 @@ pub(super) fn divisors_within(knob: KnobId, numbers: &[u64]) -> Result<Vec<Value
     all.sort_unstable();
     all.dedup();
     all.retain(|divisor| (low..=high).contains(divisor));
-    if all.len() as u64 > Spec::MOST_VALUES {
+    if all.len() as u64 > Spec::MAX_VALUES {
         return Err(too_many(knob, all.len() as u128));
     }
     if all.is_empty() {

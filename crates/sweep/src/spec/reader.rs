@@ -29,10 +29,10 @@ const KEYS: [&str; 11] = [
 ];
 
 /// Errors after which no more are looked for.
-const MOST_ERRORS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 /// Longest name.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_LEN: usize = 200;
 
 /// Metrics that are kept beside the objectives' unless the spec names others.
 const USUAL_COLUMNS: [MetricId; 6] = [
@@ -72,7 +72,7 @@ pub(super) fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let name = reader.name(tree.get("name"));
     let Reader { base, mut axes, ties, mut errors } = reader;
     if !errors.is_empty() {
-        errors.truncate(MOST_ERRORS);
+        errors.truncate(MAX_ERRORS);
         return Err(errors);
     }
     axes.sort_by_key(|axis| axis.knob);
@@ -137,7 +137,7 @@ fn head_errors(entries: &[(String, Tree)]) -> Vec<KnobError> {
             let detail = format!("this version reads schema {SCHEMA}");
             errors.push(error("unsupported_schema", "schema", detail));
         }
-        if errors.len() >= MOST_ERRORS {
+        if errors.len() >= MAX_ERRORS {
             break;
         }
     }
@@ -200,12 +200,12 @@ impl Reader {
                 }
                 _ => self.knob(key, key.rsplit('.').next().unwrap_or(key), value),
             }
-            if self.errors.len() >= MOST_ERRORS {
+            if self.errors.len() >= MAX_ERRORS {
                 return;
             }
         }
-        if self.axes.len() > Spec::MOST_AXES {
-            let detail = format!("{} knobs vary, at most {} can", self.axes.len(), Spec::MOST_AXES);
+        if self.axes.len() > Spec::MAX_AXES {
+            let detail = format!("{} knobs vary, at most {} can", self.axes.len(), Spec::MAX_AXES);
             self.wrong("too_many_axes", "space", detail);
         }
     }
@@ -358,9 +358,9 @@ impl Reader {
                 Err(wrong) => self.errors.push(wrong),
             }
         }
-        let counts = 1..=Spec::MOST_OBJECTIVES;
+        let counts = 1..=Spec::MAX_OBJECTIVES;
         if !counts.contains(&read.len()) && self.errors.len() == before {
-            let detail = format!("a sweep has 1 to {} objectives", Spec::MOST_OBJECTIVES);
+            let detail = format!("a sweep has 1 to {} objectives", Spec::MAX_OBJECTIVES);
             self.wrong("wrong_objective", "objectives", detail);
         }
         read
@@ -415,7 +415,7 @@ impl Reader {
             }
         }
         let refines = method == Some("refine");
-        let most = if refines { Spec::MOST_REFINED } else { Spec::MOST_POINTS };
+        let most = if refines { Spec::MAX_REFINED } else { Spec::MAX_POINTS };
         let count = self.count("sampling.count", tree.get("count"), 1, most);
         if count == 0 {
             self.wrong("out_of_range", "sampling.count", "a sample has at least one design");
@@ -466,9 +466,9 @@ impl Reader {
     fn name(&mut self, tree: Option<&Tree>) -> String {
         match tree {
             None => String::new(),
-            Some(Tree::Text(name)) if name.chars().count() <= LONGEST_NAME => name.clone(),
+            Some(Tree::Text(name)) if name.chars().count() <= MAX_NAME_LEN => name.clone(),
             Some(_) => {
-                let detail = format!("name takes a string of at most {LONGEST_NAME} characters");
+                let detail = format!("name takes a string of at most {MAX_NAME_LEN} characters");
                 self.wrong("wrong_type", "name", detail);
                 String::new()
             }

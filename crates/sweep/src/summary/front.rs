@@ -11,7 +11,7 @@ use super::Row;
 use crate::spec::{Goal, Spec};
 
 /// Leading bits of every objective, more is better.
-type Place = [u64; Spec::MOST_OBJECTIVES];
+type Place = [u64; Spec::MAX_OBJECTIVES];
 
 /// The front so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ fn is_better(spec: &Spec, row: &Row, other: &Row) -> bool {
 
 fn place(spec: &Spec, values: &[f64]) -> Place {
     let bits = dropped_bits(spec.resolution);
-    let mut place = [0; Spec::MOST_OBJECTIVES];
+    let mut place = [0; Spec::MAX_OBJECTIVES];
     for ((place, objective), value) in place.iter_mut().zip(&spec.objectives).zip(values) {
         *place = directed(objective.goal, *value) >> bits;
     }

@@ -12,10 +12,10 @@ use crate::space::Space;
 use crate::spec::Goal;
 
 /// Most bins of an axis.
-const MOST_BINS: usize = 32;
+const MAX_BINS: usize = 32;
 
 /// Most cells of all pairs together.
-const MOST_CELLS: usize = 20_000;
+const MAX_CELLS: usize = 20_000;
 
 /// Two axes of a space, by their places in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Pair {
 /// Bins of an axis of so many values.
 #[must_use]
 pub fn bins(values: usize) -> usize {
-    values.min(MOST_BINS)
+    values.min(MAX_BINS)
 }
 
 /// The bin of a value, by its place on an axis of so many.
@@ -56,7 +56,7 @@ pub fn pairs(space: &Space) -> Vec<Pair> {
     for first in 0..axes.len() {
         for second in first + 1..axes.len() {
             let pair = Pair { axes: [first, second], bins: [count(first), count(second)], offset };
-            if offset + pair.cells() <= MOST_CELLS {
+            if offset + pair.cells() <= MAX_CELLS {
                 offset += pair.cells();
                 pairs.push(pair);
             }
@@ -167,7 +167,7 @@ impl Serialize for Cells {
 impl<'de> Deserialize<'de> for Cells {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let Sparse { len, cells: sparse } = Sparse::deserialize(from)?;
-        if len > MOST_CELLS {
+        if len > MAX_CELLS {
             return Err(de::Error::custom("too many cells"));
         }
         let mut cells = vec![None; len];

@@ -33,7 +33,7 @@ impl Load {
     /// chunks holding one more: for DeepSeek-V3 on 8, 16 and 32 chunks the layout of
     /// Megatron-Bridge's recipe.
     pub(super) fn layout(self, chunks: u64) -> Option<String> {
-        if chunks <= 1 || chunks > MOST_CHUNKS || self.layers > MOST_CHUNKS {
+        if chunks <= 1 || chunks > MAX_CHUNKS || self.layers > MAX_CHUNKS {
             return None;
         }
         if self.mtp == 0 && !self.short_ends && self.layers.is_multiple_of(chunks) {
@@ -61,7 +61,7 @@ impl Load {
 }
 
 /// Chunks and layers above this have no layout: no run has as many.
-const MOST_CHUNKS: u64 = 1_000;
+const MAX_CHUNKS: u64 = 1_000;
 
 #[cfg(test)]
 mod tests {

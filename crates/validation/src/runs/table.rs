@@ -14,7 +14,7 @@ struct Record {
 }
 
 /// Fields of one row above this are not read.
-const MOST_FIELDS: usize = 1_000;
+const MAX_FIELDS: usize = 1_000;
 
 impl Table {
     /// Reads a file; a byte-order mark, Windows line ends and short rows are fine.
@@ -31,7 +31,7 @@ impl Table {
             match record {
                 Ok(record) => rows.push(Record {
                     line: record.position().map_or(0, csv::Position::line),
-                    cells: record.iter().take(MOST_FIELDS).map(str::to_owned).collect(),
+                    cells: record.iter().take(MAX_FIELDS).map(str::to_owned).collect(),
                 }),
                 Err(error) => errors.push(LineError {
                     line: error.position().map_or(0, csv::Position::line),

@@ -45,7 +45,7 @@ const TOLD: [&str; 9] =
     ["SP", "VPP", "EP", "ETP", "sharding", "micro-batch", "precision", "recompute", "overlap"];
 
 /// Pairs of one source above this are too many to tell.
-const MOST: usize = 400;
+const MAX_PAIRS: usize = 400;
 
 /// Every pair, in the file's order.
 pub(super) fn pairs(scored: &[Scored<'_>]) -> Vec<Pair> {
@@ -54,7 +54,7 @@ pub(super) fn pairs(scored: &[Scored<'_>]) -> Vec<Pair> {
     for (index, first) in rows.iter().enumerate() {
         let others = rows.iter().skip(index + 1);
         for second in others.filter(|second| second.run.source_id == first.run.source_id) {
-            if pairs.len() >= MOST {
+            if pairs.len() >= MAX_PAIRS {
                 return pairs;
             }
             pairs.extend(pair(first, second));

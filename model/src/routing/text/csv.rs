@@ -17,8 +17,8 @@ const PAIRS: [&str; 4] = ["layer", "expert_a", "expert_b", "tokens"];
 
 /// The most that a column may say: experts and layers stay far below, tokens fit 32 bits.
 const BOUNDS: [[u64; 4]; 2] = [
-    [u32::MAX as u64, u32::MAX as u64, Trace::MOST_EXPERTS - 1, u32::MAX as u64],
-    [u32::MAX as u64, Trace::MOST_EXPERTS - 1, Trace::MOST_EXPERTS - 1, u64::MAX],
+    [u32::MAX as u64, u32::MAX as u64, Trace::MAX_EXPERTS - 1, u32::MAX as u64],
+    [u32::MAX as u64, Trace::MAX_EXPERTS - 1, Trace::MAX_EXPERTS - 1, u64::MAX],
 ];
 
 /// One section's columns: which of its numbers stands where.

@@ -242,8 +242,8 @@ impl Experts<'_> {
         let Experts(counts, step, layer) = self;
         let mut experts = 0;
         while let Some(count) = list.next_element::<u32>()? {
-            if counts.counts.len() as u64 == Trace::MOST_COUNTS {
-                let most = Trace::MOST_COUNTS;
+            if counts.counts.len() as u64 == Trace::MAX_COUNTS {
+                let most = Trace::MAX_COUNTS;
                 return Err(A::Error::custom(format!("a trace has at most {most} counts")));
             }
             counts.counts.push(count);

@@ -15,7 +15,7 @@ use crate::cli::predict::loads;
 /// Capacity factors that are shown, from 1 on.
 const FACTORS: usize = 9;
 /// The largest of them.
-const MOST_FACTOR: f64 = 3.0;
+const MAX_FACTOR: f64 = 3.0;
 
 /// One MoE layer.
 struct Layer {
@@ -60,7 +60,7 @@ fn layers(report: &Report) -> Vec<Layer> {
 
 /// Drop ratios over capacity factors, if the loads were bounded so.
 fn drops(report: &Report) -> Vec<(f64, f64)> {
-    capacity::drop_curve(&report.trace, MOST_FACTOR, FACTORS).collect()
+    capacity::drop_curve(&report.trace, MAX_FACTOR, FACTORS).collect()
 }
 
 fn best(all: &[Cadence]) -> Option<&Cadence> {

@@ -7,8 +7,8 @@ use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
 use super::Arguments;
 
 /// Seconds that a task may take.
-const LEAST: f64 = 1e-9;
-const MOST: f64 = 1e9;
+const MIN_SECONDS: f64 = 1e-9;
+const MAX_SECONDS: f64 = 1e9;
 
 /// What was asked for, checked.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ enum Zero {
 fn time(flag: &str, text: &str, zero: Zero, errors: &mut Vec<String>) -> f64 {
     let seconds = text.trim().parse::<f64>().ok();
     let in_bounds = |seconds: &f64| {
-        (LEAST..=MOST).contains(seconds) || (zero == Zero::Allowed && *seconds == 0.0)
+        (MIN_SECONDS..=MAX_SECONDS).contains(seconds) || (zero == Zero::Allowed && *seconds == 0.0)
     };
     seconds.filter(in_bounds).unwrap_or_else(|| {
         let or_zero = if zero == Zero::Allowed { "0, or " } else { "" };

@@ -9,9 +9,9 @@ const WIDTH: f64 = 120.0;
 /// Columns before the first task: the stage and a space.
 const MARGIN: f64 = 7.0;
 /// Lanes, at most.
-const MOST_STAGES: usize = 64;
+const MAX_STAGES: usize = 64;
 /// Columns of the shortest task, at most.
-const WIDEST: f64 = 4.0;
+const MAX_COLUMNS: f64 = 4.0;
 
 /// A line for each stage, if the shortest task gets a column of its own within the width.
 pub(super) fn lanes(timeline: &Timeline) -> Option<String> {
@@ -20,10 +20,10 @@ pub(super) fn lanes(timeline: &Timeline) -> Option<String> {
     let shortest = spans.filter(|span| *span > 0.0).fold(f64::INFINITY, f64::min);
     let end = timeline.end.iter().copied().fold(0.0, f64::max);
     let tasks = end / shortest;
-    if stages > MOST_STAGES || tasks.is_nan() || tasks > WIDTH - MARGIN {
+    if stages > MAX_STAGES || tasks.is_nan() || tasks > WIDTH - MARGIN {
         return None;
     }
-    let column = shortest / ((WIDTH - MARGIN) / tasks).floor().min(WIDEST);
+    let column = shortest / ((WIDTH - MARGIN) / tasks).floor().min(MAX_COLUMNS);
     let mut text = format!("Lanes, one column is {} s\n  {}\n", plain(column), legend(timeline));
     for stage in 0..stages {
         let mut line = String::new();

@@ -21,7 +21,7 @@ use crate::sweeps::table;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Bytes of a checkpoint or result, at most.
-pub(in crate::cli) const LONGEST_RESULT: u64 = 1 << 30;
+pub(in crate::cli) const MAX_RESULT_LEN: u64 = 1 << 30;
 
 /// A file that was asked for.
 pub(super) struct Target {
@@ -111,7 +111,7 @@ impl Output {
                      remove it"
                 )));
             }
-            let text = super::read_text(&checkpoint.to_string_lossy(), LONGEST_RESULT)?;
+            let text = super::read_text(&checkpoint.to_string_lossy(), MAX_RESULT_LEN)?;
             let refused = |why: String| Failure::user(format!("{shown} can't be used: {why}"));
             (opened.progress, opened.bytes) =
                 read_checkpoint(&text, space, places).map_err(refused)?;

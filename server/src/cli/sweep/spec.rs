@@ -9,7 +9,7 @@ use super::read_text;
 use crate::cli::Failure;
 
 /// Bytes of a spec, at most.
-const LONGEST: u64 = 1 << 20;
+const MAX_SPEC_BYTES: u64 = 1 << 20;
 
 /// Reads a spec and numbers its designs.
 pub(in crate::cli) fn read(name: &str) -> Result<Space, Failure> {
@@ -18,7 +18,7 @@ pub(in crate::cli) fn read(name: &str) -> Result<Space, Failure> {
         Some(spec) => Spec::from_toml(spec.text),
         None if !Path::new(name).exists() && name != "-" => return Err(missing(name)),
         None => {
-            let text = read_text(name, LONGEST)?;
+            let text = read_text(name, MAX_SPEC_BYTES)?;
             if is_toml(name, &text) { Spec::from_toml(&text) } else { Spec::from_json(&text) }
         }
     };

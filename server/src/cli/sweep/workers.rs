@@ -22,7 +22,7 @@ const AHEAD: u64 = 1_024;
 
 /// Bytes of rows that may wait for the first chunk that isn't there: with more of them no chunk is
 /// handed out. Those under way come in any case.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// How often the sweep looks whether it was told to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -117,7 +117,7 @@ impl Line {
     /// The next chunk that wasn't handed out; none for now.
     fn next(&mut self, size: u64, end: u64) -> Option<Range<u64>> {
         let end = end.min(self.course.known()).min(self.next + size);
-        let is_near = self.next - self.first_open < AHEAD * size && self.held < MOST_BYTES;
+        let is_near = self.next - self.first_open < AHEAD * size && self.held < MAX_BYTES;
         let places = self.next..end;
         self.next = if is_near { end } else { self.next };
         (is_near && !places.is_empty()).then_some(places)

@@ -88,7 +88,7 @@ fn form(html: &mut String, asked: &Asked) {
          <div class=\"import-field\"><label for=\"import-text\">Or its text; a file goes first\
          </label><textarea id=\"import-text\" name=\"text\" rows=\"10\" spellcheck=\"false\" \
          autocomplete=\"off\" maxlength=\"{}\">",
-        interchange::MOST_BYTES
+        interchange::MAX_BYTES
     );
     escape_into(html, &asked.text);
     html.push_str(

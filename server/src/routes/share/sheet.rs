@@ -11,14 +11,14 @@ use model::link as links;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::calendar;
-use crate::designs::{Entry, LONGEST_NAME, LONGEST_NOTE, Stored};
+use crate::designs::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, Stored};
 use crate::routes::embed::PANELS;
 
 /// Characters from which on programs may cut a link.
 const LONG: usize = 2_000;
 
 /// Characters that a code may have: with more its squares are too small for a camera.
-const LONGEST_CODE: usize = 600;
+const MAX_CODE_LEN: usize = 600;
 
 /// Empty squares around a code, as its standard asks.
 const MARGIN: i32 = 4;
@@ -116,10 +116,10 @@ impl Sheet<'_> {
         let _ = write!(
             html,
             "<label for=\"share-name\">Name, if you like</label>\
-             <input id=\"share-name\" name=\"name\" maxlength=\"{LONGEST_NAME}\" \
+             <input id=\"share-name\" name=\"name\" maxlength=\"{MAX_NAME_LEN}\" \
              autocomplete=\"off\" value=\"{}\">\
              <label for=\"share-note\">Note, if you like</label>\
-             <textarea id=\"share-note\" name=\"note\" maxlength=\"{LONGEST_NOTE}\" rows=\"2\">\n{}\
+             <textarea id=\"share-note\" name=\"note\" maxlength=\"{MAX_NOTE_LEN}\" rows=\"2\">\n{}\
              </textarea>",
             escaped(name),
             escaped(note)
@@ -146,7 +146,7 @@ impl Sheet<'_> {
         };
         html.push_str("<section><h2>Code for a phone</h2>");
         let code = QrCode::encode_text(&link, QrCodeEcc::Low).ok();
-        match code.filter(|_| link.len() <= LONGEST_CODE) {
+        match code.filter(|_| link.len() <= MAX_CODE_LEN) {
             Some(code) => {
                 let _ = write!(html, "<div class=\"share-code\">{}</div>", drawn(&code, which));
             }
