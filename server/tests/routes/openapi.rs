@@ -1,7 +1,6 @@
 //! `GET /api/v1/openapi.json`: it says what there is, and what it says is so.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -57,19 +56,6 @@ async fn every_route_for_programs_is_described_and_nothing_else() {
     let routes = routes();
     assert!(routes.len() > 15, "{routes:?}");
     assert_eq!(operations(&document().await), routes);
-}
-
-#[tokio::test]
-async fn the_document_is_the_one_that_was_agreed_on() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/openapi.json");
-    let mut found = document().await;
-    found["info"]["x-model-version"] = "".into();
-    let found = format!("{found:#}\n");
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &found).unwrap();
-    }
-    let known = std::fs::read_to_string(&path).unwrap();
-    assert!(found == known, "run UPDATE_GOLDEN=1 cargo test -p server --test routes openapi");
 }
 
 #[tokio::test]
