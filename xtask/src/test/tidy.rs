@@ -15,7 +15,7 @@ const MAX_COLUMNS: usize = 100;
 /// Fails with every file that is too long or too wide or lacks a head.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let mut git = std::process::Command::new("git");
-    git.current_dir(&workspace.root).args(["ls-files", "*.rs", "*.ts", "*.mjs", "*.css"]);
+    git.current_dir(&workspace.root).args(["ls-files", "*.rs", "*.js", "*.ts", "*.mjs", "*.css"]);
     let mut complaints = Vec::new();
     for path in command::output(&mut git)?.lines() {
         let file = workspace.root.join(path);
