@@ -7,7 +7,6 @@
 
 mod advice;
 pub mod answer;
-mod aux_loss;
 mod balance;
 mod bubble;
 mod communication;

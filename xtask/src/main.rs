@@ -40,6 +40,8 @@ enum Task {
     Site(build::Arguments),
     /// Check and test everything
     Test(test::Arguments),
+    /// Check which module imports which
+    Layers,
     /// Measure the model and the page
     Bench(bench::Arguments),
     /// Fit the model's constants to the published runs
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Task::Build => build::run(&workspace),
         Task::Site(arguments) => build::site(&workspace, &arguments),
         Task::Test(arguments) => test::run(&workspace, &arguments),
+        Task::Layers => test::layers::check(&workspace),
         Task::Bench(arguments) => bench::run(&workspace, &arguments),
         Task::Calibrate(arguments) => calibrate::run(&workspace, &arguments),
     });

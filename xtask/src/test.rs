@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is shared.
 
 mod allow_list;
+pub(crate) mod layers;
 mod tidy;
 
 use std::process::Command;
@@ -85,6 +86,7 @@ fn sources(workspace: &Workspace, nats: bool, steps: &mut Steps) {
         run("fmt --all --check")?;
         tidy::check(workspace)
     });
+    steps.run("layers", || layers::check(workspace));
     steps.run("the model without std", || {
         run("check --package model --target wasm32v1-none")?;
         run("check --package model --target wasm32v1-none --features text")

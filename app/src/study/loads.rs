@@ -1,5 +1,6 @@
 //! Expert load: how uneven it is, what the planner makes of it, what a capacity drops.
 
+mod aux_loss;
 mod maps;
 
 use std::fmt::Write as _;
@@ -10,8 +11,8 @@ use model::estimate::StepPart;
 use model::knob::Value;
 use model::routing::{Cadence, Report, capacity};
 
+use super::Width;
 use super::figure::Figure;
-use super::{Width, aux_loss};
 use crate::charts::{self, Line, Lines};
 use crate::numbers::Numbers;
 use crate::{format, html};

@@ -3,6 +3,7 @@
 //! First come the values that the software takes without being told, then the arguments that set
 //! a knob each, then those that only mean something together.
 
+mod layers;
 mod machine;
 mod model_shape;
 mod run;
@@ -11,10 +12,10 @@ use std::collections::BTreeMap;
 
 use model::design::{Design, KnobId};
 
+use crate::Format;
 use crate::arguments::Argument;
 use crate::draft::{Draft, MAX_KEYS};
 use crate::flags::{self, Arity, Effect, Flag};
-use crate::{Format, layers};
 
 pub(crate) use model_shape::pattern;
 

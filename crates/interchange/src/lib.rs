@@ -10,16 +10,15 @@
 //! No clock, file or socket is in here, so that the browser can do the same.
 
 mod arguments;
-mod comment;
 mod draft;
-mod export;
+mod comment;
 mod flags;
-mod hugging_face;
 mod launch;
-mod layers;
-mod own;
 mod shell;
 mod yaml;
+mod hugging_face;
+mod own;
+mod export;
 
 pub use draft::{Assumed, Fault, Ignored, Import, Set, Unknown};
 pub use export::{Provenance, export, without_argument};

@@ -16,19 +16,19 @@
 //! Nothing here knows a clock, a socket or a file.
 #![deny(missing_docs)]
 
-mod admit;
+mod role;
+mod refusal;
+mod text;
+mod event;
 mod anchor;
 mod change;
-mod event;
+mod room;
+mod admit;
 mod fields;
 #[cfg(feature = "markdown")]
 mod markdown;
-mod refusal;
 mod replica;
-mod role;
-mod room;
 mod standing;
-mod text;
 pub mod wire;
 
 pub use anchor::{Anchor, AnchorError};

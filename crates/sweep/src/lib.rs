@@ -12,20 +12,20 @@
 //! this machine's cores, [`Progress`] what a sweep has done so far and [`result()`] its result as
 //! data. No clock, file or socket is in here.
 
-mod closing;
-mod course;
 mod digest;
+mod order;
+mod spec;
+mod space;
+mod summary;
+mod progress;
+mod course;
 mod evaluate;
 mod freed;
-mod order;
-mod progress;
+mod closing;
 mod published;
-mod result;
 mod run;
-mod space;
-mod spec;
-mod summary;
 mod why;
+mod result;
 
 pub use closing::{Closing, MAX_BEST, MAX_FRONT, Simulated, Standing, close};
 pub use course::{Batch, Course};

@@ -8,34 +8,34 @@
 //! the same with measured times of single kernels.
 
 #[cfg(feature = "runs")]
-pub mod anchors;
+mod phrase;
 #[cfg(feature = "runs")]
-mod architecture;
-#[cfg(feature = "runs")]
-pub mod calibrate;
+pub mod runs;
 #[cfg(feature = "runs")]
 mod convention;
-#[cfg(feature = "runs")]
-mod expression;
 #[cfg(feature = "runs")]
 mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
 #[cfg(feature = "runs")]
+mod expression;
+pub mod report;
+#[cfg(feature = "runs")]
+mod score;
+#[cfg(feature = "runs")]
 pub mod kernels;
+#[cfg(feature = "runs")]
+pub mod calibrate;
 #[cfg(feature = "runs")]
 pub mod left_out;
 #[cfg(feature = "runs")]
+pub mod anchors;
+#[cfg(feature = "runs")]
+mod architecture;
+#[cfg(feature = "runs")]
 pub mod peaks;
 #[cfg(feature = "runs")]
-mod phrase;
-#[cfg(feature = "runs")]
 pub mod ranges;
-pub mod report;
-#[cfg(feature = "runs")]
-pub mod runs;
-#[cfg(feature = "runs")]
-mod score;
 
 #[cfg(feature = "runs")]
 pub use score::validate;

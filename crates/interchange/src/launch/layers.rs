@@ -6,8 +6,8 @@
 
 use model::design::KnobId;
 
+use super::Parts;
 use crate::draft::Draft;
-use crate::launch::Parts;
 
 /// Layers, at most: as many as the knob takes, and no-op layers.
 const MAX_LAYERS: u64 = 6_000;
@@ -72,7 +72,7 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
         .first_of(&["num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"])
     {
         if let Some(count) = parts.number(name, draft) {
-            draft.set(knob, &count.to_string(), &crate::launch::dashed(name), parts.line(name));
+            draft.set(knob, &count.to_string(), &super::dashed(name), parts.line(name));
         }
         return;
     }
