@@ -1,6 +1,7 @@
 //! What happens to every request and response, whatever the route.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -22,7 +23,8 @@ use tracing::Level;
 
 use crate::hosts::Refused;
 use crate::problem::Problem;
-use crate::{AppState, choices, language, logged, origin, receiving, routes, sending};
+use crate::state::AppState;
+use crate::{choices, language, logged, origin, receiving, routes, sending};
 
 /// Bytes of a request's body, at most.
 pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
@@ -55,13 +57,13 @@ pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppSt
         .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
-        .layer(middleware::from_fn_with_state(state.clone(), receiving::counted))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state.inbox), receiving::counted))
         .layer(middleware::from_fn(explain_to_programs))
         .layer(middleware::from_fn(keep_no_answers))
         .layer(middleware::from_fn(choices::in_their_unit))
         .layer(middleware::from_fn(language::spoken))
         .layer(origin::layer(state.public_url.as_deref()))
-        .layer(middleware::from_fn_with_state(state.clone(), sending::counted))
+        .layer(middleware::from_fn_with_state(Arc::clone(&state.outbox), sending::counted))
         .layer(CompressionLayer::new().compress_when(encoded))
         .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, TIMEOUT))
         .layer(middleware::map_response(explain_timeout))

@@ -4,14 +4,14 @@
 //! to act as an owner. Who loses the cookie can still open what they stored, but not change it.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 
-use crate::AppState;
 use crate::problem::Problem;
-use crate::public_url;
+use crate::public_url::{self, PublicUrl};
 
 /// The cookie's name.
 const COOKIE: &str = "owner";
@@ -65,13 +65,13 @@ pub(crate) struct Storing {
 
 impl<S: Sync> FromRequestParts<S> for Storing
 where
-    AppState: FromRef<S>,
+    Option<Arc<PublicUrl>>: FromRef<S>,
 {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let state = AppState::from_ref(state);
-        let url = public_url::of_request(&state, &parts.headers, &parts.extensions);
+        let told = Option::<Arc<PublicUrl>>::from_ref(state);
+        let url = public_url::of_request(told.as_deref(), &parts.headers, &parts.extensions);
         let is_secure = url.is_some_and(|url| url.is_secure());
         let key = match key(&parts.headers) {
             Some(key) => key,
@@ -127,14 +127,15 @@ mod tests {
     use axum::http::Request;
 
     use super::*;
-    use crate::Site;
 
     async fn storing(cookies: &str, scheme: &str) -> Storing {
-        let state = AppState::new(Site::none(), std::path::PathBuf::new());
         let request = Request::post("/").header("cookie", cookies).header("host", "a.example");
         let request = request.header("x-forwarded-proto", scheme).body(()).unwrap();
         let mut parts = request.into_parts().0;
-        Storing::from_request_parts(&mut parts, &state).await.map_err(|_| "a problem").unwrap()
+        Storing::from_request_parts(&mut parts, &None::<Arc<PublicUrl>>)
+            .await
+            .map_err(|_| "a problem")
+            .unwrap()
     }
 
     fn sent(storing: &Storing) -> String {

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use axum::http::uri::{Authority, Scheme, Uri};
 use axum::http::{Extensions, HeaderMap, header};
 
-use crate::AppState;
 use crate::client;
 
 /// The longest name of a host that is believed, with its port.
@@ -49,17 +48,17 @@ impl FromStr for PublicUrl {
 /// A host is in the answer to whoever named it and nowhere else: pages that hold one are kept by no
 /// shared cache. `https` is believed only from a proxy on this machine.
 pub(crate) fn of_request(
-    state: &AppState,
+    told: Option<&PublicUrl>,
     headers: &HeaderMap,
     extensions: &Extensions,
 ) -> Option<PublicUrl> {
-    if let Some(told) = &state.public_url {
-        return Some(told.as_ref().clone());
+    if let Some(told) = told {
+        return Some(told.clone());
     }
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let host: Authority = host.parse().ok().filter(|_| is_plain(host))?;
-    let told = headers.get("x-forwarded-proto").filter(|_| client::is_near(extensions));
-    let scheme = if told.is_some_and(|scheme| scheme == "https") { "https" } else { "http" };
+    let scheme = headers.get("x-forwarded-proto").filter(|_| client::is_near(extensions));
+    let scheme = if scheme.is_some_and(|scheme| scheme == "https") { "https" } else { "http" };
     Some(PublicUrl(format!("{scheme}://{host}")))
 }
 
@@ -73,7 +72,6 @@ pub(crate) fn is_plain(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Site;
 
     #[test]
     fn a_public_url_is_an_origin() {
@@ -88,12 +86,11 @@ mod tests {
 
     #[test]
     fn only_a_plain_host_reaches_the_page() {
-        let state = AppState::new(Site::none(), std::path::PathBuf::new());
         let of = |host: &'static str, scheme: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().unwrap());
             headers.insert("x-forwarded-proto", scheme.parse().unwrap());
-            of_request(&state, &headers, &Extensions::new()).map(|url| url.0)
+            of_request(None, &headers, &Extensions::new()).map(|url| url.0)
         };
         assert_eq!(of("a.example:80", "http").as_deref(), Some("http://a.example:80"));
         assert_eq!(of("a.example", "https").as_deref(), Some("https://a.example"));

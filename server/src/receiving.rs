@@ -14,7 +14,6 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::{Sleep, sleep};
 
-use crate::AppState;
 use crate::budget::{Budget, Short, Taken};
 use crate::client::Client;
 use crate::problem::Problem;
@@ -35,7 +34,7 @@ pub(crate) fn inbox() -> Arc<Budget> {
 /// Counts a request's body until it is answered, and breaks it off where there is no room for it
 /// or it doesn't go on.
 pub(crate) async fn counted(
-    State(state): State<AppState>,
+    State(inbox): State<Arc<Budget>>,
     Client(client): Client,
     request: Request,
     next: Next,
@@ -43,7 +42,7 @@ pub(crate) async fn counted(
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
-    let taken = match state.inbox.take(&client, 0) {
+    let taken = match inbox.take(&client, 0) {
         Ok(taken) => taken,
         Err(short) => return Trouble::Full(short).problem().into_response(),
     };

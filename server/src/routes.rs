@@ -44,7 +44,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use model::file::{Tree, json};
 
-use crate::{AppState, card as cards, layers};
+use crate::state::AppState;
+use crate::{card as cards, layers};
 
 pub(crate) use predict::MAX_DESIGNS;
 

@@ -22,7 +22,6 @@ use futures_util::stream;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
-use crate::AppState;
 use crate::budget::{Budget, Short, Taken};
 use crate::client::Client;
 use crate::problem::Problem;
@@ -54,7 +53,7 @@ pub(crate) fn outbox() -> Arc<Budget> {
 /// Counts an answer until it is sent. What comes out ends once: an encoder may ask a body again
 /// that has ended, and not every body bears that.
 pub(crate) async fn counted(
-    State(state): State<AppState>,
+    State(outbox): State<Arc<Budget>>,
     Client(client): Client,
     request: Request,
     next: Next,
@@ -65,7 +64,7 @@ pub(crate) async fn counted(
     let room = if is_shared || bytes < MIN_COUNTED_BYTES {
         None
     } else {
-        match room(&state.outbox, &client, bytes.div_ceil(1 << 10)) {
+        match room(&outbox, &client, bytes.div_ceil(1 << 10)) {
             Ok(room) => Some(Arc::new(room)),
             Err(problem) => return problem.into_response(),
         }

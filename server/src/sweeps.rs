@@ -25,7 +25,6 @@ pub(crate) use trial::Trial;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::AppState;
 use crate::nats::Address;
 use crate::store;
 
@@ -43,7 +42,13 @@ impl Lazy {
         Self { engine: Mutex::new(None), nats: Some(nats) }
     }
 
-    fn get(&self, store: &store::Lazy) -> Result<Arc<Engine>, EngineError> {
+    /// Whether workers at NATS compute.
+    pub(crate) const fn has_workers(&self) -> bool {
+        self.nats.is_some()
+    }
+
+    /// The engine, started where it isn't yet. Opens files: not for threads that answer requests.
+    pub(crate) fn engine(&self, store: &store::Lazy) -> Result<Arc<Engine>, EngineError> {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engine.as_ref() {
             return Ok(Arc::clone(engine));
@@ -51,21 +56,5 @@ impl Lazy {
         let started = Arc::new(Engine::open(store.open()?, self.nats.as_ref())?);
         *engine = Some(Arc::clone(&started));
         Ok(started)
-    }
-}
-
-impl AppState {
-    /// The engine of sweeps. Opens files: not for threads that answer requests.
-    pub(crate) fn sweeps(&self) -> Result<Arc<Engine>, EngineError> {
-        self.sweeps.get(&self.store)
-    }
-
-    /// Goes on with the sweeps that a server before this one left unfinished.
-    pub(crate) fn resume_sweeps(&self) {
-        if (self.store.exists() || self.sweeps.nats.is_some())
-            && let Err(error) = self.sweeps()
-        {
-            tracing::error!(%error, "sweeps can't go on");
-        }
     }
 }

@@ -10,9 +10,8 @@ use super::{Failure, output};
 use crate::in_use::{self, Hold, HoldError};
 use crate::listen::{self, Limits, ListenError, MAX_CONNECTIONS};
 use crate::nats::Address;
-use crate::{
-    AppState, EmbedFrom, Host, PublicUrl, Site, backup, files, reviews, router, store, traces,
-};
+use crate::state::AppState;
+use crate::{EmbedFrom, Host, PublicUrl, Site, backup, files, reviews, router, store, traces};
 
 /// Where to serve and from what.
 #[derive(Debug, clap::Args)]

@@ -11,10 +11,10 @@ use tokio::sync::Semaphore;
 
 use super::designs;
 use super::page::off_thread;
-use crate::AppState;
 use crate::card::{self, Card};
 use crate::exports;
 use crate::problem::Problem;
+use crate::state::AppState;
 
 /// Cards that are drawn at once: previews never take all of the machine.
 static DRAWN: Semaphore = Semaphore::const_new(2);

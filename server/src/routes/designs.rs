@@ -11,13 +11,13 @@ use model::{MODEL_VERSION, link};
 
 use super::page::off_thread;
 use super::{json_response, query};
-use crate::AppState;
 use crate::calendar;
 use crate::client::Client;
 use crate::designs::{self, Entry, Kept, Refusal, Removed, Stored, Words};
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
+use crate::state::AppState;
 use crate::store::Store;
 
 /// Designs in a list, unless the asker says how many.

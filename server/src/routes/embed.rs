@@ -23,8 +23,8 @@ use model::{MODEL_VERSION, Plan, link};
 
 use super::designs;
 use super::page::off_thread;
-use crate::AppState;
 use crate::problem::Problem;
+use crate::state::AppState;
 
 /// The width at which a timeline is drawn, in pixels; the page shrinks it to its own.
 const TIMELINE_WIDTH: f64 = 960.0;

@@ -16,12 +16,12 @@ use model::link;
 
 use super::page::off_thread;
 use super::reading::Reading;
-use crate::AppState;
 use crate::choices;
 use crate::client::Client;
 use crate::exports::{self, Export};
 use crate::problem::Problem;
 use crate::sending::{self, Packed};
+use crate::state::AppState;
 
 /// A file from this size on is kept packed while it is sent: a timeline is ten times smaller then.
 const MIN_PACKED_BYTES: usize = 256 << 10;

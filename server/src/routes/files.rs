@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use super::not_found;
-use crate::AppState;
 use crate::sending::Shared;
 use crate::site::File;
+use crate::state::AppState;
 
 /// Hashed files never change under their name, so browsers may keep them for ever.
 pub(super) async fn hashed(State(state): State<AppState>, request: Request) -> Response {

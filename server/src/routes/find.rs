@@ -21,11 +21,11 @@ use model::violation::Violation;
 
 use super::json_response;
 use super::page::off_thread;
-use crate::AppState;
 use crate::client::Client;
 use crate::find::Found;
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
+use crate::state::AppState;
 
 /// Keys of a body.
 const KEYS: [&str; 6] = ["design", "goal", "question", "targets", "keep", "any_schedule"];

@@ -17,8 +17,9 @@ use model::knob::KnobError;
 
 use super::find::searched;
 use super::reading::Reading;
+use crate::choices;
 use crate::client::Client;
-use crate::{AppState, choices};
+use crate::state::AppState;
 
 /// The page of a question.
 pub(super) async fn page(

@@ -23,9 +23,10 @@ use validation::report::Row;
 use super::page::off_thread;
 use super::query;
 use super::reading::Reading;
+use crate::choices;
 use crate::problem::Problem;
+use crate::state::AppState;
 use crate::validated::validated;
-use crate::{AppState, choices};
 
 const TITLE: &str = "Presets";
 const ABOUT: &str = "Published training runs and models to start from: what each is, how large, on \

@@ -10,9 +10,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::not_found;
 use super::reading::Reading;
+use crate::choices;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
 use crate::sending::Shared;
-use crate::{AppState, choices};
+use crate::state::AppState;
 
 /// The table of contents.
 pub(super) async fn contents(State(state): State<AppState>, request: Request) -> Response {

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::AppState;
 use crate::problem::Problem;
+use crate::state::AppState;
 
 /// The process answers.
 pub(super) async fn alive() -> &'static str {

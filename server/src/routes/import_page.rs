@@ -16,9 +16,9 @@ use model::design::Design;
 
 use super::page::off_thread;
 use super::reading::Reading;
-use crate::AppState;
 use crate::choices;
 use crate::problem::Problem;
+use crate::state::AppState;
 use ask::Asked;
 
 /// Bytes of a form, at most: of a text, and of what the form puts around it.

@@ -5,8 +5,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::reading::Reading;
+use crate::choices;
 use crate::problem::Problem;
-use crate::{AppState, choices};
+use crate::state::AppState;
 
 const ROUTES: &str = "GET /api/v1/openapi.json lists what there is";
 

@@ -17,7 +17,8 @@ use model::link;
 
 use super::validation;
 use crate::problem::Problem;
-use crate::{AppState, calendar, choices, public_url};
+use crate::state::AppState;
+use crate::{calendar, choices, public_url};
 
 /// The page of a design. Nothing of it is stored.
 pub(super) async fn page(State(state): State<AppState>, request: Request) -> Response {
@@ -31,7 +32,11 @@ pub(super) async fn page(State(state): State<AppState>, request: Request) -> Res
 
 /// The preview of a link, which has the whole design in it.
 fn preview(state: &AppState, request: &Request, design: &Design) -> Option<Preview> {
-    let url = public_url::of_request(state, request.headers(), request.extensions())?;
+    let url = public_url::of_request(
+        state.public_url.as_deref(),
+        request.headers(),
+        request.extensions(),
+    )?;
     let (url, query) = (url.as_str(), link::encode(design));
     let (page, picture) = (format!("{url}/?{query}"), format!("{url}/card.png?{query}"));
     Some(Preview { page, picture })

@@ -10,7 +10,7 @@ use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use model::MODEL_VERSION;
 
-use crate::AppState;
+use crate::state::AppState;
 
 /// What such a page may load: the site's own files.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::{query, review_start};
 use crate::client::Client;
 use crate::problem::Problem;
+use crate::public_url;
 use crate::reviews::{self, Grant, Outcome, Reviews, Trouble, Visitor};
-use crate::{AppState, public_url};
+use crate::state::AppState;
 
 /// Events in an answer, unless the asker says how many, and at most.
 const USUAL_LOG: u32 = 200;
@@ -162,7 +163,8 @@ async fn enter(
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // An owner who looks at the link for viewers stays one.
     if held.is_none_or(|held| held.role <= grant.role) {
-        let url = public_url::of_request(state, &parts.headers, &parts.extensions);
+        let url =
+            public_url::of_request(state.public_url.as_deref(), &parts.headers, &parts.extensions);
         let secure = if url.is_some_and(|url| url.is_secure()) { "; Secure" } else { "" };
         let left = grant.expires_at_millis.map(|end| end.saturating_sub(reviews::now_millis()));
         let age = left.map_or(AGE_SECONDS, |left| AGE_SECONDS.min(left / 1_000));

@@ -7,8 +7,9 @@ use axum::response::{IntoResponse, Response};
 use super::page::off_thread;
 use super::review::{Holder, broken, unknown};
 use crate::problem::Problem;
+use crate::public_url;
 use crate::reviews::report::{self, Content};
-use crate::{AppState, public_url};
+use crate::state::AppState;
 
 /// What the page may load: nothing but the style inside it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
@@ -51,7 +52,11 @@ async fn made(
     if events.is_empty() {
         return Err(unknown());
     }
-    let origin = public_url::of_request(state, headers, &axum::http::Extensions::new());
+    let origin = public_url::of_request(
+        state.public_url.as_deref(),
+        headers,
+        &axum::http::Extensions::new(),
+    );
     let origin = origin.as_ref().map(|url| url.as_str().to_owned()).unwrap_or_default();
     // Estimates of every design that the session knows.
     off_thread(move || {

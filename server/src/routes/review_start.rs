@@ -17,10 +17,10 @@ use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 use super::page::render;
 use super::query;
 use super::review::{broken, user};
-use crate::AppState;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::reviews::{self, Grant};
+use crate::state::AppState;
 
 /// What was typed into the form.
 #[derive(Default)]

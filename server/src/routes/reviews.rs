@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::review::{Holder, broken, private, read, refused, user};
 use crate::client::Client;
 use crate::problem::Problem;
+use crate::public_url;
 use crate::reviews::{self, Link, NewLink};
-use crate::{AppState, public_url};
+use crate::state::AppState;
 
 /// Bytes of a body, at most: a design's link may be long.
 const MAX_BODY_BYTES: usize = 64 << 10;
@@ -94,7 +95,8 @@ pub(super) async fn begin(
     request: Request,
 ) -> Result<Response, Problem> {
     let headers = request.headers().clone();
-    let origin = public_url::of_request(&state, &headers, request.extensions());
+    let origin =
+        public_url::of_request(state.public_url.as_deref(), &headers, request.extensions());
     let body = axum::body::to_bytes(request.into_body(), MAX_BODY_BYTES).await;
     let body = body.map_err(|_| {
         let detail = format!("the body has more than {MAX_BODY_BYTES} bytes");
@@ -175,7 +177,7 @@ pub(super) async fn make(
         refused(Refusal { cause: review::Cause::Full, detail, nearest: vec![] })
     })?;
     let extensions = axum::http::Extensions::new();
-    let origin = public_url::of_request(&state, &headers, &extensions);
+    let origin = public_url::of_request(state.public_url.as_deref(), &headers, &extensions);
     let origin = origin.as_ref().map_or("", |url| url.as_str());
     let shown = Shown::of_new(made, &format!("{origin}/r/{review}"));
     Ok(private(StatusCode::CREATED, &shown))

@@ -13,9 +13,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::query;
 use super::reading::Reading;
+use crate::choices;
 use crate::language::Language;
 use crate::problem::Problem;
-use crate::{AppState, choices};
+use crate::state::AppState;
 
 /// Cookies last a year.
 const AGE_SECONDS: u32 = 31_536_000;

@@ -23,7 +23,8 @@ use crate::client::Client;
 use crate::designs::{Entry, Stored, Words, id};
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
-use crate::{AppState, choices, public_url};
+use crate::state::AppState;
+use crate::{choices, public_url};
 use sheet::{Sheet, Typed};
 
 /// The visitor's short links that are listed; the API has all of them.
@@ -50,7 +51,7 @@ struct Asker {
 
 impl Asker {
     fn of(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
-        let url = public_url::of_request(state, headers, extensions);
+        let url = public_url::of_request(state.public_url.as_deref(), headers, extensions);
         let base = url.map_or_else(String::new, |url| url.as_str().to_owned());
         Self { base, theme: choices::theme(headers) }
     }

@@ -20,7 +20,8 @@ use crate::client::Client;
 use crate::designs::{Change, Entry, Stored, Words, changes};
 use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
-use crate::{AppState, calendar, public_url};
+use crate::state::AppState;
+use crate::{calendar, public_url};
 
 /// What can stand behind the `?` of a stored design's address. Whatever else is there is of others,
 /// who add to links that they pass on.
@@ -73,7 +74,11 @@ pub(super) async fn open(
         // A later version can't read it any more; the page says what it can't read.
         Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    let url = public_url::of_request(&state, request.headers(), request.extensions());
+    let url = public_url::of_request(
+        state.public_url.as_deref(),
+        request.headers(),
+        request.extensions(),
+    );
     let preview = url.map(|url| Preview {
         page: format!("{}{address}", url.as_str()),
         picture: format!("{}{address}/card.png", url.as_str()),

@@ -20,8 +20,8 @@ use model::link;
 use sweep::{Space, Spec};
 
 use super::page::{off_thread, render};
-use crate::AppState;
 use crate::problem::Problem;
+use crate::state::AppState;
 use crate::sweeps::Beat;
 
 /// Designs of a cell that are tried to say why it is empty.

@@ -11,9 +11,9 @@ use sweep::{Part, Progress, Row, Space};
 
 use super::query;
 use super::sweeps::{Failure, blocking, broken, unknown};
-use crate::AppState;
 use crate::client::Client;
 use crate::sending;
+use crate::state::AppState;
 use crate::store::StoreError;
 use crate::sweeps::rows::{self, Format};
 use crate::sweeps::{Engine, Keeping, MAX_ROWS, table};

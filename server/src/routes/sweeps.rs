@@ -19,10 +19,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{json_response, query};
-use crate::AppState;
 use crate::client::Client;
 use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
+use crate::state::AppState;
 use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
 
 /// Sweeps in a list, unless the asker says how many.

@@ -20,8 +20,9 @@ use model::{MemoryState, link};
 use super::page::off_thread;
 use super::query;
 use super::reading::Reading;
+use crate::choices;
 use crate::problem::Problem;
-use crate::{AppState, choices};
+use crate::state::AppState;
 
 const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: \
                      why each helps, what the model predicts, and what is published of it";

@@ -13,10 +13,10 @@ use model::routing::{Trace, measure};
 use tokio::task;
 
 use super::json_response;
-use crate::AppState;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::sending::{self, Packed};
+use crate::state::AppState;
 use crate::traces::{self, StoreError, Traces};
 
 /// Bytes of an uploaded file, at most.

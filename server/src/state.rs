@@ -1,0 +1,167 @@
+//! What every request can reach: the server's parts, made once.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::extract::FromRef;
+use axum::http::HeaderName;
+use tokio::sync::watch;
+
+use crate::budget::{Budget, Turns};
+use crate::embed_from::EmbedFrom;
+use crate::hosts::{Host, Hosts};
+use crate::public_url::PublicUrl;
+use crate::reviews::Reviews;
+use crate::site::Site;
+use crate::sweeps::{Engine, EngineError};
+use crate::traces::Traces;
+use crate::{designs, nats, receiving, sending, store, sweeps, traces};
+
+/// Large files that are made at once, and those that one address may wait for.
+const MAX_MAKERS: usize = 2;
+const MAX_MAKERS_PER_ADDRESS: u64 = 8;
+
+/// Searches that run at once, each on all cores, and those of one address.
+const MAX_FINDERS: usize = 2;
+const MAX_FINDERS_PER_ADDRESS: u64 = 1;
+
+/// What every request can reach.
+#[derive(Clone, Debug)]
+pub struct AppState {
+    /// The built site; empty when none was given.
+    pub(crate) site: Arc<Site>,
+    /// Where the server keeps its data.
+    pub(crate) data: Arc<PathBuf>,
+    /// Where it is on the web, if it was told.
+    pub(crate) public_url: Option<Arc<PublicUrl>>,
+    /// By which names it is asked.
+    pub(crate) hosts: Arc<Hosts>,
+    /// Who may show its panels.
+    pub(crate) embed_from: Arc<EmbedFrom>,
+    /// The file that it keeps things in.
+    pub(crate) store: Arc<store::Lazy>,
+    /// Whether that can be written.
+    pub(crate) readiness: store::Readiness,
+    /// How much clients store.
+    pub(crate) quota: Arc<designs::Quota>,
+    /// Uploaded traces of expert loads.
+    pub(crate) traces: Arc<Traces>,
+    /// The sweeps that it runs.
+    pub(crate) sweeps: Arc<sweeps::Lazy>,
+    /// Its review sessions.
+    pub(crate) reviews: Arc<Reviews>,
+    /// The header in which a proxy says who its user is, where one is believed.
+    pub(crate) user_header: Option<HeaderName>,
+    /// Room for what is being sent to the server, and by it.
+    pub(crate) inbox: Arc<Budget>,
+    pub(crate) outbox: Arc<Budget>,
+    /// Large files that are made.
+    pub(crate) makers: Arc<Turns>,
+    /// Searches for layouts.
+    pub(crate) finders: Arc<Turns>,
+    /// True once the server was told to end: answers without an end of their own end then.
+    pub(crate) closing: watch::Sender<bool>,
+}
+
+impl AppState {
+    /// The state of a server with this site and this existing data directory.
+    #[must_use]
+    pub fn new(site: Site, data: PathBuf) -> Self {
+        let traces = Arc::new(Traces::new(&data, traces::MAX_MIB));
+        let store = Arc::new(store::Lazy::new(&data));
+        let reviews = Reviews::new(Arc::clone(&store), None);
+        let (hosts, embed_from, readiness, quota, sweeps) = Default::default();
+        let (closing, _) = watch::channel(false);
+        Self {
+            site: Arc::new(site),
+            data: Arc::new(data),
+            public_url: None,
+            hosts,
+            embed_from,
+            store,
+            readiness,
+            quota,
+            traces,
+            sweeps,
+            reviews,
+            user_header: None,
+            inbox: receiving::inbox(),
+            outbox: sending::outbox(),
+            makers: Arc::new(Turns::new(MAX_MAKERS, MAX_MAKERS_PER_ADDRESS)),
+            finders: Arc::new(Turns::new(MAX_FINDERS, MAX_FINDERS_PER_ADDRESS)),
+            closing,
+        }
+    }
+
+    /// The same at this address on the web.
+    #[must_use]
+    pub fn at(mut self, url: PublicUrl) -> Self {
+        Arc::make_mut(&mut self.hosts).add_origin(&url);
+        self.public_url = Some(Arc::new(url));
+        self
+    }
+
+    /// The same under these names too.
+    #[must_use]
+    pub fn named(mut self, hosts: impl IntoIterator<Item = Host>) -> Self {
+        Arc::make_mut(&mut self.hosts).add(hosts);
+        self
+    }
+
+    /// The same that listens there: `ADDRESS:PORT`.
+    #[must_use]
+    pub(crate) fn listening(mut self, listen: &str) -> Self {
+        Arc::make_mut(&mut self.hosts).add_listening(listen);
+        self
+    }
+
+    /// The same, whose panels these sites may show.
+    #[must_use]
+    pub fn embedded_from(mut self, sites: EmbedFrom) -> Self {
+        self.embed_from = Arc::new(sites);
+        self
+    }
+
+    /// The same behind a proxy that says in this header who its user is. Whoever reaches the server
+    /// without that proxy can say so, too.
+    #[must_use]
+    pub fn with_users(mut self, header: HeaderName) -> Self {
+        self.user_header = Some(header);
+        self
+    }
+
+    /// The same with sweeps that are computed by workers at NATS.
+    #[must_use]
+    pub(crate) fn with_workers(mut self, address: nats::Address) -> Self {
+        self.reviews = Reviews::new(Arc::clone(&self.store), Some(address.clone()));
+        self.sweeps = Arc::new(sweeps::Lazy::over(address));
+        self
+    }
+
+    /// The same with so much room for traces, in MiB.
+    #[must_use]
+    pub fn with_trace_store(mut self, mib: u64) -> Self {
+        self.traces = Arc::new(Traces::new(&self.data, mib));
+        self
+    }
+
+    /// The engine of sweeps. Opens files: not for threads that answer requests.
+    pub(crate) fn sweeps(&self) -> Result<Arc<Engine>, EngineError> {
+        self.sweeps.engine(&self.store)
+    }
+
+    /// Goes on with the sweeps that a server before this one left unfinished.
+    pub(crate) fn resume_sweeps(&self) {
+        if (self.store.exists() || self.sweeps.has_workers())
+            && let Err(error) = self.sweeps()
+        {
+            tracing::error!(%error, "sweeps can't go on");
+        }
+    }
+}
+
+impl FromRef<AppState> for Option<Arc<PublicUrl>> {
+    fn from_ref(state: &AppState) -> Self {
+        state.public_url.clone()
+    }
+}
