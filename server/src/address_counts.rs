@@ -1,4 +1,4 @@
-//! What each address has of something that all share: one visitor must not take everyone's.
+//! Counts per address of something that all share: one visitor must not take everything.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The places of all addresses.
 #[derive(Debug)]
-pub(crate) struct Crowd {
+pub(crate) struct AddressCounts {
     /// Places of an address, at most.
     most: AtomicU64,
     there: Mutex<HashMap<String, u64>>,
@@ -16,12 +16,12 @@ pub(crate) struct Crowd {
 /// Places among those of an address, until they are dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
-    crowd: Arc<Crowd>,
+    counts: Arc<AddressCounts>,
     address: String,
     count: u64,
 }
 
-impl Crowd {
+impl AddressCounts {
     /// Nobody, each of whom may have so many places.
     pub(crate) fn new(most: u64) -> Arc<Self> {
         Arc::new(Self { most: AtomicU64::new(most), there: Mutex::default() })
@@ -33,9 +33,9 @@ impl Crowd {
     }
 
     /// So many places more for that address, if it may have them.
-    pub(crate) fn places(crowd: &Arc<Self>, address: &str, count: u64) -> Option<Place> {
-        crowd.add(address, count).then(|| Place {
-            crowd: Arc::clone(crowd),
+    pub(crate) fn places(counts: &Arc<Self>, address: &str, count: u64) -> Option<Place> {
+        counts.add(address, count).then(|| Place {
+            counts: Arc::clone(counts),
             address: address.to_owned(),
             count,
         })
@@ -56,7 +56,7 @@ impl Crowd {
 impl Place {
     /// So many more, if the address may have them.
     pub(crate) fn grow(&mut self, count: u64) -> bool {
-        let fits = self.crowd.add(&self.address, count);
+        let fits = self.counts.add(&self.address, count);
         if fits {
             self.count += count;
         }
@@ -66,7 +66,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut there = self.crowd.there.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut there = self.counts.there.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut places) = there.entry(std::mem::take(&mut self.address)) {
             *places.get_mut() -= self.count;
             if *places.get() == 0 {
@@ -82,19 +82,19 @@ mod tests {
 
     #[test]
     fn each_address_has_so_many_places_and_gets_them_back() {
-        let crowd = Crowd::new(0);
-        crowd.allow(2);
-        let place = |address| Crowd::places(&crowd, address, 1);
+        let counts = AddressCounts::new(0);
+        counts.allow(2);
+        let place = |address| AddressCounts::places(&counts, address, 1);
         let (one, two) = (place("a"), place("a"));
         assert!(one.is_some() && two.is_some() && place("a").is_none());
         assert!(place("b").is_some(), "others have places of their own");
         drop(one);
         assert!(place("a").is_some());
         drop(two);
-        let mut more = Crowd::places(&crowd, "c", 0).unwrap();
+        let mut more = AddressCounts::places(&counts, "c", 0).unwrap();
         assert!(more.grow(2) && !more.grow(1));
         drop(more);
-        let left = crowd.there.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let left = counts.there.lock().unwrap_or_else(PoisonError::into_inner).len();
         assert_eq!(left, 0, "whoever left takes no memory");
     }
 }

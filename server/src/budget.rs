@@ -6,14 +6,14 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::crowd::{Crowd, Place};
+use crate::address_counts::{AddressCounts, Place};
 use crate::problem::Problem;
 
 /// Units of something: KiB, or connections.
 #[derive(Debug)]
 pub(crate) struct Budget {
     all: Arc<Semaphore>,
-    each: Arc<Crowd>,
+    each: Arc<AddressCounts>,
     /// What one address may have.
     share: u32,
 }
@@ -39,7 +39,7 @@ impl Budget {
     /// So many units for all, and so many of them for one address.
     pub(crate) fn new(all: u32, share: u32) -> Self {
         let share = share.min(all);
-        let each = Crowd::new(u64::from(share));
+        let each = AddressCounts::new(u64::from(share));
         Self { all: Arc::new(Semaphore::new(all as usize)), each, share }
     }
 
@@ -53,7 +53,7 @@ impl Budget {
 
     /// Units of an address alone, where something else bounds what all have.
     pub(crate) fn share_of(&self, address: &str, units: u32) -> Result<Place, Short> {
-        Crowd::places(&self.each, address, units.into()).ok_or(Short::Own)
+        AddressCounts::places(&self.each, address, units.into()).ok_or(Short::Own)
     }
 }
 
@@ -79,7 +79,7 @@ impl Taken {
 #[derive(Debug)]
 pub(crate) struct Turns {
     at_once: Arc<Semaphore>,
-    waiting: Arc<Crowd>,
+    waiting: Arc<AddressCounts>,
 }
 
 /// A turn, until it is dropped.
@@ -92,7 +92,7 @@ pub(crate) struct Turn {
 impl Turns {
     /// So many at once, and so many of each address that have their turn or wait for it.
     pub(crate) fn new(at_once: usize, of_each: u64) -> Self {
-        Self { at_once: Arc::new(Semaphore::new(at_once)), waiting: Crowd::new(of_each) }
+        Self { at_once: Arc::new(Semaphore::new(at_once)), waiting: AddressCounts::new(of_each) }
     }
 
     /// Waits for a turn.
@@ -100,7 +100,7 @@ impl Turns {
     /// # Errors
     /// A problem for an address that has as many as it may.
     pub(crate) async fn turn(&self, address: &str) -> Result<Turn, Problem> {
-        let waiting = Crowd::places(&self.waiting, address, 1).ok_or_else(|| {
+        let waiting = AddressCounts::places(&self.waiting, address, 1).ok_or_else(|| {
             let detail = "as much of this is under way for your address as may be; wait for it";
             Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(5)
         })?;

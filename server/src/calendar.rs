@@ -1,4 +1,4 @@
-//! Days as people write them.
+//! The clock, and days as people write them.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,6 +10,12 @@ pub(crate) fn today() -> String {
 /// Seconds since 1970.
 pub(crate) fn now_secs() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The day in UTC of a moment in seconds since 1970.

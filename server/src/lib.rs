@@ -4,6 +4,7 @@
 //! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
 //! what can be set and measured. No formula lives here.
 
+mod address_counts;
 mod backup;
 mod budget;
 mod calendar;
@@ -12,7 +13,6 @@ mod choices;
 pub mod cli;
 mod client;
 mod cores;
-mod crowd;
 mod designs;
 mod embed_from;
 mod exports;
@@ -32,6 +32,7 @@ mod origin;
 mod owner;
 mod problem;
 mod public_url;
+mod random;
 mod receiving;
 pub mod registry;
 pub mod report;

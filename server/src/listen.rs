@@ -25,8 +25,8 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
+use crate::address_counts::Place;
 use crate::client;
-use crate::crowd::Place;
 use crate::hosts::Local;
 use door::{Door, Guest, Often};
 pub(crate) use door::{Limits, MAX_CONNECTIONS};

@@ -5,21 +5,25 @@
 //! chunks of a few hundredths of a second, takes them in turn from everyone who has a sweep, and
 //! writes down what is done.
 
+mod chunk;
 mod engine;
 mod hands;
 mod job;
 mod kept;
 mod ledger;
 mod queue;
+mod remote;
 pub(crate) mod rows;
 mod status;
 pub(crate) mod table;
 mod trial;
 
-pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal, random_id};
+pub(crate) use chunk::{Chunks, Claim, Outcome};
+pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal};
 pub(crate) use job::Job;
 pub(crate) use kept::{Keeping, MAX_ROWS};
 pub(crate) use ledger::Entry;
+pub(crate) use remote::{Coordinator, work_for};
 pub(crate) use status::{Beat, status};
 pub(crate) use trial::Trial;
 

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::sweep::stop;
 use super::{Failure, output};
-use crate::nats::{self, Address};
+use crate::nats::Address;
+use crate::sweeps;
 
 /// Where work comes from.
 #[derive(Debug, clap::Args)]
@@ -28,7 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ended = Arc::new(AtomicBool::new(false));
     stop::on_signal(&ended);
     let mut said = Ok(());
-    let worked = nats::work_for(&arguments.engine, threads, &ended, || {
+    let worked = sweeps::work_for(&arguments.engine, threads, &ended, || {
         said = output::result(&format!(
             "working for {} with {threads} threads and version {} of the model\n",
             arguments.engine,

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, StatusCode};
 use tokio::net::TcpStream;
 
+use crate::address_counts::Place;
 use crate::budget::{Budget, Short, Taken};
 use crate::client;
-use crate::crowd::Place;
 use crate::problem::Problem;
 
 /// Connections of a server, at most, unless it was told otherwise.

@@ -1,151 +1,113 @@
-//! What servers on one store tell each other of review sessions, so that nobody waits for a look
-//! into the store. Nothing hangs on it: what is lost is found there a little later.
+//! Messages that servers send each other, as far as NATS is there. Nothing may hang on them: what
+//! is lost isn't sent again.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::Address;
-use super::link::connect;
-use crate::reviews::Reviews;
+use super::connection::{Address, connect};
 
-/// Where notices go; the session's id follows.
-const SUBJECT: &str = "moescape.review";
-
-/// Notices that may wait for NATS; more are dropped.
-const WAITING: usize = 4_096;
+/// Messages that may wait for NATS; more are dropped.
+const MAX_WAITING: usize = 4_096;
 
 /// Pauses before a connection is tried again, the first one and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Bytes of a notice that are read, at most.
+/// Bytes of a message that are read, at most.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Something that a server says.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Notice {
-    /// The server.
-    pub(crate) from: String,
-    #[serde(flatten)]
-    pub(crate) kind: NoticeKind,
-}
+/// A message on its way: the end of its subject, and its bytes.
+type Outgoing = (Arc<str>, Vec<u8>);
 
-/// What it says.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum NoticeKind {
-    /// There are events up to this one in the store.
-    Seq { seq: u64 },
-    /// A link was withdrawn.
-    Cut { link: String },
-    /// Who is there?
-    Who,
-    /// Something of a connection there that isn't kept, as it is told to those who are there.
-    Tell { connection: u64, text: String },
-}
-
-/// The way to other servers; none without NATS.
+/// The way to other servers below one subject; none without NATS.
 #[derive(Debug)]
-pub(crate) struct Notices {
+pub(crate) struct Broadcast {
     address: Option<Address>,
-    outgoing: OnceLock<mpsc::Sender<(Arc<str>, NoticeKind)>>,
+    subject: &'static str,
+    outgoing: OnceLock<mpsc::Sender<Outgoing>>,
 }
 
-impl Notices {
-    pub(crate) const fn new(address: Option<Address>) -> Self {
-        Self { address, outgoing: OnceLock::new() }
+impl Broadcast {
+    pub(crate) const fn new(address: Option<Address>, subject: &'static str) -> Self {
+        Self { address, subject, outgoing: OnceLock::new() }
     }
 
-    /// Begins to listen, the first time.
-    pub(crate) fn listen(&self, reviews: &Arc<Reviews>) {
+    /// Begins to listen, the first time. Each message is taken with the end of its subject, those
+    /// that were sent here too; it ends when this is dropped.
+    pub(crate) fn listen(&self, on_message: impl Fn(&str, &[u8]) + Send + Sync + 'static) {
         let Some(address) = &self.address else { return };
         self.outgoing.get_or_init(|| {
-            let (outgoing, waiting) = mpsc::channel(WAITING);
-            tokio::spawn(exchange(address.clone(), Arc::downgrade(reviews), waiting));
+            let (outgoing, waiting) = mpsc::channel(MAX_WAITING);
+            tokio::spawn(exchange(address.clone(), self.subject, waiting, on_message));
             outgoing
         });
     }
 
-    /// Says something to the other servers, if it can be said now.
-    pub(crate) fn say(&self, review: &Arc<str>, kind: NoticeKind) {
+    /// Sends a message to the other servers, if it can be sent now.
+    pub(crate) fn send(&self, end: &Arc<str>, message: impl FnOnce() -> Vec<u8>) {
         if let Some(outgoing) = self.outgoing.get() {
-            let _ = outgoing.try_send((Arc::clone(review), kind));
+            let _ = outgoing.try_send((Arc::clone(end), message()));
         }
     }
 }
 
 async fn exchange(
     address: Address,
-    reviews: Weak<Reviews>,
-    mut waiting: mpsc::Receiver<(Arc<str>, NoticeKind)>,
+    subject: &'static str,
+    mut waiting: mpsc::Receiver<Outgoing>,
+    on_message: impl Fn(&str, &[u8]),
 ) {
-    let Some((client, mut heard)) = open(&address, &reviews, &mut waiting).await else { return };
-    let me = client.new_inbox();
+    let Some((client, mut incoming)) = open(&address, subject, &mut waiting).await else { return };
     loop {
         tokio::select! {
-            said = waiting.recv() => {
-                let Some((review, kind)) = said else { return };
-                say(&client, &me, &review, kind).await;
-            }
-            message = heard.next() => {
-                let Some(message) = message else { return };
-                let Some(reviews) = reviews.upgrade() else { return };
-                let review = message.subject.as_str().rsplit('.').next().unwrap_or_default();
-                if message.payload.len() > MAX_BYTES {
-                    continue;
+            message = waiting.recv() => {
+                let Some((end, bytes)) = message else { return };
+                if let Err(error) = client.publish(format!("{subject}.{end}"), bytes.into()).await {
+                    tracing::debug!(%error, "a message isn't sent");
                 }
-                match serde_json::from_slice::<Notice>(&message.payload) {
-                    Ok(notice) if notice.from != me => reviews.hear(review, notice),
-                    Ok(_) | Err(_) => {}
+            }
+            message = incoming.next() => {
+                let Some(message) = message else { return };
+                let end = message.subject.as_str().rsplit('.').next().unwrap_or_default();
+                if message.payload.len() <= MAX_BYTES {
+                    on_message(end, &message.payload);
                 }
             }
         }
     }
 }
 
-/// Connects and begins to hear, as often as it takes. Until then servers find each other's events
-/// in the store, and what they would say is dropped: it would be old.
+/// Connects and subscribes, as often as it takes. What is to be sent until then is dropped: it
+/// would be old.
 async fn open(
     address: &Address,
-    reviews: &Weak<Reviews>,
-    waiting: &mut mpsc::Receiver<(Arc<str>, NoticeKind)>,
+    subject: &str,
+    waiting: &mut mpsc::Receiver<Outgoing>,
 ) -> Option<(Client, Subscriber)> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let why = match connect(address, "moescape reviews").await {
-            Ok(client) => match client.subscribe(format!("{SUBJECT}.*")).await {
-                Ok(heard) => return Some((client, heard)),
+        let why = match connect(address, subject).await {
+            Ok(client) => match client.subscribe(format!("{subject}.*")).await {
+                Ok(incoming) => return Some((client, incoming)),
                 Err(error) => error.to_string(),
             },
             Err(error) => error.to_string(),
         };
         let seconds = pause.as_secs_f64();
-        tracing::warn!(why, seconds, "servers don't hear each other's reviews; it is tried again");
+        tracing::warn!(why, seconds, subject, "servers don't reach each other; it is tried again");
         let over = sleep(pause);
         tokio::pin!(over);
         loop {
             tokio::select! {
                 () = &mut over => break,
-                said = waiting.recv() => drop(said?),
+                message = waiting.recv() => drop(message?),
             }
         }
-        if reviews.strong_count() == 0 {
-            return None;
-        }
         pause = (pause * 2).min(LAST_PAUSE);
-    }
-}
-
-async fn say(client: &Client, me: &str, review: &str, kind: NoticeKind) {
-    let notice = Notice { from: me.to_owned(), kind };
-    let Ok(payload) = serde_json::to_vec(&notice) else { return };
-    if let Err(error) = client.publish(format!("{SUBJECT}.{review}"), payload.into()).await {
-        tracing::debug!(%error, "a notice isn't sent");
     }
 }

@@ -1,5 +1,5 @@
-//! What becomes of changes that were asked for: admitted in order, written down together, and only
-//! then so.
+//! Requested changes on their way into a session: admitted in order, written down together, and
+//! published only then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,18 +7,19 @@ use std::sync::Arc;
 use review::{Cause, Change, Event, Person, Refusal, Role, Room, Seq};
 use tokio::sync::mpsc;
 
-use super::{ledger, now_millis};
+use super::ledger;
+use crate::calendar::now_millis;
 use crate::store::{Store, StoreError};
 
 /// Events of a session, at most: years of work, and a bound on what one session puts on the disk.
 const MAX_EVENTS: Seq = 1_000_000;
 
-/// How often it is tried again when other servers add events at the same time.
-const TRIES: usize = 50;
+/// Attempts when other servers add events at the same time, at most.
+const MAX_TRIES: usize = 50;
 
-/// A change that somebody asks for.
+/// A change that somebody requests.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ChangeRequest {
     /// The link that they came by.
     pub(crate) link: Arc<str>,
     pub(crate) role: Role,
@@ -29,7 +30,7 @@ pub(crate) struct Asked {
     pub(crate) answer: mpsc::UnboundedSender<Answer>,
 }
 
-/// What became of a change that was asked for.
+/// The end of a requested change.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) op: String,
@@ -50,12 +51,12 @@ pub(crate) enum Outcome {
     Broken,
 }
 
-/// What a batch of changes came to.
+/// The end of a batch of changes.
 #[derive(Debug)]
-pub(super) struct Settled {
+pub(super) struct Committed {
     /// The room after it; it goes back to the keeper.
     pub(super) room: Room,
-    /// What happened behind the last event that was told, in order.
+    /// What happened behind the last published event, in order.
     pub(super) events: Vec<Arc<Event>>,
     /// One for each change, in order.
     pub(super) outcomes: Vec<Outcome>,
@@ -63,54 +64,54 @@ pub(super) struct Settled {
     pub(super) ended: BTreeSet<String>,
 }
 
-/// What a batch starts from.
+/// Requested changes with the room that they meet.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) review: Arc<str>,
-    /// The room after the last event that was told; none where it has to be loaded.
+    /// The room after the last published event; none where it has to be loaded.
     pub(super) room: Option<Room>,
     /// The last event that was told; none where nobody was there.
-    pub(super) told: Option<Seq>,
+    pub(super) published: Option<Seq>,
     /// Links of those who are there.
     pub(super) links: BTreeSet<String>,
-    pub(super) asked: Vec<Asked>,
+    pub(super) requests: Vec<ChangeRequest>,
 }
 
-/// Settles a batch. It waits for the store and may take estimates: not for threads that answer
+/// Commits a batch. It waits for the store and may take estimates: not for threads that answer
 /// requests. After an error nothing of the batch has happened.
-pub(super) fn settle(store: &Store, batch: Batch) -> Result<Settled, StoreError> {
-    let Batch { review, mut room, told, links, asked } = batch;
+pub(super) fn commit_changes(store: &Store, batch: Batch) -> Result<Committed, StoreError> {
+    let Batch { review, mut room, published, links, requests } = batch;
     let mut is_whole = room.is_some();
     let mut links_of_all = links;
-    links_of_all.extend(asked.iter().map(|asked| asked.link.to_string()));
-    for _ in 0..TRIES {
+    links_of_all.extend(requests.iter().map(|request| request.link.to_string()));
+    for _ in 0..MAX_TRIES {
         let mut now_room = match room.take() {
             Some(room) => room,
             None => ledger::load(store, &review)?,
         };
         let now = now_millis();
-        let ops = asked.iter().map(|asked| asked.op.clone()).collect();
+        let ops = requests.iter().map(|request| request.op.clone()).collect();
         let look = ledger::look(store, &review, now_room.seq, ops, links_of_all.clone(), now)?;
         look.missed.iter().for_each(|event| now_room.apply(event));
         let before = now_room.seq;
         let known = look.known.into_iter().map(|(op, event)| (op, Arc::new(event))).collect();
         let mut admission = Admission { room: now_room, known, ended: look.ended, new: vec![] };
-        let outcomes = asked.iter().map(|asked| admission.take(asked, now)).collect();
+        let outcomes = requests.iter().map(|request| admission.take(request, now)).collect();
         let Admission { room: after, ended, new, .. } = admission;
         let events: Vec<Event> = new.iter().map(|event| Event::clone(event)).collect();
-        let writers = asked.iter().map(|asked| asked.link.to_string());
+        let writers = requests.iter().map(|request| request.link.to_string());
         let writers = writers.filter(|link| !ended.contains(link)).collect();
         if new.is_empty() || ledger::append(store, &review, before, events, writers, now)? {
-            let events = match told {
+            let events = match published {
                 // Some of what is missing was in the room that was loaded.
-                Some(told) if !is_whole => {
-                    let events = ledger::events(store, &review, told, u32::MAX)?;
+                Some(published) if !is_whole => {
+                    let events = ledger::events(store, &review, published, u32::MAX)?;
                     let events = events.into_iter().take_while(|event| event.seq <= after.seq);
                     events.map(Arc::new).collect()
                 }
                 Some(_) | None => look.missed.into_iter().map(Arc::new).chain(new).collect(),
             };
-            return Ok(Settled { room: after, events, outcomes, ended });
+            return Ok(Committed { room: after, events, outcomes, ended });
         }
         // Another server was first, so this room holds what didn't happen.
         is_whole = false;
@@ -127,24 +128,24 @@ struct Admission {
 }
 
 impl Admission {
-    fn take(&mut self, asked: &Asked, now: u64) -> Outcome {
-        if self.ended.contains(&*asked.link) {
+    fn take(&mut self, request: &ChangeRequest, now: u64) -> Outcome {
+        if self.ended.contains(&*request.link) {
             return Outcome::Ended;
         }
-        if let Some(event) = self.known.get(&asked.op) {
+        if let Some(event) = self.known.get(&request.op) {
             return Outcome::Known(Arc::clone(event));
         }
         if self.room.seq >= MAX_EVENTS {
             let detail = format!("a session holds at most {MAX_EVENTS} events");
             return Outcome::Refused(Refusal { cause: Cause::Full, detail, nearest: vec![] });
         }
-        match self.room.admit(asked.role, &asked.by, asked.change.clone()) {
+        match self.room.admit(request.role, &request.by, request.change.clone()) {
             Err(why) => Outcome::Refused(why),
             Ok(change) => {
-                let (op, by, seq) = (asked.op.clone(), asked.by.clone(), self.room.seq + 1);
+                let (op, by, seq) = (request.op.clone(), request.by.clone(), self.room.seq + 1);
                 let event = Arc::new(Event { seq, at_millis: now, by, op, change });
                 self.room.apply(&event);
-                self.known.insert(asked.op.clone(), Arc::clone(&event));
+                self.known.insert(request.op.clone(), Arc::clone(&event));
                 self.new.push(Arc::clone(&event));
                 Outcome::New(event)
             }
@@ -178,9 +179,9 @@ mod tests {
         (store, "a".into())
     }
 
-    fn comments(from: u32, count: u32) -> Vec<Asked> {
+    fn comments(from: u32, count: u32) -> Vec<ChangeRequest> {
         let (answer, _) = mpsc::unbounded_channel();
-        let asked = |number| Asked {
+        let request = |number| ChangeRequest {
             link: "link".into(),
             role: Role::Comment,
             by: Person::default(),
@@ -192,12 +193,12 @@ mod tests {
             },
             answer: answer.clone(),
         };
-        (from..from + count).map(asked).collect()
+        (from..from + count).map(request).collect()
     }
 
-    fn batch(review: &Arc<str>, room: Option<Room>, asked: Vec<Asked>) -> Batch {
-        let told = room.as_ref().map(|room| room.seq);
-        Batch { review: Arc::clone(review), room, told, links: BTreeSet::new(), asked }
+    fn batch(review: &Arc<str>, room: Option<Room>, requests: Vec<ChangeRequest>) -> Batch {
+        let published = room.as_ref().map(|room| room.seq);
+        Batch { review: Arc::clone(review), room, published, links: BTreeSet::new(), requests }
     }
 
     #[test]
@@ -206,15 +207,16 @@ mod tests {
         let (store, review) = session(directory.path());
         let (mut room, mut taken) = (None, 0);
         for from in (0..14_000).step_by(2_000) {
-            let settled = settle(&store, batch(&review, room, comments(from, 2_000))).unwrap();
+            let committed =
+                commit_changes(&store, batch(&review, room, comments(from, 2_000))).unwrap();
             let is_new = |outcome: &&Outcome| matches!(outcome, Outcome::New(_));
-            taken += settled.outcomes.iter().filter(is_new).count();
+            taken += committed.outcomes.iter().filter(is_new).count();
             let is_full = |outcome: &Outcome| {
                 let Outcome::Refused(why) = outcome else { return false };
                 why.cause == Cause::Full
             };
-            assert!(from < 10_000 || settled.outcomes.iter().all(is_full), "{from}");
-            room = Some(settled.room);
+            assert!(from < 10_000 || committed.outcomes.iter().all(is_full), "{from}");
+            room = Some(committed.room);
         }
         assert_eq!((taken, room.unwrap().threads.len()), (10_000, 10_000));
         assert_eq!(ledger::load(&store, &review).unwrap().seq, 10_001);
@@ -224,13 +226,13 @@ mod tests {
     fn a_room_that_is_behind_hears_first_what_others_did() {
         let directory = tempfile::tempdir().unwrap();
         let (store, review) = session(directory.path());
-        let here = settle(&store, batch(&review, None, vec![])).unwrap().room;
+        let here = commit_changes(&store, batch(&review, None, vec![])).unwrap().room;
         // Another server adds something, and its change is sent here once more.
-        let other = settle(&store, batch(&review, None, comments(0, 1))).unwrap();
-        let settled = settle(&store, batch(&review, Some(here), comments(0, 2))).unwrap();
-        assert!(matches!(settled.outcomes[..], [Outcome::Known(_), Outcome::New(_)]));
-        let told: Vec<Seq> = settled.events.iter().map(|event| event.seq).collect();
-        assert_eq!((told, other.room.seq), (vec![2, 3], 2));
+        let other = commit_changes(&store, batch(&review, None, comments(0, 1))).unwrap();
+        let committed = commit_changes(&store, batch(&review, Some(here), comments(0, 2))).unwrap();
+        assert!(matches!(committed.outcomes[..], [Outcome::Known(_), Outcome::New(_)]));
+        let events: Vec<Seq> = committed.events.iter().map(|event| event.seq).collect();
+        assert_eq!((events, other.room.seq), (vec![2, 3], 2));
     }
 
     #[test]
@@ -238,8 +240,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (store, review) = session(directory.path());
         assert!(ledger::withdraw(&store, &review, "link", 2).unwrap());
-        let settled = settle(&store, batch(&review, None, comments(0, 1))).unwrap();
-        assert!(matches!(settled.outcomes[..], [Outcome::Ended]));
+        let committed = commit_changes(&store, batch(&review, None, comments(0, 1))).unwrap();
+        assert!(matches!(committed.outcomes[..], [Outcome::Ended]));
         let event = Event {
             seq: 2,
             at_millis: 2,

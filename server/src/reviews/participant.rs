@@ -1,4 +1,4 @@
-//! Someone who is there: what keeps them apart from others, and what they may say of themselves.
+//! Participants of a session: their right to be there, and bounds on what they show of themselves.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ const MAX_ID_LEN: usize = 128;
 /// Characters of a knob's value on its way, at most: layouts are long.
 const MAX_VALUE_LEN: usize = 4_000;
 
-/// What a link lets its holder do.
+/// The right of a link's holder.
 #[derive(Clone, Debug)]
 pub(crate) struct Grant {
     /// The session.
@@ -22,14 +22,14 @@ pub(crate) struct Grant {
     pub(crate) expires_at_millis: Option<u64>,
 }
 
-/// Someone who is there.
+/// A participant through this server.
 #[derive(Clone, Debug)]
-pub(super) struct Seat {
+pub(super) struct Participant {
     pub(super) link: Arc<str>,
     pub(super) presence: Presence,
 }
 
-/// Can it be told to others?
+/// Whether it is small enough for others.
 pub(super) fn is_small(at: &At) -> bool {
     let ids = [at.view.as_ref(), at.knob.as_ref(), at.cursor.as_ref().map(|it| &it.chart)];
     let is_inside = |cursor: &review::wire::Cursor| {
@@ -40,7 +40,7 @@ pub(super) fn is_small(at: &At) -> bool {
         && at.cursor.as_ref().is_none_or(is_inside)
 }
 
-/// Can it be told to others?
+/// Whether it is small enough for others.
 pub(super) fn is_small_setting(setting: &review::Setting) -> bool {
     let value = setting.value.as_deref().unwrap_or_default();
     setting.knob.chars().count() <= MAX_ID_LEN && value.chars().count() <= MAX_VALUE_LEN

@@ -1,41 +1,24 @@
-//! Review sessions on the server: who may come in, what is kept of them, and who is told.
-//!
-//! What happens in a session is said in the crate `review`; here it is written down and told. A
-//! session that is open has a [`keeper`], one task that puts all changes into one order. The store
-//! has the last word: an event is told only once it is written down, and it is written behind the
-//! last one or not at all, so that several servers can use one store.
+//! The review sessions of a server: who may come in, and the way to each session's keeper.
 
-mod foreign;
-mod keeper;
-mod ledger;
-mod rate;
-pub(crate) mod report;
-mod seat;
-mod secret;
-mod settle;
-mod socket;
-
-pub(crate) use ledger::Link;
-pub(crate) use seat::Grant;
-pub(crate) use settle::Outcome;
-pub(crate) use socket::Visitor;
-
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use review::{Change, Event, Person, Refusal, Role, Room, Seq};
 use tokio::sync::{Semaphore, mpsc};
 
-use crate::crowd::{Crowd, Place};
-use crate::nats::{Address, Notice, Notices};
+use super::commit::{ChangeRequest, Outcome};
+use super::keeper::Keeper;
+use super::ledger::{self, Link};
+use super::message::Message;
+use super::participant::Grant;
+use super::rate::Buckets;
+use super::secret::{self, NoRandomness};
+use super::shared::Shared;
+use crate::address_counts::{AddressCounts, Place};
+use crate::calendar::now_millis;
+use crate::nats::Address;
 use crate::store::{self, Store, StoreError};
-use keeper::{Keeper, Message};
-use rate::Buckets;
-use secret::NoRandomness;
-use settle::Asked;
 
 /// Sockets of a server, at most.
 const MAX_SOCKETS: usize = 2_000;
@@ -108,15 +91,13 @@ pub(crate) struct NewLink {
 /// The review sessions of a server.
 #[derive(Debug)]
 pub(crate) struct Reviews {
-    store: Arc<store::Lazy>,
-    rooms: Mutex<HashMap<Arc<str>, mpsc::Sender<Message>>>,
-    sockets: Arc<Semaphore>,
+    shared: Arc<Shared>,
+    pub(super) sockets: Arc<Semaphore>,
     /// Who goes through a whole session's events at once: that takes its time.
     readers: Arc<Semaphore>,
-    crowd: Arc<Crowd>,
+    address_counts: Arc<AddressCounts>,
     /// The number of the last connection; each server begins with another one.
     connection: AtomicU64,
-    notices: Notices,
     beginnings: Buckets,
     changes: Buckets,
 }
@@ -130,20 +111,14 @@ impl Reviews {
         // Below 2^53, so that every reader of JSON has it exactly.
         let connection = u64::from(u32::from_le_bytes(seed)) << 20;
         Arc::new(Self {
-            store,
-            rooms: Mutex::default(),
+            shared: Arc::new(Shared::new(store, nats)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS)),
             readers: Arc::new(Semaphore::new(READERS)),
-            crowd: Crowd::new(u64::from(SOCKETS_PER_ADDRESS)),
+            address_counts: AddressCounts::new(u64::from(SOCKETS_PER_ADDRESS)),
             connection: AtomicU64::new(connection),
-            notices: Notices::new(nats),
             beginnings: Buckets::new(BEGINNINGS.0, BEGINNINGS.1),
             changes: Buckets::new(CHANGES.0, CHANGES.1),
         })
-    }
-
-    fn store(&self) -> Result<Store, StoreError> {
-        self.store.open()
     }
 
     /// Does something with the store off the threads that answer requests. A server that keeps
@@ -152,8 +127,8 @@ impl Reviews {
         self: &Arc<Self>,
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Trouble> {
-        let reviews = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || work(&reviews.store()?)).await;
+        let shared = Arc::clone(&self.shared);
+        let done = tokio::task::spawn_blocking(move || work(&shared.store()?)).await;
         done.map_err(|_| Trouble::Ending)?.map_err(Trouble::Store)
     }
 
@@ -193,7 +168,7 @@ impl Reviews {
         review: &str,
         token: &str,
     ) -> Result<Option<Grant>, Trouble> {
-        if !secret::is_plain(review) || !secret::is_plain(token) || !self.store.exists() {
+        if !secret::is_plain(review) || !secret::is_plain(token) || !self.shared.store.exists() {
             return Ok(None);
         }
         let (id, hash) = (review.to_owned(), secret::hash(token));
@@ -292,8 +267,8 @@ impl Reviews {
             let (answer, mut answered) = mpsc::unbounded_channel();
             let (by, op, change) = (by.clone(), op.clone(), change.clone());
             let (link, role) = (Arc::clone(&grant.link), grant.role);
-            let asked = Asked { link, role, by, op, change, answer };
-            self.send(&grant.review, Message::Do(Box::new(asked))).await?;
+            let request = ChangeRequest { link, role, by, op, change, answer };
+            self.send(&grant.review, Message::Do(Box::new(request))).await?;
             if let Some(answer) = answered.recv().await {
                 return Ok(answer.outcome);
             }
@@ -302,7 +277,7 @@ impl Reviews {
     }
 
     /// Says something to a session's keeper, who comes if there is none.
-    async fn send(self: &Arc<Self>, review: &str, message: Message) -> Result<(), Trouble> {
+    pub(super) async fn send(&self, review: &str, message: Message) -> Result<(), Trouble> {
         let mut message = message;
         for _ in 0..3 {
             match self.mailbox(review).send(message).await {
@@ -313,46 +288,22 @@ impl Reviews {
         Err(Trouble::Ending)
     }
 
-    fn mailbox(self: &Arc<Self>, review: &str) -> mpsc::Sender<Message> {
-        self.notices.listen(self);
-        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mailbox) = rooms.get(review)
-            && !mailbox.is_closed()
-        {
-            return mailbox.clone();
-        }
-        let review: Arc<str> = review.into();
-        let (sender, mailbox) = mpsc::channel(MAILBOX);
-        tokio::spawn(Keeper::new(Arc::clone(self), Arc::clone(&review)).run(mailbox));
-        rooms.insert(review, sender.clone());
-        sender
-    }
-
-    /// The keeper of this mailbox leaves.
-    fn forget(&self, review: &str, mailbox: &mut mpsc::Receiver<Message>) {
-        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        rooms.remove(review);
-        // Nobody gets this mailbox any more, and whoever has it hears that it is closed.
-        mailbox.close();
-    }
-
-    /// Another server says something: it matters to those who have the session open.
-    pub(crate) fn hear(&self, review: &str, notice: Notice) {
-        let rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(mailbox) = rooms.get(review) {
-            // A keeper with a full mailbox finds events in the store anyway.
-            let _ = mailbox.try_send(Message::Heard(notice));
-        }
+    fn mailbox(&self, review: &str) -> mpsc::Sender<Message> {
+        self.shared.mailbox(review, |review| {
+            let (sender, mailbox) = mpsc::channel(MAILBOX);
+            tokio::spawn(Keeper::new(Arc::clone(&self.shared), review).run(mailbox));
+            sender
+        })
     }
 
     /// How many sockets one address may have.
     pub(crate) fn allow_sockets(&self, most: u32) {
-        self.crowd.allow(most.into());
+        self.address_counts.allow(most.into());
     }
 
     /// Room for one more socket of an address, for as long as it is held.
     pub(crate) fn place(&self, address: &str) -> Option<Place> {
-        Crowd::places(&self.crowd, address, 1)
+        AddressCounts::places(&self.address_counts, address, 1)
     }
 
     /// The texts of these events, by their numbers.
@@ -365,7 +316,7 @@ impl Reviews {
         self.ask(move |store| ledger::these(store, &review, of)).await
     }
 
-    fn next_connection(&self) -> u64 {
+    pub(super) fn next_connection(&self) -> u64 {
         self.connection.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -441,10 +392,4 @@ pub(crate) fn check_name(person: &Person) -> Result<(), Refusal> {
 
 fn invalid(detail: String) -> Refusal {
     Refusal { cause: review::Cause::Invalid, detail, nearest: vec![] }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -10,12 +10,13 @@ use review::{Person, Seq, Setting, clean_name};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
-use super::keeper::{Again, Cast, Joined, Joining, Message, Saying, left, may_lead, text};
+use super::commit::{Answer, ChangeRequest, Outcome};
+use super::message::{Again, Cast, Joined, Joining, Message, Showing, left, may_lead, text};
+use super::participant::{Grant, is_small, is_small_setting};
 use super::rate::Bucket;
-use super::seat::{Grant, is_small, is_small_setting};
-use super::settle::{Answer, Asked, Outcome};
-use super::{Reviews, check_name, check_op, now_millis, person};
-use crate::crowd::Place;
+use super::sessions::{Reviews, check_name, check_op, person};
+use crate::address_counts::Place;
+use crate::calendar::now_millis;
 
 /// How long the first word may take.
 const HELLO: Duration = Duration::from_secs(10);
@@ -361,8 +362,8 @@ impl Talk {
                 }
                 self.under_way += 1;
                 let (link, answer) = (Arc::clone(&self.grant.link), self.answers.clone());
-                let asked = Asked { link, role, by, op, change, answer };
-                self.send(Message::Do(Box::new(asked))).await
+                let request = ChangeRequest { link, role, by, op, change, answer };
+                self.send(Message::Do(Box::new(request))).await
             }
             Ask::Name { name } => {
                 if self.person.is_vouched {
@@ -371,7 +372,7 @@ impl Talk {
                 match clean_name(&name) {
                     Ok(name) => {
                         self.person.name.clone_from(&name);
-                        self.send(Message::Say(self.connection, Saying::Name(name))).await
+                        self.send(Message::Show(self.connection, Showing::Name(name))).await
                     }
                     Err(why) => self.mistake(socket, &why.detail).await,
                 }
@@ -391,7 +392,7 @@ impl Talk {
             }
             Ask::Bring {} if may_lead(self.grant.role) => {
                 self.show().await?;
-                self.send(Message::Say(self.connection, Saying::Bring)).await
+                self.send(Message::Show(self.connection, Showing::Bring)).await
             }
             Ask::Bring {} => {
                 let detail =
@@ -404,10 +405,10 @@ impl Talk {
     /// Tells others what isn't kept, once in a while.
     async fn show(&mut self) -> Result<(), End> {
         if let Some(at) = self.here.take() {
-            self.send(Message::Say(self.connection, Saying::Here(at))).await?;
+            self.send(Message::Show(self.connection, Showing::Here(at))).await?;
         }
         if let Some(setting) = self.preview.take() {
-            self.send(Message::Say(self.connection, Saying::Preview(setting))).await?;
+            self.send(Message::Show(self.connection, Showing::Preview(setting))).await?;
         }
         Ok(())
     }

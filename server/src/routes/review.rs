@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::{query, review_start};
 use crate::client::Client;
 use crate::problem::Problem;
-use crate::public_url;
 use crate::reviews::{self, Grant, Outcome, Reviews, Trouble, Visitor};
 use crate::state::AppState;
+use crate::{calendar, public_url};
 
 /// Events in an answer, unless the asker says how many, and at most.
 const USUAL_LOG: u32 = 200;
@@ -166,7 +166,7 @@ async fn enter(
         let url =
             public_url::of_request(state.public_url.as_deref(), &parts.headers, &parts.extensions);
         let secure = if url.is_some_and(|url| url.is_secure()) { "; Secure" } else { "" };
-        let left = grant.expires_at_millis.map(|end| end.saturating_sub(reviews::now_millis()));
+        let left = grant.expires_at_millis.map(|end| end.saturating_sub(calendar::now_millis()));
         let age = left.map_or(AGE_SECONDS, |left| AGE_SECONDS.min(left / 1_000));
         let value = format!(
             "review_{id}={key}; Path=/r/{id}; Max-Age={age}; HttpOnly; SameSite=Lax{secure}"

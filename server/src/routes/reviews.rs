@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::review::{Holder, broken, private, read, refused, user};
 use crate::client::Client;
 use crate::problem::Problem;
-use crate::public_url;
 use crate::reviews::{self, Link, NewLink};
 use crate::state::AppState;
+use crate::{calendar, public_url};
 
 /// Bytes of a body, at most: a design's link may be long.
 const MAX_BODY_BYTES: usize = 64 << 10;
@@ -66,7 +66,7 @@ struct Shown {
 
 impl Shown {
     fn of(link: Link) -> Self {
-        let is_open = link.is_open(reviews::now_millis());
+        let is_open = link.is_open(calendar::now_millis());
         let Link { id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis } = link;
         let (token, url) = (None, None);
         Self {

@@ -1,9 +1,7 @@
 //! The server's sweeps: takes them on, and knows them.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::file::{Tree, json};
 use sweep::{Course, Progress, Space, Spec};
@@ -13,10 +11,12 @@ use super::job::{Job, Origin, State};
 use super::kept::{Keeping, Kept, MAX_ROWS_OF_ALL};
 use super::ledger::{self, Entry, Saved, Stored};
 use super::queue::Queue;
+use super::remote::Coordinator;
 use super::trial::Trial;
-use crate::logged;
-use crate::nats::{Address, Coordinator, NatsError};
+use crate::nats::{Address, NatsError};
+use crate::random::random_id;
 use crate::store::{Store, StoreError};
+use crate::{calendar, logged};
 
 /// Sweeps that aren't over, of everyone together.
 const MAX_SWEEPS: usize = 64;
@@ -161,12 +161,12 @@ impl Engine {
     ) -> Result<Arc<Job>, Refusal> {
         Self::check_size(&space)?;
         let room = self.reserve(client, keeping.at_most(space.places()))?;
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let created_at_secs = calendar::now_secs();
         let id = random_id();
         let stored = Stored {
             id: id.clone(),
             client: client.to_owned(),
-            created_at_secs: since.as_secs(),
+            created_at_secs,
             spec: json::print(space.spec().source()),
             model_version: model::MODEL_VERSION.to_owned(),
             chunk: trial.chunk(&space),
@@ -179,7 +179,7 @@ impl Engine {
         let origin = Origin {
             id,
             client: client.to_owned(),
-            created_at_secs: since.as_secs(),
+            created_at_secs,
             chunk: trial.chunk(&space),
             state: State::Running,
             progress: Progress::new(&space),
@@ -383,12 +383,6 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
         space,
         kept: Kept::new(keeping),
     }))
-}
-
-/// A name that can't be guessed: two hashers that the system seeded.
-pub(crate) fn random_id() -> String {
-    let word = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", word(), word())
 }
 
 /// A tree of what was stored as JSON.

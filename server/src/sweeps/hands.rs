@@ -6,12 +6,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use model::file::json;
 use sweep::Progress;
 
-use super::job::{Job, Outcome, State};
+use super::chunk::{Chunks, Claim, Outcome};
+use super::job::{Job, State};
 use super::ledger;
 use super::queue::Queue;
+use super::remote::Coordinator;
 use super::rows::Format;
 use crate::logged;
-use crate::nats::{Chunks, Claim, Coordinator};
 use crate::store::Store;
 
 /// What those who compute share with those who ask.
@@ -62,7 +63,7 @@ impl Shared {
                 Ok(None) => Outcome::Stopped,
                 Err(_) => Outcome::Failed(format!("places {places:?} panicked")),
             };
-            if self.settle(&job, places, outcome) {
+            if self.complete(&job, places, outcome) {
                 self.close(&job);
             }
         }
@@ -80,8 +81,8 @@ impl Shared {
     /// Gives a claimed chunk back; true when it was the last one, so that the sweep is to be
     /// closed.
     #[must_use]
-    fn settle(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) -> bool {
-        if job.settle(places, outcome) {
+    fn complete(&self, job: &Job, places: std::ops::Range<u64>, outcome: Outcome) -> bool {
+        if job.complete_chunk(places, outcome) {
             self.save(job);
         }
         if job.inner().state.is_final() {
@@ -129,9 +130,16 @@ impl Chunks for Shared {
         job.is_some_and(|job| job.inner().state == State::Running)
     }
 
-    fn settle(self: Arc<Self>, sweep: &str, places: std::ops::Range<u64>, outcome: Outcome) {
+    fn complete_chunk(
+        self: Arc<Self>,
+        sweep: &str,
+        places: std::ops::Range<u64>,
+        outcome: Outcome,
+    ) {
         let job = self.queue().jobs.get(sweep).cloned();
-        let Some(job) = job.filter(|job| Self::settle(&self, job, places, outcome)) else { return };
+        let Some(job) = job.filter(|job| Self::complete(&self, job, places, outcome)) else {
+            return;
+        };
         // Those who wait for NATS don't wait for a simulation.
         let (shared, closed) = (Arc::clone(&self), Arc::clone(&job));
         let thread = std::thread::Builder::new().name("closing".to_owned());
@@ -140,7 +148,7 @@ impl Chunks for Shared {
         }
     }
 
-    fn idle(&self, why: &str) {
+    fn note_idle(&self, why: &str) {
         tracing::warn!("sweeps wait: {why}");
     }
 }

@@ -10,8 +10,8 @@ use model::file::json;
 use sweep::{Batch, Closing, Course, Progress, Space};
 use tokio::sync::watch;
 
+use super::chunk::Outcome;
 use super::kept::Kept;
-pub(crate) use crate::nats::Outcome;
 
 /// Where a sweep stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl Job {
     }
 
     /// Gives a claimed chunk back. True when it is time to write down how far the sweep is.
-    pub(crate) fn settle(&self, places: Range<u64>, outcome: Outcome) -> bool {
+    pub(crate) fn complete_chunk(&self, places: Range<u64>, outcome: Outcome) -> bool {
         const PAUSE_SECONDS: f64 = 1.0;
         let mut inner = self.inner();
         inner.in_flight -= 1;

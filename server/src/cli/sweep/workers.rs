@@ -13,9 +13,10 @@ use sweep::{Course, Progress, Space};
 use super::output::Output;
 use super::progress::Meter;
 use crate::cli::{Failure, output};
-use crate::nats::{Address, Chunks, Claim, Coordinator, Outcome};
+use crate::nats::Address;
+use crate::random::random_id;
 use crate::sweeps::rows::Format;
-use crate::sweeps::{Trial, random_id};
+use crate::sweeps::{Chunks, Claim, Coordinator, Outcome, Trial};
 
 /// Chunks that may be computed ahead of the first one that isn't there.
 const AHEAD: u64 = 1_024;
@@ -24,10 +25,10 @@ const AHEAD: u64 = 1_024;
 /// handed out. Those under way come in any case.
 const MAX_BYTES: usize = 64 << 20;
 
-/// How often the sweep looks whether it was told to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which the sweep checks whether it was told to stop.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What workers found, as it comes.
+/// A chunk's result from a worker.
 type Found = (Range<u64>, Result<(Progress, Vec<u8>), String>);
 
 /// Evaluates what is open of these places.
@@ -66,7 +67,7 @@ pub(super) fn sweep_places(
     let mut waiting = BTreeMap::new();
     let mut due = open;
     while due < places.end && !stop.load(Ordering::Relaxed) {
-        match found.recv_timeout(LOOK) {
+        match found.recv_timeout(POLL_INTERVAL) {
             Ok((chunk, found)) => {
                 let found = found.map_err(|why| Failure::Internal(format!("the sweep: {why}")))?;
                 waiting.insert(chunk.start, (chunk, found));
@@ -103,7 +104,7 @@ struct Tickets {
     line: Mutex<Line>,
 }
 
-/// Which chunk is next.
+/// The order in which chunks are handed out.
 struct Line {
     course: Course,
     next: u64,
@@ -129,7 +130,7 @@ impl Tickets {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn say(&self, places: Range<u64>, found: Result<(Progress, Vec<u8>), String>) {
+    fn send(&self, places: Range<u64>, found: Result<(Progress, Vec<u8>), String>) {
         let to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
         // The sweep may have ended.
         let _ = to.send((places, found));
@@ -152,18 +153,18 @@ impl Chunks for Tickets {
         sweep == self.sweep && !self.stop.load(Ordering::Relaxed)
     }
 
-    fn settle(self: Arc<Self>, _: &str, places: Range<u64>, outcome: Outcome) {
+    fn complete_chunk(self: Arc<Self>, _: &str, places: Range<u64>, outcome: Outcome) {
         match outcome {
             Outcome::Done(part, rows) => {
                 self.line().held += rows.len();
-                self.say(places, Ok((*part, rows)));
+                self.send(places, Ok((*part, rows)));
             }
             Outcome::Stopped => self.line().again.push_back(places),
-            Outcome::Failed(why) => self.say(places, Err(why)),
+            Outcome::Failed(why) => self.send(places, Err(why)),
         }
     }
 
-    fn idle(&self, why: &str) {
+    fn note_idle(&self, why: &str) {
         output::message(&format!("waiting: {why}"));
     }
 }

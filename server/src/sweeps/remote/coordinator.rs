@@ -1,7 +1,6 @@
 //! Hands out the chunks of sweeps and takes what was found in them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,14 +10,14 @@ use async_nats::jetstream::message::PublishMessage;
 use axum::body::Bytes;
 use futures_util::TryStreamExt;
 use futures_util::future::join_all;
-use sweep::{Batch, Progress};
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::link::{Address, Link, NatsError, each};
+use super::link::{Link, PAUSE, each, version_token};
 use super::message::{Answer, Puzzle, Stop, Task};
-use super::{PAUSE, version_token};
 use crate::logged;
-use crate::sweeps::rows::Format;
+use crate::nats::{Address, NatsError};
+use crate::random::random_id;
+use crate::sweeps::chunk::{Chunks, Claim, Outcome};
 
 /// Chunks under way for each thread of a worker: one at work, one at hand, one on its way.
 const DEPTH: usize = 3;
@@ -32,56 +31,14 @@ const BACKLOG: usize = 64;
 /// Bytes of a task's headers, at most: they count as the message's. Its name has about 120.
 const HEADER_BYTES: usize = 512;
 
-/// How often the coordinator looks who works.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval at which workers are counted and lost chunks looked for.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Silence after which chunks are looked for that got lost.
 const LOST: Duration = Duration::from_secs(6);
 
 /// Silence after which a sweep without workers is complained about.
 const IDLE: Duration = Duration::from_secs(10);
-
-/// A chunk that a coordinator hands out.
-#[derive(Clone, Debug)]
-pub(crate) struct Claim {
-    /// The sweep's name among those of all coordinators.
-    pub(crate) sweep: String,
-    /// The sweep's spec, JSON.
-    pub(crate) spec: Arc<str>,
-    /// The form of the rows of feasible designs, where they are wanted.
-    pub(crate) rows: Option<Format>,
-    /// Its places, with their designs.
-    pub(crate) batch: Batch,
-}
-
-impl Claim {
-    fn places(&self) -> Range<u64> {
-        self.batch.places.clone()
-    }
-}
-
-/// What became of a chunk.
-#[derive(Clone, Debug)]
-pub(crate) enum Outcome {
-    /// It is there, with its rows where they were wanted.
-    Done(Box<Progress>, Vec<u8>),
-    /// The sweep was stopped before.
-    Stopped,
-    /// It can't be had; why.
-    Failed(String),
-}
-
-/// Whose chunks a coordinator hands out. None of this may take long.
-pub(crate) trait Chunks: Send + Sync + 'static {
-    /// The next chunk; none for now.
-    fn claim(&self) -> Option<Claim>;
-    /// Are chunks of this sweep wanted?
-    fn wants(&self, sweep: &str) -> bool;
-    /// Takes what became of a claimed chunk, once for each.
-    fn settle(self: Arc<Self>, sweep: &str, places: Range<u64>, outcome: Outcome);
-    /// Hears that chunks wait and nobody works on any.
-    fn idle(&self, why: &str);
-}
 
 /// A coordinator and its thread; both end when it is dropped.
 #[derive(Debug)]
@@ -113,10 +70,10 @@ impl Coordinator {
             runtime.block_on(async {
                 match Link::open(&address, "moescape sweep").await {
                     Ok(link) => {
-                        let desk = Desk::new(link, chunks, signals, closed);
-                        desk.forget(&sweeps).await;
+                        let board = ChunkBoard::new(link, chunks, signals, closed);
+                        board.forget(&sweeps).await;
                         let _ = said.send(Ok(()));
-                        desk.run().await;
+                        board.run().await;
                     }
                     Err(error) => drop(said.send(Err(error))),
                 }
@@ -153,8 +110,8 @@ fn no_thread(error: &std::io::Error) -> NatsError {
     NatsError(format!("there is no thread for NATS: {error}"))
 }
 
-/// What a coordinator's thread works with.
-struct Desk {
+/// The chunks of a coordinator that are under way, with all that its thread works with.
+struct ChunkBoard {
     link: Link,
     /// Its name, a new one for each start.
     name: String,
@@ -183,7 +140,7 @@ struct Sent {
     kept: bool,
 }
 
-impl Desk {
+impl ChunkBoard {
     fn new(
         link: Link,
         chunks: Arc<dyn Chunks>,
@@ -192,7 +149,7 @@ impl Desk {
     ) -> Self {
         Self {
             link,
-            name: crate::sweeps::random_id(),
+            name: random_id(),
             chunks,
             wake,
             threads,
@@ -210,15 +167,15 @@ impl Desk {
     async fn run(mut self) {
         let (to, mut answers) = mpsc::channel(BACKLOG);
         let listening = tokio::spawn(listen(self.link.clone(), self.name.clone(), to));
-        let mut look = tokio::time::interval(LOOK);
-        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut poll = tokio::time::interval(POLL_INTERVAL);
+        poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (wake, mut closed) = (Arc::clone(&self.wake), self.closed.clone());
         loop {
             let turn = async {
                 tokio::select! {
                     () = wake.notified() => {}
                     Some(message) = answers.recv() => self.take(&message).await,
-                    _ = look.tick() => self.look_around().await,
+                    _ = poll.tick() => self.poll().await,
                 }
                 self.take_back().await;
                 self.hand_out().await;
@@ -242,7 +199,7 @@ impl Desk {
             let _ = self.link.client.flush().await;
         };
         // NATS may be away: then workers do a few chunks for nobody.
-        let _ = tokio::time::timeout(LOOK, leave).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, leave).await;
     }
 
     /// Takes back what a coordinator before this one left of these sweeps.
@@ -308,7 +265,11 @@ impl Desk {
         for claim in too_large {
             self.under_way.remove(&(claim.sweep.clone(), claim.places().start));
             let why = format!("the spec is larger than a message of NATS, {most} bytes");
-            Arc::clone(&self.chunks).settle(&claim.sweep, claim.places(), Outcome::Failed(why));
+            Arc::clone(&self.chunks).complete_chunk(
+                &claim.sweep,
+                claim.places(),
+                Outcome::Failed(why),
+            );
         }
         self.wake.notify_one();
     }
@@ -322,12 +283,12 @@ impl Desk {
         }
         match whole {
             None => {}
-            Some(Ok(answer)) => self.settle(answer),
+            Some(Ok(answer)) => self.complete_chunk(answer),
             Some(Err(why)) => tracing::error!("{why}; its chunk is handed out again"),
         }
     }
 
-    fn settle(&mut self, answer: Answer) {
+    fn complete_chunk(&mut self, answer: Answer) {
         let Answer { head, rows } = answer;
         let key = (head.sweep, head.start);
         // A chunk that was evaluated twice, or isn't wanted any more.
@@ -346,7 +307,7 @@ impl Desk {
         };
         self.under_way.remove(&key);
         self.missing.remove(&key.0);
-        Arc::clone(&self.chunks).settle(&key.0, places, outcome);
+        Arc::clone(&self.chunks).complete_chunk(&key.0, places, outcome);
     }
 
     /// Takes back the chunks of sweeps that were paused or removed.
@@ -361,7 +322,7 @@ impl Desk {
             for key in taken {
                 if let Some(sent) = self.under_way.remove(&key) {
                     let chunks = Arc::clone(&self.chunks);
-                    chunks.settle(&sweep, sent.claim.places(), Outcome::Stopped);
+                    chunks.complete_chunk(&sweep, sent.claim.places(), Outcome::Stopped);
                 }
             }
         }
@@ -379,14 +340,14 @@ impl Desk {
     }
 
     /// Looks who works, and whether chunks got lost.
-    async fn look_around(&mut self) {
+    async fn poll(&mut self) {
         let Ok(mut consumer) = self.link.chunks(model::MODEL_VERSION).await else { return };
         let Ok(info) = consumer.info().await else { return };
         let at_work = info.num_ack_pending;
-        let hands = at_work + info.num_waiting;
-        self.threads.store(hands.max(1), Ordering::Relaxed);
-        self.window = (hands * DEPTH).clamp(WINDOW.0, WINDOW.1);
-        self.complain(hands);
+        let workers = at_work + info.num_waiting;
+        self.threads.store(workers.max(1), Ordering::Relaxed);
+        self.window = (workers * DEPTH).clamp(WINDOW.0, WINDOW.1);
+        self.complain(workers);
         if self.under_way.is_empty() {
             self.missing.clear();
         } else if let Ok(there) = self.there().await {
@@ -395,13 +356,13 @@ impl Desk {
     }
 
     /// Says so, once, when chunks wait and nobody works.
-    fn complain(&mut self, hands: usize) {
-        if hands > 0 || self.under_way.is_empty() {
+    fn complain(&mut self, workers: usize) {
+        if workers > 0 || self.under_way.is_empty() {
             self.complained = false;
             self.heard = Instant::now();
         } else if self.heard.elapsed() >= IDLE && !self.complained {
             self.complained = true;
-            self.chunks.idle(&format!(
+            self.chunks.note_idle(&format!(
                 "no worker with version {} of the model is there: `moescape worker --engine \
                  nats://...` starts one",
                 model::MODEL_VERSION
@@ -484,6 +445,8 @@ async fn listen(link: Link, coordinator: String, to: mpsc::Sender<Message>) {
 
 #[cfg(test)]
 mod tests {
+    use sweep::Batch;
+
     use super::*;
 
     #[test]

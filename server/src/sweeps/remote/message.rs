@@ -1,4 +1,4 @@
-//! What coordinators and workers say to each other.
+//! The messages between coordinators and workers.
 //!
 //! A result can be larger than a message may be: it is compressed, and cut into pieces that are
 //! put together again.

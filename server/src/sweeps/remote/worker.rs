@@ -15,10 +15,10 @@ use futures_util::{StreamExt, TryStreamExt};
 use sweep::{Progress, Space, Spec};
 use tokio::sync::{Semaphore, watch};
 
-use super::link::{Address, Link, NatsError, each};
+use super::link::{FETCH_TIMEOUT, Link, PAUSE, SILENCE, each, version_token};
 use super::message::{Answer, Head, MAX_BYTES, Stop, Task};
-use super::{FETCH_TIMEOUT, PAUSE, SILENCE, version_token};
 use crate::logged;
+use crate::nats::{Address, NatsError};
 
 /// Spaces that are kept for the chunks to come.
 const MAX_SPACES: usize = 16;
@@ -35,10 +35,10 @@ const LOST: &str = "Moescape-Lost";
 /// Bytes of a message beside its payload, at most: subject and headers.
 const FRAME_BYTES: usize = 8 << 10;
 
-/// How often an idle worker looks for chunks that it must leave to others.
-const LOOK: Duration = Duration::from_secs(5);
+/// Interval at which chunks are looked for that are left to workers of other versions.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Works for the sweeps at NATS until told to end; `ready` hears when it begins.
+/// Works for the sweeps at NATS until told to end; `ready` is called when it begins.
 ///
 /// # Errors
 /// NATS can't be used from the beginning. Once it was there, it is waited for.
@@ -62,18 +62,18 @@ pub(crate) fn work_for(
         });
         ready();
         // One more than there are threads: the next chunk waits here, not at NATS.
-        let hands: Vec<_> =
+        let tasks: Vec<_> =
             (0..=threads.get()).map(|_| tokio::spawn(Arc::clone(&worker).work())).collect();
-        tokio::spawn(Arc::clone(&worker).hear_stops());
-        tokio::spawn(Arc::clone(&worker).look_around());
+        tokio::spawn(Arc::clone(&worker).obey_stops());
+        tokio::spawn(Arc::clone(&worker).warn_of_other_versions());
         while !stop.load(Ordering::Relaxed) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let _ = closing.send(true);
         worker.at_work().iter().for_each(|(_, stop)| stop.store(true, Ordering::Relaxed));
-        for hand in hands {
+        for task in tasks {
             // Chunks that are given back go to others at once, not after a silence.
-            let _ = tokio::time::timeout(FETCH_TIMEOUT, hand).await;
+            let _ = tokio::time::timeout(FETCH_TIMEOUT, task).await;
         }
         let _ = tokio::time::timeout(FETCH_TIMEOUT, worker.link.client.flush()).await;
         Ok(())
@@ -283,8 +283,8 @@ impl Worker {
         kept
     }
 
-    /// Hears of chunks that aren't wanted any more.
-    async fn hear_stops(self: Arc<Self>) {
+    /// Stops chunks that aren't wanted any more.
+    async fn obey_stops(self: Arc<Self>) {
         let Ok(mut stops) = self.link.client.subscribe(Stop::SUBJECT).await else { return };
         while let Some(message) = stops.next().await {
             let Ok(stop) = serde_json::from_slice::<Stop>(&message.payload) else { continue };
@@ -295,14 +295,16 @@ impl Worker {
     }
 
     /// Says when chunks wait that are for another version of the model.
-    async fn look_around(self: Arc<Self>) {
-        let mut said = BTreeSet::new();
+    async fn warn_of_other_versions(self: Arc<Self>) {
+        let mut known = BTreeSet::new();
         loop {
             if let Ok(versions) = self.other_versions().await {
-                versions.difference(&said).for_each(|theirs| tracing::warn!("{}", refusal(theirs)));
-                said = versions;
+                versions
+                    .difference(&known)
+                    .for_each(|theirs| tracing::warn!("{}", refusal(theirs)));
+                known = versions;
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
