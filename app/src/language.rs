@@ -7,3 +7,7 @@ pub const CHINESE: [&str; 3] = [
     include_str!("language/zh/explorer.json"),
     include_str!("language/zh/pages.json"),
 ];
+
+/// The names in braces that keys of [`CHINESE`] have, each with the texts that may stand in its
+/// place and their Chinese, as JSON: sentences that differ in such a text alone are one entry.
+pub const CHINESE_PARTS: &str = include_str!("language/zh/parts.json");

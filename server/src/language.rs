@@ -7,6 +7,7 @@
 
 mod dictionary;
 mod document;
+mod parts;
 
 use std::sync::OnceLock;
 
@@ -56,7 +57,8 @@ impl Language {
 /// The Chinese dictionary, read once.
 fn chinese() -> &'static Dictionary {
     static CHINESE: OnceLock<Dictionary> = OnceLock::new();
-    CHINESE.get_or_init(|| Dictionary::new(&app::language::CHINESE))
+    let read = || Dictionary::new(&app::language::CHINESE, app::language::CHINESE_PARTS);
+    CHINESE.get_or_init(read)
 }
 
 /// Says pages in the visitor's language.

@@ -29,7 +29,8 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: [&str; 10] = [
+const HABITS: [&str; 11] = [
+    "dictionary",
     "translate",
     "page",
     "match",

@@ -142,6 +142,7 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     let Some(site) = site else { return };
     steps.run("size budget", || site.check_budget());
     steps.run("native and WASM agree", || parity(workspace, node, &site));
+    steps.run("server and browser say the same", || words(workspace, node));
     if browser {
         steps.run("browser tests", || browser_tests(workspace, node));
     }
@@ -159,6 +160,13 @@ fn parity(workspace: &Workspace, node: &Node, site: &Site) -> Result<()> {
     let mut compare = node.command("node")?;
     compare.arg(workspace.end2end().join("parity.mjs"));
     compare.args([site.package(), site.js(), site.wasm()]).args(site.search()).arg(cases);
+    command::run(&mut compare)
+}
+
+/// Holds the browser's dictionary to the texts that a test of the server holds its own to.
+fn words(workspace: &Workspace, node: &Node) -> Result<()> {
+    let mut compare = node.command("node")?;
+    compare.arg(workspace.end2end().join("words.mjs"));
     command::run(&mut compare)
 }
 

@@ -1,13 +1,15 @@
 //! A dictionary of whole texts, with places for numbers and for other texts.
 //!
 //! A key is a text as it stands on a page. `#` in it stands for any number, `{}` for any text; in
-//! what is said, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A text
-//! is looked up as it is, then by the shape that it has without its numbers, then by patterns, the
-//! most specific first, then sentence by sentence. `app/src/habits/translate.js` does the same in
-//! the same order.
+//! what is said, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
+//! stands for several texts where it has [`Parts`]. A text is looked up as it is, then by the shape
+//! that it has without its numbers, then by patterns, the most specific first, then sentence by
+//! sentence. `app/src/habits/dictionary.js` does the same in the same order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
+
+use super::parts::{Parts, expand};
 
 /// Texts within texts go no deeper.
 const MAX_DEPTH: usize = 4;
@@ -39,20 +41,21 @@ struct Pattern {
 }
 
 impl Dictionary {
-    /// Reads dictionaries in JSON; what is said first counts.
-    pub(super) fn new(texts: &[&str]) -> Self {
+    /// The dictionary of several texts in JSON, whose keys have these parts.
+    pub(super) fn new(texts: &[&str], parts: &str) -> Self {
         let mut dictionary = Self::default();
+        let parts: Parts = serde_json::from_str(parts).expect("a test reads the parts");
         for text in texts {
             let words: BTreeMap<String, String> =
                 serde_json::from_str(text).expect("a test reads every dictionary");
-            for (key, says) in words {
+            for (key, says) in words.iter().flat_map(|(key, says)| expand(key, says, &parts)) {
                 if key.contains("{}") {
                     let literals = key.split("{}").map(str::to_owned).collect();
                     dictionary.patterns.push(Pattern { key, literals, says });
                 } else if key.contains('#') {
-                    dictionary.shapes.entry(key).or_insert(says);
+                    dictionary.shapes.insert(key, says);
                 } else {
-                    dictionary.exact.entry(key).or_insert(says);
+                    dictionary.exact.insert(key, says);
                 }
             }
         }
@@ -244,7 +247,7 @@ mod tests {
     use super::*;
 
     fn small() -> Dictionary {
-        Dictionary::new(&[r##"{
+        let words = [r##"{
             "Memory": "显存",
             "Undo": "撤销",
             "Stage # of #": "{2} 个阶段中的第 {1} 个",
@@ -254,7 +257,8 @@ mod tests {
             "Fits, {} free": "放得下，剩余 {}",
             "Fits.": "放得下。",
             "That is all": "就这些"
-        }"##])
+        }"##];
+        Dictionary::new(&words, "{}")
     }
 
     #[track_caller]
@@ -293,13 +297,30 @@ mod tests {
         assert_eq!(numbers, ["−1,234.5", "8", "4", "+3"]);
     }
 
+    fn words() -> Vec<(String, String)> {
+        let texts = app::language::CHINESE.iter();
+        let read = |text: &&str| serde_json::from_str::<BTreeMap<_, _>>(text).expect("JSON");
+        texts.flat_map(read).collect()
+    }
+
+    fn parts() -> Parts {
+        serde_json::from_str(app::language::CHINESE_PARTS).expect("JSON")
+    }
+
     #[test]
     fn every_dictionary_is_in_order() {
-        for text in app::language::CHINESE {
-            let words: BTreeMap<String, String> = serde_json::from_str(text).expect("JSON");
-            for (key, says) in &words {
-                check_entry(key, says);
+        let parts = parts();
+        let mut texts = BTreeMap::new();
+        for (key, says) in words() {
+            for (text, says) in expand(&key, &says, &parts) {
+                check_entry(&text, &says);
+                let earlier = texts.insert(text, key.clone());
+                assert_eq!(earlier, None, "{key}: has a text of another key");
             }
+        }
+        for name in parts.keys() {
+            let place = format!("{{{name}}}");
+            assert!(words().iter().any(|(key, _)| key.contains(&place)), "no key has {place}");
         }
     }
 
@@ -313,6 +334,32 @@ mod tests {
         assert!(!said.contains("{}") && !said.contains('#'), "{key}: {said}");
         for part in &parts {
             assert!(said.contains(part.as_str()), "{key}: {part} is lost in {said}");
+        }
+    }
+
+    #[test]
+    fn sentences_that_differ_in_a_plural_or_a_unit_are_one_entry() {
+        let fold = |text: &str| {
+            let singular = |word: &str| word.strip_suffix('s').unwrap_or(word).replace("GiB", "GB");
+            text.split(' ').map(singular).collect::<Vec<_>>().join(" ")
+        };
+        let mut sentences = BTreeMap::new();
+        for (key, says) in words() {
+            let folded = (fold(&key), says.replace("GiB", "GB"));
+            if let Some(other) = sentences.insert(folded, key.clone()) {
+                panic!("one entry can be for both: {other:?} and {key:?}");
+            }
+        }
+    }
+
+    /// The texts of `end2end/words.mjs`, which holds the browser's script to them.
+    #[test]
+    fn server_and_browser_say_the_same() {
+        let dictionary = Dictionary::new(&app::language::CHINESE, app::language::CHINESE_PARTS);
+        let texts = include_str!("../../../end2end/words.json");
+        let texts: BTreeMap<String, Option<String>> = serde_json::from_str(texts).expect("JSON");
+        for (text, says) in &texts {
+            assert_eq!(&dictionary.say(text), says, "{text}");
         }
     }
 }

@@ -103,11 +103,12 @@ mod tests {
 
     #[track_caller]
     fn check(html: &str, expected: &str) {
-        let dictionary = Dictionary::new(&[r#"{
+        let words = [r#"{
             "Undo": "撤销",
             "Pins & cuts": "图钉 <和> 剪切",
             "A \"big\" one": "一个“大”的 \"东西\" & 更多"
-        }"#]);
+        }"#];
+        let dictionary = Dictionary::new(&words, "{}");
         assert_eq!(said(html, &dictionary, "zh-CN").expect("HTML"), expected);
     }
 

@@ -1,30 +1,31 @@
 //! The dictionaries of the browser's script: those of `app/src/language` in one.
 
-use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Map, Value};
 
 use super::files::read_tree;
 use crate::workspace::Workspace;
 
-/// The script that has the Chinese dictionary; what is said first in the files' order counts, as
-/// with the server.
+/// The script that has the Chinese dictionary.
 pub(super) fn chinese(workspace: &Workspace) -> Result<String> {
     let directory = workspace.root.join("app/src/language/zh");
-    // In the order of `app::language::CHINESE`.
-    let mut words = BTreeMap::new();
-    for name in ["model", "explorer", "pages"] {
-        let path = directory.join(format!("{name}.json"));
-        let text = fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))?;
-        let own: BTreeMap<String, String> =
-            serde_json::from_str(&text).with_context(|| format!("{}", path.display()))?;
-        for (key, says) in own {
-            words.entry(key).or_insert(says);
-        }
+    let names = ["model", "explorer", "pages"];
+    let mut words = Map::new();
+    for name in names {
+        words.extend(read(&directory, name)?);
     }
-    let known = read_tree(&directory)?.len();
-    anyhow::ensure!(known == 3, "{} has {known} dictionaries, not 3", directory.display());
-    let words: Vec<(String, String)> = words.into_iter().collect();
-    Ok(format!("export const words = {};\n", serde_json::to_string(&words)?))
+    let parts = read(&directory, "parts")?;
+    let files = read_tree(&directory)?.len();
+    ensure!(files == names.len() + 1, "{} has {files} files", directory.display());
+    let (words, parts) = (serde_json::to_string(&words)?, serde_json::to_string(&parts)?);
+    Ok(format!("export const words = {words};\nexport const parts = {parts};\n"))
+}
+
+fn read(directory: &Path, name: &str) -> Result<Map<String, Value>> {
+    let path = directory.join(format!("{name}.json"));
+    let text = fs::read_to_string(&path).with_context(|| format!("no {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{}", path.display()))
 }
