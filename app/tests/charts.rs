@@ -5,7 +5,8 @@ mod compared;
 
 use app::charts;
 use model::design::Design;
-use model::estimate::{Axis, Collective, Communication, Estimate, LinkLevel, StepPart};
+use model::estimate::{Communication, Estimate, StepPart};
+use model::exchange::{Axis, Collective, LinkLevel};
 use model::preset::Preset;
 use model::units::{Bytes, Seconds};
 use model::{Plan, StageLoad, estimate, layout_loads};

@@ -5,7 +5,7 @@
 use app::ladder::numbers::{layouts, steps};
 use app::{Page, format, ladder, shell};
 use leptos::prelude::*;
-use model::preset::ladder::TO_PAPER;
+use model::ladder::TO_PAPER;
 
 fn document() -> String {
     Owner::new().with(|| {

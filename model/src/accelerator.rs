@@ -2,8 +2,10 @@
 
 use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use crate::choice::Choice;
+use crate::exchange::Collective;
 use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
+use crate::units::{BytesPerSecond, Seconds};
 
 /// How the devices of a node reach each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,6 +233,28 @@ const B200: Accelerator = Accelerator {
     intra_all_to_all_fraction: 0.799,
     ..BASE
 };
+
+impl Accelerator {
+    /// Time of a collective of so many ranks of one domain, on S bytes as nccl-tests counts them.
+    #[must_use]
+    pub fn collective(&self, collective: Collective, ranks: u64, whole_bytes: f64) -> Seconds {
+        let link = |fraction: f64| BytesPerSecond::gb(self.intra_node_gb_per_sec * fraction);
+        let ring = link(self.intra_node_fraction);
+        let all_to_all = link(self.intra_all_to_all_fraction);
+        match collective {
+            Collective::AllGather | Collective::ReduceScatter => {
+                self.fabric.gather(ring, ranks, whole_bytes)
+            }
+            Collective::AllReduce => self.fabric.all_reduce(ring, ranks, whole_bytes),
+            Collective::AllToAll => self.fabric.all_to_all(all_to_all, ranks, whole_bytes),
+            Collective::P2p => self.fabric.send(ring, whole_bytes),
+            Collective::Copy => {
+                let host = BytesPerSecond::gb(self.host_gb_per_sec);
+                Seconds::new(whole_bytes / host.get())
+            }
+        }
+    }
+}
 
 macro_rules! accelerators {
     ($($Id:ident = $name:literal, $row:expr;)+) => {

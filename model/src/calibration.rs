@@ -8,7 +8,7 @@
 
 #![allow(clippy::approx_constant, reason = "a fitted number may come near a known one")]
 
-use crate::software::{ASCEND_2026, gemm_level};
+use crate::rates::{ASCEND_2026, gemm_level};
 
 /// How much of flash attention's softmax runs beside its products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +229,7 @@ pub const IDEAL: Host = Host {
 /// 252 deep in 16 bits: about 2,000 cycles of a tile of 128 x 256.
 const ASCEND_HALF_DEPTH_BYTES: f64 = 504.0;
 
-/// Ascend 910B and 910C: of 2026, see [`software`](crate::software). What has no published rate
+/// Ascend 910B and 910C: of 2026, see [`rates`](crate::rates). What has no published rate
 /// there is as in the other families.
 ///
 /// Its rates are those of steps and of long single kernels: nothing is taken off them, attention

@@ -91,6 +91,10 @@ impl<C: Choice> Set<C> {
     }
 }
 
+/// Standard deviation of the logarithm of an expert's load in models that were trained with an
+/// auxiliary loss; [`crate::routing::Generator`] has where it comes from.
+pub const TRAINED_SKEW: f64 = 0.21;
+
 choices! {
     /// How query, key and value are split over context-parallel ranks.
     ContextParallelAlgo {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::choice::ShardingStrategy;
-use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;

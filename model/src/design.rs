@@ -1,58 +1,36 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
 mod knob_set;
+mod registry;
 mod setting;
 pub mod table;
 
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use knob_set::KnobSet;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
-    Cluster, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
+    Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
 };
 
-use crate::alias;
-use crate::knob::{Knob, KnobError, Section};
+use crate::knob::{KnobError, Section};
 use crate::preset::Preset;
+use crate::text::{closest, shorten};
 
-/// A training configuration as its author wrote it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Design {
-    /// The preset that it starts from: a link or file holds only what differs from it.
-    pub preset: &'static Preset,
-    /// The shape of the model.
-    pub transformer: Transformer,
-    /// The machine.
-    pub cluster: Cluster,
-    /// How the model is cut.
-    pub parallel: Parallel,
-    /// In which order things run and what overlaps.
-    pub schedule: Schedule,
-    /// The batch and the number format.
-    pub training: Training,
-    /// What is kept, computed again or parked.
-    pub memory: Memory,
-    /// Where tokens go.
-    pub routing: Routing,
-    /// How operators run.
-    pub kernel: Kernel,
+impl Transformer {
+    /// MoE layers among its layers, those of MTP not counted.
+    pub(crate) fn moe_layers(&self) -> u64 {
+        self.num_moe_experts.map_or(0, |_| self.moe_layer_freq.moe_before(self.num_layers))
+    }
 }
 
 impl KnobId {
-    /// The registry's row.
-    #[must_use]
-    pub fn knob(self) -> &'static Knob {
-        &table::KNOBS[self as usize]
-    }
-
     /// The public id, `section.name`.
     #[must_use]
     pub fn id(self) -> String {
-        format!("{}.{}", self.knob().section.name(), self.knob().name)
+        self.knob().id()
     }
 
     /// The knobs of a section, in registry order.
@@ -74,8 +52,13 @@ impl KnobId {
                 let knob = id.knob();
                 knob.name == bare && section.is_none_or(|section| section == knob.section.name())
             })
-            .or_else(|| alias::knob(name))
+            .or_else(|| Self::by_alias(name))
             .ok_or_else(|| unknown_knob(name, bare))
+    }
+
+    /// The knob that an alias stands for.
+    pub(crate) fn by_alias(alias: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|id| id.knob().aliases.contains(&alias))
     }
 }
 
@@ -90,47 +73,6 @@ fn unknown_knob(name: &str, bare: &str) -> KnobError {
     }
 }
 
-/// What `text` was most likely meant to be: a name that begins so, else the one that fewest
-/// edits make of it.
-#[must_use]
-pub fn closest<T>(
-    text: &str,
-    known: impl Iterator<Item = T>,
-    name: impl Fn(&T) -> &'static str,
-) -> Option<T> {
-    known.min_by_key(|item| {
-        let begins = text.len() > 2 && name(item).starts_with(text);
-        (!begins, distance(text, name(item)))
-    })
-}
-
-/// At most 80 characters of something that a person sent, so that an error stays readable.
-#[must_use]
-pub fn shorten(text: &str) -> String {
-    if text.chars().count() <= 80 {
-        return text.to_string();
-    }
-    let mut short: String = text.chars().take(77).collect();
-    short.push('…');
-    short
-}
-
-/// Levenshtein distance of the first 64 characters.
-pub(crate) fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().take(64).collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
-}
-
 impl Design {
     /// The design of a preset, unchanged.
     ///
@@ -140,28 +82,12 @@ impl Design {
         Preset::find(id).map(Preset::design)
     }
 
-    /// A design with every knob at its neutral value.
-    #[must_use]
-    pub fn neutral(preset: &'static Preset) -> Self {
-        Self {
-            preset,
-            transformer: Transformer::default(),
-            cluster: Cluster::default(),
-            parallel: Parallel::default(),
-            schedule: Schedule::default(),
-            training: Training::default(),
-            memory: Memory::default(),
-            routing: Routing::default(),
-            kernel: Kernel::default(),
-        }
-    }
-
     /// Sets a knob from text, as a link or `--set` spells it.
     ///
     /// # Errors
     /// A value of the wrong type or out of the knob's bounds.
     pub fn set_text(&mut self, id: KnobId, text: &str) -> Result<(), KnobError> {
-        self.set(id, &setting::parse(id, text)?)
+        self.set(id, &setting::parse(id.knob(), text)?)
     }
 
     /// The knobs that differ from the preset, in registry order.
@@ -179,18 +105,22 @@ impl Design {
     }
 }
 
-/// An error about one knob.
-pub(crate) fn knob_error(
-    rule: &'static str,
-    id: KnobId,
-    detail: String,
-    nearest: Vec<String>,
-) -> KnobError {
-    KnobError { rule, knob: id.id(), detail, nearest }
-}
+impl Preset {
+    /// Its design.
+    #[must_use]
+    pub fn design(&'static self) -> Design {
+        let mut design = Design::neutral(self);
+        self.apply(&mut design);
+        design
+    }
 
-/// The same, with no suggestion.
-pub(crate) fn wrong_type(id: KnobId, found: &str, wanted: &str) -> KnobError {
-    let detail = format!("{} takes {wanted}, not `{}`", id.id(), shorten(found));
-    knob_error("wrong_type", id, detail, vec![])
+    fn apply(&self, design: &mut Design) {
+        if let Some(base) = self.base {
+            base.apply(design);
+        }
+        for (name, text) in self.settings {
+            let outcome = KnobId::find(name).and_then(|id| design.set_text(id, text));
+            debug_assert!(outcome.is_ok(), "{}: {outcome:?}", self.id);
+        }
+    }
 }

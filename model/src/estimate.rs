@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::choice::Timing;
+use crate::exchange::{Axis, Collective, LinkLevel, Phase};
 use crate::memory_state::MemoryState;
-use crate::metric::{MetricId, MetricValue};
-pub use crate::pipeline::Phase;
+use crate::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
 use crate::schedule::Task;
 use crate::units::{Bytes, Flops, Seconds};
 
@@ -29,6 +29,48 @@ pub struct Estimate {
     pub overlap: Vec<PhaseOverlap>,
     /// What the reader should know about this estimate.
     pub warnings: Vec<String>,
+}
+
+impl Estimate {
+    /// The value at an address: `None` where the design has no such stage or traffic.
+    #[must_use]
+    pub fn get(&self, address: MetricAddress) -> Option<MetricValue> {
+        let number = match address.part {
+            MetricPart::Whole => return Some(self.metrics.get(address.metric)),
+            MetricPart::Stage(stage) => {
+                let stage = self.stages.iter().find(|row| row.stage == stage)?;
+                stage.memory.peak().get()
+            }
+            MetricPart::Axis(axis, link) => {
+                let is_asked = |row: &&Communication| {
+                    row.axis == axis && link.is_none_or(|link| row.link == link)
+                };
+                traffic(address.metric, self.communication.iter().filter(is_asked))?
+            }
+        };
+        Some(MetricValue::Number(number))
+    }
+}
+
+/// A metric of some rows of traffic; `None` where there is none.
+fn traffic<'a>(metric: MetricId, rows: impl Iterator<Item = &'a Communication>) -> Option<f64> {
+    let (mut bytes, mut time, mut exposed) = (0.0, Seconds::ZERO, Seconds::ZERO);
+    let mut is_empty = true;
+    for row in rows {
+        is_empty = false;
+        bytes += row.bytes.get();
+        time += row.time;
+        exposed += row.exposed;
+    }
+    let hidden = if time > Seconds::ZERO { (1.0 - exposed / time).max(0.0) } else { 1.0 };
+    let value = if metric == MetricId::comm_volume_bytes {
+        bytes
+    } else if metric == MetricId::comm_exposed_seconds {
+        exposed.get()
+    } else {
+        hidden
+    };
+    (!is_empty).then_some(value)
 }
 
 /// The headline numbers; see [`MetricId`] for their definitions.
@@ -307,103 +349,6 @@ pub struct StageEstimate {
     pub idle: Seconds,
 }
 
-/// A parallel axis that carries traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Axis {
-    /// Tensor (and sequence) parallelism.
-    Tp,
-    /// Context parallelism.
-    Cp,
-    /// Expert parallelism, expert tensor parallelism included.
-    Ep,
-    /// Pipeline parallelism.
-    Pp,
-    /// Data parallelism of what all ranks share.
-    Dp,
-    /// Data parallelism of experts.
-    Edp,
-    /// Swapping to host memory.
-    Host,
-}
-
-impl Axis {
-    /// Every axis.
-    pub const ALL: [Self; 7] =
-        [Self::Tp, Self::Cp, Self::Ep, Self::Pp, Self::Dp, Self::Edp, Self::Host];
-
-    /// The public name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tp => "tp",
-            Self::Cp => "cp",
-            Self::Ep => "ep",
-            Self::Pp => "pp",
-            Self::Dp => "dp",
-            Self::Edp => "edp",
-            Self::Host => "host",
-        }
-    }
-}
-
-/// A level of the interconnect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LinkLevel {
-    /// Inside a node or scale-up domain.
-    IntraNode,
-    /// Between nodes.
-    InterNode,
-    /// Between device and host memory.
-    Host,
-}
-
-impl LinkLevel {
-    /// Every level.
-    pub const ALL: [Self; 3] = [Self::IntraNode, Self::InterNode, Self::Host];
-
-    /// The public name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::IntraNode => "intra_node",
-            Self::InterNode => "inter_node",
-            Self::Host => "host",
-        }
-    }
-}
-
-/// The form of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Collective {
-    /// Everyone ends with the sum.
-    AllReduce,
-    /// Everyone ends with everything.
-    AllGather,
-    /// Everyone ends with its piece of the sum.
-    ReduceScatter,
-    /// Everyone sends a different piece to everyone.
-    AllToAll,
-    /// From one rank to another.
-    P2p,
-    /// Between device and host memory.
-    Copy,
-}
-
-impl Collective {
-    /// The public name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::AllReduce => "all_reduce",
-            Self::AllGather => "all_gather",
-            Self::ReduceScatter => "reduce_scatter",
-            Self::AllToAll => "all_to_all",
-            Self::P2p => "p2p",
-            Self::Copy => "copy",
-        }
-    }
-}
-
 /// Traffic of one axis over one link by one collective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Communication {
@@ -441,5 +386,40 @@ impl PhaseOverlap {
     #[must_use]
     pub fn ratio(&self) -> f64 {
         (1.0 - self.exposed / self.time).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preset::Preset;
+    use crate::{Plan, estimate};
+
+    fn number(estimate: &Estimate, address: &str) -> Option<f64> {
+        match estimate.get(MetricAddress::parse(address).unwrap())? {
+            MetricValue::Number(number) => Some(number),
+            MetricValue::Flag(_) => None,
+        }
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
+            let Ok(plan) = Plan::new(&preset.design()) else { continue };
+            let estimate = estimate(&plan);
+            let stages = (0..estimate.stages.len()).map(|stage| {
+                number(&estimate, &alloc::format!("memory_peak_bytes@stage={stage}")).unwrap()
+            });
+            let peak = number(&estimate, "memory_peak_bytes").unwrap();
+            assert_eq!(stages.fold(0.0, f64::max).to_bits(), peak.to_bits(), "{}", preset.id);
+            for metric in ["comm_volume_bytes", "comm_exposed_seconds"] {
+                let whole = number(&estimate, metric).unwrap();
+                let axes = Axis::ALL.iter().filter_map(|axis| {
+                    number(&estimate, &alloc::format!("{metric}@axis={}", axis.name()))
+                });
+                let sum: f64 = axes.sum();
+                assert!((sum - whole).abs() <= 1e-9 * whole, "{} {metric}", preset.id);
+            }
+        }
     }
 }

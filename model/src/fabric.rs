@@ -9,8 +9,6 @@
 
 mod experts;
 
-use crate::accelerator::Accelerator;
-use crate::estimate::Collective;
 use crate::units::{BytesPerSecond, Seconds};
 
 pub(crate) use experts::DEEP_EP_MULTIPROCESSORS;
@@ -136,28 +134,6 @@ const DOUBLING_SECONDS: f64 = 45e-6;
 pub fn tree_latency(domains: u64) -> Seconds {
     let levels = u64::BITS - (domains.max(1) - 1).leading_zeros();
     Seconds::new(DOUBLING_SECONDS * f64::from(levels))
-}
-
-impl Accelerator {
-    /// Time of a collective of so many ranks of one domain, on S bytes as nccl-tests counts them.
-    #[must_use]
-    pub fn collective(&self, collective: Collective, ranks: u64, whole_bytes: f64) -> Seconds {
-        let link = |fraction: f64| BytesPerSecond::gb(self.intra_node_gb_per_sec * fraction);
-        let ring = link(self.intra_node_fraction);
-        let all_to_all = link(self.intra_all_to_all_fraction);
-        match collective {
-            Collective::AllGather | Collective::ReduceScatter => {
-                self.fabric.gather(ring, ranks, whole_bytes)
-            }
-            Collective::AllReduce => self.fabric.all_reduce(ring, ranks, whole_bytes),
-            Collective::AllToAll => self.fabric.all_to_all(all_to_all, ranks, whole_bytes),
-            Collective::P2p => self.fabric.send(ring, whole_bytes),
-            Collective::Copy => {
-                let host = BytesPerSecond::gb(self.host_gb_per_sec);
-                Seconds::new(whole_bytes / host.get())
-            }
-        }
-    }
 }
 
 /// NVLink 3 and NVSwitch of A100 and A800.

@@ -16,10 +16,10 @@ use alloc::vec::Vec;
 
 pub use tree::Tree;
 
-use crate::alias;
-use crate::design::{Design, KnobId, distance, shorten, wrong_type};
+use crate::design::{Design, KnobId};
 use crate::knob::{Kind, KnobError, Section, Value};
 use crate::preset::Preset;
+use crate::text::{distance, shorten};
 
 /// The version of the file format, and the only one so far.
 pub const SCHEMA: u64 = 1;
@@ -158,7 +158,7 @@ impl Reader {
 
 /// A knob by its name or alias, in its own section only.
 fn find(section: Section, name: &str) -> Result<KnobId, KnobError> {
-    let aliased = alias::knob(name).filter(|id| id.knob().section == section);
+    let aliased = KnobId::by_alias(name).filter(|id| id.knob().section == section);
     aliased.map_or_else(|| KnobId::find(&format!("{}.{name}", section.name())), Ok)
 }
 
@@ -185,10 +185,10 @@ fn set(design: &mut Design, id: KnobId, tree: &Tree) -> Result<(), KnobError> {
         (Tree::List(list), _) => set_list(design, id, list),
         (Tree::Null, Some(_)) => Err(KnobError {
             nearest: vec!["none".to_string()],
-            ..wrong_type(id, "null", "\"none\" where it is unset")
+            ..id.knob().wrong_type("null", "\"none\" where it is unset")
         }),
-        (Tree::Null, None) => Err(wrong_type(id, "null", "a value")),
-        (Tree::Map(_), _) => Err(wrong_type(id, "{…}", "a single value")),
+        (Tree::Null, None) => Err(id.knob().wrong_type("null", "a value")),
+        (Tree::Map(_), _) => Err(id.knob().wrong_type("{…}", "a single value")),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What a knob is: id, kind, bounds, unit, meaning, source. The knobs themselves stand in
 //! [`crate::design::table`].
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::source::{MEGATRON, Source};
+use crate::text::shorten;
 
 /// The value of a knob, as files, links and the command line spell it.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,6 +160,9 @@ pub struct Knob {
     pub primary: bool,
     /// By what people move it, where it is a whole number.
     pub grain: Grain,
+    /// Other names that are read, never written: short ones, and Hugging Face's. None means two
+    /// knobs.
+    pub aliases: &'static [&'static str],
 }
 
 impl Knob {
@@ -174,6 +179,7 @@ impl Knob {
             not_offered: None,
             primary: false,
             grain: Grain::Unit,
+            aliases: &[],
         }
     }
 
@@ -208,9 +214,36 @@ impl Knob {
         self
     }
 
+    pub(crate) const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
     pub(crate) const fn not_offered(mut self, reason: &'static str) -> Self {
         self.not_offered = Some(reason);
         self
+    }
+
+    /// The public id, `section.name`.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}.{}", self.section.name(), self.name)
+    }
+
+    /// An error about this knob.
+    pub(crate) fn error(
+        &self,
+        rule: &'static str,
+        detail: String,
+        nearest: Vec<String>,
+    ) -> KnobError {
+        KnobError { rule, knob: self.id(), detail, nearest }
+    }
+
+    /// The error of a value that isn't of the knob's kind.
+    pub(crate) fn wrong_type(&self, found: &str, wanted: &str) -> KnobError {
+        let detail = format!("{} takes {wanted}, not `{}`", self.id(), shorten(found));
+        self.error("wrong_type", detail, Vec::new())
     }
 }
 

@@ -91,11 +91,6 @@ fn is_moe(design: &Design, layer: u64) -> bool {
     transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(layer)
 }
 
-/// The number of MoE layers.
-pub(crate) fn moe_layers(design: &Design) -> u64 {
-    moe_before(design, design.transformer.num_layers)
-}
-
 /// MoE layers among the first so many.
 fn moe_before(design: &Design, layer: u64) -> u64 {
     let transformer = &design.transformer;

@@ -20,24 +20,37 @@
 
 extern crate alloc;
 
-pub mod accelerator;
-pub mod alias;
-pub mod burst;
-pub mod calibration;
+pub mod units;
+
 pub mod choice;
-pub mod design;
+pub mod exchange;
+pub mod source;
+pub mod text;
+
+pub mod rates;
+
+pub mod calibration;
 pub mod fabric;
-pub mod file;
+
+pub mod accelerator;
+pub mod memory_state;
+
 pub mod knob;
-pub mod link;
 pub mod preset;
-pub mod routing;
-pub mod rules;
+
+pub mod design;
+pub mod file;
+pub mod ladder;
+pub mod link;
+pub mod metric;
 pub mod schedule;
 pub mod software;
-pub mod source;
-pub mod units;
 pub mod violation;
+
+pub mod estimate;
+pub mod routing;
+
+pub mod rules;
 
 mod layout;
 pub mod plan;
@@ -54,8 +67,8 @@ mod tally;
 mod traffic;
 
 mod activation;
+pub mod margin;
 mod memory;
-pub mod memory_state;
 mod muon;
 
 pub mod pair;
@@ -63,18 +76,18 @@ mod pipeline;
 mod stage;
 mod uneven;
 
-pub mod estimate;
 mod estimator;
-pub mod metric;
 mod step;
 pub mod timeline;
 
 pub mod anchor;
+pub mod burst;
 pub mod convention;
 pub mod explain;
 pub mod find;
 pub mod fit;
 pub mod ledger;
+pub mod loads;
 pub mod range;
 pub mod roofline;
 pub mod solve;

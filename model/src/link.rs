@@ -13,9 +13,10 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::design::{Design, KnobId, shorten};
+use crate::design::{Design, KnobId};
 use crate::knob::KnobError;
 use crate::preset::Preset;
+use crate::text::shorten;
 
 /// The version of the link format that [`encode`] writes.
 pub const VERSION: u64 = 1 + upgrade::STEPS.len() as u64;

@@ -5,11 +5,7 @@
 //! peaks were off, signed; the share of them that would still be within the limit is the
 //! probability that the design fits, and [`MemoryState`] puts that into one of three words.
 
-use crate::calibration::{FRAGMENTATION, MEMORY_QUANTILES, MemoryQuantile};
-use crate::choice::{Method, Timing};
-use crate::estimate::Estimate;
-use crate::plan::Plan;
-use crate::units::Bytes;
+use crate::calibration::{MEMORY_QUANTILES, MemoryQuantile};
 
 /// The probability of fitting from which on a design counts as fitting.
 pub const MIN_FITS_PROBABILITY: f64 = 0.9;
@@ -65,45 +61,6 @@ impl MemoryState {
     }
 }
 
-impl Plan {
-    /// How much larger than their peaks the limits of device and host memory are: the smaller of
-    /// both ratios; infinite where nothing is held.
-    pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
-        (self.memory_limit() / device).min(self.machine.host_memory / host)
-    }
-
-    /// What the allocator holds at a peak of this size: the tensors and the reserve, and the blocks
-    /// that it keeps beyond them ([`FRAGMENTATION`]).
-    ///
-    /// A run whose peak is within its memory while this isn't lives on blocks that are given back
-    /// and asked for again, which waits for the device, and dies where none is large enough: both
-    /// recipes of DeepSeek-V3-16B that need 176 of 178 GiB on eight B200 ran out of memory. How
-    /// much such a run loses is published nowhere, so that no time is added.
-    #[must_use]
-    pub fn held_for(&self, peak: Bytes) -> Bytes {
-        let reserved = Bytes::gib(self.design().memory.reserved_gib);
-        peak + peak.beyond(reserved) * FRAGMENTATION
-    }
-
-    /// By how much the simulated peak may exceed that of the schedule's formula, as the natural
-    /// logarithm of their ratio.
-    ///
-    /// One chunk for each stage is held by the formula's count of micro-batches, and the
-    /// simulation holds exactly that. Formulas for several chunks count chunks of equal size, and
-    /// those of V-shaped schedules stages of equal time as well: what that misses is bounded by
-    /// what it was for every preset under every schedule, depth and size of micro-batch (a test
-    /// tries them).
-    pub(crate) fn closed_form_shortfall(&self) -> f64 {
-        match self.order() {
-            Method::Gpipe | Method::OneForwardOneBackward | Method::ZbH1 | Method::Zb2p => 0.0,
-            Method::Interleaved | Method::OneForwardOneBackwardOverlap => 0.05,
-            Method::ZbV | Method::VHalf | Method::VMin | Method::DualPipe | Method::DualPipeV => {
-                0.16
-            }
-        }
-    }
-}
-
 /// The probability that a design fits whose limit is `room` times its predicted peak, where that
 /// peak may be higher by the factor `e^shortfall`.
 ///
@@ -134,23 +91,9 @@ fn share_below(error: f64) -> f64 {
     1.0 - tail(1.0 - last.share, slope(last_but_one, last), error - last.log_ratio)
 }
 
-/// The device memory that the true peak stays below with [`MIN_TIGHT_PROBABILITY`] and with
-/// [`MIN_FITS_PROBABILITY`]: with a limit below the first a design doesn't fit, with one above the
-/// second it does.
-#[must_use]
-pub fn likely_peaks(plan: &Plan, estimate: &Estimate) -> [Bytes; 2] {
-    let shortfall = match estimate.timing {
-        Timing::Simulated => 0.0,
-        Timing::ClosedForm => plan.closed_form_shortfall(),
-    };
-    let peak = estimate.metrics.memory_peak;
-    [MIN_TIGHT_PROBABILITY, MIN_FITS_PROBABILITY]
-        .map(|share| peak * libm::exp(error_of(share) + shortfall))
-}
-
 /// The ln(measured / predicted) that this share of the published peaks is at most off by; of a
 /// share beyond the table its outermost one.
-fn error_of(share: f64) -> f64 {
+pub(crate) fn error_of(share: f64) -> f64 {
     let [first, .., last] = &MEMORY_QUANTILES;
     let mut below = first;
     for above in &MEMORY_QUANTILES {

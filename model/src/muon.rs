@@ -19,7 +19,7 @@
 use alloc::vec::Vec;
 
 use crate::choice::{MuonTpMode, Optimizer, ShardingStrategy};
-use crate::estimate::Collective;
+use crate::exchange::Collective;
 use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;

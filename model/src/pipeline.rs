@@ -11,42 +11,6 @@ use crate::plan::Plan;
 use crate::schedule::{ChunkTimes, Form, Formula, Schedule, StageTimes, Task, Times};
 use crate::stage::{PerAxis, Waiting, Waits};
 
-/// A part of the step in which a stage's passes hide more or less of their communication.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Before a stage's first backward.
-    WarmUp,
-    /// Forwards and backwards take turns, or run as pairs.
-    Steady,
-    /// Behind a stage's last forward.
-    CoolDown,
-}
-
-impl Phase {
-    /// Every phase, in order.
-    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
-
-    /// A short name for people.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warm-up",
-            Self::Steady => "steady state",
-            Self::CoolDown => "cool-down",
-        }
-    }
-
-    /// The public name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WarmUp => "warm_up",
-            Self::Steady => "steady",
-            Self::CoolDown => "cool_down",
-        }
-    }
-}
-
 /// Communication of one phase, mean over stages, and what of it is exposed. Seconds per axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PhaseTraffic {

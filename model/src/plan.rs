@@ -400,7 +400,7 @@ impl Shape {
         let head_dim = t.kv_channels.unwrap_or(t.hidden_size / t.num_attention_heads);
         let qk_dim = mla.map_or(head_dim, |mla| mla.nope_dim + mla.rope_dim);
         let v_dim = if mla.is_some() { t.v_head_dim } else { head_dim };
-        let moe_layers = layout::moe_layers(design);
+        let moe_layers = t.moe_layers();
         let has_experts = moe_layers > 0;
         let experts = t.num_moe_experts.unwrap_or(0);
         Self {

@@ -2,8 +2,6 @@
 //!
 //! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
 
-pub mod baseline;
-pub mod ladder;
 mod models;
 mod recipes;
 
@@ -11,9 +9,9 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 
-use crate::design::{Design, KnobId, closest, shorten};
 use crate::knob::KnobError;
 use crate::source::Source;
+use crate::text::{closest, shorten};
 
 /// What a preset fixes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +34,9 @@ pub struct Preset {
     /// What it fixes.
     pub kind: PresetKind,
     /// The preset whose values it takes over first.
-    base: Option<&'static Preset>,
+    pub(crate) base: Option<&'static Preset>,
     /// Knobs by name, with their values as text.
-    settings: &'static [(&'static str, &'static str)],
+    pub(crate) settings: &'static [(&'static str, &'static str)],
     /// Where it is published.
     pub source: Source,
     /// Why no knobs express this architecture; then it can't be opened.
@@ -96,24 +94,6 @@ impl Preset {
             PresetKind::Model => self.title,
             // `MODEL on CLUSTER`: a test reads each.
             PresetKind::Recipe => self.title.split(" on ").next().unwrap_or(self.title),
-        }
-    }
-
-    /// Its design.
-    #[must_use]
-    pub fn design(&'static self) -> Design {
-        let mut design = Design::neutral(self);
-        self.apply(&mut design);
-        design
-    }
-
-    fn apply(&self, design: &mut Design) {
-        if let Some(base) = self.base {
-            base.apply(design);
-        }
-        for (name, text) in self.settings {
-            let outcome = KnobId::find(name).and_then(|id| design.set_text(id, text));
-            debug_assert!(outcome.is_ok(), "{}: {outcome:?}", self.id);
         }
     }
 }

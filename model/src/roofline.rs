@@ -7,7 +7,8 @@
 
 use alloc::vec::Vec;
 
-use crate::estimate::{Communication, LinkLevel};
+use crate::estimate::Communication;
+use crate::exchange::LinkLevel;
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
 use crate::operator::{Block, Cost};

@@ -15,24 +15,22 @@ pub mod capacity;
 mod effect;
 mod generator;
 pub mod group;
+pub(crate) mod inputs;
 mod known;
 pub mod measure;
 mod noise;
 pub mod packed;
 mod placement;
 mod planner;
+mod presets;
 mod random;
-mod replay;
-mod report;
 #[cfg(feature = "text")]
 pub mod text;
 mod trace;
 
-pub(crate) use effect::Inputs;
 pub use effect::{Effect, StepLoads};
 pub use generator::{Generator, Size};
+pub(crate) use inputs::Inputs;
 pub use placement::{Move, Placement, lower_bound};
 pub use planner::{Migration, MoveCost, Outcome, Planner, Predictor, Trigger};
-pub use replay::Replay;
-pub use report::{Cadence, Report, cadences};
 pub use trace::{Pair, Trace, TraceFault};

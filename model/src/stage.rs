@@ -5,7 +5,7 @@ mod waiting;
 
 use crate::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::data_parallel::data_rows;
-use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layer::Layer;
 use crate::layout::Stage;
 use crate::operator::Cost;

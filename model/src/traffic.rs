@@ -9,7 +9,7 @@ mod repeats;
 use alloc::vec::Vec;
 
 use crate::choice::ContextParallelAlgo;
-use crate::estimate::{Axis, Collective, LinkLevel};
+use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::topology::{Group, ulysses_ranks};

@@ -2,7 +2,7 @@
 
 use model::design::KnobId;
 use model::knob::Value;
-use model::preset::{baseline, ladder};
+use model::ladder::{self, baseline};
 use model::{Plan, estimate};
 
 #[test]

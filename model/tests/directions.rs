@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::{Axis, Estimate, StepPart};
+use model::estimate::{Estimate, StepPart};
+use model::exchange::Axis;
 use model::roofline::{Direction, Unit, roofline};
 use model::{Plan, estimate};
 

@@ -74,7 +74,8 @@ mod simumax;
 
 use model::choice::RecomputeGranularity;
 use model::design::{Design, KnobId};
-use model::estimate::{Axis, Collective, Estimate};
+use model::estimate::Estimate;
+use model::exchange::{Axis, Collective};
 use model::metric::MetricId;
 use model::{Plan, estimate, explain};
 use serde_json::Value;

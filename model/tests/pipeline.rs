@@ -4,7 +4,8 @@
 
 use model::choice::{Method, Timing};
 use model::design::{Design, KnobId};
-use model::estimate::{Axis, Estimate, Phase};
+use model::estimate::Estimate;
+use model::exchange::{Axis, Phase};
 use model::pair::{PairOperator, Pass, Resource};
 use model::schedule::TaskKind;
 use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use model::design::{Design, KnobId};
-use model::estimate::{Axis, Collective, Estimate, LinkLevel};
+use model::estimate::Estimate;
+use model::exchange::{Axis, Collective, LinkLevel};
 use model::preset::Preset;
 use model::{Plan, estimate};
 

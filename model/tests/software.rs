@@ -5,7 +5,8 @@
 use model::calibration::ASCEND;
 use model::choice::{Choice, Framework, Software};
 use model::design::Design;
-use model::software::{self, ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
+use model::rates::{ASCEND_2026, LARGE_MATMUL_DEPTH, Rate, Rates};
+use model::software;
 use model::{Plan, estimate};
 
 /// The entries of a state in the order of its fields, as `[least, value, most]`.

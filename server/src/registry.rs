@@ -1,6 +1,5 @@
 //! What can be opened, set and measured, as data: presets, knobs, metrics.
 
-use model::alias::ALIASES;
 use model::design::KnobId;
 use model::file::Tree;
 use model::knob::{Kind, Knob};
@@ -62,7 +61,6 @@ pub const fn kind_name(kind: PresetKind) -> &'static str {
 fn knob(id: KnobId) -> Tree {
     let knob = id.knob();
     let takes = Takes::of(knob);
-    let aliases = ALIASES.iter().filter(|(_, known)| *known == id).map(|(alias, _)| *alias);
     Tree::map([
         ("id", id.id().into()),
         ("label", knob.label.into()),
@@ -74,7 +72,7 @@ fn knob(id: KnobId) -> Tree {
         ("unit", knob.unit.into()),
         ("meaning", knob.meaning.into()),
         ("source", source(knob.source)),
-        ("aliases", Tree::list(aliases)),
+        ("aliases", Tree::list(knob.aliases.iter().copied())),
         ("primary", knob.primary.into()),
         ("not_offered", knob.not_offered.into()),
     ])

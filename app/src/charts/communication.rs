@@ -1,7 +1,8 @@
 //! What a device sends in a step: a bar for each axis, collective and link, its exposed share
 //! hatched.
 
-use model::estimate::{Axis as ParallelAxis, Collective, Communication, Estimate, LinkLevel};
+use model::estimate::{Communication, Estimate};
+use model::exchange::{Axis as ParallelAxis, Collective, LinkLevel};
 use plotters_backend::text_anchor::HPos;
 
 use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text};

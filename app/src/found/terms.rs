@@ -1,9 +1,10 @@
 //! What is asked of a search beside its design, in the words of a command, a body or an address.
 
-use model::design::{Design, KnobId, KnobSet, closest, shorten};
+use model::design::{Design, KnobId, KnobSet};
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
 use model::metric::MetricId;
+use model::text::{closest, shorten};
 
 /// Targets of a query, at most.
 const MAX_TARGETS: usize = 32;

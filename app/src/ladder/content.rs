@@ -1,10 +1,10 @@
 //! What stands on the page, as HTML that only the server writes.
 
 use leptos::prelude::*;
+use model::ladder::{NOT_MODELLED, PAPER, START};
 use model::link;
 use model::metric::MetricId;
 use model::preset::Preset;
-use model::preset::ladder::{NOT_MODELLED, PAPER, START};
 
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;

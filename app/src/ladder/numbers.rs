@@ -2,9 +2,8 @@
 
 use model::design::Design;
 use model::estimate::Metrics;
+use model::ladder::{self, RUNGS, Rung, baseline};
 use model::metric::MetricId;
-use model::preset::baseline;
-use model::preset::ladder::{self, RUNGS, Rung};
 use model::{Plan, estimate};
 
 use crate::published::published;

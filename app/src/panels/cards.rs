@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use model::MemoryState;
 use model::choice::Timing;
 use model::estimate::Metrics;
-use model::memory_state::likely_peaks;
+use model::margin::likely_peaks;
 use model::metric::{MetricId, MetricValue};
 use model::units::Bytes;
 

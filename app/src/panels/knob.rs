@@ -2,7 +2,6 @@
 
 use leptos::either::{Either, EitherOf4};
 use leptos::prelude::*;
-use model::alias::ALIASES;
 use model::design::KnobId;
 use model::knob::{Kind, KnobError, Section, Value};
 use model::violation::Nearest;
@@ -407,10 +406,8 @@ impl Row {
 /// Meaning, values, unit, names and source of a knob.
 fn about_knob(id: KnobId) -> impl IntoView {
     let knob = id.knob();
-    let aliases: Vec<&str> =
-        ALIASES.iter().filter(|(_, of)| *of == id).map(|(alias, _)| *alias).collect();
-    let aliases = (!aliases.is_empty()).then(|| {
-        view! { <dt>"Also read as"</dt><dd><code>{aliases.join(", ")}</code></dd> }
+    let aliases = (!knob.aliases.is_empty()).then(|| {
+        view! { <dt>"Also read as"</dt><dd><code>{knob.aliases.join(", ")}</code></dd> }
     });
     let unit = (!knob.unit.is_empty()).then(|| view! { <dt>"Unit"</dt><dd>{knob.unit}</dd> });
     view! {

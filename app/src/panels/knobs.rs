@@ -204,7 +204,7 @@ fn matches(id: KnobId, search: &str) -> bool {
         || holds(knob.label)
         || holds(knob.name)
         || holds(knob.section.name())
-        || model::alias::ALIASES.iter().any(|(alias, of)| *of == id && holds(alias))
+        || knob.aliases.iter().any(|alias| holds(alias))
         || holds(knob.meaning)
 }
 

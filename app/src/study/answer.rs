@@ -4,8 +4,9 @@ use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use model::choice::Balance;
+use model::loads::{Replay, Report, cadences};
 use model::routing::packed::{self, PackedFault};
-use model::routing::{Effect, Replay, Report, cadences, text};
+use model::routing::{Effect, text};
 use model::{Plan, link};
 
 use super::options::Options;

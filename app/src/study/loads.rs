@@ -9,7 +9,8 @@ use model::choice::{Balance, Planner, PlannerTrigger};
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
 use model::knob::Value;
-use model::routing::{Cadence, Report, capacity};
+use model::loads::{Cadence, Report};
+use model::routing::capacity;
 
 use super::Width;
 use super::figure::Figure;
@@ -356,7 +357,8 @@ fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::routing::{Replay, Trace};
+    use model::loads::Replay;
+    use model::routing::Trace;
 
     use super::*;
 

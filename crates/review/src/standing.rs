@@ -31,7 +31,7 @@ impl Numbers {
     #[must_use]
     pub fn value(&self, anchor: &Anchor) -> Option<SaidValue> {
         match anchor {
-            Anchor::Metric(address) => Some(match address.of(self.estimate.as_ref()?)? {
+            Anchor::Metric(address) => Some(match self.estimate.as_ref()?.get(*address)? {
                 MetricValue::Number(number) => SaidValue::Number(number),
                 MetricValue::Flag(flag) => SaidValue::Flag(flag),
             }),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
-use model::estimate::Collective;
+use model::exchange::Collective;
 use model::fabric::{HYBRID_EP, TokenKernel};
 use validation::kernels::collective::{self, COUNTED_BYTES, Call};
 use validation::kernels::deepep::{self, Exchange, Kernel};

@@ -1,6 +1,6 @@
 //! Sets of knobs: which ones differ, which ones something reads.
 
-use super::KnobId;
+use super::table::{Design, KnobId};
 
 const WORDS: usize = KnobId::ALL.len().div_ceil(64);
 
@@ -74,8 +74,27 @@ impl KnobSet {
     }
 
     /// Puts a knob in where something is so.
-    pub(super) fn put(&mut self, knob: KnobId, is_so: bool) {
+    fn put(&mut self, knob: KnobId, is_so: bool) {
         self.words[knob as usize / 64] |= u64::from(is_so) << (knob as usize % 64);
+    }
+}
+
+impl Design {
+    /// The knobs in which two designs differ.
+    pub(crate) fn differences(&self, other: &Self) -> KnobSet {
+        let mut knobs = KnobSet::EMPTY;
+        self.compare(other, |knob, differs| knobs.put(knob, differs));
+        knobs
+    }
+
+    /// Whether these knobs are the same in two designs.
+    pub(crate) fn agrees(&self, other: &Self, knobs: &KnobSet) -> bool {
+        knobs.iter().all(|knob| !self.differs(other, knob))
+    }
+
+    /// Takes over these knobs of another design.
+    pub(crate) fn take(&mut self, other: &Self, knobs: &KnobSet) {
+        knobs.iter().for_each(|knob| self.take_one(other, knob));
     }
 }
 
@@ -84,7 +103,6 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::design::Design;
 
     #[test]
     fn a_set_has_what_was_put_in() {

@@ -5,10 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::table::KnobId;
-use super::{distance, knob_error, wrong_type};
 use crate::choice::{Choice, Set};
-use crate::knob::{Kind, KnobError, Value};
+use crate::knob::{Kind, Knob, KnobError, Value};
+use crate::text::{distance, shorten};
 
 /// A Rust type that a knob can have.
 pub(super) trait Setting: Sized {
@@ -342,11 +341,11 @@ impl Setting for Layout {
 }
 
 /// Reads a value from text, by the knob's kind. Bounds are checked by [`check`].
-pub(super) fn parse(id: KnobId, text: &str) -> Result<Value, KnobError> {
+pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
     let text = text.trim();
     let none = text == "none";
-    let wrong = |wanted: &str| Err(wrong_type(id, text, wanted));
-    match id.knob().kind {
+    let wrong = |wanted: &str| Err(knob.wrong_type(text, wanted));
+    match knob.kind {
         Kind::OptionalInteger(..) | Kind::OptionalReal(..) | Kind::Hash | Kind::Layout if none => {
             Ok(Value::None)
         }
@@ -354,7 +353,7 @@ pub(super) fn parse(id: KnobId, text: &str) -> Result<Value, KnobError> {
         Kind::Subset(_) | Kind::PositionList(_) if none || text.is_empty() => {
             Ok(Value::List(vec![]))
         }
-        Kind::Integer(..) | Kind::OptionalInteger(..) => integer(id, text),
+        Kind::Integer(..) | Kind::OptionalInteger(..) => integer(knob, text),
         Kind::Real(..) | Kind::OptionalReal(..) => match text.parse::<f64>() {
             Ok(value) => Ok(Value::Real(value)),
             Err(_) => wrong("a number"),
@@ -367,37 +366,40 @@ pub(super) fn parse(id: KnobId, text: &str) -> Result<Value, KnobError> {
         Kind::Subset(_) => Ok(Value::List(
             text.split(',').map(|name| Value::Text(name.trim().to_string())).collect(),
         )),
-        Kind::PositionList(_) => integers(id, text),
-        Kind::PerStage(_) if text.contains(',') => integers(id, text),
-        Kind::PerStage(_) => integer(id, text),
-        Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(id, text),
+        Kind::PositionList(_) => integers(knob, text),
+        Kind::PerStage(_) if text.contains(',') => integers(knob, text),
+        Kind::PerStage(_) => integer(knob, text),
+        Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(knob, text),
         Kind::LayerFreq | Kind::Layout | Kind::Hash | Kind::Choice(_) => {
             Ok(Value::Text(text.to_string()))
         }
     }
 }
 
-fn integers(id: KnobId, text: &str) -> Result<Value, KnobError> {
-    text.split(',').map(|part| integer(id, part.trim())).collect::<Result<_, _>>().map(Value::List)
+fn integers(knob: &Knob, text: &str) -> Result<Value, KnobError> {
+    text.split(',')
+        .map(|part| integer(knob, part.trim()))
+        .collect::<Result<_, _>>()
+        .map(Value::List)
 }
 
-fn integer(id: KnobId, text: &str) -> Result<Value, KnobError> {
+fn integer(knob: &Knob, text: &str) -> Result<Value, KnobError> {
     if let Ok(value) = text.parse::<u64>() {
         return Ok(Value::Integer(value));
     }
     // A number, only not a countable one: tell its bounds rather than its type.
     match text.parse::<f64>() {
         Ok(value) if !(0.0..1e19).contains(&value) && !value.is_nan() => {
-            let bounds = bounds(id).map_or((0, 0), |(low, high)| (low as u64, high as u64));
+            let bounds = bounds(knob).map_or((0, 0), |(low, high)| (low as u64, high as u64));
             let nearest = if value < 0.0 { bounds.0 } else { bounds.1 };
-            Err(out_of_range(id, text, &nearest.to_string()))
+            Err(out_of_range(knob, text, &nearest.to_string()))
         }
-        _ => Err(wrong_type(id, text, "a whole number")),
+        _ => Err(knob.wrong_type(text, "a whole number")),
     }
 }
 
-fn bounds(id: KnobId) -> Option<(f64, f64)> {
-    match id.knob().kind {
+fn bounds(knob: &Knob) -> Option<(f64, f64)> {
+    match knob.kind {
         Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
             Some((low as f64, high as f64))
         }
@@ -408,19 +410,19 @@ fn bounds(id: KnobId) -> Option<(f64, f64)> {
     }
 }
 
-fn out_of_range(id: KnobId, found: &str, nearest: &str) -> KnobError {
-    let (low, high) = bounds(id).unwrap_or_default();
-    let unit = id.knob().unit;
+fn out_of_range(knob: &Knob, found: &str, nearest: &str) -> KnobError {
+    let (low, high) = bounds(knob).unwrap_or_default();
+    let unit = knob.unit;
     let space = if unit.is_empty() { "" } else { " " };
-    let found = super::shorten(found);
-    let detail = format!("{} takes {low} to {high}{space}{unit}, not {found}", id.id());
-    knob_error("out_of_range", id, detail, vec![nearest.to_string()])
+    let found = shorten(found);
+    let detail = format!("{} takes {low} to {high}{space}{unit}, not {found}", knob.id());
+    knob.error("out_of_range", detail, vec![nearest.to_string()])
 }
 
 /// Checks a value against the knob's kind and bounds.
-pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
-    let wrong = |wanted: &str| Err(wrong_type(id, &value.to_string(), wanted));
-    match (id.knob().kind, value) {
+pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
+    let wrong = |wanted: &str| Err(knob.wrong_type(&value.to_string(), wanted));
+    match (knob.kind, value) {
         (
             Kind::OptionalInteger(..)
             | Kind::OptionalReal(..)
@@ -431,35 +433,35 @@ pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
         )
         | (Kind::Flag, Value::Flag(_)) => Ok(()),
         (Kind::Integer(low, high) | Kind::OptionalInteger(low, high), Value::Integer(number)) => {
-            whole_in_bounds(id, *number, low, high)
+            whole_in_bounds(knob, *number, low, high)
         }
-        (Kind::LayerFreq, Value::Integer(number)) => whole_in_bounds(id, *number, 1, 1_000),
+        (Kind::LayerFreq, Value::Integer(number)) => whole_in_bounds(knob, *number, 1, 1_000),
         (Kind::Integer(..) | Kind::OptionalInteger(..), _) => wrong("a whole number"),
         (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Real(number)) => {
-            real_in_bounds(id, *number, low, high)
+            real_in_bounds(knob, *number, low, high)
         }
         (Kind::Real(low, high) | Kind::OptionalReal(low, high), Value::Integer(number)) => {
-            real_in_bounds(id, *number as f64, low, high)
+            real_in_bounds(knob, *number as f64, low, high)
         }
         (Kind::Real(..) | Kind::OptionalReal(..), _) => wrong("a number"),
         (Kind::Flag, _) => wrong("true or false"),
-        (Kind::Choice(names), Value::Text(name)) => known_name(id, name, names),
+        (Kind::Choice(names), Value::Text(name)) => known_name(knob, name, names),
         (Kind::Choice(_), _) => wrong("a name"),
         (Kind::Subset(names), Value::List(values)) => values.iter().try_for_each(|value| {
             if let Value::Text(name) = value {
-                known_name(id, name, names)
+                known_name(knob, name, names)
             } else {
                 wrong("a list of names")
             }
         }),
         (Kind::Subset(_), _) => wrong("a list of names"),
-        (Kind::PerStage(high), Value::Integer(number)) => whole_in_bounds(id, *number, 0, high),
+        (Kind::PerStage(high), Value::Integer(number)) => whole_in_bounds(knob, *number, 0, high),
         (Kind::PerStage(high) | Kind::PositionList(high), Value::List(values))
             if values.len() <= 4_096 =>
         {
             values.iter().try_for_each(|value| {
                 if let Value::Integer(number) = value {
-                    whole_in_bounds(id, *number, 0, high)
+                    whole_in_bounds(knob, *number, 0, high)
                 } else {
                     wrong("a list of whole numbers")
                 }
@@ -481,28 +483,28 @@ pub(super) fn check(id: KnobId, value: &Value) -> Result<(), KnobError> {
     }
 }
 
-fn whole_in_bounds(id: KnobId, number: u64, low: u64, high: u64) -> Result<(), KnobError> {
+fn whole_in_bounds(knob: &Knob, number: u64, low: u64, high: u64) -> Result<(), KnobError> {
     if (low..=high).contains(&number) {
         return Ok(());
     }
-    Err(out_of_range(id, &number.to_string(), &number.clamp(low, high).to_string()))
+    Err(out_of_range(knob, &number.to_string(), &number.clamp(low, high).to_string()))
 }
 
-fn real_in_bounds(id: KnobId, number: f64, low: f64, high: f64) -> Result<(), KnobError> {
+fn real_in_bounds(knob: &Knob, number: f64, low: f64, high: f64) -> Result<(), KnobError> {
     if (low..=high).contains(&number) {
         return Ok(());
     }
     let nearest = if number > high { high } else { low };
-    Err(out_of_range(id, &number.to_string(), &nearest.to_string()))
+    Err(out_of_range(knob, &number.to_string(), &nearest.to_string()))
 }
 
-fn known_name(id: KnobId, name: &str, names: &'static [&'static str]) -> Result<(), KnobError> {
+fn known_name(knob: &Knob, name: &str, names: &'static [&'static str]) -> Result<(), KnobError> {
     if names.contains(&name) {
         return Ok(());
     }
     let nearest = names.iter().min_by_key(|known| distance(name, known));
     let detail =
-        format!("{} takes one of {}; not `{}`", id.id(), names.join(", "), super::shorten(name));
+        format!("{} takes one of {}; not `{}`", knob.id(), names.join(", "), shorten(name));
     let nearest = nearest.map(ToString::to_string).into_iter().collect();
-    Err(knob_error("unknown_name", id, detail, nearest))
+    Err(knob.error("unknown_name", detail, nearest))
 }

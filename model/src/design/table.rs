@@ -5,111 +5,14 @@
 
 use alloc::string::String;
 
+use super::registry::{differ, registry};
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
-use super::{Design, KnobSet};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
 use crate::knob::{Knob, KnobError, Section, Value};
-use crate::routing::Generator;
+use crate::preset::Preset;
 use crate::source::*;
-
-macro_rules! registry {
-    ($($(#[$doc:meta])* $Section:ident $section:ident {
-        $($name:ident: $ty:ty = $neutral:expr, $knob:expr;)*
-    })*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Debug, PartialEq)]
-            #[expect(missing_docs, reason = "the registry's row says what a knob means")]
-            pub struct $Section { $(pub $name: $ty,)* }
-
-            impl Default for $Section {
-                fn default() -> Self {
-                    Self { $($name: $neutral,)* }
-                }
-            }
-        )*
-
-        /// Every knob, by its public name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(non_camel_case_types, missing_docs, reason = "the variants are the public names")]
-        pub enum KnobId { $($($name,)*)* }
-
-        impl KnobId {
-            /// Every knob, in registry order.
-            pub const ALL: &'static [Self] = &[$($(Self::$name,)*)*];
-        }
-
-        /// The registry's rows, indexed by [`KnobId`].
-        pub static KNOBS: &[Knob] =
-            &[$($($knob.of(Section::$Section, stringify!($name)),)*)*];
-
-        impl Design {
-            /// The value of a knob.
-            #[must_use]
-            pub fn get(&self, id: KnobId) -> Value {
-                match id {
-                    $($(KnobId::$name => Setting::value(&self.$section.$name),)*)*
-                }
-            }
-
-            /// Sets a knob.
-            ///
-            /// # Errors
-            /// A value of the wrong type or out of the knob's bounds; the design is unchanged.
-            pub fn set(&mut self, id: KnobId, value: &Value) -> Result<(), KnobError> {
-                setting::check(id, value)?;
-                self.put(id, value);
-                Ok(())
-            }
-
-            /// Sets a knob to a value that [`Self::set`] takes, without a check: one of the wrong
-            /// type changes nothing, one out of bounds makes a design that no rule expects.
-            pub fn put(&mut self, id: KnobId, value: &Value) {
-                match id {
-                    $($(KnobId::$name => if let Some(value) = Setting::of(value) {
-                        self.$section.$name = value;
-                    },)*)*
-                }
-            }
-
-            /// The knobs in which two designs differ.
-            pub(crate) fn differences(&self, other: &Self) -> KnobSet {
-                let mut knobs = KnobSet::EMPTY;
-                $($(knobs.put(
-                    KnobId::$name,
-                    differ(&self.$section.$name, &other.$section.$name),
-                );)*)*
-                knobs
-            }
-
-            /// Are these knobs the same in two designs?
-            pub(crate) fn agrees(&self, other: &Self, knobs: &KnobSet) -> bool {
-                knobs.iter().all(|knob| !match knob {
-                    $($(KnobId::$name => {
-                        differ(&self.$section.$name, &other.$section.$name)
-                    })*)*
-                })
-            }
-
-            /// Takes over these knobs of another design.
-            pub(crate) fn take(&mut self, other: &Self, knobs: &KnobSet) {
-                for knob in knobs.iter() {
-                    match knob {
-                        $($(KnobId::$name => {
-                            self.$section.$name.clone_from(&other.$section.$name);
-                        })*)*
-                    }
-                }
-            }
-        }
-    };
-}
-
-fn differ<T: PartialEq>(one: &T, other: &T) -> bool {
-    one != other
-}
 
 const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Knob {
     Knob::new(label, kind, meaning)
@@ -120,13 +23,13 @@ registry! {
 Transformer transformer {
     num_layers: u64 = 32,
         knob("Layers", Integer(1, 1_000), "Transformer layers, without MTP and no-op layers")
-            .primary();
+            .primary().aliases(&["num_hidden_layers"]);
     hidden_size: u64 = 4_096,
         knob("Hidden size", Integer(16, 131_072), "Width of the residual stream").primary()
             .by_multiples_of(256);
     ffn_hidden_size: u64 = 14_336,
         knob("Dense FFN width", Integer(1, 1_048_576), "Inner width of a dense layer's MLP")
-            .by_multiples_of(256);
+            .by_multiples_of(256).aliases(&["intermediate_size"]);
     gated_linear_unit: bool = true,
         knob("Gated linear unit", Flag, "SwiGLU-style MLPs with a gate beside the up-projection");
     num_attention_heads: u64 = 32,
@@ -134,10 +37,11 @@ Transformer transformer {
     num_query_groups: Option<u64> = None,
         knob("Query groups", OptionalInteger(1, 4_096),
             "Key and value heads of grouped-query attention; none gives every query head its own")
-            .by_factor();
+            .by_factor().aliases(&["num_key_value_heads"]);
     kv_channels: Option<u64> = None,
         knob("Head dimension", OptionalInteger(1, 4_096),
-            "Width of one head; none is hidden size / attention heads").by_multiples_of(64);
+            "Width of one head; none is hidden size / attention heads").by_multiples_of(64)
+            .aliases(&["head_dim"]);
     multi_latent_attention: bool = false,
         knob("Multi-latent attention", Flag, "MLA: query, key and value through low-rank latents")
             .source(DEEPSEEK_V3);
@@ -151,19 +55,22 @@ Transformer transformer {
     qk_head_dim: u64 = 128,
         knob("MLA query-key dimension", Integer(1, 4_096),
             "Width of a head's part without rotary embedding").source(DEEPSEEK_V3)
-            .by_multiples_of(64);
+            .by_multiples_of(64).aliases(&["qk_nope_head_dim"]);
     qk_pos_emb_head_dim: u64 = 64,
         knob("MLA rotary dimension", Integer(0, 4_096),
-            "Width of a head's part with rotary embedding").source(DEEPSEEK_V3).by_multiples_of(32);
+            "Width of a head's part with rotary embedding").source(DEEPSEEK_V3).by_multiples_of(32)
+            .aliases(&["qk_rope_head_dim"]);
     v_head_dim: u64 = 128,
         knob("MLA value dimension", Integer(1, 4_096), "Width of a head's value")
             .source(DEEPSEEK_V3).by_multiples_of(64);
     add_qkv_bias: bool = false,
-        knob("QKV bias", Flag, "A bias on the query, key and value projections");
+        knob("QKV bias", Flag, "A bias on the query, key and value projections")
+            .aliases(&["attention_bias"]);
     add_bias_linear: bool = false,
         knob("Linear bias", Flag, "A bias on every linear layer");
     qk_layernorm: bool = false,
-        knob("Query-key norm", Flag, "A norm on query and key, or on MLA's latents");
+        knob("Query-key norm", Flag, "A norm on query and key, or on MLA's latents")
+            .aliases(&["use_qk_norm"]);
     sandwich_norm: bool = false,
         knob("Sandwich norm", Flag, "A further norm behind attention and behind the MLP")
             .source(PANGU_ULTRA);
@@ -171,7 +78,8 @@ Transformer transformer {
         knob("Position embedding", Choice(PositionEmbedding::NAMES), "What marks positions");
     window_size: Option<u64> = None,
         knob("Attention window", OptionalInteger(1, 16_777_216),
-            "Tokens that a query looks back; none is all").unit("tokens").by_factor();
+            "Tokens that a query looks back; none is all").unit("tokens").by_factor()
+            .aliases(&["sliding_window"]);
     vocab_size: u64 = 128_256,
         knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
             .by_multiples_of(128);
@@ -179,29 +87,35 @@ Transformer transformer {
         knob("Untied embeddings", Flag, "Input embedding and output head are two tables");
     num_moe_experts: Option<u64> = None,
         knob("Experts", OptionalInteger(1, 65_536), "Routed experts per MoE layer; none is dense")
-            .primary().by_factor();
+            .primary().by_factor()
+            .aliases(&["num_experts", "n_routed_experts", "num_local_experts"]);
     moe_router_topk: u64 = 2,
-        knob("Top-k", Integer(1, 1_024), "Experts that a token visits").primary();
+        knob("Top-k", Integer(1, 1_024), "Experts that a token visits").primary()
+            .aliases(&["num_experts_per_tok"]);
     moe_ffn_hidden_size: Option<u64> = None,
         knob("Expert width", OptionalInteger(1, 1_048_576),
-            "Inner width of a routed expert; none is the dense FFN width").by_multiples_of(256);
+            "Inner width of a routed expert; none is the dense FFN width").by_multiples_of(256)
+            .aliases(&["moe_intermediate_size"]);
     moe_shared_expert_intermediate_size: Option<u64> = None,
         knob("Shared expert width", OptionalInteger(1, 1_048_576),
-            "Inner width of all shared experts together; none has none").by_multiples_of(256);
+            "Inner width of all shared experts together; none has none").by_multiples_of(256)
+            .aliases(&["shared_expert_intermediate_size"]);
     moe_layer_freq: LayerFreq = LayerFreq::Every(1),
         knob("MoE layers", LayerFreq,
             "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");
     moe_router_num_groups: Option<u64> = None,
         knob("Router groups", OptionalInteger(1, 4_096),
-            "Groups of experts of which a token visits only some").source(DEEPSEEK_V3).by_factor();
+            "Groups of experts of which a token visits only some").source(DEEPSEEK_V3).by_factor()
+            .aliases(&["n_group"]);
     moe_router_group_topk: Option<u64> = None,
         knob("Groups kept", OptionalInteger(1, 4_096), "Groups that a token visits")
-            .source(DEEPSEEK_V3);
+            .source(DEEPSEEK_V3).aliases(&["topk_group"]);
     moe_router_group_balanced: bool = false,
         knob("Balanced groups", Flag,
             "MoGE: a token visits top-k / groups experts in every group").source(PANGU_PRO_MOE);
     mtp_num_layers: u64 = 0,
-        knob("MTP layers", Integer(0, 16), "Multi-token prediction layers").source(DEEPSEEK_V3);
+        knob("MTP layers", Integer(0, 16), "Multi-token prediction layers").source(DEEPSEEK_V3)
+            .aliases(&["num_nextn_predict_layers"]);
 }
 /// The machine.
 Cluster cluster {
@@ -210,7 +124,7 @@ Cluster cluster {
             .source(MSMODELING).primary();
     num_devices: u64 = 8,
         knob("Devices", Integer(1, 1_048_576), "Devices of the cluster, the world size").primary()
-            .by_factor();
+            .by_factor().aliases(&["world_size"]);
     devices_per_node: Option<u64> = None,
         knob("Devices per node", OptionalInteger(1, 1_024), "none is the accelerator's usual")
             .by_factor();
@@ -244,29 +158,30 @@ Cluster cluster {
 Parallel parallel {
     tensor_model_parallel_size: u64 = 1,
         knob("Tensor parallel (TP)", Integer(1, 1_024), "Ranks that split each layer's matrices")
-            .primary().by_factor();
+            .primary().by_factor().aliases(&["tp"]);
     sequence_parallel: bool = false,
         knob("Sequence parallel (SP)", Flag,
-            "Norms and residuals split by sequence over the TP ranks").source(KORTHIKANTI_2022);
+            "Norms and residuals split by sequence over the TP ranks").source(KORTHIKANTI_2022)
+            .aliases(&["sp"]);
     pipeline_model_parallel_size: u64 = 1,
         knob("Pipeline parallel (PP)", Integer(1, 1_024), "Stages that split the layers").primary()
-            .by_factor();
+            .by_factor().aliases(&["pp"]);
     virtual_pipeline_model_parallel_size: u64 = 1,
         knob("Virtual stages (VPP)", Integer(1, 256), "Chunks of layers on each stage")
-            .source(NARAYANAN_2021).primary().by_factor();
+            .source(NARAYANAN_2021).primary().by_factor().aliases(&["vpp"]);
     context_parallel_size: u64 = 1,
         knob("Context parallel (CP)", Integer(1, 4_096), "Ranks that split each sequence")
-            .primary().by_factor();
+            .primary().by_factor().aliases(&["cp"]);
     context_parallel_algo: ContextParallelAlgo = ContextParallelAlgo::P2p,
         knob("CP algorithm", Choice(ContextParallelAlgo::NAMES),
             "How attention sees the whole sequence").source(RING_ATTENTION);
     expert_model_parallel_size: u64 = 1,
         knob("Expert parallel (EP)", Integer(1, 65_536),
             "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
-            .primary().by_factor();
+            .primary().by_factor().aliases(&["ep"]);
     expert_tensor_parallel_size: u64 = 1,
         knob("Expert tensor parallel (ETP)", Integer(1, 1_024), "Ranks that split one expert")
-            .by_factor();
+            .by_factor().aliases(&["etp"]);
     data_parallel_sharding_strategy: ShardingStrategy = ShardingStrategy::Optim,
         knob("Data-parallel sharding", Choice(ShardingStrategy::NAMES),
             "What data-parallel ranks share out (ZeRO)").source(ZERO);
@@ -331,13 +246,13 @@ Schedule schedule {
 Training training {
     seq_length: u64 = 4_096,
         knob("Sequence length", Integer(1, 16_777_216), "Tokens of a sequence").unit("tokens")
-            .primary().by_factor();
+            .primary().by_factor().aliases(&["seq"]);
     micro_batch_size: u64 = 1,
         knob("Micro-batch (MBS)", Integer(1, 4_096), "Sequences that run through at once")
-            .unit("sequences").primary().by_factor();
+            .unit("sequences").primary().by_factor().aliases(&["mbs"]);
     global_batch_size: u64 = 256,
         knob("Global batch (GBS)", Integer(1, 16_777_216), "Sequences of one optimizer step")
-            .unit("sequences").primary().by_factor();
+            .unit("sequences").primary().by_factor().aliases(&["gbs"]);
     precision: Precision = Precision::Bf16,
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
@@ -421,7 +336,7 @@ Memory memory {
 Routing routing {
     balance: Balance = Balance::Uniform,
         knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from");
-    skew: f64 = Generator::SKEW,
+    skew: f64 = TRAINED_SKEW,
         knob("Skew", Real(0.0, 10.0),
             "Standard deviation of the logarithm of an expert's generated load, mean over layers; \
              0.21 is of models trained with an auxiliary loss").source(LOSS_FREE_BALANCING);

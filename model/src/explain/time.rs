@@ -5,7 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Breakdown, How, counts};
-use crate::estimate::{Axis, Communication, Estimate, StageEstimate, StepPart};
+use crate::estimate::{Communication, Estimate, StageEstimate, StepPart};
+use crate::exchange::Axis;
 use crate::metric::MetricId;
 use crate::plan::Plan;
 use crate::source::{DERIVED, MEGATRON};

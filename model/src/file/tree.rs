@@ -11,8 +11,8 @@ use core::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use crate::design::shorten;
 use crate::knob::Value;
+use crate::text::shorten;
 
 /// A value of a text format.
 #[derive(Clone, Debug, PartialEq)]

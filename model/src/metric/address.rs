@@ -3,11 +3,10 @@
 use alloc::string::String;
 use core::fmt;
 
-use super::{MetricId, MetricValue};
-use crate::design::shorten;
-use crate::estimate::{Axis, Communication, Estimate, LinkLevel};
+use super::table::MetricId;
+use crate::exchange::{Axis, LinkLevel};
 use crate::knob::KnobError;
-use crate::units::Seconds;
+use crate::text::{closest, shorten};
 
 /// A metric with the part of the design that it is asked of: `mfu`, `memory_peak_bytes@stage=3`,
 /// `comm_volume_bytes@axis=ep,link=inter_node`.
@@ -48,46 +47,6 @@ impl MetricAddress {
         let part = part.map_or(Some(MetricPart::Whole), |part| part_of(metric, part));
         part.map(|part| Self { metric, part }).ok_or_else(|| wrong_part(metric, text))
     }
-
-    /// The value in an estimate: `None` where the design has no such stage or traffic.
-    #[must_use]
-    pub fn of(self, estimate: &Estimate) -> Option<MetricValue> {
-        let number = match self.part {
-            MetricPart::Whole => return Some(estimate.metrics.get(self.metric)),
-            MetricPart::Stage(stage) => {
-                let stage = estimate.stages.iter().find(|row| row.stage == stage)?;
-                stage.memory.peak().get()
-            }
-            MetricPart::Axis(axis, link) => {
-                let is_asked = |row: &&Communication| {
-                    row.axis == axis && link.is_none_or(|link| row.link == link)
-                };
-                traffic(self.metric, estimate.communication.iter().filter(is_asked))?
-            }
-        };
-        Some(MetricValue::Number(number))
-    }
-}
-
-/// A metric of some rows of traffic; `None` where there is none.
-fn traffic<'a>(metric: MetricId, rows: impl Iterator<Item = &'a Communication>) -> Option<f64> {
-    let (mut bytes, mut time, mut exposed) = (0.0, Seconds::ZERO, Seconds::ZERO);
-    let mut is_empty = true;
-    for row in rows {
-        is_empty = false;
-        bytes += row.bytes.get();
-        time += row.time;
-        exposed += row.exposed;
-    }
-    let hidden = if time > Seconds::ZERO { (1.0 - exposed / time).max(0.0) } else { 1.0 };
-    let value = if metric == MetricId::comm_volume_bytes {
-        bytes
-    } else if metric == MetricId::comm_exposed_seconds {
-        exposed.get()
-    } else {
-        hidden
-    };
-    (!is_empty).then_some(value)
 }
 
 /// The part of an address behind its `@`.
@@ -116,7 +75,7 @@ const OF_AXES: [MetricId; 3] =
     [MetricId::comm_volume_bytes, MetricId::comm_exposed_seconds, MetricId::overlap_ratio];
 
 fn unknown_metric(name: &str) -> KnobError {
-    let nearest = crate::design::closest(name, MetricId::ALL.iter(), |id| id.metric().name);
+    let nearest = closest(name, MetricId::ALL.iter(), |id| id.metric().name);
     let shown = shorten(name);
     KnobError {
         rule: "unknown_metric",
@@ -162,36 +121,6 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::preset::Preset;
-    use crate::{Plan, estimate};
-
-    fn number(estimate: &Estimate, address: &str) -> Option<f64> {
-        match MetricAddress::parse(address).unwrap().of(estimate)? {
-            MetricValue::Number(number) => Some(number),
-            MetricValue::Flag(_) => None,
-        }
-    }
-
-    #[test]
-    fn parts_add_up_to_the_whole() {
-        for preset in Preset::all().filter(|preset| preset.refused.is_none()) {
-            let Ok(plan) = Plan::new(&preset.design()) else { continue };
-            let estimate = estimate(&plan);
-            let stages = (0..estimate.stages.len()).map(|stage| {
-                number(&estimate, &alloc::format!("memory_peak_bytes@stage={stage}")).unwrap()
-            });
-            let peak = number(&estimate, "memory_peak_bytes").unwrap();
-            assert_eq!(stages.fold(0.0, f64::max).to_bits(), peak.to_bits(), "{}", preset.id);
-            for metric in ["comm_volume_bytes", "comm_exposed_seconds"] {
-                let whole = number(&estimate, metric).unwrap();
-                let axes = Axis::ALL.iter().filter_map(|axis| {
-                    number(&estimate, &alloc::format!("{metric}@axis={}", axis.name()))
-                });
-                let sum: f64 = axes.sum();
-                assert!((sum - whole).abs() <= 1e-9 * whole, "{} {metric}", preset.id);
-            }
-        }
-    }
 
     #[test]
     fn an_address_is_written_as_it_is_read() {

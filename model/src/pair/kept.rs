@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::hash::{Hash, Hasher};
 
-use crate::estimate::LinkLevel;
+use crate::exchange::LinkLevel;
 use crate::layer::LayerKey;
 use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis};

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::array;
 
 use crate::activation::Kept;
+use crate::exchange::Phase;
 use crate::layout::Stage;
 use crate::memory::LayerMemory;
 use crate::pair::{self, Hiding, PairTimeline, Side};
@@ -13,7 +14,7 @@ use crate::schedule::{
 };
 use crate::stage::{AXES, Parts, StageWork, Terms, Waiting};
 
-use super::{Held, Phase, PhaseTraffic, Pipeline, Spent};
+use super::{Held, PhaseTraffic, Pipeline, Spent};
 
 /// Tasks up to which a step is simulated whole: about 16 stages, 400 micro-batches, 4 chunks.
 const WHOLE: u64 = 50_000;

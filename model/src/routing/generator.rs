@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::placement::in_order;
 use super::random::{normal, stream, substream};
 use super::trace::{Trace, TraceFault};
+use crate::choice::TRAINED_SKEW;
 
 /// What a generated trace counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct Size {
 /// popularity, in whole tokens by largest remainder; no expert gets a token twice. Every random
 /// number is a function of seed, layer, expert and step alone.
 ///
-/// **sigma** (`skew`) is the mean over the layers. [`Self::SKEW`] is 0.21: with E experts the most
+/// **sigma** (`skew`) is the mean over the layers. [`TRAINED_SKEW`] is 0.21: with E experts the most
 /// popular one is at z = 2.39 (64 experts) on average, so that max / mean - 1, MaxVio, is
 /// exp(2.39 sigma - sigma^2 / 2) - 1. Models trained with an auxiliary loss have a global MaxVio of
 /// 0.72 (1B, 64 experts) and 0.52 (3B): sigma = 0.24 and 0.18, mean 0.21. With a bias in place of
@@ -76,7 +77,7 @@ pub struct Generator {
 
 impl Default for Generator {
     fn default() -> Self {
-        Self { seed: 1, skew: Self::SKEW, locality: Self::LOCALITY, groups: 1, shift: None }
+        Self { seed: 1, skew: TRAINED_SKEW, locality: Self::LOCALITY, groups: 1, shift: None }
     }
 }
 
@@ -90,8 +91,6 @@ const GROWTH_DEPTH: f64 = 0.25;
 const LAYER_SPREAD: f64 = 0.27;
 
 impl Generator {
-    /// The skew of models trained with an auxiliary loss.
-    pub const SKEW: f64 = 0.21;
     /// The correlation of an expert's load from step to step where loads are stable.
     pub const LOCALITY: f64 = 0.999_993_4;
 

@@ -8,7 +8,13 @@ use alloc::boxed::Box;
 
 use once_cell::race::OnceBox;
 
-use super::effect::{Effect, Inputs, presets};
+use super::effect::Effect;
+use super::inputs::{Inputs, Loads};
+use super::planner::{Outcome, Predictor};
+use super::presets;
+use super::trace::Trace;
+use crate::choice::Balance;
+use crate::design::Design;
 
 /// Effects that are kept, at most, as long as the program runs; of more, each is worked out where
 /// it is asked for.
@@ -22,7 +28,7 @@ static KNOWN: [OnceBox<(Inputs, Effect)>; MAX_KNOWN] = [const { OnceBox::new() }
 /// The effect of these inputs.
 ///
 /// Threads that ask for the same at once may both work it out; they get the same bits.
-pub(super) fn effect(inputs: &Inputs) -> Effect {
+fn effect(inputs: &Inputs) -> Effect {
     if let Some(effect) = presets::effect(inputs) {
         return effect;
     }
@@ -30,18 +36,51 @@ pub(super) fn effect(inputs: &Inputs) -> Effect {
     for probe in 0..MAX_PROBES {
         let place = &KNOWN[start.wrapping_add(probe) % MAX_KNOWN];
         let (known, effect) =
-            place.get_or_init(|| Box::new((inputs.clone(), Effect::generated(inputs))));
+            place.get_or_init(|| Box::new((inputs.clone(), inputs.generated_effect())));
         if known == inputs {
             return *effect;
         }
     }
-    Effect::generated(inputs)
+    inputs.generated_effect()
+}
+
+impl Effect {
+    /// The effect of a design's own loads: none where they are even, the generator's where they
+    /// are skewed. A trace isn't part of a design, so that traced loads have none here.
+    #[must_use]
+    pub fn of(design: &Design) -> Self {
+        match design.routing.balance {
+            Balance::Uniform | Balance::Trace => Self::UNIFORM,
+            Balance::Skewed => effect(&Inputs::new(design)).in_micro_batches(design),
+        }
+    }
+
+    /// The effect of recorded loads.
+    #[must_use]
+    pub fn traced(design: &Design, trace: &Trace) -> Self {
+        let loads = Loads::new(&Inputs::new(design), trace);
+        Self::of_loads(design, trace, &loads)
+    }
+
+    /// The same of loads that were made ready for a design with the same devices and capacity.
+    pub(crate) fn of_loads(design: &Design, trace: &Trace, loads: &Loads) -> Self {
+        let outcome = loads.run(trace, &Inputs::new(design).planner(1));
+        Self::of_run(design, trace, loads, &outcome)
+    }
+
+    /// The same of what a design's planner made of these loads.
+    pub(crate) fn of_run(design: &Design, trace: &Trace, loads: &Loads, outcome: &Outcome) -> Self {
+        let inputs = Inputs { experts: trace.experts() as u64, ..Inputs::new(design) };
+        let planner = inputs.planner(1);
+        let planned = planner.predictor != Predictor::None && trace.steps() > planner.interval;
+        let from = if planned { planner.interval } else { 0 };
+        inputs.measure(trace, loads, &planner, outcome, from).in_micro_batches(design)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::design::Design;
 
     fn inputs(skew: f64) -> Inputs {
         let mut design = Design::from_preset("pangu-ultra-moe-6k").expect("a preset");
@@ -53,7 +92,7 @@ mod tests {
     fn what_is_known_is_what_is_worked_out() {
         for skew in [0.1, 0.2, 0.1, 0.3, 0.2] {
             let inputs = inputs(skew);
-            assert_eq!(effect(&inputs), Effect::generated(&inputs));
+            assert_eq!(effect(&inputs), inputs.generated_effect());
         }
     }
 

@@ -131,7 +131,7 @@ impl Outcome {
     }
 
     /// What moves cost in a run that was made with [`MoveCost::UNIT`]: no plan depends on it.
-    pub(super) fn at_cost(mut self, cost: &MoveCost) -> Self {
+    pub(crate) fn at_cost(mut self, cost: &MoveCost) -> Self {
         for migration in &mut self.migrations {
             migration.bytes *= cost.bytes_per_expert;
             migration.seconds = cost.seconds(migration.bytes);

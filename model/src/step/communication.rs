@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::estimate::{Axis, Collective, Communication, LinkLevel};
+use crate::estimate::Communication;
+use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::plan::Plan;
 use crate::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 use crate::units::{Bytes, Seconds};

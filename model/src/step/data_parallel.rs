@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::choice::{Optimizer, ShardingStrategy};
 use crate::data_parallel::DataRow;
-use crate::estimate::{Collective, LinkLevel};
+use crate::exchange::{Collective, LinkLevel};
 use crate::layout::{Span, Stage};
 use crate::muon::Share;
 use crate::operator::Device;

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use crate::choice::Timing;
 use crate::estimate::{Metrics, PhaseOverlap, StageEstimate};
-use crate::pipeline::{Phase, PhaseTraffic};
+use crate::exchange::Phase;
+use crate::pipeline::PhaseTraffic;
 use crate::plan::Plan;
 use crate::stage::AXES;
 use crate::units::Seconds;

@@ -1,7 +1,7 @@
 //! Calls that recomputation makes again.
 
 use crate::choice::{RecomputeGranularity, RecomputeModule};
-use crate::estimate::{Axis, Collective};
+use crate::exchange::{Axis, Collective};
 use crate::plan::Plan;
 
 use super::Exchange;

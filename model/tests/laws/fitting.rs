@@ -3,7 +3,8 @@
 
 use model::MemoryState;
 use model::choice::{Method, Timing};
-use model::memory_state::{MIN_FITS_PROBABILITY, MIN_TIGHT_PROBABILITY, likely_peaks};
+use model::margin::likely_peaks;
+use model::memory_state::{MIN_FITS_PROBABILITY, MIN_TIGHT_PROBABILITY};
 
 use super::*;
 

@@ -150,7 +150,7 @@ proptest! {
 /// A stage for each of the 64 slots: of no-op layers one has nothing beside it, one the head.
 #[test]
 fn a_stage_of_no_op_layers_holds_nothing() {
-    let baseline = model::preset::ladder::designs().unwrap()[0].clone();
+    let baseline = model::ladder::designs().unwrap()[0].clone();
     let stages = estimate(&plan(&with(&baseline, "pp", "64"))).stages;
     assert_eq!(stages.iter().filter(|stage| stage.params == 0).count(), 1);
 }

@@ -3,7 +3,7 @@
 
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
-use model::estimate::{Axis, Collective, LinkLevel};
+use model::exchange::{Axis, Collective, LinkLevel};
 
 use super::*;
 

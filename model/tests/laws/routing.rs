@@ -5,8 +5,9 @@ use std::sync::Arc;
 use model::choice::Balance;
 use model::design::Design;
 use model::estimate::{Estimate, StepPart};
+use model::loads::{Replay, Report, cadences};
 use model::preset::Preset;
-use model::routing::{Effect, Generator, Replay, Report, Size, Trace, cadences};
+use model::routing::{Effect, Generator, Size, Trace};
 use model::{Plan, estimate};
 use proptest::prelude::*;
 

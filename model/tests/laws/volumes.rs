@@ -4,7 +4,8 @@
 use model::choice::{Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy};
 use model::design::Design;
 use model::estimate;
-use model::estimate::{Axis, Collective, Communication, LinkLevel};
+use model::estimate::Communication;
+use model::exchange::{Axis, Collective, LinkLevel};
 use proptest::prelude::*;
 
 use super::{legal_design, plan, with};

@@ -3,7 +3,7 @@
 //! Letters: u elements of a micro-batch's hidden state, t TP, s sequence length.
 
 use model::choice::{RecomputeGranularity, ShardingStrategy};
-use model::estimate::{Axis, Collective};
+use model::exchange::{Axis, Collective};
 
 use super::{Case, Kind, call_bytes, cases, same, step_bytes};
 

@@ -1,5 +1,6 @@
 //! The generator makes the runs that it says it makes.
 
+use model::choice::TRAINED_SKEW;
 use model::routing::measure::{coefficient_of_variation, gini, imbalance};
 use model::routing::{Generator, Size};
 use proptest::prelude::*;
@@ -57,7 +58,7 @@ fn the_default_skew_gives_the_published_violations() {
         let trace = generated(&Generator { skew, ..Generator::default() }, &size);
         trace.rows().map(|(_, row)| imbalance(&real(row)) - 1.0).sum::<f64>() / 400.0
     };
-    let found = [0.016, 0.18, Generator::SKEW, 0.24].map(violation);
+    let found = [0.016, 0.18, TRAINED_SKEW, 0.24].map(violation);
     println!("MaxVio of skews 0.016, 0.18, default and 0.24: {found:.3?}");
     for (found, published) in [(found[0], 0.04), (found[1], 0.52), (found[3], 0.72)] {
         assert!((found / published - 1.0).abs() < 0.12, "{found} is not {published}");
@@ -84,9 +85,9 @@ fn the_spread_is_that_of_a_log_normal() {
 fn the_first_layers_are_the_evenest_and_the_mean_is_the_skew() {
     let skews = Generator::default().layer_skews(58);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    assert!((mean(&skews) - Generator::SKEW).abs() < 1e-12);
-    assert!(mean(&skews[..3]) < 0.65 * Generator::SKEW, "{:?}", &skews[..3]);
-    assert!(mean(&skews[20..]) > Generator::SKEW);
+    assert!((mean(&skews) - TRAINED_SKEW).abs() < 1e-12);
+    assert!(mean(&skews[..3]) < 0.65 * TRAINED_SKEW, "{:?}", &skews[..3]);
+    assert!(mean(&skews[20..]) > TRAINED_SKEW);
 }
 
 /// Correlation of the logarithm of load from one recorded step to the next.

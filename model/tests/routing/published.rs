@@ -1,6 +1,7 @@
 //! What runs and planners are published to do, beside what this model says. Nothing is fitted to
 //! these figures: they are checks. `cargo test -p model --test routing published -- --nocapture`.
 
+use model::choice::TRAINED_SKEW;
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
 use model::routing::capacity::{drop_curve, factor_for_drop_ratio};
@@ -89,7 +90,7 @@ fn planner(trigger: Trigger, window: usize, interval: usize) -> Planner {
 #[test]
 fn the_share_of_imbalance_removed_grows_with_locality_and_falls_after_a_shift() {
     let triggers = [("threshold", Trigger::Threshold(0.08)), ("on increase", Trigger::OnIncrease)];
-    for skew in [0.1, Generator::SKEW, 0.43] {
+    for skew in [0.1, TRAINED_SKEW, 0.43] {
         for (name, trigger) in triggers {
             let removed: Vec<f64> = [0.9, 0.99, 0.999, 0.9999, Generator::LOCALITY]
                 .into_iter()

@@ -1,6 +1,5 @@
 //! `moescape knobs`: what a design is made of.
 
-use model::alias::ALIASES;
 use model::design::KnobId;
 use model::file::json;
 use model::knob::{Kind, Section};
@@ -34,10 +33,8 @@ fn describe(id: KnobId) -> String {
     let space = if knob.unit.is_empty() { "" } else { " " };
     let mut text = format!("  {}  {}{space}{}\n", id.id(), takes(knob.kind), knob.unit);
     text.push_str(&format!("      {}. Source: {}\n", knob.meaning, knob.source.title));
-    let aliases: Vec<&str> =
-        ALIASES.iter().filter(|(_, known)| *known == id).map(|(alias, _)| *alias).collect();
-    if !aliases.is_empty() {
-        text.push_str(&format!("      Also: {}\n", aliases.join(", ")));
+    if !knob.aliases.is_empty() {
+        text.push_str(&format!("      Also: {}\n", knob.aliases.join(", ")));
     }
     if let Some(reason) = knob.not_offered {
         text.push_str(&format!("      Not offered yet: {reason}\n"));

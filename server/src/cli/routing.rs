@@ -12,8 +12,9 @@ use model::Plan;
 use model::choice::Balance;
 use model::design::Design;
 use model::file::json;
+use model::loads::Report;
+use model::routing::Trace;
 use model::routing::text::{MAX_BYTES, TextError};
-use model::routing::{Report, Trace};
 use model::violation::Violation;
 
 use super::input::Source;

@@ -13,10 +13,10 @@ use axum::extract::State;
 use axum::extract::rejection::BytesRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use model::design::closest;
 use model::file::{self, Tree, json};
 use model::find::Query;
 use model::knob::KnobError;
+use model::text::closest;
 use model::violation::Violation;
 
 use super::json_response;

@@ -3,7 +3,6 @@
 //! Not a part of the API: it has what the palette shows and nothing else, so that it is light.
 
 use axum::response::Response;
-use model::alias::ALIASES;
 use model::design::KnobId;
 use model::file::Tree;
 use model::metric::MetricId;
@@ -17,13 +16,12 @@ use crate::registry::Takes;
 pub(super) async fn palette() -> Response {
     let knobs = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none()).map(|id| {
         let knob = id.knob();
-        let aliases = ALIASES.iter().filter(|(_, known)| known == id).map(|(alias, _)| *alias);
         let values = Takes::of(knob).values.map(|names| Tree::list(names.iter().copied()));
         Tree::map([
             ("id", id.id().into()),
             ("label", knob.label.into()),
             ("unit", knob.unit.into()),
-            ("aliases", Tree::list(aliases)),
+            ("aliases", Tree::list(knob.aliases.iter().copied())),
             ("values", values.into()),
         ])
     });

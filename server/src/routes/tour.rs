@@ -12,9 +12,9 @@ use app::ladder::numbers::{Step, steps};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use model::ladder::{PAPER, TO_PAPER};
 use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
-use model::preset::ladder::{PAPER, TO_PAPER};
 use model::{MemoryState, link};
 
 use super::page::off_thread;

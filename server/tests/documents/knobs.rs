@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use model::alias::ALIASES;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::knob::{Kind, Section, Value};
@@ -75,8 +74,7 @@ fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
     let mut text = format!("### {}\n\n**{}.** {}.\n\n", knob.name, knob.label, knob.meaning);
     let unit = if knob.unit.is_empty() { String::new() } else { format!(", in {}", knob.unit) };
     text.push_str(&format!("- Takes: {}{unit}\n", takes(id)));
-    let aliases: Vec<String> =
-        ALIASES.iter().filter(|(_, of)| *of == id).map(|(alias, _)| format!("`{alias}`")).collect();
+    let aliases: Vec<String> = knob.aliases.iter().map(|alias| format!("`{alias}`")).collect();
     if !aliases.is_empty() {
         text.push_str(&format!("- Short: {}\n", aliases.join(", ")));
     }

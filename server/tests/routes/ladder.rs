@@ -1,8 +1,8 @@
 //! `GET /ladder`.
 
 use axum::http::StatusCode;
+use model::ladder;
 use model::link;
-use model::preset::ladder;
 
 use crate::TestApp;
 

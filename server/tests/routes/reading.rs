@@ -3,8 +3,9 @@
 
 use axum::http::StatusCode;
 use model::design::KnobId;
+use model::ladder;
 use model::link;
-use model::preset::{Preset, ladder};
+use model::preset::Preset;
 
 use crate::TestApp;
 

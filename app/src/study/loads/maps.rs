@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use model::routing::{Report, measure};
+use model::loads::Report;
+use model::routing::measure;
 
 use super::super::Width;
 use super::super::figure::Figure;

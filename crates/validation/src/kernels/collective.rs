@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
-use model::estimate::Collective;
+use model::exchange::Collective;
 use model::fabric::{CollectiveCost, SwitchReduction};
 
 pub(crate) use descent::{descend, off};

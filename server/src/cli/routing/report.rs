@@ -6,7 +6,8 @@ use model::Plan;
 use model::choice::Planner;
 use model::estimate::StepPart;
 use model::file::Tree;
-use model::routing::{Cadence, Report, Trace, cadences, capacity};
+use model::loads::{Cadence, Report, cadences};
+use model::routing::{Trace, capacity};
 use model::{estimate, estimate::Estimate};
 
 use crate::cli::output::{Align, table};

@@ -103,7 +103,7 @@ pub(super) fn why(index: usize) -> Words {
 
 #[cfg(test)]
 mod tests {
-    use model::preset::ladder::RUNGS;
+    use model::ladder::RUNGS;
 
     use super::*;
 

@@ -1,13 +1,14 @@
 //! Effects of the presets' own loads, worked out beforehand: they are the first that a visitor, a
 //! program or a worker in the browser asks for.
 //!
-//! Numbers of [`Effect::generated`], to the bit: a test works them out again.
+//! Numbers of [`Inputs::generated_effect`], to the bit: a test works them out again.
 
-use super::{Effect, Inputs, StepLoads};
+use super::effect::{Effect, StepLoads};
+use super::inputs::Inputs;
 use crate::choice::{Balance, Planner, PlannerTrigger};
 
 /// The effect of these inputs, where a preset has them.
-pub(in crate::routing) fn effect(inputs: &Inputs) -> Option<Effect> {
+pub(super) fn effect(inputs: &Inputs) -> Option<Effect> {
     EFFECTS.iter().find(|(known, _)| known == inputs).map(|(_, effect)| *effect)
 }
 
@@ -78,7 +79,7 @@ mod tests {
             if inputs.balance != Balance::Skewed {
                 continue;
             }
-            let expected = Effect::generated(&inputs);
+            let expected = inputs.generated_effect();
             assert_eq!(effect(&inputs), Some(expected), "{}: {inputs:?}", preset.id);
             found += 1;
         }

@@ -5,15 +5,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::effect::{Effect, Inputs, Loads};
-use super::generator::Size;
-use super::measure::imbalance;
-use super::placement::{Placement, lower_bound};
-use super::planner::{MoveCost, Outcome, Planner, Predictor};
-use super::trace::Trace;
 use crate::choice::{Balance, PlannerTrigger};
 use crate::design::Design;
 use crate::plan::Plan;
+use crate::routing::inputs::{Inputs, Loads};
+use crate::routing::measure::imbalance;
+use crate::routing::{
+    Effect, MoveCost, Outcome, Placement, Planner, Predictor, Size, Trace, lower_bound,
+};
 use crate::step::estimate;
 use crate::units::{Bytes, Seconds};
 

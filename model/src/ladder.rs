@@ -4,6 +4,8 @@
 //! aren't published as a table, nor is the baseline's layout: the order here is ours, and beside
 //! each step stands what is known of it.
 
+pub mod baseline;
+
 use crate::design::{Design, KnobId};
 use crate::knob::KnobError;
 

@@ -4,13 +4,14 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::effect::{Effect, Inputs, Loads};
-use super::planner::Outcome;
-use super::report::{Cadence, Report, compared, floats, is_planned, move_cost, sample, tokens};
-use super::trace::Trace;
+use super::report::{
+    Cadence, Report, cadences, compared, floats, is_planned, move_cost, sample, tokens,
+};
 use crate::choice::Balance;
 use crate::design::Design;
 use crate::plan::Plan;
+use crate::routing::inputs::{Inputs, Loads};
+use crate::routing::{Effect, Outcome, Trace};
 use crate::violation::Violation;
 
 /// A trace, and what the last designs made of it.
@@ -81,13 +82,13 @@ impl Replay {
         })
     }
 
-    /// As [`super::cadences`], for a plan of this trace.
+    /// As [`cadences`], for a plan of this trace.
     pub fn cadences(&mut self, plan: &Plan) -> &[Cadence] {
         let design = plan.design();
         let key = compared(design).next().map(|(_, first)| first).filter(|_| is_planned(design));
         let Some(key) = key else { return &[] };
         if design.routing.balance != Balance::Trace {
-            let all = super::cadences(plan, None);
+            let all = cadences(plan, None);
             return &self.cadences.insert((key, all)).1;
         }
         if self.cadences.as_ref().is_none_or(|(of, _)| *of != key) {

@@ -6,7 +6,7 @@
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::ladder::START;
+use super::START;
 use crate::design::{Design, KnobId};
 use crate::knob::{KnobError, Value};
 

@@ -1,0 +1,112 @@
+//! The macro that turns the table of knobs into the types and functions that hold all of them.
+
+macro_rules! registry {
+    ($($(#[$doc:meta])* $Section:ident $section:ident {
+        $($name:ident: $ty:ty = $neutral:expr, $knob:expr;)*
+    })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq)]
+            #[expect(missing_docs, reason = "the registry's row says what a knob means")]
+            pub struct $Section { $(pub $name: $ty,)* }
+
+            impl Default for $Section {
+                fn default() -> Self {
+                    Self { $($name: $neutral,)* }
+                }
+            }
+        )*
+
+        /// Every knob, by its public name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(non_camel_case_types, missing_docs, reason = "the variants are the public names")]
+        pub enum KnobId { $($($name,)*)* }
+
+        impl KnobId {
+            /// Every knob, in registry order.
+            pub const ALL: &'static [Self] = &[$($(Self::$name,)*)*];
+
+            /// The registry's row.
+            #[must_use]
+            pub fn knob(self) -> &'static Knob {
+                &KNOBS[self as usize]
+            }
+        }
+
+        /// The registry's rows, indexed by [`KnobId`].
+        pub static KNOBS: &[Knob] =
+            &[$($($knob.of(Section::$Section, stringify!($name)),)*)*];
+
+        /// A training configuration as its author wrote it.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Design {
+            /// The preset that it starts from: a link or file holds only what differs from it.
+            pub preset: &'static Preset,
+            $($(#[$doc])* pub $section: $Section,)*
+        }
+
+        impl Design {
+            /// A design with every knob at its neutral value.
+            #[must_use]
+            pub fn neutral(preset: &'static Preset) -> Self {
+                Self { preset, $($section: $Section::default(),)* }
+            }
+
+            /// The value of a knob.
+            #[must_use]
+            pub fn get(&self, id: KnobId) -> Value {
+                match id {
+                    $($(KnobId::$name => Setting::value(&self.$section.$name),)*)*
+                }
+            }
+
+            /// Sets a knob.
+            ///
+            /// # Errors
+            /// A value of the wrong type or out of the knob's bounds; the design is unchanged.
+            pub fn set(&mut self, id: KnobId, value: &Value) -> Result<(), KnobError> {
+                setting::check(id.knob(), value)?;
+                self.put(id, value);
+                Ok(())
+            }
+
+            /// Sets a knob to a value that [`Self::set`] takes, without a check: one of the wrong
+            /// type changes nothing, one out of bounds makes a design that no rule expects.
+            pub fn put(&mut self, id: KnobId, value: &Value) {
+                match id {
+                    $($(KnobId::$name => if let Some(value) = Setting::of(value) {
+                        self.$section.$name = value;
+                    },)*)*
+                }
+            }
+
+            /// Tells of each knob whether it differs between two designs.
+            pub(super) fn compare(&self, other: &Self, mut tell: impl FnMut(KnobId, bool)) {
+                $($(tell(KnobId::$name, differ(&self.$section.$name, &other.$section.$name));)*)*
+            }
+
+            /// Whether a knob differs between two designs.
+            pub(super) fn differs(&self, other: &Self, id: KnobId) -> bool {
+                match id {
+                    $($(KnobId::$name => differ(&self.$section.$name, &other.$section.$name),)*)*
+                }
+            }
+
+            /// Takes over a knob of another design.
+            pub(super) fn take_one(&mut self, other: &Self, id: KnobId) {
+                match id {
+                    $($(KnobId::$name => {
+                        self.$section.$name.clone_from(&other.$section.$name);
+                    })*)*
+                }
+            }
+        }
+    };
+}
+
+pub(super) use registry;
+
+/// Whether two values of a knob differ; reals by their value, as nothing is computed of them.
+pub(super) fn differ<T: PartialEq>(one: &T, other: &T) -> bool {
+    one != other
+}

@@ -1,0 +1,45 @@
+//! Names that people sent: the closest known one, and a short form for messages.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The known item that `text` was most likely meant to be: one whose name begins so, else the one
+/// that fewest edits make of it.
+#[must_use]
+pub fn closest<T>(
+    text: &str,
+    known: impl Iterator<Item = T>,
+    name: impl Fn(&T) -> &'static str,
+) -> Option<T> {
+    known.min_by_key(|item| {
+        let begins = text.len() > 2 && name(item).starts_with(text);
+        (!begins, distance(text, name(item)))
+    })
+}
+
+/// At most 80 characters of something that a person sent, so that an error stays readable.
+#[must_use]
+pub fn shorten(text: &str) -> String {
+    if text.chars().count() <= 80 {
+        return text.to_string();
+    }
+    let mut short: String = text.chars().take(77).collect();
+    short.push('…');
+    short
+}
+
+/// Levenshtein distance of the first 64 characters.
+pub(crate) fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
