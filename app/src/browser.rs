@@ -4,6 +4,7 @@
 //! browser must draw the same.
 
 mod address;
+pub(crate) mod download;
 
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use model::metric::MetricId;
 
-use crate::compare::tray::{Tray, press_key};
 use crate::explorer::{Explorer, Shown};
-use crate::format::{self, MemoryUnit};
-use crate::memory_state;
-use crate::panels::knobs::SEARCH_ID;
+use crate::insight::memory_state;
+use crate::page::compare::tray::{Tray, press_key};
+use crate::panel::knobs::SEARCH_ID;
+use crate::present::format::{self, MemoryUnit};
 
 pub use address::{address, query};
 

@@ -12,22 +12,17 @@
 //! `chart-stroke` with one class of `charts/ink.rs`, `chart-strong` for text that stands out, and
 //! `chart-hatch` for the diagonal lines that repeat in a pattern what the color says.
 
-mod backend;
 mod balance;
 mod bubble;
-mod canvas;
 mod communication;
 mod compared;
-mod frame;
 mod heatmap;
-mod ink;
 mod ladder;
 mod lines;
 mod memory;
 mod roofline;
 mod scatter;
 mod step;
-mod text;
 mod tradeoff;
 mod treemap;
 
@@ -36,7 +31,7 @@ use model::estimate::{Estimate, StepPart};
 use model::roofline::Roofline;
 use model::units::Seconds;
 
-use crate::memory_view::{Composition, Price};
+use crate::insight::memory_view::{Composition, Price};
 
 pub use bubble::Bubbles;
 pub use compared::Compared;
@@ -45,9 +40,6 @@ pub use ladder::Rung;
 pub use lines::{Line, Lines};
 pub use roofline::{exchange_name, link_words, name as operator_name};
 pub use scatter::{Point, Scatter, family_class};
-#[cfg(feature = "ssr")]
-pub(crate) use text::sentence;
-pub use text::{bold_width, text_width};
 
 /// Widths among which the style sheet chooses: each suits containers up to the next one.
 pub const WIDTHS: [u32; 3] = [320, 480, 680];

@@ -5,7 +5,10 @@
 //! The rows of the knobs are told what changes for them.
 
 mod drag;
+pub mod history;
+pub mod queries;
 mod rows;
+pub mod stored;
 
 use std::sync::Arc;
 
@@ -20,11 +23,11 @@ use model::routing::Effect;
 use model::violation::{Nearest, Violation};
 use model::{Estimator, Plan, legal_values};
 
-use crate::history::{History, Step};
-use crate::name;
-use crate::numbers::Numbers;
-use crate::recorded::{self, Recorded};
-use crate::widgets::part::Part;
+use crate::explorer::history::{History, Step};
+use crate::insight::numbers::Numbers;
+use crate::insight::recorded::{self, Recorded};
+use crate::present::name;
+use crate::widget::part::Part;
 
 use drag::Before;
 pub use rows::Row;

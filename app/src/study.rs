@@ -9,6 +9,7 @@ mod advice;
 pub mod answer;
 mod balance;
 mod bubble;
+pub mod client;
 mod communication;
 pub(crate) mod figure;
 mod loads;

@@ -4,6 +4,7 @@
 mod compared;
 
 use app::charts;
+use app::draw::text;
 use model::design::Design;
 use model::estimate::{Communication, Estimate, StepPart};
 use model::exchange::{Axis, Collective, LinkLevel};
@@ -90,7 +91,7 @@ fn text_box(node: Node<'_, '_>) -> TextBox {
     let text = node.text().unwrap_or_default().to_owned();
     let size = number(node, "font-size");
     let is_bold = node.attribute("class").is_some_and(|class| class.contains("chart-strong"));
-    let measure = if is_bold { charts::bold_width } else { charts::text_width };
+    let measure = if is_bold { text::bold_width } else { text::text_width };
     let width = measure(&text, size);
     let (x, baseline) = (number(node, "x"), number(node, "y"));
     let left = match node.attribute("text-anchor") {

@@ -2,8 +2,10 @@
 
 #![cfg(feature = "ssr")]
 
-use app::compare::{Choice, Chosen, EXAMPLES};
-use app::{Page, RawQuery, format, shell};
+use app::document::{RawQuery, shell};
+use app::page::compare::{Choice, Chosen, EXAMPLES};
+use app::present::format;
+use app::site::Page;
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::MetricId;

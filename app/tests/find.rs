@@ -1,9 +1,9 @@
 //! What a search for layouts says, as HTML: every card with its numbers, its reasons and its ways
 //! on, and where nothing fits a way on, too.
 
-use app::find::answer::{html, refused};
-use app::find::request::Request;
-use app::html::escaped;
+use app::page::find::answer::{html, refused};
+use app::page::find::request::Request;
+use app::present::html::escaped;
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target, spare};
@@ -85,14 +85,14 @@ fn each_card_has_its_numbers_with_their_ranges_its_reasons_and_what_binds() {
         for metric in
             [MetricId::tokens_per_second_per_device, MetricId::mfu, MetricId::step_time_seconds]
         {
-            let value = app::format::metric(metric, found.metrics.get(metric)).to_string();
+            let value = app::present::format::metric(metric, found.metrics.get(metric)).to_string();
             assert!(card.contains(&value), "{value}: {card}");
             let plan = Plan::new(&found.design).expect("a legal design");
-            let half = app::range::half(&plan, metric, &found.metrics).expect("a range");
+            let half = app::present::range::half(&plan, metric, &found.metrics).expect("a range");
             assert!(card.contains(&half), "{half}: {card}");
         }
         assert!(card.contains(&found.why[0]) && card.contains(&found.binds), "{card}");
-        let free = app::format::percent(found.margin, 1).to_string();
+        let free = app::present::format::percent(found.margin, 1).to_string();
         assert!(card.contains(&free), "{free}: {card}");
     }
 }
@@ -129,7 +129,7 @@ fn differences_against_the_design_at_hand_are_listed_and_many_are_folded() {
                 &schedule.delay_wgrad_compute=false&schedule.overlap_p2p_comm=false";
     let mut answer = answer();
     answer.designs[0] = found(Some(Goal::Fastest), many);
-    let html = app::find::answer::html(&query(), &answer, true);
+    let html = app::page::find::answer::html(&query(), &answer, true);
     let folded = card(&html, Goal::Fastest);
     assert!(folded.contains("<details class=\"find-changes\"><summary>"), "{folded}");
 }

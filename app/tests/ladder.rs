@@ -2,8 +2,11 @@
 
 #![cfg(feature = "ssr")]
 
-use app::ladder::numbers::{layouts, steps};
-use app::{Page, format, ladder, shell};
+use app::document::shell;
+use app::page::ladder;
+use app::page::ladder::numbers::{layouts, steps};
+use app::present::format;
+use app::site::Page;
 use leptos::prelude::*;
 use model::ladder::TO_PAPER;
 

@@ -1,7 +1,9 @@
 //! What fills the fullest stage and what frees it: the numbers add up, the charts stay readable.
 
 use app::charts;
-use app::memory_view::{Module, Price, composition, freed_by, is_on, pareto, prices, toggled};
+use app::insight::memory_view::{
+    Module, Price, composition, freed_by, is_on, pareto, prices, toggled,
+};
 use model::choice::RecomputeModule;
 use model::design::Design;
 use model::ledger::{Fate, Tensor};
@@ -18,7 +20,7 @@ fn plan(design: &Design) -> Plan {
     Plan::new(design).expect("a legal design")
 }
 
-fn of(query: &str) -> app::memory_view::Composition {
+fn of(query: &str) -> app::insight::memory_view::Composition {
     let plan = plan(&design(query));
     composition(&plan, &estimate(&plan)).expect("a stage")
 }
@@ -134,7 +136,7 @@ fn check(svg: &str) {
         }
         if node.has_tag_name("text") {
             let words = node.text().unwrap_or_default();
-            let width = charts::text_width(words, 12);
+            let width = app::draw::text::text_width(words, 12);
             let x = match node.attribute("text-anchor") {
                 Some("middle") => number(node, "x") - width / 2,
                 Some("end") => number(node, "x") - width,

@@ -3,7 +3,9 @@
 #![cfg(feature = "ssr")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use app::{RawQuery, SiteFiles, ThemeCookie, format, parity, range, shell};
+use app::document::{RawQuery, SiteFiles, ThemeCookie, shell};
+use app::insight::parity;
+use app::present::{format, range};
 use leptos::prelude::*;
 use model::metric::MetricId;
 use model::preset::Preset;
@@ -261,19 +263,19 @@ fn the_theme_is_the_visitors_choice_and_nothing_else() {
 #[test]
 fn scripts_are_there_only_when_the_site_is_built() {
     let files = SiteFiles {
-        explorer: app::ModuleFiles {
+        explorer: app::document::ModuleFiles {
             js: "/pkg/app.1.js".to_owned(),
             wasm: "/pkg/app_bg.2.wasm".to_owned(),
         },
-        pages: app::ModuleFiles {
+        pages: app::document::ModuleFiles {
             js: "/pkg/pages.1.js".to_owned(),
             wasm: "/pkg/pages_bg.2.wasm".to_owned(),
         },
-        sweeps: app::ModuleFiles {
+        sweeps: app::document::ModuleFiles {
             js: "/pkg/sweeps.1.js".to_owned(),
             wasm: "/pkg/sweeps_bg.2.wasm".to_owned(),
         },
-        reviews: app::ModuleFiles {
+        reviews: app::document::ModuleFiles {
             js: "/pkg/reviews.1.js".to_owned(),
             wasm: "/pkg/reviews_bg.2.wasm".to_owned(),
         },

@@ -1,7 +1,7 @@
 //! Studies are text made of a design's link: well-formed, finite, and every link in them opens.
 
-use app::numbers::Numbers;
-use app::recorded;
+use app::insight::numbers::Numbers;
+use app::insight::recorded;
 use app::study::options::Options;
 use app::study::{Study, Width, answer};
 use model::preset::Preset;

@@ -3,7 +3,8 @@
 #![cfg(feature = "ssr")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use app::{RawQuery, format, shell};
+use app::document::{RawQuery, shell};
+use app::present::format;
 use leptos::prelude::*;
 use model::units::Seconds;
 use model::{Plan, link};

@@ -11,8 +11,8 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use app::find::run::Finder;
-use app::parity::estimate_numbers;
+use app::insight::parity::estimate_numbers;
+use app::page::find::run::Finder;
 use model::design::{Design, KnobId};
 use model::file::{Extent, json};
 use model::preset::Preset;

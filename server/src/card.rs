@@ -6,11 +6,11 @@ mod picture;
 
 pub(crate) use picture::{draw, prepare};
 
-use app::format;
-use app::memory_state;
-use app::name;
-use app::numbers::Numbers;
-use app::panels::cards::headlines;
+use app::insight::memory_state;
+use app::insight::numbers::Numbers;
+use app::panel::cards::headlines;
+use app::present::format;
+use app::present::name;
 use model::design::Design;
 use model::estimate::StageMemory;
 use model::metric::MetricId;
@@ -79,7 +79,7 @@ impl Card {
             Err(violations) => {
                 let first = violations.into_iter().next();
                 let first = first.map(|violation| violation.message).unwrap_or_default();
-                Body::Broken(app::recorded::lacking(design).unwrap_or(first))
+                Body::Broken(app::insight::recorded::lacking(design).unwrap_or(first))
             }
         };
         let title = name::title(design);

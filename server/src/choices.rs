@@ -4,7 +4,7 @@
 use std::future::poll_fn;
 use std::pin::pin;
 
-use app::format::MemoryUnit;
+use app::present::format::MemoryUnit;
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;

@@ -117,8 +117,8 @@ impl Words {
 fn check(text: &str, most: usize, allowed: &[char]) -> Result<(), String> {
     let count = text.chars().count();
     if count > most {
-        let most = app::format::whole(most as u64);
-        let count = app::format::whole(count as u64);
+        let most = app::present::format::whole(most as u64);
+        let count = app::present::format::whole(count as u64);
         return Err(format!("it has {count} characters, and at most {most}"));
     }
     let is_odd = |char: char| {
@@ -172,7 +172,7 @@ pub(crate) fn keep(
         created_at_secs: calendar::now_secs(),
     };
     if ledger::count(store)? >= MAX_DESIGNS {
-        let most = app::format::whole(MAX_DESIGNS);
+        let most = app::present::format::whole(MAX_DESIGNS);
         return Err(Refusal::Full(format!("the server keeps {most} designs, and at most {most}")));
     }
     let tag = tag(&stored.id, owner);

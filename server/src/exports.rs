@@ -5,10 +5,10 @@
 
 mod table;
 
-use app::name;
-use app::numbers::Numbers;
-use app::panels::timeline;
-use app::provenance::Provenance;
+use app::insight::numbers::Numbers;
+use app::panel::timeline;
+use app::present::name;
+use app::present::provenance::Provenance;
 use interchange::Format as Launcher;
 use model::design::Design;
 use model::file::{self, Extent, json};

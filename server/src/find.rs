@@ -42,7 +42,7 @@ impl Found {
 
     /// The answer as data.
     pub(crate) fn tree(&self, query: &Query) -> Tree {
-        let mut tree = app::found::tree(query, &self.answer);
+        let mut tree = app::insight::found::tree(query, &self.answer);
         if let Tree::Map(entries) = &mut tree {
             entries.push(("seconds".to_owned(), Tree::Real(self.seconds)));
         }

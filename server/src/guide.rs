@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub use markdown::{Heading, Rendered};
 
 /// Where the guide is.
-pub const PATH: &str = app::panels::header::GUIDE;
+pub const PATH: &str = app::panel::header::GUIDE;
 
 /// A file of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The languages of the pages. They are written in English; where Chinese is wanted, a layer around
-//! all routes says a page's words with the dictionary of `app/src/language`, and
-//! `app/src/habits/translate.js` does the same with what changes in the browser.
+//! all routes says a page's words with the dictionary of `app/src/present/language`, and
+//! `app/src/script/translate.js` does the same with what changes in the browser.
 //!
 //! No other code knows of languages. What the dictionary doesn't have stays English; what is below
 //! `translate="no"`, such as names and comments, stays as it was written.
@@ -57,7 +57,8 @@ impl Language {
 /// The Chinese dictionary, read once.
 fn chinese() -> &'static Dictionary {
     static CHINESE: OnceLock<Dictionary> = OnceLock::new();
-    let read = || Dictionary::new(&app::language::CHINESE, app::language::CHINESE_PARTS);
+    let read =
+        || Dictionary::new(&app::present::language::CHINESE, app::present::language::CHINESE_PARTS);
     CHINESE.get_or_init(read)
 }
 

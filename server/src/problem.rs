@@ -69,7 +69,7 @@ impl Problem {
 
     /// The same, at this place of the body.
     pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
-        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the design can't be read: {detail}");
         let errors = errors.into_iter().map(|error| Entry::of(start, error)).collect();
         Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
@@ -77,7 +77,7 @@ impl Problem {
 
     /// Designs of a batch that can't be read, each with its place.
     pub(crate) fn unreadable_batch(designs: Vec<(usize, Vec<KnobError>)>) -> Self {
-        let detail = app::format::counted(designs.len() as u64, "design", "designs");
+        let detail = app::present::format::counted(designs.len() as u64, "design", "designs");
         let detail = format!("{detail} of the batch can't be read, so that none is predicted");
         let errors = designs.into_iter().flat_map(|(place, errors)| {
             let start = format!("/designs/{place}");
@@ -89,7 +89,7 @@ impl Problem {
     /// A query for a search that can't be read: what is wrong with it, and with its design.
     pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
         let count = (errors.len() + of_design.len()) as u64;
-        let detail = app::format::counted(count, "error", "errors");
+        let detail = app::present::format::counted(count, "error", "errors");
         let detail = format!("the query can't be read: {detail}");
         let errors = errors.into_iter().map(|error| Entry::of("", error));
         let of_design = of_design.into_iter().map(|error| Entry::of("/design", error));
@@ -99,7 +99,7 @@ impl Problem {
 
     /// A query whose design breaks rules that no layout mends.
     pub(crate) fn broken_rules(violations: Vec<Violation>) -> Self {
-        let detail = app::format::counted(violations.len() as u64, "rule is", "rules are");
+        let detail = app::present::format::counted(violations.len() as u64, "rule is", "rules are");
         let detail = format!("{detail} broken that no layout mends");
         let entry = |broken: Violation| {
             let knob = broken.knobs.first().map(|knob| knob.id()).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Problem {
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
     /// that isn't a tree.
     pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
-        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the trace can't be read: {detail}");
         let entry = |error: TextError| Entry {
             pointer: match (error.line, error.column) {
@@ -151,7 +151,7 @@ impl Problem {
 
     /// A text of others that makes no design. Its pointers name lines, counted from 1.
     pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
-        let detail = app::format::counted(errors.len() as u64, "error", "errors");
+        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
         let detail = format!("the text makes no design: {detail}");
         let entry = |fault: Fault| Entry {
             pointer: if fault.line == 0 { String::new() } else { format!("/line/{}", fault.line) },

@@ -3,7 +3,7 @@
 //! The keys are public names and units stand in them. An illegal design gives the same object with
 //! every metric null and its violations listed.
 
-use app::predicted;
+use app::present::predicted;
 use model::anchor;
 use model::choice::Choice;
 use model::convention::Convention;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
-use app::{ModuleFiles, SiteFiles};
+use app::document::{ModuleFiles, SiteFiles};
 use axum::body::Bytes;
 use model::file::json;
 

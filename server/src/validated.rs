@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use app::provenance::{self, Provenance};
-use app::trust::Served;
-use app::trust::still::Still;
+use app::page::trust::Served;
+use app::page::trust::still::Still;
+use app::present::provenance::{self, Provenance};
 use model::file::Tree;
 use validation::report::{Row, Validation};
 
@@ -50,7 +50,7 @@ impl Validated {
 
 /// Where a report that is made now comes from: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
-    Provenance { design: app::trust::PATH.to_owned(), date: calendar::today() }
+    Provenance { design: app::page::trust::PATH.to_owned(), date: calendar::today() }
 }
 
 /// A report as JSON, with the names of its fields.

@@ -169,17 +169,17 @@ impl Site {
 /// Builds the site; when nothing changed since the last time, only cargo is asked.
 pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site> {
     let modules = wasm::compile(workspace, quality)?;
-    let script = |name: &str| fs::read_to_string(workspace.root.join("app/src").join(name));
-    let (worker, finder) = (script("study/worker.js")?, script("find/worker.js")?);
+    let script = |name: &str| fs::read_to_string(workspace.root.join("app/src/script").join(name));
+    let (worker, finder) = (script("study_worker.js")?, script("find_worker.js")?);
     let (share, import) = (script("share.js")?, script("import.js")?);
     let (save, find) = (script("save.js")?, script("find.js")?);
     let mut habits = vec![("chinese", language::chinese(workspace)?)];
     for name in HABITS {
-        let path = workspace.root.join(format!("app/src/habits/{name}.js"));
+        let path = workspace.root.join(format!("app/src/script/{name}.js"));
         let text = fs::read_to_string(&path);
         habits.push((name, text.with_context(|| format!("no {}", path.display()))?));
     }
-    let service_worker = script("habits/service_worker.js")?;
+    let service_worker = script("service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
     let mut public = files::read_tree(&workspace.root.join("public"))?;
     public.push(files::File {

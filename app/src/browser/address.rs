@@ -16,10 +16,10 @@ use web_sys::ScrollRestoration;
 use web_sys::js_sys::Math;
 
 use super::Later;
-use crate::download::elements;
+use crate::browser::download::elements;
 use crate::explorer::Explorer;
-use crate::name;
-use crate::stored;
+use crate::explorer::stored;
+use crate::present::name;
 use crate::study::Study;
 
 /// The document's mark of a page that came without the server.

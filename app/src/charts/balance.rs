@@ -3,13 +3,13 @@
 use model::StageLoad;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{
+use super::memory::bar_width;
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg,
 };
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::memory::bar_width;
-use super::text::{TEXT_SIZE, bold_width, figure, finite, fixed, sentence};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite, fixed, sentence};
 
 /// The parts of a bar from its foot up.
 const PARTS: [Ink; StageLoad::LABELS.len()] = [
@@ -84,7 +84,7 @@ pub(super) fn table(loads: &[StageLoad]) -> Vec<Vec<String>> {
         let mut row = vec![stage.to_string()];
         row.extend(load.map(|part| fixed(part, 1)));
         row.push(fixed(sum(load), 1));
-        row.push(crate::format::relative(sum(load), mean));
+        row.push(crate::present::format::relative(sum(load), mean));
         row
     });
     std::iter::once(header).chain(rows).collect()

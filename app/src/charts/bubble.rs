@@ -8,11 +8,13 @@ use plotters::element::PathElement;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, line, put, strong, svg};
-use super::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, finite};
-use crate::format::{self, whole};
+use crate::draw::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, line, put, strong, svg,
+};
+use crate::draw::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, finite};
+use crate::present::format::{self, whole};
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 180;

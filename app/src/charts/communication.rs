@@ -5,10 +5,12 @@ use model::estimate::{Communication, Estimate};
 use model::exchange::{Axis as ParallelAxis, Collective, LinkLevel};
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text};
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, figure, finite, percent, text_width};
+use crate::draw::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text,
+};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, figure, finite, percent, text_width};
 
 /// Height of a bar, in pixels.
 const BAR: i32 = 14;

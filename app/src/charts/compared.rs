@@ -6,10 +6,10 @@ mod step;
 
 use model::estimate::Estimate;
 
-use super::canvas::Fill;
-use super::frame::{Key, Swatch};
-use super::ink::Ink;
-use super::text::text_width;
+use crate::draw::canvas::Fill;
+use crate::draw::frame::{Key, Swatch};
+use crate::draw::ink::Ink;
+use crate::draw::text::text_width;
 
 pub(super) use axes::{draw as draw_axes, table as axes_table};
 pub(super) use memory::{draw as draw_memory, table as memory_table};
@@ -54,7 +54,7 @@ impl Compared<'_> {
 fn keys(designs: &[Compared<'_>], width: i32, fill: impl Fn(Fill) -> Fill) -> Vec<Key> {
     let key = |design: &Compared<'_>| {
         let (letter, ink, own) = design.look();
-        let fits = |text: &String| text_width(text, super::text::TEXT_SIZE) + 32 <= width;
+        let fits = |text: &String| text_width(text, crate::draw::text::TEXT_SIZE) + 32 <= width;
         let text = Some(design.title()).filter(fits).unwrap_or_else(|| letter.to_owned());
         Key { ink, swatch: Swatch::Bar(fill(own), ""), text }
     };

@@ -9,10 +9,10 @@ use plotters::element::{Drawable, PointCollection};
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{BackendCoord, DrawingErrorKind};
 
-use super::backend::SvgBackend;
-use super::canvas::{LINE, drawn_width, empty, put, svg, text};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::draw::backend::SvgBackend;
+use crate::draw::canvas::{LINE, drawn_width, empty, put, svg, text};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
 
 /// The upper ends of the steps of color; the last step has none.
 const STEPS: [f64; 7] = [0.5, 0.8, 0.95, 1.05, 1.25, 1.6, 2.5];
@@ -140,7 +140,7 @@ fn legend_rows(width: i32) -> i32 {
     legend_places(width).last().map_or(1, |(row, _)| row + 1)
 }
 
-fn draw_legend(canvas: &super::canvas::Canvas<'_>, width: i32) {
+fn draw_legend(canvas: &crate::draw::canvas::Canvas<'_>, width: i32) {
     for (step, (row, x)) in legend_places(width).into_iter().enumerate() {
         let top = row * LINE + (LINE - SWATCH) / 2;
         let path = format!("M{x} {top}h{SWATCH}v{SWATCH}h-{SWATCH}z");

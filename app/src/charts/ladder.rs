@@ -2,13 +2,13 @@
 
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
 };
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
-use crate::format;
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
+use crate::present::format;
 
 /// Height of a bar and distance to the next one of the same change, in pixels.
 const BAR: i32 = 12;

@@ -3,10 +3,10 @@
 use plotters::element::PathElement;
 use plotters::style::Color as _;
 
-use super::canvas::{Fill, LINE, Mark, Titled, drawn_width, empty, line, put, svg};
-use super::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{finite, fixed};
+use crate::draw::canvas::{Fill, LINE, Mark, Titled, drawn_width, empty, line, put, svg};
+use crate::draw::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{finite, fixed};
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 180;

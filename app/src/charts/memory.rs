@@ -5,13 +5,13 @@ use std::ops::Range;
 use model::estimate::{Estimate, StageEstimate, StageMemory};
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
 };
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
-use crate::format;
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
+use crate::present::format;
 
 /// The parts of a bar from its foot up: ink and the letter that stands on it.
 const PARTS: [(Ink, &str); StageMemory::LABELS.len()] = [

@@ -7,11 +7,11 @@ use plotters::element::PathElement;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, put, svg, text};
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, text_width};
-use crate::format;
+use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, put, svg, text};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, text_width};
+use crate::present::format;
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 340;

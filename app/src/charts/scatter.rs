@@ -4,18 +4,16 @@ use plotters::element::Polygon;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, drawn_width, line, put, strong, svg};
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, finite};
-use crate::format::{signed, whole};
-use crate::trust::family::Family;
+use crate::draw::canvas::{Canvas, Fill, LINE, drawn_width, line, put, strong, svg};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::shape::{RADIUS, Shape};
+use crate::draw::text::{TEXT_SIZE, bold_width, finite};
+use crate::present::family::Family;
+use crate::present::format::{signed, whole};
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 320;
-
-/// Half the size of a mark, in pixels.
-const RADIUS: i32 = 4;
 
 /// Width of the band of points with the same number of devices, in octaves: beside each other they
 /// can be told apart.
@@ -44,77 +42,22 @@ pub struct Point {
     pub place: usize,
 }
 
-/// The outline of a mark around a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Circle,
-    Square,
-    Triangle,
-    Diamond,
-    Hanging,
-    Cross,
-}
-
-impl Shape {
-    const fn of(family: Family) -> (Ink, Self) {
-        match family {
-            Family::Ascend => (Ink::Ascend, Self::Circle),
-            Family::Ampere => (Ink::Ampere, Self::Square),
-            Family::Hopper => (Ink::Hopper, Self::Triangle),
-            Family::Blackwell => (Ink::Blackwell, Self::Diamond),
-            Family::GraceBlackwell => (Ink::GraceBlackwell, Self::Hanging),
-            Family::Other => (Ink::OtherFamily, Self::Cross),
-        }
+/// The marks of a family.
+const fn mark(family: Family) -> (Ink, Shape) {
+    match family {
+        Family::Ascend => (Ink::Ascend, Shape::Circle),
+        Family::Ampere => (Ink::Ampere, Shape::Square),
+        Family::Hopper => (Ink::Hopper, Shape::Triangle),
+        Family::Blackwell => (Ink::Blackwell, Shape::Diamond),
+        Family::GraceBlackwell => (Ink::GraceBlackwell, Shape::Hanging),
+        Family::Other => (Ink::OtherFamily, Shape::Cross),
     }
-
-    /// Its corners, as multiples of the radius in tenths.
-    const fn corners(self) -> &'static [(i32, i32)] {
-        match self {
-            Self::Circle => {
-                &[(-4, -10), (4, -10), (10, -4), (10, 4), (4, 10), (-4, 10), (-10, 4), (-10, -4)]
-            }
-            Self::Square => &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
-            Self::Triangle => &[(0, -12), (11, 9), (-11, 9)],
-            Self::Diamond => &[(0, -13), (13, 0), (0, 13), (-13, 0)],
-            Self::Hanging => &[(0, 12), (11, -9), (-11, -9)],
-            Self::Cross => {
-                const ARM: i32 = 3;
-                &[
-                    (-10, -ARM),
-                    (-ARM, -ARM),
-                    (-ARM, -10),
-                    (ARM, -10),
-                    (ARM, -ARM),
-                    (10, -ARM),
-                    (10, ARM),
-                    (ARM, ARM),
-                    (ARM, 10),
-                    (-ARM, 10),
-                    (-ARM, ARM),
-                    (-10, ARM),
-                ]
-            }
-        }
-    }
-
-    /// Draws it, filled.
-    pub(super) fn draw(self, canvas: &Canvas<'_>, (x, y): (i32, i32), ink: Ink) {
-        let corners = self.corners().iter();
-        let outline: Vec<_> =
-            corners.map(|(dx, dy)| (x + tenths(dx * RADIUS), y + tenths(dy * RADIUS))).collect();
-        put(canvas, &Polygon::new(outline, ink.filled()));
-    }
-}
-
-/// A tenth, rounded away from zero.
-const fn tenths(number: i32) -> i32 {
-    (number + 5 * number.signum()) / 10
 }
 
 /// The class of a family's marks, for charts that are drawn without plotters.
 #[must_use]
 pub const fn family_class(family: Family) -> &'static str {
-    Shape::of(family).0.name()
+    mark(family).0.name()
 }
 
 /// A scatter of some width: what it draws and what a pointer is on.
@@ -161,7 +104,7 @@ impl<'a> Scatter<'a> {
             self.draw_band(canvas, &frame);
             frame.draw(canvas, self.width);
             for point in self.points {
-                let (ink, shape) = Shape::of(point.family);
+                let (ink, shape) = mark(point.family);
                 shape.draw(canvas, self.place(point), ink);
             }
             if let Some(point) = current.and_then(|index| self.points.get(index)) {
@@ -280,7 +223,7 @@ impl<'a> Scatter<'a> {
     fn draw_current(&self, canvas: &Canvas<'_>, frame: &Frame, (x, y): (i32, i32), point: &Point) {
         line(canvas, (x, frame.top), (x, frame.bottom), Ink::Current);
         line(canvas, (frame.left, y), (frame.right, y), Ink::Current);
-        let (_, shape) = Shape::of(point.family);
+        let (_, shape) = mark(point.family);
         shape.draw(canvas, (x, y), Ink::Current);
         let words = format!("{} %", signed((point.ratio - 1.0) * 100.0, 1));
         let half = bold_width(&words, TEXT_SIZE) / 2 + 1;
@@ -292,7 +235,7 @@ impl<'a> Scatter<'a> {
 fn legend(width: i32) -> Legend {
     let families = Family::ALL.into_iter().filter(|family| *family != Family::Other);
     let keys = families.map(|family| {
-        let (ink, shape) = Shape::of(family);
+        let (ink, shape) = mark(family);
         Key { ink, swatch: Swatch::Point(shape), text: family.label().to_owned() }
     });
     let band = Key {

@@ -4,13 +4,13 @@ use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
 };
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, bold_width, figure, finite};
-use crate::format;
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite};
+use crate::present::format;
 
 /// Distance from one row to the next and height of a bar, in pixels.
 const ROW: i32 = 24;

@@ -4,12 +4,14 @@ use plotters::element::PathElement;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text};
-use super::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, finite, fixed, text_width};
-use crate::format;
-use crate::memory_view::{Module, Price, pareto};
+use crate::draw::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text,
+};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::insight::memory_view::{Module, Price, pareto};
+use crate::present::format;
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 200;

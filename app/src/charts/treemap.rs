@@ -4,12 +4,12 @@ use model::ledger::Tensor;
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, Titled, drawn_width, empty, put, svg, text};
-use super::frame::{Key, Legend, Swatch};
-use super::ink::Ink;
-use super::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
-use crate::format::{self, MemoryUnit};
-use crate::memory_view::{Composition, fate, freed_by};
+use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Titled, drawn_width, empty, put, svg, text};
+use crate::draw::frame::{Key, Legend, Swatch};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
+use crate::insight::memory_view::{Composition, fate, freed_by};
+use crate::present::format::{self, MemoryUnit};
 
 /// The parts that stay together: their inks and names.
 const PARTS: [(Ink, &str); 6] = [

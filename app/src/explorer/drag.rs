@@ -7,8 +7,8 @@ use model::design::{Design, KnobId};
 use model::knob::Value;
 
 use super::Explorer;
-use crate::history::History;
-use crate::numbers::Numbers;
+use crate::explorer::history::History;
+use crate::insight::numbers::Numbers;
 
 /// What was there before a drag.
 #[derive(Clone, Debug)]

@@ -10,11 +10,11 @@ use model::verdict::{Change, Place, Verdict};
 use model::{make_it_fit, verdict};
 
 use super::Width;
-use crate::find;
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, element, escaped};
-use crate::memory_view::{freed_in_words, moment};
-use crate::numbers::Numbers;
+use crate::insight::memory_view::{freed_in_words, moment};
+use crate::insight::numbers::Numbers;
+use crate::page::find;
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, element, escaped};
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.
 const MAX_CHANGES: usize = 3;

@@ -14,8 +14,8 @@ use super::{
     Study, Width, advice, balance, bubble, communication, loads, map, memory, nearest, roofline,
     schedules, sensitivity, solve, step, transfer,
 };
-use crate::numbers::Numbers;
-use crate::recorded;
+use crate::insight::numbers::Numbers;
+use crate::insight::recorded;
 
 /// What studies are made of: a design's numbers, and what several of them need beside.
 struct Subject {

@@ -6,9 +6,10 @@ use model::{layout_loads, layout_overflow};
 
 use super::Width;
 use super::figure::Figure;
-use crate::balance::{Balance, Other, balance};
-use crate::numbers::Numbers;
-use crate::{charts, format, html};
+use crate::charts;
+use crate::insight::balance::{Balance, Other, balance};
+use crate::insight::numbers::Numbers;
+use crate::present::{format, html};
 
 /// The stages' compute, part by part, and the layout that would balance it.
 pub(super) fn html(numbers: &Numbers, width: Width) -> String {

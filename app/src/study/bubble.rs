@@ -3,8 +3,8 @@
 use super::Width;
 use super::figure::Figure;
 use crate::charts::Bubbles;
-use crate::format;
-use crate::numbers::Numbers;
+use crate::insight::numbers::Numbers;
+use crate::present::format;
 
 /// By the published formula and with real stage times.
 pub(super) fn html(numbers: &Numbers, width: Width) -> String {

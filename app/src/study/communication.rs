@@ -7,8 +7,9 @@ use model::exchange::Axis;
 
 use super::Width;
 use super::figure::Figure;
-use crate::numbers::Numbers;
-use crate::{charts, format, html};
+use crate::charts;
+use crate::insight::numbers::Numbers;
+use crate::present::{format, html};
 
 /// Per axis, collective and link; below it what each phase of the pipeline hides.
 pub(super) fn html(numbers: &Numbers, width: Width) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::html;
+use crate::present::html;
 
 /// A figure.
 pub(crate) struct Figure<'a> {

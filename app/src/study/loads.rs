@@ -15,8 +15,8 @@ use model::routing::capacity;
 use super::Width;
 use super::figure::Figure;
 use crate::charts::{self, Line, Lines};
-use crate::numbers::Numbers;
-use crate::{format, html};
+use crate::insight::numbers::Numbers;
+use crate::present::{format, html};
 
 /// The heading.
 pub(super) const TITLE: &str = "Expert load";

@@ -10,12 +10,12 @@ use model::violation::Violation;
 use model::{MemoryState, Plan, estimate, legal_values};
 
 use super::options::{self, Options, select};
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, escaped};
-use crate::memory_state;
-use crate::numbers::Numbers;
-use crate::objective::Objective;
-use crate::sensitivity::{rounded, usual};
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::insight::objective::Objective;
+use crate::insight::sensitivity::{rounded, usual};
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, escaped};
 
 /// The heading.
 pub(super) const TITLE: &str = "A metric over two knobs";

@@ -7,11 +7,12 @@ use model::design::Design;
 
 use super::Width;
 use super::figure::Figure;
-use crate::bottleneck::fullest_stage;
-use crate::html::{design_link, escaped};
-use crate::memory_view::{self, Module, Price, prices, toggled};
-use crate::numbers::Numbers;
-use crate::{charts, format};
+use crate::charts;
+use crate::insight::bottleneck::fullest_stage;
+use crate::insight::memory_view::{self, Module, Price, prices, toggled};
+use crate::insight::numbers::Numbers;
+use crate::present::format;
+use crate::present::html::{design_link, escaped};
 
 /// The heading of [`tradeoff`].
 pub(super) const TRADEOFF: &str = "Memory freed against MFU lost";

@@ -1,9 +1,9 @@
 //! The measured run that is most like the design: what its ranges stand on in particular.
 
 use super::Width;
-use crate::html::element;
-use crate::numbers::Numbers;
-use crate::range::nearest;
+use crate::insight::numbers::Numbers;
+use crate::present::html::element;
+use crate::present::range::nearest;
 
 /// The run with the error there; it stays while knobs move, and says when it is far off.
 pub(super) fn html(numbers: &Numbers, _: Width) -> String {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::html::escaped;
-use crate::objective::{OBJECTIVES, Objective};
+use crate::insight::objective::{OBJECTIVES, Objective};
+use crate::present::html::escaped;
 
 /// The choices, such as `metric=mfu&x=parallel.expert_model_parallel_size`; what isn't chosen is
 /// as usual.

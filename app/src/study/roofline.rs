@@ -8,9 +8,9 @@ use super::Width;
 use super::figure::Figure;
 use super::options::{Options, select};
 use crate::charts::{self, exchange_name, link_words, operator_name};
-use crate::format;
-use crate::html::{element, escaped};
-use crate::numbers::Numbers;
+use crate::insight::numbers::Numbers;
+use crate::present::format;
+use crate::present::html::{element, escaped};
 
 /// The heading.
 pub(super) const TITLE: &str = "Operators under their roofs";

@@ -6,11 +6,11 @@ use model::choice::Choice;
 use model::estimate::Metrics;
 
 use super::Width;
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, escaped};
-use crate::memory_state;
-use crate::numbers::Numbers;
-use crate::schedules::{Comparison, Outcome, Refusal, Row, compare};
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::insight::schedules::{Comparison, Outcome, Refusal, Row, compare};
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, escaped};
 
 /// A column of numbers.
 struct Column {

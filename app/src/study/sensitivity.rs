@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use super::options::{self, Options, select};
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, escaped};
-use crate::memory_state;
-use crate::numbers::Numbers;
-use crate::objective::Objective;
-use crate::sensitivity::{Group, Lever, Step, levers};
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::insight::objective::Objective;
+use crate::insight::sensitivity::{Group, Lever, Step, levers};
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, escaped};
 
 /// The heading.
 pub(super) const TITLE: &str = "One step of each knob";

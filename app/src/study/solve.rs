@@ -8,10 +8,10 @@ use model::metric::MetricId;
 use model::solve::{Solution, Target, Tried, Wish};
 
 use super::options::{Options, select};
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, escaped};
-use crate::memory_state;
-use crate::numbers::Numbers;
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, escaped};
 
 /// The heading.
 pub(super) const TITLE: &str = "Solve for one knob";

@@ -2,8 +2,9 @@
 
 use super::Width;
 use super::figure::Figure;
-use crate::numbers::Numbers;
-use crate::{charts, format};
+use crate::charts;
+use crate::insight::numbers::Numbers;
+use crate::present::format;
 
 /// From the ideal time to the whole step.
 pub(super) fn html(numbers: &Numbers, width: Width) -> String {

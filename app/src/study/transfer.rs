@@ -9,13 +9,13 @@ use model::violation::Nearest;
 use model::{MemoryState, Plan};
 
 use super::options::{Options, select};
-use crate::bottleneck::bottleneck;
-use crate::format::{self, short_label, spelled};
-use crate::html::{design_link, element, escaped};
-use crate::memory_state;
-use crate::numbers::Numbers;
-use crate::range::expected;
-use crate::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
+use crate::insight::bottleneck::bottleneck;
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::insight::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
+use crate::present::format::{self, short_label, spelled};
+use crate::present::html::{design_link, element, escaped};
+use crate::present::range::expected;
 
 /// The heading.
 pub(super) const TITLE: &str = "This design on other accelerators";
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn every_accelerator_has_a_row_and_every_cell_its_label() {
         let html = html(&numbers(""), Options("keep=peak"));
-        for accelerator in crate::transfer::PLATFORMS {
+        for accelerator in crate::insight::transfer::PLATFORMS {
             assert!(html.contains(&escaped(title(accelerator))), "{}", title(accelerator));
         }
         let table = html.split("</table>").next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Moments with round numbers for the axis of time.
 
 use super::window::Window;
-use crate::format::decimals;
+use crate::present::format::decimals;
 
 /// Least distance from one label to the next, in pixels.
 const ROOM: f64 = 92.0;

@@ -8,7 +8,7 @@ use web_sys::{CanvasPattern, CanvasRenderingContext2d, HtmlCanvasElement};
 use super::look::{Hatch, Look};
 use super::palette::{Color, Ink, Palette};
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
-use crate::download::on_paper;
+use crate::browser::download::on_paper;
 
 /// Colours and patterns of a theme at a resolution.
 pub(super) struct Brushes {

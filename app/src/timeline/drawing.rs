@@ -9,7 +9,7 @@ use super::svg::Svg;
 use super::tasks::Stages;
 use super::window::Window;
 use super::words;
-use crate::html::escape_into;
+use crate::present::html::escape_into;
 
 /// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
 /// summary, in the colours of the page's theme.

@@ -8,8 +8,8 @@ use super::palette::Palette;
 use super::svg::Svg;
 use super::window::Window;
 use super::{Scene, tasks};
-use crate::download::{download, here};
-use crate::provenance::Provenance;
+use crate::browser::download::{download, here};
+use crate::present::provenance::Provenance;
 
 /// A trace of more tasks than this has no parts beside them: they would be most of the file.
 const MAX_DETAILED: usize = 100_000;

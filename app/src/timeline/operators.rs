@@ -5,7 +5,7 @@ use model::pair::{PairOperator, PairTimeline, Pass, Resource};
 use super::lanes::{Lanes, Spot};
 use super::look::{Kind, Look, Looks};
 use super::tasks::seconds;
-use crate::format;
+use crate::present::format;
 
 /// A pass in a few words.
 pub(super) const fn pass_words(pass: Pass) -> &'static str {

@@ -7,7 +7,7 @@ use super::palette::Ink;
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
 use super::track::{self, Track};
 use super::window::Window;
-use crate::charts::{bold_width, text_width};
+use crate::draw::text::{bold_width, text_width};
 
 /// Height of the axis with its labels, in pixels.
 const AXIS: f64 = 20.0;

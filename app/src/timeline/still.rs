@@ -3,7 +3,7 @@
 
 use super::words;
 use super::{Scene, tasks};
-use crate::html::{self, element};
+use crate::present::html::{self, element};
 
 /// Keys of a picture and what they do.
 const KEYS: [(&str, &str); 6] = [

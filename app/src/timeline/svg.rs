@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::look::{Hatch, Look};
 use super::palette::{Ink, Inks};
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
-use crate::html::escape_into;
+use crate::present::html::escape_into;
 
 /// An SVG file while it is drawn.
 pub(super) struct Svg<'p> {
@@ -189,7 +189,7 @@ mod tests {
     use super::super::palette::Ink;
     use super::super::palette::tests::palette;
     use super::super::track::{Held, Track};
-    use crate::provenance::Provenance;
+    use crate::present::provenance::Provenance;
 
     fn from() -> Provenance {
         Provenance { design: "/?v=1&pp=2".into(), date: "2026-01-31".into() }

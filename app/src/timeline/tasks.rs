@@ -7,7 +7,7 @@ use model::units::Seconds;
 use super::Scene;
 use super::lanes::{Lanes, Spot};
 use super::look::Looks;
-use crate::{format, html};
+use crate::present::{format, html};
 
 /// A scene's stages as lanes.
 pub(super) struct Stages(pub(super) Scene);

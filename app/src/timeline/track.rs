@@ -5,8 +5,8 @@ use model::units::Bytes;
 use super::palette::Ink;
 use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
 use super::window::Window;
-use crate::charts::text_width;
-use crate::format;
+use crate::draw::text::text_width;
+use crate::present::format;
 
 /// In what a track counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ use super::picture::Picture;
 use super::tasks::{self, Stages};
 use super::watch::Watch;
 use super::{Held, Scene, Track, files, words};
-use crate::html;
+use crate::present::html;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
 const QUICK: f64 = 5.0;

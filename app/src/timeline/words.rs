@@ -7,8 +7,8 @@ use super::Scene;
 use super::lanes::Spot;
 use super::look::Kind;
 use super::tasks::{moment, name, seconds, task_at, waited};
-use crate::format;
-use crate::html::{element, table};
+use crate::present::format;
+use crate::present::html::{element, table};
 
 /// What stands where the details will be.
 const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \

@@ -82,8 +82,8 @@ impl Counts {
 
     /// As a sentence has them.
     pub(crate) fn words(&self) -> String {
-        use app::format::counted;
-        app::format::list(&[
+        use app::present::format::counted;
+        app::present::format::list(&[
             format!(
                 "{} with {}",
                 counted(self.sessions, "review session", "review sessions"),

@@ -5,8 +5,8 @@ mod summary;
 
 use std::ops::ControlFlow;
 
-use app::found::Terms;
-use app::transfer::{Keep, moved};
+use app::insight::found::Terms;
+use app::insight::transfer::{Keep, moved};
 use interchange::{Assumed, Import};
 use model::design::{Design, KnobId, KnobSet};
 use model::file::json;
@@ -161,7 +161,7 @@ fn shown(progress: Progress) -> String {
         Phase::Sizing => "trying sizes",
         Phase::Done => "done",
     };
-    let designs = app::format::counted(progress.evaluated, "estimate", "estimates");
+    let designs = app::present::format::counted(progress.evaluated, "estimate", "estimates");
     format!("{:5.1} %  {at}, {designs}", progress.share * 100.0)
 }
 

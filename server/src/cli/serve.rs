@@ -157,7 +157,7 @@ fn tighten(data: &Path) {
                 tracing::warn!(
                     "other users of this machine could use {} in {}, such as {}; now only the \
                      owner can",
-                    app::format::counted(wide.len() as u64, "file", "files"),
+                    app::present::format::counted(wide.len() as u64, "file", "files"),
                     data.display(),
                     first.display()
                 );

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use app::format;
+use app::present::format;
 use model::file::json;
 use sweep::{Closing, Course, Progress, Space};
 

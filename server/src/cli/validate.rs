@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use app::format;
-use app::trust::words;
+use app::page::trust::words;
+use app::present::format;
 use validation::report::{Group, LeftOutScore, Row, Summary, Target, Validation};
 use validation::runs::{self, LineError, Run};
 

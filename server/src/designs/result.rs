@@ -1,6 +1,6 @@
 //! What the model said of a design when it was stored, and what it says now.
 
-use app::format;
+use app::present::format;
 use model::design::Design;
 use model::file::{Tree, json};
 use model::metric::{MetricId, MetricValue};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use app::numbers::Numbers;
-use app::provenance::{self, Provenance};
+use app::insight::numbers::Numbers;
+use app::present::provenance::{self, Provenance};
 use model::estimate::{Communication, StageEstimate, StageMemory};
 use model::metric::{MetricId, MetricValue};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};

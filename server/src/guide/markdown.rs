@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::html::escaped;
+use app::present::html::escaped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::{CHAPTERS, Chapter};

@@ -4,7 +4,7 @@
 //! what is said, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
 //! stands for several texts where it has [`Parts`]. A text is looked up as it is, then by the shape
 //! that it has without its numbers, then by patterns, the most specific first, then sentence by
-//! sentence. `app/src/habits/dictionary.js` does the same in the same order.
+//! sentence. `app/src/script/dictionary.js` does the same in the same order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
@@ -298,13 +298,13 @@ mod tests {
     }
 
     fn words() -> Vec<(String, String)> {
-        let texts = app::language::CHINESE.iter();
+        let texts = app::present::language::CHINESE.iter();
         let read = |text: &&str| serde_json::from_str::<BTreeMap<_, _>>(text).expect("JSON");
         texts.flat_map(read).collect()
     }
 
     fn parts() -> Parts {
-        serde_json::from_str(app::language::CHINESE_PARTS).expect("JSON")
+        serde_json::from_str(app::present::language::CHINESE_PARTS).expect("JSON")
     }
 
     #[test]
@@ -355,7 +355,10 @@ mod tests {
     /// The texts of `end2end/words.mjs`, which holds the browser's script to them.
     #[test]
     fn server_and_browser_say_the_same() {
-        let dictionary = Dictionary::new(&app::language::CHINESE, app::language::CHINESE_PARTS);
+        let dictionary = Dictionary::new(
+            &app::present::language::CHINESE,
+            app::present::language::CHINESE_PARTS,
+        );
         let texts = include_str!("../../../end2end/words.json");
         let texts: BTreeMap<String, Option<String>> = serde_json::from_str(texts).expect("JSON");
         for (text, says) in &texts {

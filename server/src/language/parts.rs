@@ -3,7 +3,7 @@
 //! `{|s}` and `{is|are}` stand for either text, each place for itself; their translation is the
 //! same. A name such as `{unit}` stands for each of the texts that it has in `parts.json`: the same
 //! one wherever the key has it, and its translation where what is said has it.
-//! `app/src/habits/dictionary.js` does the same.
+//! `app/src/script/dictionary.js` does the same.
 
 use std::collections::BTreeMap;
 

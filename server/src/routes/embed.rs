@@ -7,12 +7,12 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escape_into, escaped};
-use app::memory_state;
-use app::name;
-use app::numbers::Numbers;
-use app::panels::cards::headlines;
-use app::panels::timeline;
+use app::insight::memory_state;
+use app::insight::numbers::Numbers;
+use app::panel::cards::headlines;
+use app::panel::timeline;
+use app::present::html::{element, escape_into, escaped};
+use app::present::name;
 use app::study::options::Options;
 use app::study::{Study, Width, answer};
 use axum::extract::{Path, RawQuery, State};
@@ -144,7 +144,7 @@ fn body(design: &Design, address: &str, which: Panel) -> String {
     escape_into(&mut html, &name::title(design));
     let changed = design.changed().len() as u64;
     if changed > 0 {
-        let changed = app::format::counted(changed, "knob changed", "knobs changed");
+        let changed = app::present::format::counted(changed, "knob changed", "knobs changed");
         let _ = write!(html, " <span class=\"muted\">{changed}</span>");
     }
     let _ = write!(
@@ -158,7 +158,7 @@ fn body(design: &Design, address: &str, which: Panel) -> String {
         Err(violations) => {
             html.push_str("<p class=\"card embed-broken\">");
             let first = violations.first().map_or("", |violation| violation.message.as_str());
-            let why = app::recorded::lacking(design)
+            let why = app::insight::recorded::lacking(design)
                 .unwrap_or_else(|| format!("This design can't run. {first}"));
             escape_into(&mut html, &why);
             html.push_str("</p>");

@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use app::find::form::{self, Shown};
-use app::find::request::{Request, address};
-use app::find::{ABOUT, PATH, TITLE, answer};
-use app::html::escaped;
+use app::page::find::form::{self, Shown};
+use app::page::find::request::{Request, address};
+use app::page::find::{ABOUT, PATH, TITLE, answer};
+use app::present::html::escaped;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -98,7 +98,7 @@ impl Page<'_> {
 
 #[cfg(test)]
 mod tests {
-    use app::find::request::ON_SERVER;
+    use app::page::find::request::ON_SERVER;
 
     use super::*;
 

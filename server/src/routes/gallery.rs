@@ -5,12 +5,12 @@
 
 use std::fmt::Write as _;
 
-use app::format::{self, PerUnit};
-use app::html::{element, escape_into, escaped};
-use app::memory_state;
-use app::numbers::Numbers;
-use app::panels::header::{PRESETS_PATH, TOUR_PATH};
-use app::trust::words;
+use app::insight::memory_state;
+use app::insight::numbers::Numbers;
+use app::page::trust::words;
+use app::panel::header::{PRESETS_PATH, TOUR_PATH};
+use app::present::format::{self, PerUnit};
+use app::present::html::{element, escape_into, escaped};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -156,7 +156,7 @@ fn card(preset: &'static Preset) -> Card {
                 html.push_str("</div>");
             }
             html.push_str("</dl>");
-            let find = format!("href=\"{}?v=1&amp;preset={}\"", app::find::PATH, preset.id);
+            let find = format!("href=\"{}?v=1&amp;preset={}\"", app::page::find::PATH, preset.id);
             element(&mut html, "a", &find, "Find layouts");
             runs(&mut html, preset);
         }
@@ -205,7 +205,7 @@ fn runs(html: &mut String, preset: &'static Preset) {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
     let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
-    let reported: Vec<_> = app::published::published(preset.id).collect();
+    let reported: Vec<_> = app::present::published::published(preset.id).collect();
     if rows.is_empty() && reported.is_empty() {
         return;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escaped};
+use app::present::html::{element, escaped};
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};

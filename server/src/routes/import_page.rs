@@ -157,7 +157,7 @@ fn broken(error: MultipartError) -> (StatusCode, String) {
 fn too_large() -> String {
     format!(
         "A text has at most {} bytes; real ones have a few thousand.",
-        app::format::whole(interchange::MAX_BYTES as u64)
+        app::present::format::whole(interchange::MAX_BYTES as u64)
     )
 }
 

@@ -47,7 +47,7 @@ pub(super) fn no_such_design(state: &AppState, request: &Request) -> Response {
 
 /// An address with so many bytes or more.
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
-    let limit = app::format::whole(limit as u64);
+    let limit = app::present::format::whole(limit as u64);
     if is_for_people(request) {
         let text = format!(
             "<p>Addresses with {limit} bytes or more are refused. A link needs only the knobs that \

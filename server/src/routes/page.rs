@@ -5,8 +5,9 @@
 //! The query string goes to the app raw, as it must be unescaped exactly once. A link that doesn't
 //! decode still gets the app's page, which names its errors, with status 400.
 
-use app::format::MemoryUnit;
-use app::{Page, Preview, ThemeCookie};
+use app::document::{Preview, ThemeCookie};
+use app::present::format::MemoryUnit;
+use app::site::Page;
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -60,7 +61,7 @@ pub(super) async fn ladder(State(state): State<AppState>, request: Request) -> R
 /// The page of pipeline schedules alone.
 pub(super) async fn schedule(State(state): State<AppState>, request: Request) -> Response {
     let query = request.uri().query().unwrap_or_default();
-    let status = match app::schedule_page::query::decode(query) {
+    let status = match app::page::schedule::query::decode(query) {
         Ok(_) => StatusCode::OK,
         Err(_) => StatusCode::BAD_REQUEST,
     };
@@ -69,7 +70,8 @@ pub(super) async fn schedule(State(state): State<AppState>, request: Request) ->
 
 /// The page of designs beside each other: it is written whatever is wrong with one of them.
 pub(super) async fn compare(State(state): State<AppState>, request: Request) -> Response {
-    let is_understood = app::compare::is_understood(request.uri().query().unwrap_or_default());
+    let is_understood =
+        app::page::compare::is_understood(request.uri().query().unwrap_or_default());
     let status = if is_understood { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     render(state, request, Page::Compare, status, || ()).await
 }
@@ -77,7 +79,7 @@ pub(super) async fn compare(State(state): State<AppState>, request: Request) -> 
 /// The same as a table for other programs.
 pub(super) async fn comparison(RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = query.unwrap_or_default();
-    let csv = off_thread(move || app::compare::csv(&query, &calendar::today())).await?;
+    let csv = off_thread(move || app::page::compare::csv(&query, &calendar::today())).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"moescape-comparison.csv\""),
@@ -114,12 +116,12 @@ pub(super) async fn render_link(
             provide_nonce();
             provide_context(page);
             more();
-            provide_context(app::RawQuery(query));
+            provide_context(app::document::RawQuery(query));
             provide_context(ThemeCookie(theme));
             if let Some(names) = state.site.names() {
                 provide_context(names.clone());
             }
-            (status, headers(), Html(app::shell().to_html())).into_response()
+            (status, headers(), Html(app::document::shell().to_html())).into_response()
         });
         // Also when a clone of it is still held: what a page was made of goes with it.
         owner.unset_with_forced_cleanup();

@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escaped};
-use app::panels::header;
+use app::panel::header;
+use app::present::html::{element, escaped};
 use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use model::MODEL_VERSION;

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use app::Page;
-use app::name;
-use app::review_page::Served;
+use app::page::review::Served;
+use app::present::name;
+use app::site::Page;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};

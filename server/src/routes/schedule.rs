@@ -1,7 +1,7 @@
 //! `GET /schedule/of?DESIGN`: leads to the page `/schedule` with a design's schedule and its mean
 //! task times.
 
-use app::schedule_page::{of_design, query};
+use app::page::schedule::{of_design, query};
 use axum::extract::Request;
 use axum::response::Redirect;
 use model::link;

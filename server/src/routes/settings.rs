@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use app::format::MemoryUnit;
-use app::html::{element, escape_into};
-use app::panels::header::SETTINGS_PATH;
+use app::panel::header::SETTINGS_PATH;
+use app::present::format::MemoryUnit;
+use app::present::html::{element, escape_into};
 use axum::Form;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

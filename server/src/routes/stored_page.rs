@@ -6,9 +6,10 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escape_into, escaped};
-use app::stored::Stored as Shown;
-use app::{Page, Preview};
+use app::document::Preview;
+use app::explorer::stored::Stored as Shown;
+use app::present::html::{element, escape_into, escaped};
+use app::site::Page;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use app::Page;
-use app::compare::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
-use app::find;
-use app::results::{self, Data, Grid, data::Pace, parts, wire};
-use app::sweep_page::{Served, spec};
+use app::page::compare::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
+use app::page::find;
+use app::page::results::data::Pace;
+use app::page::results::{self, Data, Grid, parts, wire};
+use app::page::sweep::{Served, spec};
+use app::site::Page;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};

@@ -277,7 +277,7 @@ fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Failure> {
 /// A spec that can't be read: every error with its place, as other problems have them.
 fn unreadable(errors: &[KnobError]) -> Response {
     let status = StatusCode::BAD_REQUEST;
-    let count = app::format::counted(errors.len() as u64, "error", "errors");
+    let count = app::present::format::counted(errors.len() as u64, "error", "errors");
     let errors = errors.iter().map(|error| {
         let place: String = error.knob.split('.').map(|part| format!("/{part}")).collect();
         Tree::map([

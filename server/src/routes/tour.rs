@@ -6,9 +6,9 @@ mod words;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 
-use app::format;
-use app::html::{element, escape_into, escaped};
-use app::ladder::numbers::{Step, steps};
+use app::page::ladder::numbers::{Step, steps};
+use app::present::format;
+use app::present::html::{element, escape_into, escaped};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -67,7 +67,7 @@ pub(super) async fn tour(
             element(&mut body, "p", "class=\"refused\" role=\"alert\"", &said);
         }
         write_step(&mut body, steps, index);
-        let path = app::panels::header::TOUR_PATH;
+        let path = app::panel::header::TOUR_PATH;
         let main = "data-tour=\"\"";
         let page =
             Reading { path, title: &title, about: ABOUT, main, body: &body, ..Reading::default() };

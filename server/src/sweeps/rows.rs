@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use app::provenance::{Provenance, quoted};
+use app::present::provenance::{Provenance, quoted};
 use model::file::{PROVENANCE, Tree};
 use sweep::{Outcome, Space};
 

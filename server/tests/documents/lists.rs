@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use app::range::{Expected, expected, family};
+use app::present::range::{Expected, expected, family};
 use model::Plan;
 use model::accelerator::AcceleratorId;
 use model::calibration::{MEMORY_SPREAD, PAIR_SPREAD, SPREADS, Spread};
@@ -73,13 +73,13 @@ fn the_guide_has_todays_ranges() {
         "Runs",
         "Sources",
     ])];
-    let percent = |share: f64| app::format::relative(1.0 + share, 1.0);
+    let percent = |share: f64| app::present::format::relative(1.0 + share, 1.0);
     let range = |spread: &Spread, name: String, models: &str| {
         let ends = |ends: [f64; 2]| {
             let [low, high] = ends.map(|end| percent(end.exp_m1()));
             format!("{low} to {high}")
         };
-        let [half, most] = spread.coverage.map(|share| app::format::percent(share, 0));
+        let [half, most] = spread.coverage.map(|share| app::present::format::percent(share, 0));
         vec![
             name,
             models.to_owned(),
@@ -161,7 +161,7 @@ fn every_accelerator_is_listed() {
 }
 
 fn one_decimal(number: f64) -> String {
-    app::format::decimals(number, 1).to_string()
+    app::present::format::decimals(number, 1).to_string()
 }
 
 /// What stands in each column of a file of runs.

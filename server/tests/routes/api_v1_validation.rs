@@ -56,10 +56,10 @@ async fn the_page_reads_without_a_script() {
     assert_eq!(answer.status, StatusCode::OK);
     let page = answer.text();
     let report = validation::validate(validation::runs::published());
-    assert!(page.contains(&app::trust::words::headline(&report.summary)), "no headline");
+    assert!(page.contains(&app::page::trust::words::headline(&report.summary)), "no headline");
     assert!(page.contains("<title>How far to trust the numbers"), "no title");
     for target in &report.summary.targets {
-        let asked = app::trust::words::unbroken(&app::trust::words::limit(target));
+        let asked = app::page::trust::words::unbroken(&app::page::trust::words::limit(target));
         assert!(page.contains(&asked), "{}", target.name);
     }
     for refusal in &report.summary.refusals {

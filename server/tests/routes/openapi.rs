@@ -29,8 +29,10 @@ fn operations(document: &Value) -> BTreeSet<(String, String)> {
 /// Method and path of every route for programs, as the one page of routes has them.
 fn routes() -> BTreeSet<(String, String)> {
     let text = include_str!("../../src/routes.rs");
-    let text = text.replace("app::trust::JSON_PATH", &format!("{:?}", app::trust::JSON_PATH));
-    let text = text.replace("app::trust::CSV_PATH", &format!("{:?}", app::trust::CSV_PATH));
+    let text =
+        text.replace("app::page::trust::JSON_PATH", &format!("{:?}", app::page::trust::JSON_PATH));
+    let text =
+        text.replace("app::page::trust::CSV_PATH", &format!("{:?}", app::page::trust::CSV_PATH));
     let mut routes = BTreeSet::new();
     for line in text.split(".route(").skip(1) {
         let Some(path) = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'))

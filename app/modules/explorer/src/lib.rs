@@ -7,14 +7,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::hydration::explorer();
+    app::document::hydration::explorer();
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.
 #[wasm_bindgen]
 #[must_use]
 pub fn estimate_bits(query: &str) -> Vec<f64> {
-    app::parity::estimate_numbers(query)
+    app::insight::parity::estimate_numbers(query)
 }
 
 /// What the explorer knows of the design in a link, for scripts beside it: the legal values of a
@@ -23,5 +23,5 @@ pub fn estimate_bits(query: &str) -> Vec<f64> {
 #[wasm_bindgen]
 #[must_use]
 pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {
-    app::asked::answer(question, query, id)
+    app::explorer::queries::answer(question, query, id)
 }

@@ -7,12 +7,12 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::hydration::reviews();
+    app::document::hydration::reviews();
 }
 
 /// What the explorer in the session knows of the design in a link, for scripts beside it.
 #[wasm_bindgen]
 #[must_use]
 pub fn ask(question: &str, query: &str, id: &str) -> Option<String> {
-    app::asked::answer(question, query, id)
+    app::explorer::queries::answer(question, query, id)
 }

@@ -18,7 +18,7 @@ pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<Strin
 /// Writes sizes of memory in the unit of that id from now on.
 #[wasm_bindgen]
 pub fn choose_memory_unit(id: &str) {
-    app::format::MemoryUnit::of_id(id).choose();
+    app::present::format::MemoryUnit::of_id(id).choose();
 }
 
 /// Every cell of a heat map of the design in a link, as CSV.
@@ -43,5 +43,5 @@ pub fn trace(bytes: &[u8]) -> Vec<String> {
 #[wasm_bindgen]
 #[must_use]
 pub fn effect(query: &str) -> Option<Vec<f64>> {
-    answer::effect(query).map(|effect| app::recorded::numbers(&effect).to_vec())
+    answer::effect(query).map(|effect| app::insight::recorded::numbers(&effect).to_vec())
 }

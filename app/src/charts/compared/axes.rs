@@ -5,14 +5,14 @@ use model::exchange::Axis as ParallelAxis;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};
-use crate::charts::canvas::{
+use crate::charts::communication::axis_name;
+use crate::charts::step::Unit;
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
 };
-use crate::charts::communication::axis_name;
-use crate::charts::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
-use crate::charts::ink::Ink;
-use crate::charts::step::Unit;
-use crate::charts::text::{TEXT_SIZE, finite, text_width};
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, finite, text_width};
 
 /// Distance from one bar to the next and height of a bar, in pixels.
 const ROW: i32 = 16;

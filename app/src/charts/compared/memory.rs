@@ -4,13 +4,13 @@ use model::estimate::StageEstimate;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};
-use crate::charts::canvas::{
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, svg, text,
 };
-use crate::charts::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
-use crate::charts::ink::Ink;
-use crate::charts::text::{TEXT_SIZE, finite, fixed, text_width};
-use crate::format;
+use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::present::format;
 
 /// Height of the plot, in pixels.
 const PLOT_HEIGHT: i32 = 216;

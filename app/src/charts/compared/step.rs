@@ -4,14 +4,14 @@ use model::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::Compared;
-use crate::charts::canvas::{
+use crate::charts::step::{Unit, kind_keys, look};
+use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
 };
-use crate::charts::frame::{Axis, Frame, Legend, TEXT_GAP};
-use crate::charts::ink::Ink;
-use crate::charts::step::{Unit, kind_keys, look};
-use crate::charts::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
-use crate::format;
+use crate::draw::frame::{Axis, Frame, Legend, TEXT_GAP};
+use crate::draw::ink::Ink;
+use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
+use crate::present::format;
 
 /// Distance from one row to the next and height of a bar, in pixels.
 const ROW: i32 = 34;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use model::choice::AuxLoss;
 use model::routing::aux_loss::strictness;
 
-use crate::numbers::Numbers;
-use crate::{format, html};
+use crate::insight::numbers::Numbers;
+use crate::present::{format, html};
 
 /// The losses, the strictest first, and their names.
 const LOSSES: [(AuxLoss, &str); 5] = [

@@ -8,7 +8,7 @@ use model::routing::measure;
 use super::super::Width;
 use super::super::figure::Figure;
 use crate::charts::{self, HeatMap};
-use crate::format;
+use crate::present::format;
 
 /// Steps of a trace that are drawn, at most.
 const MAX_STEPS: usize = 64;

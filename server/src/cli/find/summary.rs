@@ -1,8 +1,8 @@
 //! What a search found, for people: named designs beside each other, the others below.
 
-use app::found::{differences, label};
-use app::range::half;
-use app::{format, name};
+use app::insight::found::{differences, label};
+use app::present::range::half;
+use app::present::{format, name};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};

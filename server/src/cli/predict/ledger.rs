@@ -1,7 +1,7 @@
 //! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
 
-use app::format;
-use app::memory_view::{fate, freed_by, kind};
+use app::insight::memory_view::{fate, freed_by, kind};
+use app::present::format;
 use model::choice::{Choice, RecomputeGranularity};
 use model::file::Tree;
 use model::ledger::LayerLedger;

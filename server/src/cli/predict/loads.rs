@@ -1,6 +1,6 @@
 //! Where uneven expert loads come from, what they cost and what a planner makes of them.
 
-use app::format;
+use app::present::format;
 use model::Plan;
 use model::choice::Balance;
 use model::routing::{Effect, Trace};

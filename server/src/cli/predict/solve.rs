@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use app::format;
-use app::memory_state;
+use app::insight::memory_state;
+use app::present::format;
 use model::design::KnobId;
 use model::file::{Tree, json};
 use model::metric::MetricId;

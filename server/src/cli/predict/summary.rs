@@ -1,11 +1,11 @@
 //! A prediction for people: the numbers with units, and what each of them means.
 
-use app::balance::balance;
-use app::format;
-use app::memory_state;
-use app::name;
-use app::panels::conventions;
-use app::range::{Expected, basis, expected, nearest};
+use app::insight::balance::balance;
+use app::insight::memory_state;
+use app::panel::conventions;
+use app::present::format;
+use app::present::name;
+use app::present::range::{Expected, basis, expected, nearest};
 use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StageMemory};

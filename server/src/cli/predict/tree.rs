@@ -1,6 +1,6 @@
 //! An explanation as an indented tree.
 
-use app::format;
+use app::present::format;
 use model::Breakdown;
 use model::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
 

@@ -1,6 +1,6 @@
 //! Why a design doesn't fit, and which change of a single knob helps.
 
-use app::format;
+use app::present::format;
 use model::MemoryState;
 use model::schedule::{Task, TaskKind};
 use model::verdict::{Change, Place, Verdict};

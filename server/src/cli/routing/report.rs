@@ -1,7 +1,7 @@
 //! The loads of a design as tables and as JSON.
 
-use app::format;
-use app::name;
+use app::present::format;
+use app::present::name;
 use model::Plan;
 use model::choice::Planner;
 use model::estimate::StepPart;

@@ -1,6 +1,6 @@
 //! The arguments as a schedule and its times, or everything that is wrong with them.
 
-use app::format;
+use app::present::format;
 use model::choice::{Choice, Method};
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds};
 

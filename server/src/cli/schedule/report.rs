@@ -1,6 +1,6 @@
 //! What a schedule comes to, as JSON and for people.
 
-use app::format;
+use app::present::format;
 use model::choice::{Choice, Method};
 use model::file::{Tree, json};
 use model::schedule::{TaskKind, Timeline, Times};

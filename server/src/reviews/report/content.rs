@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use app::format;
-use app::name;
-use app::numbers::Numbers;
-use app::range;
+use app::insight::numbers::Numbers;
+use app::present::format;
+use app::present::name;
+use app::present::range;
 use model::design::{Design, KnobId};
 use model::link;
 use model::metric::{MetricId, MetricValue};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use app::html::escaped;
+use app::present::html::escaped;
 
 use super::{Block, Cell, Content};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escape_into, escaped};
+use app::present::html::{element, escape_into, escaped};
 use model::design::Design;
 use model::file::Extent;
 use model::{Plan, link};

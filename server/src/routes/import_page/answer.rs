@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use app::format::counted;
-use app::html::{design_link, element, escape_into, escaped, table};
-use app::memory_state;
-use app::numbers::Numbers;
-use app::panels::cards::headlines;
+use app::insight::memory_state;
+use app::insight::numbers::Numbers;
+use app::panel::cards::headlines;
+use app::present::format::counted;
+use app::present::html::{design_link, element, escape_into, escaped, table};
 use interchange::Import;
 use model::design::Design;
 use model::link;
@@ -50,7 +50,7 @@ fn not_made(html: &mut String, import: &Import, file: Option<&str>) {
 
 fn made(html: &mut String, import: &Import, design: &Design, file: Option<&str>) {
     html.push_str("<h1>Imported</h1>");
-    html.push_str(&app::find::bar::still(design));
+    html.push_str(&app::page::find::bar::still(design));
     html.push_str("<section class=\"card import-card\">");
     let count = |list: usize, one: &str, many: &str| counted(list as u64, one, many);
     let words = format!(
@@ -161,7 +161,7 @@ fn list(
         "<section class=\"card import-card\" id=\"{id}\"><h2>{title} ({})</h2>\
          <p class=\"muted\">{about}</p><div class=\"scroll-x import-list\" role=\"region\" \
          tabindex=\"0\" aria-label=\"{title}, table\">",
-        app::format::whole(rows.len() as u64)
+        app::present::format::whole(rows.len() as u64)
     );
     let header = header.iter().map(|name| (*name).to_owned()).collect();
     let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();

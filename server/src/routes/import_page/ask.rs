@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use app::html::{element, escape_into, escaped};
+use app::present::html::{element, escape_into, escaped};
 use axum::http::StatusCode;
 use model::preset::{Preset, PresetKind};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use app::format;
-use app::html::{element, escape_into, escaped};
-use app::name;
+use app::present::format;
+use app::present::html::{element, escape_into, escaped};
+use app::present::name;
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::link as links;

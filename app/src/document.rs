@@ -1,0 +1,97 @@
+//! The document around each page: what the server writes, and what the browser's modules take over.
+
+#[cfg(feature = "hydrate")]
+pub mod hydration;
+#[cfg(feature = "ssr")]
+mod shell;
+
+#[cfg(feature = "ssr")]
+use leptos::either::EitherOf9;
+#[cfg(feature = "ssr")]
+use leptos::prelude::*;
+#[cfg(feature = "ssr")]
+use model::link;
+
+#[cfg(feature = "ssr")]
+use crate::page::{compare, explorer, ladder, results, review, schedule, sweep, trust};
+#[cfg(feature = "ssr")]
+use crate::site::Page;
+
+#[cfg(feature = "ssr")]
+pub use shell::shell;
+
+/// The query string as it was sent, still percent-encoded, with or without the question mark.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawQuery(pub String);
+
+/// The theme that a visitor chose: `dark`, `light`, or none for the system's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThemeCookie(pub Option<String>);
+
+/// What a preview of the page's link shows beside title and description.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// The page's whole address.
+    pub page: String,
+    /// The whole address of its picture, of 1200 by 630 pixels.
+    pub picture: String,
+}
+
+/// Where the built site's files are, by their hashed names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteFiles {
+    /// The explorer's module.
+    pub explorer: ModuleFiles,
+    /// The module of the other pages.
+    pub pages: ModuleFiles,
+    /// The module of sweeps.
+    pub sweeps: ModuleFiles,
+    /// The module of review sessions.
+    pub reviews: ModuleFiles,
+    /// The script of the worker that makes the explorer's studies.
+    pub worker: String,
+    /// The script of the explorer's sheets, to share and to export.
+    pub share: String,
+    /// The script that takes files to import.
+    pub import: String,
+    /// The script that saves charts as pictures.
+    pub save: String,
+    /// The script that follows a search for layouts.
+    pub find: String,
+    /// The script of the worker that searches for layouts.
+    pub finder: String,
+    /// The script of keys and palette, on every page.
+    pub habits: String,
+    /// The style sheet.
+    pub css: String,
+}
+
+/// A module of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleFiles {
+    /// The script that loads it.
+    pub js: String,
+    /// The module itself.
+    pub wasm: String,
+}
+
+/// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
+/// [`RawQuery`], or what is wrong with it.
+#[cfg(feature = "ssr")]
+#[component]
+pub fn App() -> impl IntoView {
+    let raw = use_context::<RawQuery>().unwrap_or_default().0;
+    match use_context::<Page>().unwrap_or_default() {
+        Page::Explorer => match link::decode(&raw) {
+            Ok(design) => EitherOf9::A(explorer::page(design)),
+            Err(errors) => EitherOf9::B(explorer::broken_link::broken_link(&raw, &errors)),
+        },
+        Page::Trust => EitherOf9::C(trust::page(&raw)),
+        Page::Ladder => EitherOf9::D(ladder::page()),
+        Page::Schedule => EitherOf9::E(schedule::page(&raw)),
+        Page::Sweep => EitherOf9::F(sweep::page()),
+        Page::Results => EitherOf9::G(results::page(&raw)),
+        Page::Compare => EitherOf9::H(compare::page(&raw)),
+        Page::Review => EitherOf9::I(review::page()),
+    }
+}

@@ -1,0 +1,203 @@
+//! What all charts draw with: the SVG element, texts, lines, and marks with a title.
+
+use std::convert::Infallible;
+
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::types::RangedCoordf64;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Drawable, PathElement, PointCollection, Text};
+use plotters::style::{Color, FontDesc, FontFamily, FontStyle, TextStyle};
+use plotters_backend::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
+
+use super::backend::SvgBackend;
+use super::ink::Ink;
+use super::text::TEXT_SIZE;
+use crate::present::html::escape_into;
+
+/// Height of a line of text with its distance to the next, in pixels.
+pub(crate) const LINE: i32 = 18;
+
+/// The whole chart, addressed in pixels.
+pub(crate) type Canvas<'a> = DrawingArea<SvgBackend<'a>, Shift>;
+
+/// Axes of real numbers; one type for all charts keeps the code small.
+pub(crate) type Cartesian = Cartesian2d<RangedCoordf64, RangedCoordf64>;
+
+/// The part inside the axes, addressed in the axes' units.
+pub(crate) type Plot<'a> = DrawingArea<SvgBackend<'a>, Cartesian>;
+
+/// Widths that a chart can be drawn for, in pixels: from a phone of 320 on; wider would be coarse.
+pub(crate) fn drawn_width(width: u32) -> i32 {
+    width.clamp(288, 1200) as i32
+}
+
+/// A complete SVG element of that size; `label` says in words what `draw` draws.
+pub(crate) fn svg(width: i32, height: i32, label: &str, draw: &dyn Fn(&Canvas<'_>)) -> String {
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"100%\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\""
+    );
+    escape_into(&mut svg, label);
+    svg.push_str("\">");
+    let size = (width.unsigned_abs(), height.unsigned_abs());
+    draw(&SvgBackend::new(&mut svg, size).into_drawing_area());
+    svg.push_str("</svg>");
+    svg
+}
+
+/// A chart of nothing: a sentence in its place.
+pub(crate) fn empty(width: i32, sentence: &str) -> String {
+    svg(width, 3 * LINE, sentence, &|canvas| {
+        text(canvas, sentence, (0, 3 * LINE / 2), Ink::Quiet, HPos::Left);
+    })
+}
+
+/// Draws an element.
+pub(crate) fn put<'e, E>(canvas: &Canvas<'_>, element: &'e E)
+where
+    &'e E: PointCollection<'e, (i32, i32)>,
+    E: for<'s> Drawable<SvgBackend<'s>>,
+{
+    let drawn = canvas.draw(element);
+    debug_assert!(drawn.is_ok(), "the backend can't fail and nothing else borrows it");
+}
+
+/// Writes a text whose middle is at that height.
+pub(crate) fn text(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, side: HPos) {
+    write(canvas, words, at, ink, side, FontStyle::Normal);
+}
+
+/// The same in bold.
+pub(crate) fn strong(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, side: HPos) {
+    write(canvas, words, at, ink, side, FontStyle::Bold);
+}
+
+fn write(canvas: &Canvas<'_>, words: &str, at: (i32, i32), ink: Ink, side: HPos, font: FontStyle) {
+    let font = FontDesc::new(FontFamily::SansSerif, f64::from(TEXT_SIZE), font);
+    let style = TextStyle::from(font).color(&ink).pos(Pos::new(side, VPos::Center));
+    put(canvas, &Text::new(words, at, style));
+}
+
+/// Draws a straight line.
+pub(crate) fn line(canvas: &Canvas<'_>, from: (i32, i32), to: (i32, i32), ink: Ink) {
+    put(canvas, &PathElement::new(vec![from, to], ink.stroke_width(1)));
+}
+
+/// How a mark is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// All of it.
+    Solid,
+    /// All of it, with diagonal lines on top.
+    Hatched,
+    /// Diagonal lines inside an outline.
+    Hollow,
+    /// An outline and diagonal lines in the color of the surface, over other marks.
+    Struck,
+    /// All of the circle inside it.
+    Round,
+}
+
+/// A bar or dot between two corners, upper left and lower right, in pixels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    pub(crate) corners: [(i32, i32); 2],
+    pub(crate) ink: Ink,
+    pub(crate) fill: Fill,
+}
+
+/// Marks that share a title, or have none where it is empty.
+pub(crate) struct Titled {
+    pub(crate) title: String,
+    /// The step of the link beside the chart that a press stands for, or what it is a mark of, as
+    /// `stage-3`, where a page knows what to do with that; empty for neither.
+    pub(crate) opens: String,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// The part inside the axes, between two corners.
+pub(crate) struct Inside(pub(crate) [(i32, i32); 2]);
+
+impl<'e> PointCollection<'e, (i32, i32)> for &'e Inside {
+    type Point = &'e (i32, i32);
+    type IntoIter = std::slice::Iter<'e, (i32, i32)>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl Drawable<SvgBackend<'_>> for Inside {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        mut corners: I,
+        backend: &mut SvgBackend<'_>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        if let (Some(from), Some(to)) = (corners.next(), corners.next()) {
+            backend.plot(from, to);
+        }
+        Ok(())
+    }
+}
+
+impl<'e> PointCollection<'e, (i32, i32)> for &'e Titled {
+    type Point = &'e (i32, i32);
+    type IntoIter = Box<dyn Iterator<Item = &'e (i32, i32)> + 'e>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        Box::new(self.marks.iter().flat_map(|mark| &mark.corners))
+    }
+}
+
+impl Drawable<SvgBackend<'_>> for Titled {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        mut corners: I,
+        backend: &mut SvgBackend<'_>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        if !self.title.is_empty() {
+            backend.open(&self.title, &self.opens);
+        }
+        for mark in &self.marks {
+            let (Some(from), Some(to)) = (corners.next(), corners.next()) else { break };
+            draw_mark(backend, mark, from, to)?;
+        }
+        if !self.title.is_empty() {
+            backend.close();
+        }
+        Ok(())
+    }
+}
+
+fn draw_mark(
+    backend: &mut SvgBackend<'_>,
+    mark: &Mark,
+    from: BackendCoord,
+    to: BackendCoord,
+) -> Result<(), DrawingErrorKind<Infallible>> {
+    let color = mark.ink.to_rgba();
+    match mark.fill {
+        Fill::Solid => backend.draw_rect(from, to, &color, true)?,
+        Fill::Hatched => {
+            backend.draw_rect(from, to, &color, true)?;
+            backend.hatch(None, from, to);
+        }
+        Fill::Hollow => {
+            backend.draw_rect(from, to, &color, false)?;
+            backend.hatch(Some(mark.ink), from, to);
+        }
+        Fill::Struck => {
+            backend.hatch(None, from, to);
+            backend.draw_rect(from, to, &color, false)?;
+        }
+        Fill::Round => {
+            let center = ((from.0 + to.0) / 2, (from.1 + to.1) / 2);
+            backend.draw_circle(center, ((to.0 - from.0) / 2).unsigned_abs(), &color, true)?;
+        }
+    }
+    Ok(())
+}

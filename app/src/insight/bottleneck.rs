@@ -1,0 +1,180 @@
+//! What bounds a design, in plain words: the largest losses of a step and the fullest stage.
+
+use model::estimate::{Estimate, StageEstimate, StageMemory, StepPart};
+use model::units::{Bytes, Seconds};
+
+use crate::insight::memory_view::moment;
+use crate::present::format;
+
+/// Losses below this share of the step aren't worth a word.
+const MIN_SHARE: f64 = 0.005;
+
+/// A verdict in two words and the sentences that bear it out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bottleneck {
+    /// What costs most.
+    pub verdict: &'static str,
+    /// Where the step goes and what fills the memory.
+    pub detail: String,
+}
+
+/// Says what bounds a design.
+#[must_use]
+pub fn bottleneck(estimate: &Estimate) -> Bottleneck {
+    let losses = largest_losses(estimate);
+    let verdict = losses.first().map_or("At the peak", |(part, _)| verdict(*part));
+    let memory = estimate.stages.iter().max_by(|a, b| fuller(a, b)).map(memory_sentence);
+    let mut detail = time_sentence(estimate, &losses);
+    // Of a design that doesn't fit more is said beside it.
+    if let Some(memory) = memory.filter(|_| estimate.metrics.fits) {
+        detail.push(' ');
+        detail.push_str(&memory);
+    }
+    Bottleneck { verdict, detail }
+}
+
+/// The stage whose memory is fullest.
+#[must_use]
+pub fn fullest_stage(estimate: &Estimate) -> Option<&StageEstimate> {
+    estimate.stages.iter().max_by(|a, b| fuller(a, b))
+}
+
+/// By memory; of two equal stages the earlier one counts as the fuller.
+fn fuller(left: &StageEstimate, right: &StageEstimate) -> std::cmp::Ordering {
+    let (a, b) = (left.memory.peak().get(), right.memory.peak().get());
+    a.total_cmp(&b).then(right.stage.cmp(&left.stage))
+}
+
+fn largest_losses(estimate: &Estimate) -> Vec<(StepPart, Seconds)> {
+    let least = estimate.metrics.step_time * MIN_SHARE;
+    let losses = estimate
+        .step
+        .parts()
+        .filter(|(part, time)| *part != StepPart::Ideal && time.get() > least.get());
+    let mut losses: Vec<_> = losses.collect();
+    losses.sort_by(|(_, a), (_, b)| b.get().total_cmp(&a.get()));
+    losses.truncate(3);
+    losses
+}
+
+fn time_sentence(estimate: &Estimate, losses: &[(StepPart, Seconds)]) -> String {
+    let total = estimate.metrics.step_time;
+    let share = |time: Seconds| format::percent(time / total, 0);
+    let ideal = estimate.step.part(StepPart::Ideal);
+    let mut sentence = format!(
+        "Of the {} step, {} ({}) is ideal compute",
+        format::duration(total),
+        format::duration(ideal),
+        share(ideal),
+    );
+    let words: Vec<String> = losses
+        .iter()
+        .map(|(part, time)| {
+            format!("{} {} ({})", name(*part), format::duration(*time), share(*time))
+        })
+        .collect();
+    if !words.is_empty() {
+        sentence.push_str("; the largest losses are ");
+        sentence.push_str(&format::list(&words));
+    }
+    sentence.push('.');
+    sentence
+}
+
+fn memory_sentence(stage: &StageEstimate) -> String {
+    let parts = stage.memory.parts();
+    let largest =
+        parts.iter().zip(StageMemory::LABELS).fold((Bytes::ZERO, ""), |best, (bytes, label)| {
+            if bytes.get() > best.0.get() { (*bytes, label) } else { best }
+        });
+    let moment = stage.fullest.map_or_else(String::new, |task| format!(", {}", moment(task)));
+    format!(
+        "Stage {} is the fullest{moment}: {} of its {} are {}.",
+        stage.stage,
+        format::memory(largest.0),
+        format::memory(stage.memory.peak()),
+        largest.1,
+    )
+}
+
+const fn verdict(part: StepPart) -> &'static str {
+    match part {
+        StepPart::Ideal => "At the peak",
+        StepPart::Kernels => "Bound by kernels",
+        StepPart::Vector => "Bound by memory bandwidth",
+        StepPart::Recompute => "Bound by recomputation",
+        StepPart::Host => "Bound by the host",
+        StepPart::TensorParallel => "Bound by tensor parallelism",
+        StepPart::ContextParallel => "Bound by context parallelism",
+        StepPart::ExpertParallel => "Bound by expert parallelism",
+        StepPart::PipelineParallel => "Bound by sends between stages",
+        StepPart::Swap => "Bound by swapping",
+        StepPart::Contention => "Bound by collectives beside kernels",
+        StepPart::Bubble => "Bound by the bubble",
+        StepPart::DataParallel => "Bound by data parallelism",
+        StepPart::Optimizer => "Bound by the optimizer",
+        StepPart::Stragglers => "Bound by stragglers",
+        StepPart::Imbalance => "Bound by uneven experts",
+        StepPart::Migration => "Bound by moving experts",
+    }
+}
+
+const fn name(part: StepPart) -> &'static str {
+    match part {
+        StepPart::Ideal => "ideal compute",
+        StepPart::Kernels => "kernels below the peak",
+        StepPart::Vector => "element-wise work",
+        StepPart::Recompute => "recomputation",
+        StepPart::Host => "waiting for the host",
+        StepPart::TensorParallel => "exposed tensor-parallel communication",
+        StepPart::ContextParallel => "exposed context-parallel communication",
+        StepPart::ExpertParallel => "exposed expert-parallel communication",
+        StepPart::PipelineParallel => "exposed sends between stages",
+        StepPart::Swap => "exposed swapping",
+        StepPart::Contention => "kernels slowed by collectives beside them",
+        StepPart::Bubble => "the bubble",
+        StepPart::DataParallel => "exposed data-parallel communication",
+        StepPart::Optimizer => "the optimizer",
+        StepPart::Stragglers => "stragglers",
+        StepPart::Imbalance => "waiting for the fullest experts",
+        StepPart::Migration => "moving experts",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::design::Design;
+    use model::preset::Preset;
+    use model::{Plan, estimate};
+
+    use super::*;
+
+    fn default_estimate() -> Estimate {
+        let design = Design::from_preset(Preset::DEFAULT_ID).expect("the default preset");
+        estimate(&Plan::new(&design).expect("a legal design"))
+    }
+
+    #[test]
+    fn the_sentence_names_the_largest_loss_first() {
+        let estimate = default_estimate();
+        let losses = largest_losses(&estimate);
+        assert!(losses.is_sorted_by(|(_, a), (_, b)| a.get() >= b.get()));
+        let said = bottleneck(&estimate);
+        let (largest, _) = losses.first().expect("some loss");
+        assert_eq!(said.verdict, verdict(*largest));
+        assert!(said.detail.contains(name(*largest)), "{}", said.detail);
+    }
+
+    #[test]
+    fn the_fullest_stage_holds_the_peak() {
+        let estimate = default_estimate();
+        let stage = fullest_stage(&estimate).expect("a stage");
+        assert_eq!(stage.memory.peak(), estimate.metrics.memory_peak);
+        let said = bottleneck(&estimate);
+        assert!(
+            said.detail.contains(&format!("Stage {} is the fullest", stage.stage)),
+            "{}",
+            said.detail
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The pages of the site, each in a folder of its own. A page imports no other page.
+
+pub mod compare;
+pub mod explorer;
+pub mod find;
+pub mod ladder;
+pub mod results;
+pub mod review;
+pub mod schedule;
+pub mod sweep;
+pub mod trust;

@@ -1,0 +1,95 @@
+//! The page of a link that doesn't decode: what is wrong, and links that open.
+
+use leptos::prelude::*;
+use model::design::Design;
+use model::knob::KnobError;
+use model::link;
+use model::preset::Preset;
+
+use crate::page::find;
+use crate::present::name;
+
+/// Says what is wrong with a link.
+pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
+    let items: Vec<_> = errors.iter().map(item).collect();
+    let rest = openable_rest(raw).map(|design| {
+        let query = link::encode(&design);
+        let changed = design.changed().len();
+        view! {
+            <p>
+                <a class="button primary" href=format!("/?{query}")>"Open the rest of the link"</a>
+                " "
+                {format!(
+                    "{} with {}",
+                    name::title(&design),
+                    crate::present::format::counted(changed as u64, "changed knob", "changed knobs"),
+                )}
+            </p>
+        }
+    });
+    let first = format!("/?v=1&preset={}", Preset::DEFAULT_ID);
+    view! {
+        <main class="broken-link">
+            <a class="brand" href="/">
+                <img src="/favicon.svg" alt="" width="22" height="22"/>
+                "Moescape"
+            </a>
+            <h1>"This link can't be opened as it is"</h1>
+            <p>"Each part below is not understood. Nothing was guessed in its place."</p>
+            <ul class="link-errors">{items}</ul>
+            {rest}
+            <p>
+                <a class="button" href=first>"Open the first preset"</a>
+                " "
+                <a class="button" href=find::PATH>"Find a layout"</a>
+            </p>
+        </main>
+    }
+}
+
+fn item(error: &KnobError) -> impl IntoView + use<> {
+    let nearest = (!error.nearest.is_empty()).then(|| {
+        view! { <p>"Nearest that is accepted: " <code>{error.nearest.join(", ")}</code></p> }
+    });
+    view! {
+        <li data-rule=error.rule>
+            <strong>{error.knob.clone()}</strong>
+            <p>{error.detail.clone()}</p>
+            {nearest}
+        </li>
+    }
+}
+
+/// The design of those parts of a link that decode; none when no part changes anything, or when it
+/// isn't known which preset they change.
+fn openable_rest(raw: &str) -> Option<Design> {
+    let (design, errors) = link::salvage(raw);
+    let has_preset = errors.iter().all(|error| error.knob != "preset");
+    let is_unnamed = [Preset::DEFAULT_ID, Preset::UNNAMED_ID].contains(&design.preset.id);
+    (has_preset && !(is_unnamed && design.changed().is_empty())).then_some(design)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::design::KnobId;
+    use model::knob::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_rest_of_a_link_opens_without_its_broken_parts() {
+        let raw = "?v=1&preset=pangu-ultra-moe-6k&no.such_knob=1\
+                   &parallel.pipeline_model_parallel_size=8";
+        let design = openable_rest(raw).expect("a rest");
+        assert_eq!(design.changed(), [KnobId::pipeline_model_parallel_size]);
+        assert_eq!(design.get(KnobId::pipeline_model_parallel_size), Value::Integer(8));
+    }
+
+    #[test]
+    fn a_link_of_which_nothing_is_left_has_no_rest() {
+        assert_eq!(openable_rest("?no.such_knob=1"), None);
+        assert_eq!(openable_rest("?%zz&&&="), None);
+        let unknown = "?preset=no-such&parallel.pipeline_model_parallel_size=8";
+        assert_eq!(openable_rest(unknown), None);
+    }
+}

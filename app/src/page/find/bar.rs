@@ -1,0 +1,127 @@
+//! The question in a line: a model, so many devices of a kind, and the button that goes to the
+//! page.
+
+use leptos::prelude::*;
+use model::accelerator::AcceleratorId;
+use model::choice::Choice;
+use model::link;
+use model::preset::PresetKind;
+
+use super::PATH;
+use crate::explorer::Explorer;
+use crate::present::name;
+
+/// The design that the line begins with.
+#[derive(Clone, Copy)]
+pub struct Start {
+    /// Its link, which goes along.
+    link: Signal<String>,
+    /// What its model is called.
+    model: Signal<String>,
+    devices: Signal<u64>,
+    accelerator: Signal<AcceleratorId>,
+}
+
+impl Start {
+    /// The explorer's design, as it is at any time.
+    #[must_use]
+    pub fn at_hand(explorer: Explorer) -> Self {
+        Self {
+            link: Signal::derive(move || explorer.with_design(link::encode)),
+            model: Signal::derive(move || explorer.with_design(name::model)),
+            devices: Signal::derive(move || explorer.with_design(|it| it.cluster.num_devices)),
+            accelerator: Signal::derive(move || explorer.with_design(|it| it.cluster.accelerator)),
+        }
+    }
+
+    /// A design that stays.
+    #[cfg(feature = "ssr")]
+    #[must_use]
+    pub fn with(design: &model::design::Design) -> Self {
+        Self {
+            link: Signal::stored(link::encode(design)),
+            model: Signal::stored(name::model(design)),
+            devices: Signal::stored(design.cluster.num_devices),
+            accelerator: Signal::stored(design.cluster.accelerator),
+        }
+    }
+}
+
+/// The form in a line.
+pub fn bar(start: Start) -> impl IntoView {
+    view! {
+        <form class="find-bar" action=PATH aria-label="Find layouts">
+            {fields(start)}
+            <button class="button primary">"Find layouts"</button>
+        </form>
+    }
+}
+
+/// The form in a line for a page that only the server writes.
+#[cfg(feature = "ssr")]
+#[must_use]
+pub fn still(design: &model::design::Design) -> String {
+    Owner::new().with(|| bar(Start::with(design)).to_html())
+}
+
+/// Model, devices and accelerator in a sentence. A field that is left as it is changes nothing of
+/// the design.
+pub(super) fn fields(start: Start) -> impl IntoView {
+    let Start { link, model, devices, accelerator } = start;
+    view! {
+        <input type="hidden" name="find.from" autocomplete="off" value=link/>
+        <span class="find-sentence">
+            <span>"I have"</span>
+            <select name="find.model" aria-label="Model" autocomplete="off">
+                <option value="">{model}</option>
+                <optgroup label="Models" inner_html=models(PresetKind::Model)></optgroup>
+                <optgroup
+                    label="Published runs"
+                    inner_html=models(PresetKind::Recipe)
+                ></optgroup>
+            </select>
+            <a href="/import">"or a config.json"</a>
+            <span>"and"</span>
+            <input
+                type="number"
+                name="find.devices"
+                aria-label="Devices"
+                min="1"
+                inputmode="numeric"
+                autocomplete="off"
+                required
+                value=devices
+            />
+            <span aria-hidden="true">"×"</span>
+            <select
+                name="find.accelerator"
+                aria-label="Accelerator"
+                autocomplete="off"
+                prop:value=move || accelerator.get().name()
+                inner_html=accelerators(accelerator)
+            ></select>
+        </span>
+    }
+}
+
+#[cfg(feature = "ssr")]
+fn models(kind: PresetKind) -> String {
+    super::options::models(kind)
+}
+
+#[cfg(feature = "ssr")]
+fn accelerators(chosen: Signal<AcceleratorId>) -> String {
+    super::options::accelerators(chosen.get_untracked())
+}
+
+/// The server has written them.
+#[cfg(not(feature = "ssr"))]
+const fn models(_: PresetKind) -> String {
+    String::new()
+}
+
+/// The server has written them.
+#[cfg(not(feature = "ssr"))]
+const fn accelerators(_: Signal<AcceleratorId>) -> String {
+    String::new()
+}

@@ -1,0 +1,184 @@
+//! The bar on top of the page, and the bars that say that something is out of the ordinary.
+
+use leptos::prelude::*;
+use review::wire::Ask;
+use review::{Replica, Role};
+
+use super::session::{Line, Session};
+use super::{client, decisions, name, presence, sync, words};
+use crate::panel::header;
+use crate::widget::icon::{Icon, icon};
+use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
+
+/// Name of the session, who is there, undo and redo.
+pub(super) fn bar(session: Session) -> Part {
+    let can_undo = move || session.may(Role::Edit) && session.with_replica(Replica::can_undo);
+    let can_redo = move || session.may(Role::Edit) && session.with_replica(Replica::can_redo);
+    let decided = live(move || {
+        let (text, is_stale) = decisions::sentence(session)?;
+        let class = if is_stale { "standing short stale" } else { "standing short" };
+        let shown = if is_stale { "Decision stale".to_owned() } else { short(&text) };
+        Some(view! { <span class=class title=text>{shown}</span> }.part())
+    });
+    let bring = while_so(session.can(Role::Edit), move || {
+        view! {
+            <button
+                type="button"
+                class="button only-keyboard"
+                title="Everyone's page goes to where you are"
+                on:click=move |_| client::say(&Ask::Bring {})
+            >
+                "Bring everyone here"
+            </button>
+        }
+        .part()
+    });
+    view! {
+        <header class="header">
+            {header::brand()}
+            <p class="session-name">
+                <strong translate="no">
+                    {text(move || session.with_room(|room| room.name.clone()))}
+                </strong>
+                <span class="muted">
+                    {text(move || words::role(session.role.get()).to_owned())}
+                </span>
+                {decided}
+            </p>
+            {presence::avatars(session)}
+            <div class="actions" role="toolbar" aria-label="Session">
+                {bring}
+                <button
+                    type="button"
+                    class="button"
+                    aria-label="Undo"
+                    title="Undo your own last edit (Ctrl+Z)"
+                    disabled=flag(move || !can_undo())
+                    on:click=move |_| sync::undo(session)
+                >
+                    {icon(Icon::Undo)}
+                </button>
+                <button
+                    type="button"
+                    class="button"
+                    aria-label="Redo"
+                    title="Redo your own last edit (Ctrl+Shift+Z)"
+                    disabled=flag(move || !can_redo())
+                    on:click=move |_| sync::redo(session)
+                >
+                    {icon(Icon::Redo)}
+                </button>
+                {header::buttons()}
+            </div>
+        </header>
+    }
+    .part()
+}
+
+/// The first words of a decision: what and by whom.
+fn short(text: &str) -> String {
+    text.split(" for ").next().unwrap_or(text).to_owned()
+}
+
+/// What is out of the ordinary: no line, following someone.
+pub(super) fn banners(session: Session) -> Part {
+    let line = live(move || {
+        if session.line.get() != Line::Lost {
+            return None;
+        }
+        let waiting = name::waiting(session).map_or_else(
+            || "You can go on; what you do is sent when the line is back.".to_owned(),
+            |waiting| format!("{waiting} to be sent; this browser tab keeps what waits."),
+        );
+        let text = format!("The line to the server is lost and is being made again. {waiting}");
+        Some(view! { <div class="banner line" role="status"><p>{text}</p></div> }.part())
+    });
+    let follows = live(move || {
+        let connection = session.following.get()?;
+        let text = format!(
+            "You follow {}. Anything you do yourself ends that.",
+            session.name_of(connection)?,
+        );
+        let stop = move |_| presence::stop(session);
+        Some(
+            view! {
+                <div class="banner">
+                    <p>{text}</p>
+                    <button type="button" class="button" on:click=stop>"Stop following"</button>
+                </div>
+            }
+            .part(),
+        )
+    });
+    view! { {line}{follows} }.part()
+}
+
+/// The page in place of all else once the session has ended for the visitor: why, and what wasn't
+/// taken, to be copied.
+pub(super) fn ended(session: Session) -> Part {
+    live(move || {
+        let Line::Ended(why) = session.line.get() else { return None };
+        let lines: Vec<String> = session.with_replica(|replica| {
+            let room = replica.room();
+            replica.unsent().map(|unsent| full(&unsent.change, room)).collect()
+        });
+        let unsent = if lines.is_empty() {
+            "Everything that you did was taken.".to_owned()
+        } else {
+            "This is what the server hasn't taken of you; copy what you still need.".to_owned()
+        };
+        let items: Vec<_> = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect();
+        let link = session.explorer.with_design(model::link::encode);
+        let name = session.with_room(|room| room.name.clone());
+        Some(
+            view! {
+                <main class="ended-page" tabindex="-1" aria-labelledby="ended-title">
+                    <h1 id="ended-title">"You are no longer in this review"</h1>
+                    <p role="alert">{format!("{name}: {why}")}</p>
+                    <p>
+                        "Ask whoever gave you the link for a new one. What was said and decided "
+                        "stays with the session."
+                    </p>
+                    <p class="muted">{unsent}</p>
+                    <ul class="unsent">{items}</ul>
+                    <p class="acts">
+                        <a class="button primary" href=format!("/?{link}")>
+                            "Open the design in the explorer"
+                        </a>
+                    </p>
+                </main>
+            }
+            .part(),
+        )
+    })
+    .part()
+}
+
+/// A change with all that was written in it.
+fn full(change: &review::Change, room: &review::Room) -> String {
+    let said = words::change(change, room);
+    match change.text() {
+        Some(text) => format!("You {said}: {text}"),
+        None => format!("You {said}"),
+    }
+}
+
+/// Notes for the visitor. They stay until the next one, and are read out.
+pub(super) fn note(session: Session) -> Part {
+    let is_empty = move || session.note.with(String::is_empty);
+    view! {
+        <div class="toast" class:empty=flag(is_empty)>
+            <p role="status" aria-live="polite">{text(move || session.note.get())}</p>
+            <button
+                type="button"
+                class="button icon-button"
+                aria-label="Close the note"
+                hidden=flag(is_empty)
+                on:click=move |_| session.note.set(String::new())
+            >
+                {icon(Icon::Close)}
+            </button>
+        </div>
+    }
+    .part()
+}

@@ -1,0 +1,312 @@
+//! Links to the session: who may do what, until when.
+
+use leptos::prelude::*;
+use review::{MAX_NAME_LEN, Role};
+use serde::{Deserialize, Serialize};
+
+use super::compose::button;
+use super::session::Session;
+use super::{browser, words};
+use crate::widget::part::{IntoPart, Part, live, text};
+
+/// A link as the server lists it, without its secret.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Listed {
+    id: String,
+    role: Role,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    expires_at_millis: Option<u64>,
+    #[serde(default)]
+    withdrawn_at_millis: Option<u64>,
+}
+
+/// How long a link lasts: its label and its seconds.
+const LASTING: [(&str, Option<u64>); 4] = [
+    ("Until it is withdrawn", None),
+    ("For a day", Some(86_400)),
+    ("For a week", Some(604_800)),
+    ("For an hour", Some(3_600)),
+];
+
+/// The address that compares designs, the first one with the others.
+pub(super) fn compare(links: impl IntoIterator<Item = String>) -> String {
+    let designs = links.into_iter().zip(["a", "b", "c", "d"]);
+    let pairs: Vec<String> = designs
+        .map(|(link, letter)| {
+            let escaped = link.replace('%', "%25").replace('&', "%26").replace('#', "%23");
+            format!("{letter}={}", escaped.replace('+', "%2B"))
+        })
+        .collect();
+    format!("/compare?{}", pairs.join("&"))
+}
+
+/// The links of the session, for its owner; who else is here is told what their link may do.
+pub(super) fn links(session: Session) -> Part {
+    let open = live(move || {
+        let link = session.working_link();
+        Some(
+            view! {
+                <section aria-labelledby="open-title">
+                    <h3 id="open-title">"Working design"</h3>
+                    <p class="muted">
+                        "A design of your own begins with this one; nothing that you do there "
+                        "comes here."
+                    </p>
+                    <a class="button" href=format!("/?{link}") target="_blank" rel="noopener">
+                        "Open in the explorer"
+                    </a>
+                </section>
+            }
+            .part(),
+        )
+    });
+    let owns = session.can(Role::Own);
+    let invite =
+        live(move || {
+            if owns.get() {
+                return Some(for_owner(session));
+            }
+            let may = words::role(session.role.get());
+            Some(view! {
+            <section aria-labelledby="links-title">
+                <h3 id="links-title">"Links"</h3>
+                <p>{format!("{may} by your link.")}</p>
+                <p class="muted">"The owner of the session makes links and withdraws them."</p>
+            </section>
+        }
+        .part())
+        });
+    view! { {invite}{open} }.part()
+}
+
+/// What a link is asked for with.
+#[derive(Clone, Copy)]
+struct Asked {
+    role: RwSignal<Role>,
+    /// Which of [`LASTING`].
+    lasting: RwSignal<usize>,
+    name: RwSignal<String>,
+}
+
+impl Asked {
+    fn body(self) -> String {
+        let lasting = LASTING.get(self.lasting.get_untracked());
+        let body = Body {
+            role: self.role.get_untracked(),
+            name: self.name.get_untracked().trim().to_owned(),
+            expires_in_seconds: lasting.and_then(|(_, seconds)| *seconds),
+        };
+        // Neither a map with keys that aren't text nor a number that isn't one is in it.
+        serde_json::to_string(&body).unwrap_or_default()
+    }
+}
+
+/// The same as the server reads it.
+#[derive(Serialize)]
+struct Body {
+    role: Role,
+    name: String,
+    expires_in_seconds: Option<u64>,
+}
+
+fn for_owner(session: Session) -> Part {
+    let listed = RwSignal::new(Vec::<Listed>::new());
+    let made = RwSignal::new(None::<(Role, String)>);
+    let asked = Asked {
+        role: RwSignal::new(Role::Edit),
+        lasting: RwSignal::new(0),
+        name: RwSignal::new(String::new()),
+    };
+    let refresh = move || {
+        leptos::task::spawn_local(async move {
+            let answer = browser::fetch("GET", &session.address("links"), None).await;
+            if let Some(all) = answer.and_then(|(_, text)| list(&text)) {
+                // The part may be closed by now.
+                let _ = listed.try_set(all);
+            }
+        });
+    };
+    Effect::new(refresh);
+    let make = move || {
+        let (role, body) = (asked.role.get_untracked(), asked.body());
+        leptos::task::spawn_local(async move {
+            let answer = browser::fetch("POST", &session.address("links"), Some(&body)).await;
+            match answer.and_then(|(_, text)| address(&text)) {
+                Some(address) => {
+                    let _ = made.try_set(Some((role, address)));
+                    refresh();
+                }
+                None => session.say("The server didn't make that link; try again."),
+            }
+        });
+    };
+    view! {
+        <section aria-labelledby="invite-title">
+            <h3 id="invite-title">"Invite people"</h3>
+            {form(asked, Callback::new(move |()| make()))}
+            {live(move || made.get().map(|(role, address)| fresh(session, role, address)))}
+        </section>
+        <section aria-labelledby="links-title">
+            <h3 id="links-title">"Links"</h3>
+            <ul class="threads">
+                {live(move || {
+                    let again = Callback::new(move |()| refresh());
+                    let one = |link| one(session, link, again);
+                    Some(listed.get().into_iter().map(one).collect::<Vec<Part>>().part())
+                })}
+            </ul>
+        </section>
+    }
+    .part()
+}
+
+/// What a link is to be.
+fn form(asked: Asked, make: Callback<()>) -> Part {
+    let Asked { role, lasting, name } = asked;
+    let roles = Role::ALL.map(|role| {
+        view! {
+            <option value=role.name() selected=role == Role::Edit>{words::role(role)}</option>
+        }
+    });
+    let times: Vec<_> = LASTING
+        .iter()
+        .enumerate()
+        .map(|(index, (label, _))| view! { <option value=index>{*label}</option> })
+        .collect();
+    view! {
+        <form
+            class="composer"
+            on:submit=move |event| {
+                event.prevent_default();
+                make.run(());
+            }
+        >
+            <label for="link-role">"Whoever has the link"</label>
+            <select
+                id="link-role"
+                class="select"
+                autocomplete="off"
+                on:change=move |event| {
+                    if let Some(chosen) = Role::find(&event_target_value(&event)) {
+                        role.set(chosen);
+                    }
+                }
+            >
+                {roles.into_iter().collect::<Vec<_>>()}
+            </select>
+            <label for="link-time">"It lasts"</label>
+            <select
+                id="link-time"
+                class="select"
+                autocomplete="off"
+                on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
+            >
+                {times}
+            </select>
+            <label for="link-name">"For whom, to tell links apart"</label>
+            <input
+                id="link-name"
+                type="text"
+                maxlength=MAX_NAME_LEN
+                autocomplete="off"
+                prop:value=text(move || name.get())
+                on:input=move |event| name.set(event_target_value(&event))
+            />
+            <button type="submit" class="button primary">"Make a link"</button>
+        </form>
+    }
+    .part()
+}
+
+/// A link that was just made: it is shown once.
+fn fresh(session: Session, role: Role, address: String) -> Part {
+    let shown = address.clone();
+    let copy = move || {
+        let address = address.clone();
+        let clipboard = window().navigator().clipboard();
+        leptos::task::spawn_local(async move {
+            let written = clipboard.write_text(&address);
+            match wasm_bindgen_futures::JsFuture::from(written).await {
+                Ok(_) => session.say("The link is copied."),
+                Err(_) => session.say("The browser doesn't let it be copied; mark it and copy it."),
+            }
+        });
+    };
+    view! {
+        <div class="thread card fresh">
+            <label for="fresh-link">
+                {format!("New link: {}. It is shown only now.", words::role(role).to_lowercase())}
+            </label>
+            <input id="fresh-link" type="text" readonly autocomplete="off" value=shown/>
+            {button("Copy it", copy)}
+        </div>
+    }
+    .part()
+}
+
+fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
+    let Listed { id, role, name, expires_at_millis, withdrawn_at_millis } = link;
+    let is_over = withdrawn_at_millis.is_some();
+    let until = match (withdrawn_at_millis, expires_at_millis) {
+        (Some(at), _) => format!("withdrawn {}", words::moment(at)),
+        (None, Some(at)) => format!("until {}", words::moment(at)),
+        (None, None) => "until it is withdrawn".to_owned(),
+    };
+    let address = session.address(&format!("links/{id}"));
+    let withdraw = move || {
+        let address = address.clone();
+        leptos::task::spawn_local(async move {
+            match browser::fetch("DELETE", &address, None).await {
+                Some((200..=299, _)) => refresh.run(()),
+                _ => session.say("The server didn't withdraw that link; try again."),
+            }
+        });
+    };
+    let name = name.filter(|name| !name.is_empty());
+    let title = name.map_or_else(
+        || words::role(role).to_owned(),
+        |name| format!("{name}: {}", words::role(role).to_lowercase()),
+    );
+    view! {
+        <li class="thread card" class:resolved=is_over>
+            <p><strong>{title}</strong>" "<span class="muted">{until}</span></p>
+            {(!is_over).then(|| button("Withdraw", withdraw))}
+        </li>
+    }
+    .part()
+}
+
+/// An answer that lists links.
+#[derive(Deserialize)]
+struct List {
+    links: Vec<Listed>,
+}
+
+fn list(text: &str) -> Option<Vec<Listed>> {
+    serde_json::from_str(text).ok().map(|List { links }| links)
+}
+
+/// An answer with a link that was made.
+#[derive(Deserialize)]
+struct Made {
+    url: String,
+}
+
+/// The address of a link that was made.
+fn address(text: &str) -> Option<String> {
+    let Made { url } = serde_json::from_str(text).ok()?;
+    Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn designs_to_compare_are_escaped_once() {
+        let links = ["v=1&preset=a".to_owned(), "v=1&x=%20".to_owned()];
+        assert_eq!(compare(links), "/compare?a=v=1%26preset=a&b=v=1%26x=%2520");
+    }
+}

@@ -1,0 +1,161 @@
+//! What somebody wrote, as HTML that can do nothing.
+//!
+//! The server makes it: what it writes into the page is there at once, and what comes later stands
+//! as plain text until the server has said how it looks. So the module has no reader of Markdown.
+
+use crate::widget::part::Part;
+
+/// The text of an event.
+#[cfg(feature = "ssr")]
+pub(super) fn prose(_: u64, markdown: &str) -> Part {
+    use leptos::prelude::*;
+
+    use crate::widget::part::IntoPart;
+
+    view! { <div class="prose" translate="no" inner_html=review::to_html(markdown)></div> }.part()
+}
+
+/// The text of an event: what isn't known yet is asked for soon.
+#[cfg(not(feature = "ssr"))]
+pub(super) fn prose(seq: u64, markdown: &str) -> Part {
+    browser::prose(seq, markdown)
+}
+
+/// What is seen at once of a text: its lines.
+#[cfg(any(test, not(feature = "ssr")))]
+fn plain(markdown: &str) -> String {
+    let mut html = String::from("<p class=\"plain\">");
+    crate::present::html::escape_into(&mut html, markdown);
+    html.push_str("</p>");
+    html
+}
+
+/// May a text look otherwise than its lines do?
+#[cfg(any(test, not(feature = "ssr")))]
+fn has_form(markdown: &str) -> bool {
+    markdown.contains(['*', '_', '`', '[', '<', '>', '#', '~', '|', '\\', '&', '!'])
+        || markdown.lines().any(|line| {
+            let line = line.trim_start();
+            line.is_empty() || line.starts_with(['-', '+', '=', '@']) || line.contains('@') || {
+                let rest = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+                rest.len() < line.len() && rest.starts_with(['.', ')'])
+            }
+        })
+}
+
+#[cfg(not(feature = "ssr"))]
+pub(super) use browser::mark_all;
+
+/// Names are marked in the browser, which knows whose it is.
+#[cfg(feature = "ssr")]
+pub(super) const fn mark_all(_: super::session::Session) {}
+
+#[cfg(not(feature = "ssr"))]
+mod browser {
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use leptos::prelude::*;
+
+    use super::super::browser::fetch;
+    use super::super::client;
+    use super::super::mentions::marked;
+    use super::super::session::Session;
+    use crate::browser::download::elements;
+    use crate::present::html::escaped;
+    use crate::widget::part::{IntoPart, Part};
+
+    /// The texts that are asked for at once, at most.
+    const AT_ONCE: usize = 100;
+
+    /// Texts on the page whose form isn't known.
+    const UNFORMED: &str = ".prose[data-of]";
+
+    thread_local! {
+        /// What the server has said, by the number of the event.
+        static KNOWN: RefCell<BTreeMap<u64, String>> = const { RefCell::new(BTreeMap::new()) };
+        static IS_DUE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(super) fn prose(seq: u64, markdown: &str) -> Part {
+        let known = KNOWN.with(|known| known.borrow().get(&seq).cloned());
+        let of = (known.is_none() && super::has_form(markdown)).then(|| seq.to_string());
+        let known = known.map(|html| client::session().map_or(html.clone(), |it| mark(it, &html)));
+        if of.is_some() && !IS_DUE.replace(true) {
+            set_timeout(ask, Duration::from_millis(30));
+        }
+        let html = known.unwrap_or_else(|| super::plain(markdown));
+        view! { <div class="prose" translate="no" data-of=of inner_html=html></div> }.part()
+    }
+
+    /// Asks for the form of all that stands without one.
+    fn ask() {
+        IS_DUE.set(false);
+        let Some((session, body)) = client::session().zip(document().body()) else { return };
+        let mut of: Vec<u64> = elements(&body, UNFORMED)
+            .filter_map(|element| element.get_attribute("data-of")?.parse().ok())
+            .collect();
+        of.sort_unstable();
+        of.dedup();
+        of.truncate(AT_ONCE);
+        if of.is_empty() {
+            return;
+        }
+        let list: Vec<String> = of.iter().map(u64::to_string).collect();
+        leptos::task::spawn_local(async move {
+            let address = session.address(&format!("prose?of={}", list.join(",")));
+            // What doesn't come stays as its lines.
+            let Some((200, text)) = fetch("GET", &address, None).await else { return };
+            let Ok(all) = serde_json::from_str::<BTreeMap<u64, String>>(&text) else { return };
+            KNOWN.with(|known| known.borrow_mut().extend(all));
+            let Some(body) = document().body() else { return };
+            for element in elements(&body, UNFORMED) {
+                let seq = element.get_attribute("data-of").and_then(|of| of.parse().ok());
+                let html = seq.and_then(|seq: u64| KNOWN.with(|it| it.borrow().get(&seq).cloned()));
+                if let Some(html) = html {
+                    element.set_inner_html(&mark(session, &html));
+                    // A fixed, valid attribute name can always be taken away.
+                    let _ = element.remove_attribute("data-of");
+                }
+            }
+        });
+    }
+
+    /// Marks names in what the server wrote into the page.
+    pub(in super::super) fn mark_all(session: Session) {
+        let Some(body) = document().body() else { return };
+        for element in elements(&body, ".prose:not([data-of])") {
+            let html = element.inner_html();
+            if html.contains('@') && !html.contains("class=\"mention") {
+                element.set_inner_html(&mark(session, &html));
+            }
+        }
+    }
+
+    fn mark(session: Session, html: &str) -> String {
+        if !html.contains('@') {
+            return html.to_owned();
+        }
+        let names = untrack(|| session.participants());
+        let names: Vec<String> = names.iter().map(|name| escaped(name)).collect();
+        let you = session.you.with_untracked(|you| escaped(&you.name));
+        marked(html, &names, &you)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_marks_needs_no_form() {
+        for text in ["Too much on stage 3, I think.", "3 of 4 are fine", "Why? 王"] {
+            assert!(!has_form(text), "{text}");
+        }
+        for text in ["**no**", "a\n\nb", "- one", "1. one", "`x`", "[a](/b)", "@Ann look", "a_b_"] {
+            assert!(has_form(text), "{text}");
+        }
+        assert_eq!(plain("a <b>"), "<p class=\"plain\">a &lt;b&gt;</p>");
+    }
+}

@@ -1,0 +1,30 @@
+//! What is wrong with a link, and what of it opens.
+
+use super::PATH;
+use super::query::{LinkError, address, encode, salvage};
+use crate::present::html::element;
+use crate::present::html::escape_into;
+
+/// The page's main part as HTML text.
+pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {
+    let mut html = String::new();
+    element(&mut html, "h1", "", "This link can't be opened as it is");
+    let about = "Each part below is not understood. Nothing was guessed in its place.";
+    element(&mut html, "p", "", about);
+    html.push_str("<ul class=\"link-errors\">");
+    for error in errors {
+        html.push_str("<li>");
+        element(&mut html, "strong", "", &error.part);
+        element(&mut html, "p", "", &error.message);
+        html.push_str("</li>");
+    }
+    html.push_str("</ul>");
+    let (rest, _) = salvage(raw);
+    if !encode(&rest).is_empty() {
+        html.push_str("<p><a class=\"button primary\" href=\"");
+        escape_into(&mut html, &address(&rest));
+        html.push_str("\">Open the rest of the link</a></p>");
+    }
+    html.push_str(&format!("<p><a class=\"button\" href=\"{PATH}\">Open the example</a></p>"));
+    html
+}

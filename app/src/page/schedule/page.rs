@@ -1,0 +1,187 @@
+//! The page as a whole.
+
+use std::sync::Arc;
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use model::link;
+
+use super::input::Input;
+use super::state::State;
+use super::{OF_DESIGN_PATH, TITLE, browser, form, query, words};
+use crate::explorer::Explorer;
+use crate::panel::header;
+use crate::present::format;
+use crate::site::Page;
+use crate::timeline::{Scene, TimelineFigure, timeline};
+
+/// The page that a raw query string asks for, or what is wrong with the query.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    let main = match query::decode(raw) {
+        Ok(input) => Either::Left(live(input)),
+        Err(errors) => Either::Right(view! {
+            <main id="results" class="broken-link" inner_html=broken(raw, &errors)></main>
+        }),
+    };
+    view! {
+        <div class="schedule-page">
+            <a class="skip" href="#results">"Skip to the results"</a>
+            <header class="header">
+                {header::brand()}
+                {header::pages(Page::Schedule)}
+                <div class="actions">{header::buttons()}</div>
+            </header>
+            {main}
+        </div>
+    }
+}
+
+/// From the explorer to its design's schedule alone.
+pub fn open_alone(explorer: Explorer) -> impl IntoView {
+    let address = move || format!("{OF_DESIGN_PATH}?{}", explorer.with_design(link::encode));
+    view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
+}
+
+fn live(input: Input) -> impl IntoView {
+    let state = State::new(input);
+    let announcement = browser::install(state);
+    let part =
+        move |text: fn(&super::run::Ran) -> String| Memo::new(move |_| state.with_shown(text));
+    let (cards, formula, stages) = (part(words::cards), part(words::formula), part(words::stages));
+    let problems = move || match (state.refusal(), state.shown()) {
+        (Some(refusal), Some(ran)) => words::problems(&refusal, &state.input(), &ran.input),
+        _ => String::new(),
+    };
+    let rows = move || state.with_rows(|rows| words::comparison(rows, &state.input()));
+    view! {
+        <main class="schedule-main" on:click=move |event| browser::follow_link(state, &event)>
+            <h1>{TITLE}</h1>
+            {form::form(state)}
+            <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
+                <div
+                    class="verdict broken"
+                    role="region"
+                    aria-label="Broken rules"
+                    hidden=move || !state.is_stale()
+                    inner_html=problems
+                ></div>
+                <section
+                    class="cards"
+                    aria-label="Numbers of a step"
+                    inner_html=move || cards.get()
+                ></section>
+                <section class="card schedule-card" aria-label="Closed form">
+                    <h2>{move || state.with_shown(|ran| words::name(&ran.input))}</h2>
+                    <div inner_html=move || formula.get()></div>
+                </section>
+                {figure(state)}
+                <section class="card schedule-card" aria-labelledby="compared-title">
+                    <h2 id="compared-title">"All schedules on these task times"</h2>
+                    <p class="muted">
+                        "Each with the chunks that it needs; a click shows it. Peak in flight is \
+                         the most that any stage holds, in micro-batches of a whole stage."
+                    </p>
+                    <div
+                        class="scroll-x schedule-compare"
+                        role="region"
+                        tabindex="0"
+                        aria-label="Schedules compared, table"
+                        inner_html=rows
+                    ></div>
+                </section>
+                <section class="card schedule-card" aria-labelledby="stages-title">
+                    <h2 id="stages-title">"Stages"</h2>
+                    <div
+                        class="scroll-x schedule-stages"
+                        role="region"
+                        tabindex="0"
+                        aria-label="Stages, table"
+                        inner_html=move || stages.get()
+                    ></div>
+                </section>
+                {command(state)}
+                <div class="schedule-still" inner_html=still()></div>
+            </div>
+            <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
+        </main>
+    }
+}
+
+fn figure(state: State) -> impl IntoView {
+    let show = move || match untrack(|| state.shown()) {
+        Some(ran) => Ok(ran.timeline.clone() as Scene),
+        None => Err("There is nothing to show.".to_owned()),
+    };
+    let caption = move || {
+        state.with_shown(|ran| {
+            let stages = format::counted(ran.input.stages, "stage", "stages");
+            let count = ran.input.micro_batches;
+            let micro_batches = format::counted(count, "micro-batch", "micro-batches");
+            format!("What {stages} do when, over {micro_batches}; what is hatched is bubble")
+        })
+    };
+    timeline(TimelineFigure {
+        id: "schedule",
+        title: "Timeline",
+        caption: Signal::derive(caption),
+        show: Arc::new(show),
+        changes: Signal::derive(move || drop(state.shown())),
+    })
+}
+
+/// The same in a terminal.
+fn command(state: State) -> impl IntoView {
+    let copied = RwSignal::new(false);
+    let line = move || words::command(&state.input());
+    let copy = move |_| {
+        browser::copy(untrack(line), move |done| {
+            // The page may be gone by then.
+            let _ = copied.try_set(done);
+            set_timeout(
+                move || {
+                    let _ = copied.try_set(false);
+                },
+                std::time::Duration::from_secs(2),
+            );
+        });
+    };
+    let slow = move || state.input().uneven_stage().is_some();
+    view! {
+        <section class="card schedule-card" aria-labelledby="command-title">
+            <h2 id="command-title">"The same in a terminal"</h2>
+            <div class="schedule-command">
+                <code>{line}</code>
+                <button type="button" class="button" on:click=copy>
+                    <span aria-live="polite">
+                        {move || if copied.get() { "Copied" } else { "Copy command" }}
+                    </span>
+                </button>
+            </div>
+            <p class="muted" hidden=move || !slow()>
+                "The command has equal stages: the slow one isn't in it."
+            </p>
+        </section>
+    }
+}
+
+#[cfg(feature = "ssr")]
+fn still() -> &'static str {
+    super::still::html()
+}
+
+/// The server has written it.
+#[cfg(not(feature = "ssr"))]
+const fn still() -> &'static str {
+    ""
+}
+
+#[cfg(feature = "ssr")]
+fn broken(raw: &str, errors: &[query::LinkError]) -> String {
+    super::broken::html(raw, errors)
+}
+
+/// The server has written it.
+#[cfg(not(feature = "ssr"))]
+const fn broken(_: &str, _: &[query::LinkError]) -> String {
+    String::new()
+}

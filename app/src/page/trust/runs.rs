@@ -1,0 +1,234 @@
+//! The runs: the form that picks them, how well those picked are predicted, and their table.
+
+use leptos::prelude::*;
+use validation::report::Row;
+
+use super::filter::{Facet, Filter, Show};
+use super::score::score;
+use super::words;
+use super::{Rows, table};
+use crate::present::format;
+use crate::present::html::{element, escaped};
+
+/// What of the page can change.
+#[derive(Clone, Copy)]
+pub(super) struct Runs {
+    /// The runs; in the browser none until they are fetched.
+    pub(super) rows: RwSignal<Option<Rows>>,
+    /// Has the browser fetched them, so that the filter works without loading the page?
+    pub(super) live: RwSignal<bool>,
+    /// Could they not be fetched?
+    pub(super) failed: RwSignal<bool>,
+    /// Which of them are shown.
+    pub(super) filter: RwSignal<Filter>,
+    /// Their places, in the table's order.
+    found: Memo<Vec<usize>>,
+}
+
+impl Runs {
+    pub(super) fn new(rows: Option<Rows>, filter: Filter) -> Self {
+        let (rows, filter) = (RwSignal::new(rows), RwSignal::new(filter));
+        let found = Memo::new(move |_| {
+            rows.with(|rows| match rows {
+                Some(rows) => filter.with(|filter| filter.select(rows)),
+                None => Vec::new(),
+            })
+        });
+        Self { rows, live: RwSignal::new(false), failed: RwSignal::new(false), filter, found }
+    }
+
+    /// HTML made of the runs; none while they aren't there, which leaves what the server wrote.
+    fn html(self, write: impl FnOnce(&[Row], &[usize], &Filter) -> String) -> String {
+        self.rows.with(|rows| match rows {
+            Some(rows) => {
+                self.found.with(|found| self.filter.with(|filter| write(rows, found, filter)))
+            }
+            None => String::new(),
+        })
+    }
+
+    fn pick(self, facet: Facet, value: &str) {
+        self.filter.update(|filter| *filter = filter.with_facet(facet, value));
+    }
+}
+
+/// Form, score, table, pages.
+pub(super) fn runs(runs: Runs) -> impl IntoView {
+    let pages = move || runs.html(|_, found, filter| table::pager(found.len(), filter));
+    view! {
+        <section
+            class="card trust-card"
+            id="runs"
+            tabindex="-1"
+            aria-labelledby="runs-title"
+            data-live=move || runs.live.get().then_some("true")
+        >
+            <h2 id="runs-title">"Every run"</h2>
+            {form(runs)}
+            <p role="status" inner_html=move || runs.html(summary)></p>
+            <p role="alert" hidden=move || !runs.failed.get()>
+                "The runs couldn't be fetched, so the filter doesn't work. "
+                <a href="">"Reload the page"</a>
+            </p>
+            <div
+                class="scroll-x runs-table"
+                role="region"
+                tabindex="0"
+                aria-label="Table of runs"
+                inner_html=move || runs.html(table::html)
+            ></div>
+            <nav class="pager" aria-label="Pages of the table" inner_html=pages></nav>
+        </section>
+    }
+}
+
+/// How many runs are picked, and how well they are predicted.
+fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
+    let count = |number: usize| format::whole(number as u64);
+    let all = format::counted(rows.len() as u64, "run", "runs");
+    let mut text = if filter.takes_all() {
+        format!("{all}. ")
+    } else {
+        format!("{} of {all}. ", count(found.len()))
+    };
+    let found: Vec<&Row> = found.iter().filter_map(|index| rows.get(*index)).collect();
+    match score(&found) {
+        Some(score) => {
+            let counts = found.iter().any(|row| row.scored);
+            let verb = if counts { "count towards the targets" } else { "compared, none counts" };
+            text.push_str(&format!("{} {verb}. {}", count(score.rows), words::score(&score)));
+        }
+        None => text.push_str("None is compared."),
+    }
+    escaped(&text)
+}
+
+fn form(runs: Runs) -> impl IntoView {
+    let facets = Facet::ALL.map(|facet| facet_select(runs, facet));
+    let shown = move || runs.filter.with(|filter| filter.show.key());
+    let shows: Vec<_> = Show::ALL
+        .iter()
+        .map(|show| {
+            let selected = runs.filter.with_untracked(|filter| filter.show == *show);
+            view! { <option value=show.key() selected=selected>{show.label()}</option> }
+        })
+        .collect();
+    let pick_show = move |event| {
+        let key = event_target_value(&event);
+        let show = Show::ALL.iter().copied().find(|show| show.key() == key);
+        runs.filter.update(|filter| (filter.show, filter.page) = (show.unwrap_or_default(), 0));
+    };
+    let search = move |event| {
+        let text = event_target_value(&event);
+        runs.filter.update(|filter| (filter.text, filter.page) = (text, 0));
+    };
+    view! {
+        <form
+            class="filters"
+            role="search"
+            method="get"
+            action=super::PATH
+            on:submit=|event| event.prevent_default()
+        >
+            <label>
+                "Search"
+                <input
+                    type="search"
+                    name="q"
+                    class="select"
+                    autocomplete="off"
+                    maxlength="100"
+                    placeholder="Model, run, source"
+                    value=runs.filter.with_untracked(|filter| filter.text.clone())
+                    prop:value=move || runs.filter.with(|filter| filter.text.clone())
+                    on:input=search
+                />
+            </label>
+            <label>
+                "Runs"
+                <select
+                    name="show"
+                    class="select"
+                    autocomplete="off"
+                    prop:value=shown
+                    on:change=pick_show
+                >
+                    {shows}
+                </select>
+            </label>
+            {facets.into_iter().collect::<Vec<_>>()}
+            <a class="button" href=format!("{}#runs", super::PATH)>"Clear"</a>
+            // The style sheet takes it away where the filter works by itself.
+            <button class="button primary only-plain">"Filter"</button>
+        </form>
+    }
+}
+
+fn facet_select(runs: Runs, facet: Facet) -> impl IntoView {
+    let value = move || runs.filter.with(|filter| filter.facet(facet).to_owned());
+    let options = move || {
+        runs.rows.with(|rows| match rows {
+            Some(rows) => options(rows, facet, &untrack(value)),
+            None => String::new(),
+        })
+    };
+    view! {
+        <label>
+            {facet.label()}
+            <select
+                name=facet.key()
+                class="select"
+                autocomplete="off"
+                prop:value=value
+                on:change=move |event| runs.pick(facet, &event_target_value(&event))
+                inner_html=options
+            ></select>
+        </label>
+    }
+}
+
+/// The values that runs have, in alphabetical order, and the wanted one even if none has it.
+fn options(rows: &[Row], facet: Facet, wanted: &str) -> String {
+    let mut values: Vec<&str> = rows.iter().map(|row| facet.of(row)).chain([wanted]).collect();
+    values.sort_unstable();
+    values.dedup();
+    let mut html = String::from("<option value=\"\">All</option>");
+    for value in values.into_iter().filter(|value| !value.is_empty()) {
+        let selected = if value == wanted { " selected" } else { "" };
+        let label = match facet {
+            Facet::Accelerator => words::accelerator_label(value),
+            Facet::Metric => words::metric_label(value),
+            Facet::Source | Facet::Tier | Facet::Precision => value,
+        };
+        let attributes = format!("value=\"{}\"{selected}", escaped(value));
+        element(&mut html, "option", &attributes, label);
+    }
+    html
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(tier: &str, error: Option<f64>) -> Row {
+        Row { tier: tier.to_owned(), error, time_error: error, ..Row::default() }
+    }
+
+    #[test]
+    fn a_facet_offers_what_runs_have_and_what_is_wanted() {
+        let rows = [row("B", None), row("A", None), row("B", None), row("", None)];
+        let html = options(&rows, Facet::Tier, "A");
+        assert_eq!(html.matches("<option").count(), 3);
+        assert!(html.contains("<option value=\"A\" selected>A</option>"), "{html}");
+        assert!(options(&rows, Facet::Tier, "<Z>").contains("value=\"&lt;Z&gt;\" selected"));
+    }
+
+    #[test]
+    fn the_summary_counts_what_is_picked() {
+        let rows = [row("A", Some(0.1)), row("B", None)];
+        let text = summary(&rows, &[0, 1], &Filter::default());
+        assert!(text.starts_with("2 runs. 1 compared, none counts. Half are"), "{text}");
+        let text = summary(&rows, &[1], &Filter::from_query("tier=B"));
+        assert_eq!(text, "1 of 2 runs. None is compared.");
+    }
+}

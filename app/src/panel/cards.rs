@@ -1,0 +1,438 @@
+//! The headline numbers, and the further ones in a row below the charts.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use model::MemoryState;
+use model::choice::Timing;
+use model::estimate::Metrics;
+use model::margin::likely_peaks;
+use model::metric::{MetricId, MetricValue};
+use model::units::Bytes;
+
+use crate::explorer::{Explorer, Topic};
+use crate::insight::better::is_better;
+use crate::insight::memory_state;
+use crate::insight::numbers::Numbers;
+use crate::present::format::{self, Quantity};
+use crate::present::range::{Expected, expected};
+
+/// A headline card.
+struct Card {
+    metric: MetricId,
+    title: &'static str,
+    /// The line below the number.
+    line: fn(&Numbers) -> String,
+    /// A metric that the line speaks of, where it is another one.
+    line_metric: Option<MetricId>,
+}
+
+static CARDS: [Card; 6] = [
+    Card {
+        metric: MetricId::mfu,
+        title: "MFU",
+        line: |numbers| {
+            let rate = numbers.estimate.metrics.model_tflops_per_device;
+            format!("{} TFLOPS per device", format::decimals(rate, 1))
+        },
+        line_metric: Some(MetricId::model_tflops_per_device),
+    },
+    Card {
+        metric: MetricId::tokens_per_second_per_device,
+        title: "Throughput per device",
+        line: |numbers| {
+            let rate = numbers.estimate.metrics.tokens_per_second;
+            format!("{} in total", format::token_rate(rate))
+        },
+        line_metric: Some(MetricId::tokens_per_second),
+    },
+    Card {
+        metric: MetricId::step_time_seconds,
+        title: "Step time",
+        line: |numbers| {
+            let training = &numbers.plan.design().training;
+            let tokens = training.global_batch_size as f64 * training.seq_length as f64;
+            format!("{} tokens per step", format::count(tokens))
+        },
+        line_metric: None,
+    },
+    Card {
+        metric: MetricId::memory_peak_bytes,
+        title: "Peak memory per device",
+        line: |numbers| {
+            let limit = format::memory(numbers.estimate.metrics.memory_limit);
+            format!("of {limit} usable")
+        },
+        line_metric: None,
+    },
+    Card {
+        metric: MetricId::bubble_ratio,
+        title: "Bubble, real stage times",
+        line: |numbers| {
+            let ratio = numbers.estimate.metrics.bubble_ratio_closed_form;
+            let timing = match numbers.estimate.timing {
+                Timing::Simulated => "simulated",
+                Timing::ClosedForm => "not simulated",
+            };
+            format!("{timing}; {} closed form", format::percent(ratio, 2))
+        },
+        line_metric: Some(MetricId::bubble_ratio_closed_form),
+    },
+    Card {
+        metric: MetricId::comm_exposed_seconds,
+        title: "Exposed communication",
+        line: |numbers| {
+            let metrics = &numbers.estimate.metrics;
+            let share = format::percent(metrics.comm_exposed / metrics.step_time, 1);
+            format!("{share} of the step, {} hidden", format::percent(metrics.overlap_ratio, 1))
+        },
+        line_metric: Some(MetricId::overlap_ratio),
+    },
+];
+
+/// What a headline card says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// The metric.
+    pub metric: MetricId,
+    /// Its title on the card.
+    pub title: &'static str,
+    /// The number.
+    pub shown: Quantity,
+    /// The line below it.
+    pub line: String,
+}
+
+/// What the cards say, for those who show the same numbers elsewhere.
+#[must_use]
+pub fn headlines(numbers: &Numbers) -> Vec<Headline> {
+    let headline = |card: &Card| Headline {
+        metric: card.metric,
+        title: card.title,
+        shown: quantity(numbers, card.metric),
+        line: (card.line)(numbers),
+    };
+    CARDS.iter().map(headline).collect()
+}
+
+/// The six headline cards.
+pub fn cards(explorer: Explorer) -> impl IntoView {
+    let cards: Vec<_> = CARDS.iter().map(|spec| card(explorer, spec)).collect();
+    view! { <section class="cards" aria-label="Headline numbers">{cards}</section> }
+}
+
+fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
+    let shown = Memo::new(move |_| explorer.with_numbers(|numbers| quantity(numbers, spec.metric)));
+    let line = Signal::derive(move || explorer.with_numbers(spec.line));
+    let is_memory = spec.metric == MetricId::memory_peak_bytes;
+    // The bar of memory has the limit below it.
+    let line = match spec.line_metric {
+        Some(metric) => Either::Left(explain_button(explorer, metric, "card-line", line)),
+        None if is_memory => Either::Right(Either::Left(memory_meter(explorer))),
+        None => {
+            Either::Right(Either::Right(view! { <p class="card-line">{move || line.get()}</p> }))
+        }
+    };
+    let title_id = format!("card-{}", spec.metric.metric().name);
+    view! {
+        <article class="card metric" data-metric=spec.metric.metric().name aria-labelledby=title_id>
+            <div class="card-head">
+                <h2 id=title_id.clone()>{spec.title}</h2>
+                <button
+                    type="button"
+                    class="info"
+                    aria-label=format!("Explain {}", spec.title)
+                    title="Definition, formula and terms"
+                    on:click=move |_| explorer.explained.set(Some(spec.metric))
+                >
+                    "?"
+                </button>
+            </div>
+            <p class="card-value">
+                <span class="number">{move || shown.with(|shown| shown.number.clone())}</span>
+                " "
+                <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
+            </p>
+            {band(explorer, spec.metric)}
+            {line}
+            {is_memory.then(|| fits(explorer))}
+            {delta(explorer, spec)}
+            {explorer.beside(Topic::Metric(spec.metric))}
+        </article>
+    }
+}
+
+/// How far the number may be off; opens the explanation, which says so at length.
+fn band(explorer: Explorer, metric: MetricId) -> impl IntoView {
+    let [short, sentence] = expected_error(explorer, metric);
+    view! {
+        <button
+            type="button"
+            class="band explain"
+            data-band=metric.metric().name
+            title=move || sentence.get()
+            on:click=move |_| explorer.explained.set(Some(metric))
+        >
+            {move || short.get()}
+        </button>
+    }
+}
+
+/// How far a number may be off: in a few words, and in sentences.
+fn expected_error(explorer: Explorer, metric: MetricId) -> [Memo<String>; 2] {
+    let said = move |words: fn(Expected, MetricId, &Metrics) -> String| {
+        Memo::new(move |_| {
+            explorer.with_numbers(|numbers| {
+                words(expected(&numbers.plan, metric), metric, &numbers.estimate.metrics)
+            })
+        })
+    };
+    [said(Expected::short), said(Expected::sentence)]
+}
+
+fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
+    format::metric(metric, numbers.estimate.metrics.get(metric))
+}
+
+/// How far from the unchanged preset; its height is kept when there is nothing to say.
+fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
+    let change = Memo::new(move |_| {
+        let now = explorer.with_numbers(|numbers| number(numbers, spec.metric));
+        let before = explorer.with_numbers_before(|numbers| number(numbers, spec.metric));
+        let preset = || explorer.with_preset_numbers(|numbers| number(numbers, spec.metric));
+        (now, before.unwrap_or_else(preset), before.is_some())
+    });
+    let is_ratio = matches!(spec.metric, MetricId::mfu | MetricId::bubble_ratio);
+    let text = move || {
+        let (now, then, is_dragged) = change.get();
+        if is_dragged {
+            let was = format::metric(spec.metric, MetricValue::Number(then));
+            return format!("was {was}, {}", format::difference(spec.metric, now, then));
+        }
+        if now.total_cmp(&then).is_eq() {
+            return "as the preset".to_owned();
+        }
+        let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
+        format!("{text} vs the preset")
+    };
+    let better = Memo::new(move |_| {
+        explorer.with_numbers(|now| {
+            let is_better = |then: &Numbers| is_better(spec.metric, now, then);
+            let before = explorer.with_numbers_before(is_better);
+            before.unwrap_or_else(|| explorer.with_preset_numbers(is_better))
+        })
+    });
+    view! {
+        <p
+            class="delta"
+            class:better=move || better.get() == Some(true)
+            class:worse=move || better.get() == Some(false)
+        >
+            {text}
+        </p>
+    }
+}
+
+fn number(numbers: &Numbers, metric: MetricId) -> f64 {
+    match numbers.estimate.metrics.get(metric) {
+        MetricValue::Number(number) => number,
+        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+    }
+}
+
+/// How sure it is that the design fits, in a sentence with its colour and its sign.
+fn fits(explorer: Explorer) -> impl IntoView {
+    let state = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.memory_state()));
+    let text = move || explorer.with_numbers(memory_state::sentence);
+    view! {
+        <p class=move || memory_state::said_class(state.get()) data-metric="fit_probability">
+            {text}
+        </p>
+    }
+}
+
+/// Per mille of the limit that the bar shows beyond it.
+const BEYOND: f64 = 250.0;
+
+/// The bar of memory, in per mille of the limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Meter {
+    /// The predicted peak.
+    peak: f64,
+    /// Where the true peak lies with eight chances in ten.
+    likely: [f64; 2],
+    /// Bytes over the limit.
+    over: Bytes,
+    state: MemoryState,
+}
+
+impl Meter {
+    fn of(numbers: &Numbers) -> Self {
+        let metrics = &numbers.estimate.metrics;
+        // Whole per mille, so that a step that can't be seen draws nothing.
+        let share = |bytes: Bytes| {
+            (bytes / metrics.memory_limit * 1_000.0).clamp(0.0, 1_000.0 + BEYOND).round()
+        };
+        Self {
+            peak: share(metrics.memory_peak),
+            likely: likely_peaks(&numbers.plan, &numbers.estimate).map(share),
+            over: metrics.memory_peak.beyond(metrics.memory_limit),
+            state: metrics.memory_state(),
+        }
+    }
+}
+
+/// A bar that is full at the limit, with what is over it beyond, and the error as a shadow.
+fn memory_meter(explorer: Explorer) -> impl IntoView {
+    let meter = Memo::new(move |_| explorer.with_numbers(Meter::of));
+    let over = move || {
+        // None rather than an empty text, which the server writes as a space.
+        let over = meter.with(|meter| meter.over);
+        (over > Bytes::ZERO).then(|| format!("+{}", format::memory(over)))
+    };
+    let within = move || meter.with(|meter| meter.peak.min(1_000.0)).to_string();
+    let beyond = move || meter.with(|meter| (meter.peak - 1_000.0).max(0.0)).to_string();
+    let from = move || meter.with(|meter| meter.likely[0]).to_string();
+    let width = move || meter.with(|meter| meter.likely[1] - meter.likely[0]).to_string();
+    let limit = move || {
+        let limit = explorer.with_numbers(|numbers| numbers.estimate.metrics.memory_limit);
+        format!("limit {}", format::memory(limit))
+    };
+    let class = move || format!("meter-box {}", memory_state::class(meter.with(|it| it.state)));
+    view! {
+        <div
+            class=class
+            title="Full at the limit; the shadow is where the true peak lies, 8 chances in 10"
+        >
+            <p class="meter-over">{over}</p>
+            <svg
+                class="meter"
+                viewBox=format!("0 0 {} 14", 1_000.0 + BEYOND)
+                preserveAspectRatio="none"
+                aria-hidden="true"
+            >
+                <rect class="meter-track" y="2" width="1000" height="10"></rect>
+                <rect class="meter-fill" y="2" width=within height="10"></rect>
+                <rect class="meter-beyond" x="1000" y="2" width=beyond height="10"></rect>
+                <rect class="meter-error" x=from y="4" width=width height="6"></rect>
+                <rect class="meter-limit" x="994" width="12" height="14"></rect>
+            </svg>
+            <p class="meter-label">{limit}</p>
+        </div>
+    }
+}
+
+/// A text that opens the explanation of a metric.
+fn explain_button(
+    explorer: Explorer,
+    metric: MetricId,
+    class: &'static str,
+    text: Signal<String>,
+) -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class=format!("{class} explain")
+            data-metric=metric.metric().name
+            title=metric.metric().definition
+            on:click=move |_| explorer.explained.set(Some(metric))
+        >
+            {move || text.get()}
+        </button>
+    }
+}
+
+/// Metrics that have no card, in the order of the row.
+const FACTS: [MetricId; 9] = [
+    MetricId::fit_probability,
+    MetricId::params_total,
+    MetricId::params_active,
+    MetricId::flops_per_token,
+    MetricId::hfu,
+    MetricId::comm_volume_bytes,
+    MetricId::params_total_no_input_embedding,
+    MetricId::params_active_no_input_embedding,
+    MetricId::token_drop_ratio,
+];
+
+/// The further metrics and the sizes that follow from the knobs.
+pub fn facts(explorer: Explorer) -> impl IntoView {
+    let metrics: Vec<_> = FACTS
+        .iter()
+        .map(|metric| {
+            let metric = *metric;
+            let text = Signal::derive(move || {
+                explorer.with_numbers(|numbers| quantity(numbers, metric).to_string())
+            });
+            let [short, sentence] = expected_error(explorer, metric);
+            view! {
+                <div class="fact">
+                    <dt>{metric.metric().label}</dt>
+                    <dd>{explain_button(explorer, metric, "fact-value", text)}</dd>
+                    <dd class="fact-band" title=move || sentence.get()>
+                        {move || short.get()}
+                    </dd>
+                </div>
+            }
+        })
+        .collect();
+    let derived: Vec<_> = DERIVED
+        .iter()
+        .map(|(label, size)| {
+            let text = move || explorer.with_numbers(|numbers| format::whole(size(numbers)));
+            view! { <div class="fact"><dt>{*label}</dt><dd>{text}</dd></div> }
+        })
+        .collect();
+    view! {
+        <section class="card facts" aria-labelledby="facts-title">
+            <h2 id="facts-title">"Further numbers"</h2>
+            <dl>{metrics}{derived}</dl>
+        </section>
+    }
+}
+
+/// A size that follows from the knobs: its name and how to read it.
+type Derived = (&'static str, fn(&Numbers) -> u64);
+
+static DERIVED: [Derived; 3] = [
+    ("Data parallel (DP)", |numbers| numbers.plan.data_parallel_size()),
+    ("Expert data parallel (EDP)", |numbers| numbers.plan.expert_data_parallel_size()),
+    ("Micro-batches of a step", |numbers| numbers.plan.num_microbatches()),
+];
+
+#[cfg(test)]
+mod tests {
+    use model::design::Design;
+
+    use super::*;
+
+    fn meter(gib: f64) -> Meter {
+        let mut design = Design::from_preset("pangu-ultra-moe-6k").unwrap();
+        design.cluster.hbm_usable_gib = Some(gib);
+        Meter::of(&Numbers::of(&design).unwrap())
+    }
+
+    #[test]
+    fn the_bar_is_full_at_the_limit_and_shows_what_is_beyond() {
+        let peak = meter(60.0).peak * 0.06;
+        let full = meter(peak);
+        assert!((full.peak - 1_000.0).abs() <= 1.0, "{full:?}");
+        let half = meter(peak * 2.0);
+        assert!((half.peak - 500.0).abs() <= 1.0 && half.over == Bytes::ZERO, "{half:?}");
+        let over = meter(peak / 1.1);
+        assert!((over.peak - 1_100.0).abs() <= 1.0 && over.over > Bytes::ZERO, "{over:?}");
+        assert_eq!(meter(peak / 3.0).peak.to_bits(), 1_250.0_f64.to_bits());
+    }
+
+    /// The shadow lies before the limit, across it or behind it, as the state says.
+    #[test]
+    fn the_shadow_crosses_the_limit_where_it_is_tight() {
+        for gib in 30..120 {
+            let Meter { likely: [low, high], state, .. } = meter(f64::from(gib));
+            match state {
+                MemoryState::Fits => assert!(high <= 1_000.0, "{gib}: {high}"),
+                MemoryState::Tight => assert!(low <= 1_000.0 && high >= 1_000.0, "{gib}"),
+                MemoryState::DoesNotFit => assert!(low >= 1_000.0, "{gib}: {low}"),
+            }
+        }
+    }
+}

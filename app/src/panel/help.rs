@@ -1,0 +1,68 @@
+//! The keys that the page understands, and the switch that turns single letters off.
+
+use leptos::prelude::*;
+
+use super::header::SETTINGS_PATH;
+use crate::browser;
+use crate::explorer::Explorer;
+use crate::widget::dialog::{Modal, modal};
+
+/// Keys and what they do.
+const KEYS: [(&str, &str); 21] = [
+    ("Ctrl K", "Find and do anything; tp 16 sets a knob"),
+    ("/", "Find a knob"),
+    ("?", "This help"),
+    ("p", "Pin this design"),
+    ("c", "Compare the pinned designs"),
+    ("x", "Explain the number at hand"),
+    ("y", "Copy the number at hand with all its digits"),
+    ("[ ]", "To the knob before, to the next one"),
+    ("h", "Every step so far"),
+    ("g and a letter", "Go to a view or page: g k knobs, g m memory, g p presets, …"),
+    ("t", "Switch between dark and light"),
+    ("Ctrl Z", "Undo"),
+    ("Ctrl Shift Z", "Redo"),
+    ("Esc", "Close what is open, clear the search"),
+    ("← →", "On a slider: the next legal value"),
+    ("Shift ← →", "On a slider: ten legal values further"),
+    ("↑ ↓", "In a number box: the next legal value"),
+    ("W S", "On a timeline: nearer, farther"),
+    ("A D", "On a timeline: to the left, to the right"),
+    ("F", "On a timeline: fit what is selected, or all"),
+    ("← → ↑ ↓", "On a timeline: the next task, the next stage"),
+];
+
+/// The help on keys.
+pub fn help(explorer: Explorer) -> impl IntoView {
+    modal(Modal { id: "help", open: explorer.help_open, title: "Keys" }, body(explorer))
+}
+
+fn body(explorer: Explorer) -> impl IntoView {
+    let rows: Vec<_> = KEYS
+        .iter()
+        .map(|(key, meaning)| {
+            view! { <div class="key-row"><dt><kbd>{*key}</kbd></dt><dd>{*meaning}</dd></div> }
+        })
+        .collect();
+    // Cookies are read when the help opens: the server draws the page without them.
+    let letter_keys = move || !explorer.help_open.get() || browser::letter_keys();
+    view! {
+        <dl class="keys">{rows}</dl>
+        <label class="check-row">
+            <input
+                type="checkbox"
+                class="tick-box"
+                autocomplete="off"
+                checked=true
+                prop:checked=letter_keys
+                on:change=move |event| browser::set_letter_keys(event_target_checked(&event))
+            />
+            "Single keys, such as / and p, work outside of text boxes"
+        </label>
+        <p>
+            <a href="/guide/views">"How to read each view"</a>
+            " · "
+            <a href=SETTINGS_PATH>"Settings: language, units, theme"</a>
+        </p>
+    }
+}

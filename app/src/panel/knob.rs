@@ -1,0 +1,451 @@
+//! One knob: label, control, reset, what it comes to, what is wrong with it, what it means.
+
+use leptos::either::{Either, EitherOf4};
+use leptos::prelude::*;
+use model::design::KnobId;
+use model::knob::{Kind, KnobError, Section, Value};
+use model::violation::Nearest;
+
+use super::explanation::source;
+use super::knob_note;
+use super::verdict::ways_out;
+use crate::explorer::{self, Explorer, Shown, Topic};
+use crate::present::format;
+use crate::widget::choice::{Chips, Item, Items, Select, TickBox, chips, select, tick_box};
+use crate::widget::number_box::{Entry, NumberBox, number_box};
+use crate::widget::slider::{Slider, slider};
+
+/// A value that was refused, and the value that stayed.
+#[derive(Clone, Debug, PartialEq)]
+struct Refused {
+    error: KnobError,
+    stayed: Value,
+}
+
+/// What the parts of a row share.
+#[derive(Clone, Copy)]
+struct Row {
+    explorer: Explorer,
+    id: KnobId,
+    value: RwSignal<Value>,
+    is_changed: RwSignal<bool>,
+    is_broken: RwSignal<bool>,
+    refused: RwSignal<Option<Refused>>,
+}
+
+/// Draws a knob; `found` tells whether the search leaves it in view.
+pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView {
+    let explorer::Row { value, is_changed, is_broken } = explorer.row(id);
+    let row = Row { explorer, id, value, is_changed, is_broken, refused: RwSignal::new(None) };
+    let about = RwSignal::new(false);
+    let label = id.knob().label;
+    let about_id = format!("about-{}", id.knob().name);
+    let is_flag = matches!(id.knob().kind, Kind::Flag);
+    view! {
+        <div
+            class="knob"
+            class:flag=is_flag
+            class:broken=move || row.is_wrong()
+            data-knob=id.id()
+            hidden=move || !found.get()
+        >
+            <div class="knob-head">
+                {row.label()}
+                {row.reset_button()}
+                <button
+                    type="button"
+                    class="info"
+                    aria-label=format!("About {label}")
+                    aria-expanded=move || if about.get() { "true" } else { "false" }
+                    aria-controls=about_id.clone()
+                    on:click=move |_| about.update(|open| *open = !*open)
+                >
+                    "?"
+                </button>
+                {row.control()}
+            </div>
+            {explorer.beside(Topic::Knob(id))}
+            {row.slider()}
+            {row.note()}
+            {row.problem()}
+            <div id=about_id class="about" hidden=move || !about.get()>
+                {move || about.get().then(|| about_knob(id))}
+            </div>
+        </div>
+    }
+}
+
+impl Row {
+    fn control_id(self) -> String {
+        format!("knob-{}", self.id.knob().name)
+    }
+
+    fn problem_id(self) -> String {
+        format!("problem-{}", self.id.knob().name)
+    }
+
+    fn label_id(self) -> String {
+        format!("label-{}", self.id.knob().name)
+    }
+
+    /// The refusal, as long as the value is still the one that stayed.
+    fn refusal(self) -> Option<KnobError> {
+        let refused = self.refused.get()?;
+        self.value.with(|value| *value == refused.stayed).then_some(refused.error)
+    }
+
+    fn is_wrong(self) -> bool {
+        self.is_broken.get() || self.refusal().is_some()
+    }
+
+    fn wrong_signal(self) -> Signal<bool> {
+        Signal::derive(move || self.is_wrong())
+    }
+
+    /// Tries a typed text and keeps the refusal.
+    fn type_text(self, text: &str) {
+        let text = text.trim();
+        let unsets = text.is_empty()
+            && matches!(
+                self.id.knob().kind,
+                Kind::OptionalInteger(..)
+                    | Kind::OptionalReal(..)
+                    | Kind::PerStage(_)
+                    | Kind::PositionList(_)
+                    | Kind::Layout
+                    | Kind::Hash
+            );
+        let outcome = self.explorer.set_text(self.id, if unsets { "none" } else { text });
+        let stayed = self.value.get_untracked();
+        self.refused.set(outcome.err().map(|error| Refused { error, stayed }));
+    }
+
+    fn set(self, value: &Value) {
+        // Lists, ticks and positions offer values within bounds only.
+        let _ = self.explorer.set(self.id, value);
+        self.refused.set(None);
+    }
+
+    fn label(self) -> impl IntoView {
+        let knob = self.id.knob();
+        let unit = (!knob.unit.is_empty()).then(|| {
+            view! { <span class="knob-unit">{format!(", {}", knob.unit)}</span> }
+        });
+        if matches!(knob.kind, Kind::Subset(_)) {
+            return Either::Left(view! {
+                <span class="knob-label" id=self.label_id()>{knob.label}{unit}</span>
+            });
+        }
+        Either::Right(view! {
+            <label class="knob-label" id=self.label_id() for=self.control_id()>
+                {knob.label}{unit}
+            </label>
+        })
+    }
+
+    fn reset_button(self) -> impl IntoView {
+        let Self { id, is_changed, .. } = self;
+        let title =
+            move || format!("Reset {} to {}", id.knob().label, self.explorer.preset_value(id));
+        view! {
+            <button
+                type="button"
+                class="reset"
+                class:shown=move || is_changed.get()
+                disabled=move || !is_changed.get() || self.explorer.locked.get()
+                aria-label=title
+                title=title
+                on:click=move |_| {
+                    self.refused.set(None);
+                    self.explorer.reset(id);
+                }
+            ></button>
+        }
+    }
+
+    fn control(self) -> impl IntoView {
+        match self.id.knob().kind {
+            Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {
+                EitherOf4::A(self.number_box(Entry::Whole(low, high)))
+            }
+            Kind::Real(low, high) | Kind::OptionalReal(low, high) => {
+                EitherOf4::A(self.number_box(Entry::Real(low, high)))
+            }
+            Kind::Flag => EitherOf4::B(self.tick_box()),
+            Kind::Choice(names) => EitherOf4::C(self.select(names)),
+            Kind::Subset(names) => EitherOf4::D(self.chips(names)),
+            Kind::LayerFreq
+            | Kind::PerStage(_)
+            | Kind::PositionList(_)
+            | Kind::Layout
+            | Kind::Hash => EitherOf4::A(self.number_box(Entry::Text)),
+        }
+    }
+
+    fn number_box(self, entry: Entry) -> impl IntoView {
+        let value = Signal::derive(move || {
+            self.value.with(|value| {
+                let unset = matches!(value, Value::None)
+                    || matches!(value, Value::List(values) if values.is_empty());
+                if unset { String::new() } else { value.to_string() }
+            })
+        });
+        let placeholder = if self.id.knob().section == Section::Cluster {
+            Signal::derive(move || {
+                self.explorer.with_numbers(|numbers| knob_note::unset(self.id, &numbers.plan))
+            })
+        } else {
+            Signal::stored("none".to_owned())
+        };
+        number_box(NumberBox {
+            id: self.control_id(),
+            entry,
+            value,
+            placeholder,
+            refused: Signal::derive(move || self.refusal().is_some()),
+            invalid: self.wrong_signal(),
+            described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
+            on_type: Callback::new(move |text: String| {
+                self.explorer.set_typed(true);
+                self.type_text(&text);
+            }),
+            on_step: Callback::new(move |up| self.step(up)),
+            on_done: Callback::new(move |()| self.explorer.set_typed(false)),
+        })
+    }
+
+    /// Goes to the next or previous legal value.
+    fn step(self, up: bool) {
+        let current = self.value.get_untracked();
+        let values = untrack(|| self.explorer.legal_values(self.id));
+        let at = values.iter().position(|value| *value == current).unwrap_or(0);
+        let next = if up { at.checked_add(1) } else { at.checked_sub(1) };
+        if let Some(value) = next.and_then(|next| values.get(next)) {
+            self.set(value);
+        }
+    }
+
+    fn tick_box(self) -> impl IntoView {
+        tick_box(TickBox {
+            id: self.control_id(),
+            ticked: Signal::derive(move || self.value.with(|value| *value == Value::Flag(true))),
+            invalid: self.wrong_signal(),
+            described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
+            on_tick: Callback::new(move |ticked| self.set_at_once(&Value::Flag(ticked))),
+        })
+    }
+
+    fn select(self, names: &'static [&'static str]) -> impl IntoView {
+        let items = names.iter().map(|name| Item {
+            value: (*name).to_owned(),
+            label: (*name).to_owned(),
+            enabled: true,
+        });
+        select(Select {
+            id: self.control_id(),
+            groups: vec![Items { heading: String::new(), items: items.collect() }],
+            value: Signal::derive(move || self.value.with(Value::to_string)),
+            invalid: self.wrong_signal(),
+            described_by: self.problem_id(),
+            locked: self.explorer.locked.into(),
+            on_pick: Callback::new(move |name| self.set_at_once(&Value::Text(name))),
+        })
+    }
+
+    fn chips(self, names: &'static [&'static str]) -> impl IntoView {
+        let ticked = Signal::derive(move || {
+            self.value.with(|value| {
+                let Value::List(values) = value else { return Vec::new() };
+                values.iter().map(Value::to_string).collect()
+            })
+        });
+        let on_tick = move |(name, is_ticked): (&'static str, bool)| {
+            let before = ticked.get_untracked();
+            let stays = |other: &&&str| match **other == name {
+                true => is_ticked,
+                false => before.iter().any(|ticked| ticked == **other),
+            };
+            let values = names.iter().filter(stays).map(|name| Value::Text((*name).to_owned()));
+            self.set_at_once(&Value::List(values.collect()));
+        };
+        chips(Chips {
+            labelled_by: self.label_id(),
+            names,
+            ticked,
+            locked: self.explorer.locked.into(),
+            on_tick: Callback::new(on_tick),
+        })
+    }
+
+    fn set_at_once(self, value: &Value) {
+        self.explorer.end_gesture();
+        self.set(value);
+        self.explorer.end_gesture();
+    }
+
+    /// A slider over the legal values, for the knobs in view.
+    fn slider(self) -> Option<impl IntoView> {
+        let knob = self.id.knob();
+        if !knob.primary || !matches!(knob.kind, Kind::Integer(..)) {
+            return None;
+        }
+        // Which values are legal takes longer than an estimate: while a gesture on some knob goes
+        // on its own list stays anyway, and the others are made when it ends.
+        let positions = Memo::new(move |before: Option<&Vec<u64>>| match before {
+            Some(before) if self.explorer.in_gesture() => before.clone(),
+            _ => self.explorer.positions(self.id),
+        });
+        let current = move || {
+            if let Value::Integer(number) = self.value.get() { number } else { 0 }
+        };
+        let position = move || {
+            let current = current();
+            positions.with(|positions| positions.partition_point(|number| *number < current))
+        };
+        let text = move || {
+            let space = if knob.unit.is_empty() { "" } else { " " };
+            format!("{}{space}{}", format::whole(current()), knob.unit)
+        };
+        let on_move = move |position: usize| {
+            if let Some(number) = positions.with_untracked(|all| all.get(position).copied()) {
+                self.set(&Value::Integer(number));
+            }
+        };
+        let ghost = move || {
+            let before = self.explorer.value_before(self.id);
+            before.map_or_else(String::new, |value| format!("was {value}"))
+        };
+        let slider = slider(Slider {
+            label: format!("{} slider", knob.label),
+            count: Signal::derive(move || positions.with(Vec::len)),
+            position: Signal::derive(position),
+            text: Signal::derive(text),
+            locked: self.explorer.locked.into(),
+            on_move: Callback::new(on_move),
+            on_hold: Callback::new(move |held| self.explorer.hold(held)),
+        });
+        Some(view! {
+            {slider}
+            <span class="ghost" aria-hidden="true">{ghost}</span>
+        })
+    }
+
+    fn note(self) -> Option<impl IntoView> {
+        let has_note = matches!(
+            self.id,
+            KnobId::global_batch_size
+                | KnobId::expert_model_parallel_size
+                | KnobId::pipeline_model_parallel_size
+                | KnobId::virtual_pipeline_model_parallel_size
+                | KnobId::num_devices
+                | KnobId::accelerator
+        );
+        let text = move || {
+            if self.explorer.shown() != Shown::Design {
+                return String::new();
+            }
+            self.explorer.with_numbers(|numbers| knob_note::note(self.id, &numbers.plan))
+        };
+        has_note.then(|| view! { <p class="knob-note">{text}</p> })
+    }
+
+    /// What is wrong, with the ways out as buttons.
+    ///
+    /// The knob that was set last carries the whole message; the others that the rule ties to it
+    /// only offer their own ways out.
+    fn problem(self) -> impl IntoView {
+        let problem = move || {
+            if let Some(error) = self.refusal() {
+                return Some(Either::Left(self.refused_view(error)));
+            }
+            self.is_broken.get().then(|| Either::Right(self.broken_view()))
+        };
+        view! { <div id=self.problem_id() class="problem">{problem}</div> }
+    }
+
+    fn refused_view(self, error: KnobError) -> impl IntoView {
+        let nearest: Vec<_> = error
+            .nearest
+            .into_iter()
+            .map(|text| {
+                let label = format!("Set to {text}");
+                view! {
+                    <button
+                        type="button"
+                        class="button way"
+                        on:click=move |_| self.type_text(&text)
+                    >
+                        {label}
+                    </button>
+                }
+            })
+            .collect();
+        view! { <p>{error.detail}</p><p class="ways">{nearest}</p> }
+    }
+
+    fn broken_view(self) -> impl IntoView {
+        let (explorer, id) = (self.explorer, self.id);
+        let speaks = explorer.last_edited().is_none_or(|last| last == id);
+        explorer.with_violations(|rules| {
+            let rules = rules.iter().filter(|rule| rule.knobs.contains(&id));
+            let views: Vec<_> = rules
+                .map(|rule| {
+                    let own = |way: &&Nearest| speaks || way.knob == id;
+                    let ways: Vec<Nearest> = rule.nearest.iter().filter(own).cloned().collect();
+                    let message = speaks.then(|| view! { <p>{rule.message.clone()}</p> });
+                    view! { {message}<p class="ways">{ways_out(explorer, &ways)}</p> }
+                })
+                .collect();
+            views
+        })
+    }
+}
+
+/// Meaning, values, unit, names and source of a knob.
+fn about_knob(id: KnobId) -> impl IntoView {
+    let knob = id.knob();
+    let aliases = (!knob.aliases.is_empty()).then(|| {
+        view! { <dt>"Also read as"</dt><dd><code>{knob.aliases.join(", ")}</code></dd> }
+    });
+    let unit = (!knob.unit.is_empty()).then(|| view! { <dt>"Unit"</dt><dd>{knob.unit}</dd> });
+    view! {
+        <p>{knob.meaning}</p>
+        <dl>
+            <dt>"Id"</dt>
+            <dd><a href=format!("/guide/knobs#{}", knob.name)><code>{id.id()}</code></a></dd>
+            <dt>"Values"</dt>
+            <dd>{values_in_words(knob.kind)}</dd>
+            {unit}
+            {aliases}
+            <dt>"Source"</dt>
+            <dd>{source(knob.source)}</dd>
+        </dl>
+    }
+}
+
+fn values_in_words(kind: Kind) -> String {
+    match kind {
+        Kind::Integer(low, high) => {
+            format!("Whole numbers from {} to {}", format::whole(low), format::whole(high))
+        }
+        Kind::OptionalInteger(low, high) => {
+            format!("Whole numbers from {} to {}, or none", format::whole(low), format::whole(high))
+        }
+        Kind::Real(low, high) => format!("Numbers from {low} to {high}"),
+        Kind::OptionalReal(low, high) => format!("Numbers from {low} to {high}, or none"),
+        Kind::Flag => "On or off".to_owned(),
+        Kind::Choice(names) => names.join(", "),
+        Kind::Subset(names) => format!("Any of {}", names.join(", ")),
+        Kind::LayerFreq => "A whole number, or a pattern such as ([0]*3+[1]*58)".to_owned(),
+        Kind::PerStage(high) => {
+            format!("A whole number up to {}, one per stage, or none", format::whole(high))
+        }
+        Kind::PositionList(high) => {
+            format!("Positions up to {}, comma-joined, or none", format::whole(high))
+        }
+        Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
+        Kind::Hash => "The hash of a stored trace, or none".to_owned(),
+    }
+}

@@ -1,0 +1,232 @@
+//! The knobs in three groups: those that matter most in view, the rest folded with their changes
+//! counted, and a search over all of them.
+
+use leptos::html;
+use leptos::prelude::*;
+use model::design::KnobId;
+use model::knob::Section;
+
+use super::knob::knob;
+use super::presets::presets;
+use crate::explorer::Explorer;
+use crate::present::format;
+
+/// The id of the search box, which the key `/` goes to.
+pub const SEARCH_ID: &str = "knob-search";
+
+/// A fold of a group: its title and the section whose lesser knobs it holds.
+type Fold = (&'static str, Section);
+
+/// A group of knobs.
+struct Group {
+    title: &'static str,
+    folds: &'static [Fold],
+}
+
+static GROUPS: [Group; 3] = [
+    Group {
+        title: "Strategy",
+        folds: &[
+            ("More parallelism", Section::Parallel),
+            ("Overlap and dispatch", Section::Schedule),
+            ("Precision and counting", Section::Training),
+            ("Recompute, swap and states", Section::Memory),
+            ("Routing", Section::Routing),
+            ("Kernels", Section::Kernel),
+        ],
+    },
+    Group { title: "Model", folds: &[("More of the model", Section::Transformer)] },
+    Group { title: "Cluster", folds: &[("Links and limits", Section::Cluster)] },
+];
+
+impl Group {
+    fn knobs(&self) -> impl Iterator<Item = KnobId> {
+        self.folds.iter().flat_map(|(_, section)| offered(*section))
+    }
+}
+
+/// The knobs of a section that the estimate uses.
+fn offered(section: Section) -> impl Iterator<Item = KnobId> {
+    KnobId::in_section(section).filter(|id| id.knob().not_offered.is_none())
+}
+
+/// The panel of knobs, with the presets on top.
+pub fn knobs(explorer: Explorer) -> impl IntoView {
+    panel(explorer, presets(explorer))
+}
+
+/// The panel of knobs, with something else on top.
+pub fn panel(explorer: Explorer, top: impl IntoView) -> impl IntoView {
+    let groups: Vec<_> = GROUPS.iter().map(|spec| group(explorer, spec)).collect();
+    view! {
+        <aside
+            id="knobs"
+            class="knobs"
+            tabindex="-1"
+            class:open=move || explorer.sheet_open.get()
+            aria-label="Knobs"
+        >
+            {top}
+            {search(explorer)}
+            {groups}
+        </aside>
+    }
+}
+
+fn search(explorer: Explorer) -> impl IntoView {
+    let node = NodeRef::<html::Input>::new();
+    let is_empty = Memo::new(move |_| explorer.search.with(String::is_empty));
+    let found = Memo::new(move |_| {
+        explorer.search.with(|search| {
+            GROUPS.iter().flat_map(Group::knobs).filter(|id| matches(*id, search)).count()
+        })
+    });
+    let clear = move || {
+        explorer.search.set(String::new());
+        if let Some(input) = node.get_untracked() {
+            input.set_value("");
+        }
+    };
+    view! {
+        <div class="search" role="search">
+            <label class="visually-hidden" for=SEARCH_ID>"Find a knob"</label>
+            <input
+                type="search"
+                id=SEARCH_ID
+                node_ref=node
+                autocomplete="off"
+                spellcheck="false"
+                placeholder="Find a knob, such as EP or recompute (/)"
+                on:input=move |event| {
+                    explorer.search.set(event_target_value(&event).trim().to_lowercase());
+                }
+                on:keydown=move |event| {
+                    if event.key() == "Escape" {
+                        clear();
+                    }
+                }
+            />
+            <p class="search-count" role="status">
+                {move || match (is_empty.get(), found.get()) {
+                    (true, _) => String::new(),
+                    (false, 0) => "No knob of that name".to_owned(),
+                    (false, count) => format::counted(count as u64, "knob found", "knobs found"),
+                }}
+            </p>
+        </div>
+    }
+}
+
+fn group(explorer: Explorer, spec: &'static Group) -> impl IntoView {
+    let ids: Vec<KnobId> = spec.knobs().collect();
+    let title_id = format!("group-{}", spec.title.to_lowercase());
+    let primary: Vec<_> = ids
+        .iter()
+        .filter(|id| id.knob().primary)
+        .map(|id| knob(explorer, *id, is_found(explorer, *id)))
+        .collect();
+    let folds: Vec<_> =
+        spec.folds.iter().filter_map(|(title, section)| fold(explorer, title, *section)).collect();
+    let is_bare = any_found(explorer, ids.clone());
+    view! {
+        <section
+            class="group"
+            aria-labelledby=title_id
+            hidden=move || !is_bare.get()
+        >
+            <div class="group-head">
+                <h2 id=title_id.clone() class="group-title">{spec.title}</h2>
+                <span class="muted">{changes(explorer, ids)}</span>
+            </div>
+            {primary}
+            {folds}
+        </section>
+    }
+}
+
+fn fold(explorer: Explorer, title: &'static str, section: Section) -> Option<impl IntoView> {
+    let ids: Vec<KnobId> = offered(section).filter(|id| !id.knob().primary).collect();
+    if ids.is_empty() {
+        return None;
+    }
+    let rows: Vec<_> = ids.iter().map(|id| knob(explorer, *id, is_found(explorer, *id))).collect();
+    let any = any_found(explorer, ids.clone());
+    let searching = Memo::new(move |_| !explorer.search.with(String::is_empty));
+    let count = format::counted(ids.len() as u64, "knob", "knobs");
+    let broken = {
+        let ids = ids.clone();
+        Memo::new(move |_| {
+            explorer.with_violations(|violations| {
+                violations.iter().any(|rule| rule.knobs.iter().any(|id| ids.contains(id)))
+            })
+        })
+    };
+    let view = view! {
+        <details class="fold" open=move || searching.get() hidden=move || !any.get()>
+            <summary>
+                <span>{title}</span>
+                <span class="muted">{count}</span>
+                <span class="fold-changes">{changes(explorer, ids)}</span>
+                <span class="fold-broken">
+                    {move || broken.get().then_some("in a broken rule")}
+                </span>
+            </summary>
+            {rows}
+        </details>
+    };
+    Some(view)
+}
+
+/// `n changed`, or nothing.
+fn changes(explorer: Explorer, ids: Vec<KnobId>) -> impl Fn() -> String + Send + Sync + 'static {
+    let count = Memo::new(move |_| {
+        explorer.changed().with(|changed| ids.iter().filter(|id| changed.contains(id)).count())
+    });
+    move || match count.get() {
+        0 => String::new(),
+        count => format!("{} changed", format::whole(count as u64)),
+    }
+}
+
+fn is_found(explorer: Explorer, id: KnobId) -> Memo<bool> {
+    Memo::new(move |_| explorer.search.with(|search| matches(id, search)))
+}
+
+fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
+    Memo::new(move |_| explorer.search.with(|search| ids.iter().any(|id| matches(*id, search))))
+}
+
+/// Does a knob answer to a search in lower case? By label, id, other names and meaning.
+fn matches(id: KnobId, search: &str) -> bool {
+    let knob = id.knob();
+    let holds = |text: &str| text.to_lowercase().contains(search);
+    search.is_empty()
+        || holds(knob.label)
+        || holds(knob.name)
+        || holds(knob.section.name())
+        || knob.aliases.iter().any(|alias| holds(alias))
+        || holds(knob.meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_offered_knob_has_its_place() {
+        let mut shown: Vec<KnobId> = GROUPS.iter().flat_map(Group::knobs).collect();
+        shown.sort_unstable();
+        let offered = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none());
+        assert_eq!(shown, offered.copied().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_knob_is_found_by_label_id_alias_and_meaning() {
+        let ep = KnobId::expert_model_parallel_size;
+        for search in ["expert par", "model_parallel", "ep", "mindspeed"] {
+            assert!(matches(ep, search), "{search}");
+        }
+        assert!(matches(KnobId::num_moe_experts, "n_routed"));
+        assert!(!matches(ep, "vocabulary"));
+    }
+}

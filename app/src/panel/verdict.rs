@@ -1,0 +1,128 @@
+//! The line below the cards: what bounds the design, or which rules it breaks and how to mend them.
+
+use leptos::either::Either;
+use leptos::prelude::*;
+use model::violation::{Nearest, Violation};
+
+use crate::explorer::{Explorer, Shown};
+use crate::insight::bottleneck::bottleneck;
+use crate::page::find;
+use crate::present::format::{self, short_label, spelled};
+use crate::present::published::published;
+
+/// The bottleneck, or the broken rules.
+pub fn verdict(explorer: Explorer) -> impl IntoView {
+    let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
+    move || {
+        if is_legal.get() {
+            Either::Left(bounds(explorer))
+        } else {
+            Either::Right(broken_rules(explorer))
+        }
+    }
+}
+
+fn bounds(explorer: Explorer) -> impl IntoView {
+    let said = Memo::new(move |_| explorer.with_numbers(|numbers| bottleneck(&numbers.estimate)));
+    view! {
+        <section class="verdict" aria-label="What bounds this design">
+            <p>
+                <strong>{move || said.with(|said| format!("{}.", said.verdict))}</strong>
+                " "
+                {move || said.with(|said| said.detail.clone())}
+            </p>
+            <p class="muted">{move || beside_published(explorer)}</p>
+        </section>
+    }
+}
+
+/// The preset's published figures while it is unchanged, or how many knobs differ from it.
+fn beside_published(explorer: Explorer) -> String {
+    let preset = explorer.preset();
+    match explorer.changed().with(Vec::len) {
+        0 => {
+            let rows: Vec<String> = explorer.with_numbers(|numbers| {
+                let metrics = &numbers.estimate.metrics;
+                published(preset.id).map(|row| row.beside(metrics)).collect()
+            });
+            if rows.is_empty() {
+                return format!("{}, unchanged", preset.title);
+            }
+            format!("Published in {}: {}", preset.source.title, rows.join("; "))
+        }
+        1 => format!("1 knob differs from {}", preset.title),
+        count => format!("{} knobs differ from {}", format::whole(count as u64), preset.title),
+    }
+}
+
+fn broken_rules(explorer: Explorer) -> impl IntoView {
+    let rules = move || {
+        explorer.with_violations(|violations| {
+            violations.iter().map(|violation| broken_rule(explorer, violation)).collect::<Vec<_>>()
+        })
+    };
+    let shown = move || match explorer.shown() {
+        Shown::Design | Shown::LastLegal => "The numbers are those of the last legal design",
+        Shown::Preset => "The numbers are those of the unchanged preset",
+    };
+    view! {
+        <section class="verdict broken" aria-label="Broken rules">
+            <p><strong>"This design can't run."</strong>" "{shown}</p>
+            <ul>{rules}</ul>
+            <p>
+                <a href=move || explorer.with_design(find::address_of)>"Find layouts that can"</a>
+            </p>
+        </section>
+    }
+}
+
+fn broken_rule(explorer: Explorer, violation: &Violation) -> impl IntoView + use<> {
+    let ways = ways_out(explorer, &violation.nearest);
+    view! {
+        <li data-rule=violation.rule>
+            <span>{violation.message.clone()}</span>
+            <span class="ways">{ways}</span>
+        </li>
+    }
+}
+
+/// One button for each way out of a violation.
+pub fn ways_out(explorer: Explorer, ways: &[Nearest]) -> Vec<impl IntoView + use<>> {
+    ways.iter()
+        .map(|way| {
+            let label = format!("Set {} to {}", short_label(way.knob), spelled(&way.value));
+            let way = way.clone();
+            view! {
+                <button type="button" class="button way" on:click=move |_| explorer.mend(&way)>
+                    {label}
+                </button>
+            }
+        })
+        .collect()
+}
+
+/// What the reader should know about the estimate.
+pub fn notes(explorer: Explorer) -> impl IntoView {
+    let warnings =
+        Memo::new(move |_| explorer.with_numbers(|numbers| numbers.estimate.warnings.clone()));
+    let items = move || {
+        let warnings = warnings.get().into_iter();
+        warnings.map(|warning| view! { <li>{warning}</li> }).collect::<Vec<_>>()
+    };
+    view! {
+        <section class="card notes" aria-labelledby="notes-title">
+            <h2 id="notes-title">"What this estimate assumes"</h2>
+            <ul>
+                {items}
+                <li>
+                    "How far predictions are off on published runs stands below each number: \
+                     compare designs rather than trusting the last digit."
+                </li>
+                <li>
+                    "Model version " {model::MODEL_VERSION}
+                    ". 1 GiB is 2^30 bytes, 1 GB is 10^9 bytes; one device is one rank."
+                </li>
+            </ul>
+        </section>
+    }
+}

@@ -1,0 +1,556 @@
+//! Keeps the page's studies up to date: asks the worker for one after the other, first for those
+//! that follow each change, and only for those in view.
+//!
+//! While the worker is at one study, changes only move the goal: what it is asked for next is
+//! always of the newest design. What it answers is written in the next animation frame, so that
+//! the numbers of a change never wait for the charts of the one before. Nothing here runs on the
+//! server.
+
+mod edits;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::mem;
+use std::rc::{Rc, Weak};
+
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::closure::Closure;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
+use web_sys::{
+    Element, Event, HtmlDetailsElement, HtmlElement, IntersectionObserver,
+    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, Node, ResizeObserver,
+    Worker, WorkerOptions, WorkerType,
+};
+
+use crate::present::format::MemoryUnit;
+use crate::study::{Pace, Study};
+use edits::{Edit, edits};
+
+/// The name of the document's field that holds the worker's address.
+pub const WORKER_FIELD: &str = "study-worker";
+
+/// How far from view a study already counts as seen.
+const MARGIN: &str = "300px";
+
+/// What happens to the knobs before one of them moves.
+const SIGNS: [&str; 2] = ["pointerover", "focusin"];
+
+/// Charts are drawn no narrower and no wider, in pixels.
+const BOUNDS: (u32, u32) = (280, 1_200);
+
+/// What a study was made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Goal {
+    query: String,
+    width: u32,
+    /// What the reader has chosen to see.
+    options: String,
+}
+
+/// A study's place on the page.
+struct Place {
+    study: Study,
+    host: HtmlElement,
+    in_view: bool,
+    /// Zero until the browser has told it.
+    width: u32,
+    options: String,
+    shown: Option<Goal>,
+    /// What the worker made and no frame has written yet.
+    drawn: Option<JsValue>,
+    /// What was written last.
+    written: Option<String>,
+}
+
+/// Something to do for the page before studies.
+pub enum Errand {
+    /// To read a trace from a file's bytes.
+    Read(Uint8Array),
+    /// To say what the trace does to the design in a link.
+    Effect(String),
+    /// To write every cell of that heat map of the design that is shown.
+    Cells(String),
+}
+
+/// What came of an errand.
+pub enum Done {
+    /// The trace's hash, or what is wrong with it.
+    Read(Result<String, Vec<String>>),
+    /// The design in the link, and what the trace does to it; nothing where they don't fit.
+    Effect(String, Option<Vec<f64>>),
+    /// That heat map, as CSV; nothing where there is none any more.
+    Cells(String, Option<String>),
+}
+
+/// What the worker is at.
+enum Task {
+    /// The study of that place.
+    Study(usize, Goal),
+    Read,
+    Effect(String),
+    Cells(String),
+}
+
+/// The places, and the worker once something was asked of it.
+struct State {
+    places: Vec<Place>,
+    worker: Option<Worker>,
+    at: Option<Task>,
+    errands: VecDeque<Errand>,
+    query: String,
+    rests: bool,
+    /// Is a frame due that writes?
+    is_due: bool,
+}
+
+thread_local! {
+    /// A page has one desk; it can't be in a signal, as it belongs to one thread.
+    static CURRENT: RefCell<Weak<Desk>> = const { RefCell::new(Weak::new()) };
+}
+
+/// Keeps the studies up to date as long as it lives.
+pub struct Desk {
+    state: RefCell<State>,
+    handler: Closure<dyn FnMut(JsValue)>,
+    /// Told what came of errands.
+    hear: Box<dyn Fn(Done)>,
+    observers: RefCell<Option<(IntersectionObserver, ResizeObserver)>>,
+}
+
+impl Desk {
+    /// A desk for the studies whose place is on the page.
+    #[must_use]
+    pub fn new(
+        hosts: impl Iterator<Item = (Study, NodeRef<Div>)>,
+        hear: impl Fn(Done) + 'static,
+    ) -> Rc<Self> {
+        let places = hosts.filter_map(|(study, host)| {
+            let host = host.get_untracked()?.unchecked_into();
+            let options = String::new();
+            Some(Place {
+                study,
+                host,
+                in_view: false,
+                width: 0,
+                options,
+                shown: None,
+                drawn: None,
+                written: None,
+            })
+        });
+        let state = State {
+            places: places.collect(),
+            worker: None,
+            at: None,
+            errands: VecDeque::new(),
+            query: String::new(),
+            rests: true,
+            is_due: false,
+        };
+        let desk = Rc::new_cyclic(|desk: &Weak<Self>| {
+            let desk = desk.clone();
+            let handler = Closure::<dyn FnMut(JsValue)>::new(move |what: JsValue| {
+                if let Some(desk) = desk.upgrade() {
+                    desk.told(&what);
+                }
+            });
+            let hear = Box::new(hear);
+            Self { state: RefCell::new(state), handler, hear, observers: RefCell::new(None) }
+        });
+        desk.observers.replace(desk.observe().ok());
+        desk.expect_changes();
+        CURRENT.set(Rc::downgrade(&desk));
+        desk
+    }
+
+    /// The page's desk, once it is there.
+    #[must_use]
+    pub fn current() -> Option<Rc<Self>> {
+        CURRENT.with_borrow(Weak::upgrade)
+    }
+
+    fn callback(&self) -> &Function {
+        self.handler.as_ref().unchecked_ref()
+    }
+
+    fn observe(&self) -> Result<(IntersectionObserver, ResizeObserver), JsValue> {
+        let options = IntersectionObserverInit::new();
+        options.set_root_margin(MARGIN);
+        let sight = IntersectionObserver::new_with_options(self.callback(), &options)?;
+        let size = ResizeObserver::new(self.callback())?;
+        for place in &self.state.borrow().places {
+            sight.observe(&place.host);
+            size.observe(&place.host);
+        }
+        Ok((sight, size))
+    }
+
+    /// Has a worker ready when a hand comes to the knobs: to load it takes longer than a drag does.
+    fn expect_changes(&self) {
+        let Some(knobs) = document().get_element_by_id("knobs") else { return };
+        for sign in SIGNS {
+            // Fails only without a callback.
+            let _ = knobs.add_event_listener_with_callback(sign, self.callback());
+        }
+    }
+
+    /// A hand is at the knobs.
+    fn get_ready(&self) {
+        if let Some(knobs) = document().get_element_by_id("knobs") {
+            for sign in SIGNS {
+                let _ = knobs.remove_event_listener_with_callback(sign, self.callback());
+            }
+        }
+        let is_missing = self.state.borrow().worker.is_none();
+        if is_missing && let Some(worker) = self.start() {
+            self.state.borrow_mut().worker = Some(worker);
+        }
+    }
+
+    /// The design that the page shows, as a link, and whether its knobs rest.
+    pub fn follow(&self, query: String, rests: bool) {
+        {
+            let mut state = self.state.borrow_mut();
+            state.query = query;
+            state.rests = rests;
+        }
+        self.ask();
+    }
+
+    /// What the reader has chosen to see in a study.
+    pub fn choose(&self, study: Study, options: String) {
+        if let Some(place) =
+            self.state.borrow_mut().places.iter_mut().find(|place| place.study == study)
+        {
+            place.options = options;
+        }
+        self.ask();
+    }
+
+    /// Hears the observers and the worker.
+    fn told(&self, what: &JsValue) {
+        if let Some(message) = what.dyn_ref::<MessageEvent>() {
+            self.answered(&message.data());
+        } else if let Some(entries) = what.dyn_ref::<Array>() {
+            let mut state = self.state.borrow_mut();
+            for entry in entries.iter() {
+                state.seen(&entry);
+            }
+        } else if what
+            .dyn_ref::<Event>()
+            .is_some_and(|event| SIGNS.contains(&event.type_().as_str()))
+        {
+            self.get_ready();
+        } else {
+            // The worker's script could not be loaded or run.
+            self.failed("the part of the page that makes it could not be loaded");
+        }
+        self.ask();
+    }
+
+    fn answered(&self, data: &JsValue) {
+        let data = data.unchecked_ref::<Array>();
+        if let Some(error) = data.get(1).as_string() {
+            return self.failed(&error);
+        }
+        let (answer, at) = (data.get(0), self.state.borrow_mut().at.take());
+        match at {
+            Some(Task::Study(index, goal)) => {
+                let mut state = self.state.borrow_mut();
+                let Some(place) = state.places.get_mut(index) else { return };
+                place.shown = Some(goal);
+                place.drawn = Some(answer);
+                if !mem::replace(&mut state.is_due, true) {
+                    request_animation_frame(|| {
+                        if let Some(desk) = Self::current() {
+                            desk.draw();
+                        }
+                    });
+                }
+            }
+            Some(Task::Read) => {
+                let mut texts =
+                    answer.unchecked_ref::<Array>().iter().filter_map(|it| it.as_string());
+                let hash = texts.next().filter(|hash| !hash.is_empty());
+                (self.hear)(Done::Read(hash.ok_or_else(|| texts.collect())));
+            }
+            Some(Task::Effect(query)) => {
+                let numbers = answer.dyn_ref::<Float64Array>().map(Float64Array::to_vec);
+                (self.hear)(Done::Effect(query, numbers));
+            }
+            Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, answer.as_string())),
+            None => {}
+        }
+    }
+
+    /// Writes what the worker has made.
+    fn draw(&self) {
+        let mut state = self.state.borrow_mut();
+        state.is_due = false;
+        for place in &mut state.places {
+            let Some(html) = place.drawn.take() else { continue };
+            // A fixed, valid attribute name can always be removed.
+            let _ = place.host.remove_attribute("aria-busy");
+            // Without an answer, of a design that can't be estimated, what is shown stays.
+            if let Some(html) = html.as_string()
+                && place.written.as_ref() != Some(&html)
+            {
+                write(&place.host, place.written.as_deref(), &html);
+                place.written = Some(html);
+            }
+        }
+    }
+
+    /// Does something for the page as soon as the worker is free.
+    pub fn send(&self, errand: Errand) {
+        self.state.borrow_mut().errands.push_back(errand);
+        self.ask();
+    }
+
+    /// Says where a study is missing that it is, and begins with a new worker at the next change.
+    fn failed(&self, why: &str) {
+        self.draw();
+        let (worker, at) = {
+            let mut state = self.state.borrow_mut();
+            (state.worker.take(), state.at.take())
+        };
+        if let Some(worker) = worker {
+            worker.terminate();
+        }
+        let why = format!("This can't be brought up to date: {why}.");
+        match at {
+            Some(Task::Study(index, goal)) => {
+                let host = self.state.borrow_mut().gives_up(index, goal);
+                let problem = document().create_element("p");
+                if let (Some(host), Ok(problem)) = (host, problem) {
+                    problem.set_class_name("study-problem");
+                    problem.set_text_content(Some(&why));
+                    let _ = host.prepend_with_node_1(&problem);
+                }
+            }
+            Some(Task::Read) => (self.hear)(Done::Read(Err(vec![why]))),
+            Some(Task::Effect(query)) => (self.hear)(Done::Effect(query, None)),
+            Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, None)),
+            None => {}
+        }
+    }
+
+    /// Gives the worker what is next, unless it is at something.
+    fn ask(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.at.is_some() {
+            return;
+        }
+        let Some((task, message, given)) = state.next() else { return };
+        let Some(worker) = state.worker.take().or_else(|| self.start()) else { return };
+        // Strings, numbers and bytes can always be sent. Those of a file are given away: to copy
+        // them takes a while.
+        let _ = worker.post_message_with_transfer(&message, &given);
+        state.worker = Some(worker);
+        state.at = Some(task);
+    }
+
+    fn start(&self) -> Option<Worker> {
+        let field = document().query_selector(&format!("meta[name={WORKER_FIELD}]")).ok()??;
+        let address = field.get_attribute("content")?;
+        let options = WorkerOptions::new();
+        options.set_type(WorkerType::Module);
+        // The only word that reaches the worker in front of everything else.
+        options.set_name(MemoryUnit::chosen().id());
+        let worker = Worker::new_with_options(&address, &options).ok()?;
+        worker.set_onmessage(Some(self.callback()));
+        worker.set_onerror(Some(self.callback()));
+        Some(worker)
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if let Some((sight, size)) = self.observers.take() {
+            sight.disconnect();
+            size.disconnect();
+        }
+        if let Some(worker) = self.state.borrow_mut().worker.take() {
+            worker.terminate();
+        }
+    }
+}
+
+impl State {
+    /// What is to be done next, the message that asks for it, and what of it is given away.
+    fn next(&mut self) -> Option<(Task, Array, Array)> {
+        if let Some(Errand::Read(bytes)) = self.errands.front() {
+            let message = Array::of2(&"trace".into(), bytes);
+            let given = Array::of1(&bytes.buffer());
+            self.errands.pop_front();
+            return Some((Task::Read, message, given));
+        }
+        self.words().map(|(task, message)| (task, message, Array::new()))
+    }
+
+    /// What is to be done next that is asked for in words.
+    fn words(&mut self) -> Option<(Task, Array)> {
+        match self.errands.pop_front() {
+            Some(Errand::Read(_)) => None,
+            Some(Errand::Effect(query)) => {
+                let message = Array::of2(&"effect".into(), &query.as_str().into());
+                Some((Task::Effect(query), message))
+            }
+            Some(Errand::Cells(map)) => {
+                let [query, name] = [&self.query, &map].map(|text| JsValue::from_str(text));
+                Some((Task::Cells(map), Array::of3(&"cells".into(), &query, &name)))
+            }
+            None => {
+                let (index, goal) = self.due()?;
+                let place = &self.places[index];
+                // What follows each change is there in a moment; to dim it would be more work.
+                if place.study.pace() == Pace::AtRest {
+                    let _ = place.host.set_attribute("aria-busy", "true");
+                }
+                let [study, query] = [place.study.id(), &goal.query].map(JsValue::from_str);
+                let (width, options) = (goal.width.into(), goal.options.as_str().into());
+                let message = Array::of5(&"study".into(), &study, &query, &width, &options);
+                Some((Task::Study(index, goal), message))
+            }
+        }
+    }
+
+    /// The first place in view that shows something else than it should, and what it should. Of
+    /// those that take long the one that is looked at comes before those around it.
+    fn due(&self) -> Option<(usize, Goal)> {
+        let goal = |place: &Place| {
+            let (query, options) = (self.query.clone(), place.options.clone());
+            Goal { query, width: place.width, options }
+        };
+        let due = |pace: Pace| {
+            self.places.iter().enumerate().filter(move |(_, place)| {
+                let is_due = place.study.pace() == pace && place.in_view && place.width > 0;
+                is_due && place.shown.as_ref() != Some(&goal(place))
+            })
+        };
+        let first = due(Pace::Live).next().or_else(|| {
+            let far = |place: &(usize, &Place)| from_window(&place.1.host);
+            due(Pace::AtRest).filter(|_| self.rests).min_by_key(far)
+        });
+        first.map(|(index, place)| (index, goal(place)))
+    }
+
+    /// Notes that what a place should show can't be made.
+    fn gives_up(&mut self, index: usize, goal: Goal) -> Option<HtmlElement> {
+        let place = self.places.get_mut(index)?;
+        place.shown = Some(goal);
+        place.written = None;
+        // A fixed, valid attribute name can always be removed.
+        let _ = place.host.remove_attribute("aria-busy");
+        Some(place.host.clone())
+    }
+
+    /// An observer tells of a place that it is in view, or how wide it is.
+    fn seen(&mut self, entry: &JsValue) {
+        let sight = entry.dyn_ref::<IntersectionObserverEntry>();
+        let target: Option<Element> = match sight {
+            Some(sight) => Some(sight.target()),
+            None => entry.dyn_ref::<web_sys::ResizeObserverEntry>().map(|entry| entry.target()),
+        };
+        let Some(target) = target else { return };
+        let is_it = |place: &&mut Place| -> bool { *place.host == target };
+        let Some(place) = self.places.iter_mut().find(is_it) else { return };
+        if let Some(sight) = sight {
+            place.in_view = sight.is_intersecting();
+        } else {
+            let chart = target.query_selector(".chart").ok().flatten().unwrap_or(target);
+            let width = u32::try_from(chart.client_width()).unwrap_or(0);
+            place.width = if width == 0 { 0 } else { width.clamp(BOUNDS.0, BOUNDS.1) };
+        }
+    }
+}
+
+/// Puts a study in its place; what is open stays open, and what has the focus keeps it.
+///
+/// Where something is scrolled is only asked for in tables that are open: the browser would have
+/// to lay the page out to say so.
+fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
+    const SCROLLED: &str = "details[open] .scroll-x";
+    let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
+    let scrolled = each(host, SCROLLED, |part: &HtmlElement| part.scroll_left());
+    let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
+    let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
+    let option = focused.and_then(|focused| focused.get_attribute("data-option"));
+    let all = before.and_then(|before| edits(before, html));
+    if all.and_then(|all| all.iter().try_for_each(|one| edit(host, one))).is_none() {
+        host.set_inner_html(html);
+    }
+    let mut opened = opened.into_iter();
+    each(host, "details", |details: &HtmlDetailsElement| {
+        details.set_open(opened.next().unwrap_or(false));
+    });
+    let mut scrolled = scrolled.into_iter();
+    each(host, SCROLLED, |part: &HtmlElement| {
+        if let Some(left) = scrolled.next().filter(|left| *left > 0) {
+            part.set_scroll_left(left);
+        }
+    });
+    let link = step.and_then(|step| link_of(host, &step));
+    let choice = || {
+        let choice = host.query_selector(&format!("[data-option='{}']", option?)).ok()??;
+        choice.dyn_into::<HtmlElement>().ok()
+    };
+    if let Some(element) = link.or_else(choice) {
+        // Focus fails only on an element that is gone.
+        let _ = element.focus();
+    }
+}
+
+/// Makes an edit of what was written; `None` where that isn't what is there.
+fn edit(host: &HtmlElement, edit: &Edit) -> Option<()> {
+    let child = |node: Node, index: &u32| node.child_nodes().get(*index);
+    let node = |path: &[u32]| path.iter().try_fold(Node::from(host.clone()), child);
+    match edit {
+        Edit::Text(path, text) => node(path)?.set_node_value(Some(text)),
+        Edit::Attribute(path, name, value) => {
+            let element = node(path)?.dyn_into::<Element>().ok()?;
+            match value {
+                Some(value) => element.set_attribute(name, value).ok()?,
+                None => element.remove_attribute(name).ok()?,
+            }
+        }
+        Edit::Children(path, range, html) => {
+            let parent = node(path)?.dyn_into::<Element>().ok()?;
+            for _ in range.clone() {
+                parent.remove_child(&child(parent.clone().into(), &range.start)?).ok()?;
+            }
+            match child(parent.clone().into(), &range.start) {
+                None => parent.insert_adjacent_html("beforeend", html),
+                Some(next) => {
+                    next.dyn_into::<Element>().ok()?.insert_adjacent_html("beforebegin", html)
+                }
+            }
+            .ok()?;
+        }
+    }
+    Some(())
+}
+
+/// How far a place is above or below the window, in pixels; 0 where some of it is in there.
+fn from_window(host: &HtmlElement) -> i32 {
+    let at = host.get_bounding_client_rect();
+    let height = window().inner_height().ok().and_then(|height| height.as_f64());
+    (at.top() - height.unwrap_or(0.0)).max(-at.bottom()).max(0.0) as i32
+}
+
+/// The link of that step of the history.
+pub fn link_of(host: &Element, step: &str) -> Option<HtmlElement> {
+    let links = host.query_selector_all("a[data-step]").ok()?;
+    let links = (0..links.length()).filter_map(|index| links.get(index)?.dyn_into().ok());
+    let is_it = |link: &HtmlElement| link.get_attribute("data-step").as_deref() == Some(step);
+    links.into_iter().find(is_it)
+}
+
+/// Something of each element that a selector finds.
+fn each<E: JsCast, T>(host: &Element, selector: &str, mut of: impl FnMut(&E) -> T) -> Vec<T> {
+    let Ok(found) = host.query_selector_all(selector) else { return Vec::new() };
+    let nodes = (0..found.length()).filter_map(|index| found.get(index));
+    nodes.map(|node| of(node.unchecked_ref())).collect()
+}
