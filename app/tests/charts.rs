@@ -5,9 +5,9 @@ mod compared;
 
 use app::charts;
 use app::draw::text;
+use model::axis::{Axis, Collective, LinkLevel};
 use model::design::Design;
 use model::estimate::{Communication, Estimate, StepPart};
-use model::exchange::{Axis, Collective, LinkLevel};
 use model::preset::Preset;
 use model::units::{Bytes, Seconds};
 use model::{Plan, StageLoad, estimate, layout_loads};

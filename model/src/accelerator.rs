@@ -1,8 +1,8 @@
 //! The accelerators: one row each, one source each. All rates are dense and per device (one rank).
 
+use crate::axis::Collective;
 use crate::calibration::{self, AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
-use crate::choice::Choice;
-use crate::exchange::Collective;
+use crate::choice::{Choice, Precision};
 use crate::fabric::{Fabric, HCCS, NVLINK_3, NVLINK_4, NVLINK_5, PCI_EXPRESS};
 use crate::source::{CANN, CLOUDMATRIX, FLAGPERF, MSMODELING, NVIDIA, Source, TORCHTITAN};
 use crate::units::{BytesPerSecond, Seconds};
@@ -235,6 +235,21 @@ const B200: Accelerator = Accelerator {
 };
 
 impl Accelerator {
+    /// Dense peak of matrix products in this number format; `None` where the part has none.
+    #[must_use]
+    pub const fn peak_tflops(&self, precision: Precision) -> Option<f64> {
+        match precision {
+            Precision::Bf16 => self.bf16_tflops,
+            Precision::Fp16 => Some(self.fp16_tflops),
+            Precision::Fp32 => Some(self.fp32_tflops),
+            Precision::Fp8Delayed
+            | Precision::Fp8Tensorwise
+            | Precision::Fp8Blockwise
+            | Precision::Mxfp8 => self.fp8_tflops,
+            Precision::Nvfp4 => self.fp4_tflops,
+        }
+    }
+
     /// Time of a collective of so many ranks of one domain, on S bytes as nccl-tests counts them.
     #[must_use]
     pub fn collective(&self, collective: Collective, ranks: u64, whole_bytes: f64) -> Seconds {

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::axis::{Axis, Collective, LinkLevel};
 use crate::choice::ShardingStrategy;
-use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;

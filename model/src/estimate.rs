@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::axis::{Axis, Collective, LinkLevel, Phase};
 use crate::choice::Timing;
-use crate::exchange::{Axis, Collective, LinkLevel, Phase};
 use crate::memory_state::MemoryState;
 use crate::metric::{MetricAddress, MetricId, MetricPart, MetricValue};
 use crate::schedule::Task;

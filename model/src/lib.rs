@@ -22,8 +22,8 @@ extern crate alloc;
 
 pub mod units;
 
+pub mod axis;
 pub mod choice;
-pub mod exchange;
 pub mod source;
 pub mod text;
 

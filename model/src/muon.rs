@@ -18,8 +18,8 @@
 
 use alloc::vec::Vec;
 
+use crate::axis::Collective;
 use crate::choice::{MuonTpMode, Optimizer, ShardingStrategy};
-use crate::exchange::Collective;
 use crate::layout::Stage;
 use crate::params::RankParams;
 use crate::plan::Plan;

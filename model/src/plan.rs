@@ -371,16 +371,7 @@ fn host(framework: Framework) -> Host {
 #[must_use]
 pub fn peak(design: &Design) -> Option<FlopsPerSecond> {
     let row = design.cluster.accelerator.row();
-    let nominal = match design.training.precision {
-        Precision::Bf16 => row.bf16_tflops,
-        Precision::Fp16 => Some(row.fp16_tflops),
-        Precision::Fp32 => Some(row.fp32_tflops),
-        Precision::Fp8Delayed
-        | Precision::Fp8Tensorwise
-        | Precision::Fp8Blockwise
-        | Precision::Mxfp8 => row.fp8_tflops,
-        Precision::Nvfp4 => row.fp4_tflops,
-    }?;
+    let nominal = row.peak_tflops(design.training.precision)?;
     let scale = match (design.cluster.peak_bf16_tflops, row.bf16_tflops) {
         (Some(own), Some(nominal)) => own / nominal,
         _ => 1.0,

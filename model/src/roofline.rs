@@ -7,8 +7,8 @@
 
 use alloc::vec::Vec;
 
+use crate::axis::LinkLevel;
 use crate::estimate::Communication;
-use crate::exchange::LinkLevel;
 use crate::layer::{Layer, Work};
 use crate::layout::Stage;
 use crate::operator::{Block, Cost};

@@ -15,6 +15,7 @@ pub mod capacity;
 mod effect;
 mod generator;
 pub mod group;
+mod hash;
 pub(crate) mod inputs;
 mod known;
 pub mod measure;

@@ -3,9 +3,9 @@
 mod parts;
 mod waiting;
 
+use crate::axis::{Axis, Collective, LinkLevel};
 use crate::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::data_parallel::data_rows;
-use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layer::Layer;
 use crate::layout::Stage;
 use crate::operator::Cost;

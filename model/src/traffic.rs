@@ -8,8 +8,8 @@ mod repeats;
 
 use alloc::vec::Vec;
 
+use crate::axis::{Axis, Collective, LinkLevel};
 use crate::choice::ContextParallelAlgo;
-use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::topology::{Group, ulysses_ranks};

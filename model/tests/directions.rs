@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::axis::Axis;
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StepPart};
-use model::exchange::Axis;
 use model::roofline::{Direction, Unit, roofline};
 use model::{Plan, estimate};
 

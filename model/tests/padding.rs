@@ -1,8 +1,8 @@
 //! MLA's heads padded to one width: what the kernel computes, what is saved and what is sent.
 
+use model::axis::Axis;
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
-use model::exchange::Axis;
 use model::roofline::{Direction, Operator};
 use model::{Content, Plan, contents, estimate, roofline};
 

@@ -72,10 +72,10 @@ mod schedules;
 #[path = "peers/simumax.rs"]
 mod simumax;
 
+use model::axis::{Axis, Collective};
 use model::choice::RecomputeGranularity;
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
-use model::exchange::{Axis, Collective};
 use model::metric::MetricId;
 use model::{Plan, estimate, explain};
 use serde_json::Value;

@@ -2,10 +2,10 @@
 //! hold.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::axis::{Axis, Phase};
 use model::choice::{Method, Timing};
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
-use model::exchange::{Axis, Phase};
 use model::pair::{PairOperator, Pass, Resource};
 use model::schedule::TaskKind;
 use model::{Plan, estimate, layout_overflow, layout_proposal, timeline};

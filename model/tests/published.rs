@@ -1,9 +1,9 @@
 //! The numbers that papers print, from the model's own counts.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::axis::{Axis, Collective, LinkLevel};
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
-use model::exchange::{Axis, Collective, LinkLevel};
 use model::preset::Preset;
 use model::{Plan, estimate};
 

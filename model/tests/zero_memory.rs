@@ -1,9 +1,9 @@
 //! MindSpeed's zero-memory levels: what they free, what they cost, and where they work.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use model::axis::Axis;
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StepPart};
-use model::exchange::Axis;
 use model::ledger::{Fate, LayerLedger, Tensor};
 use model::{Plan, estimate, ledger};
 

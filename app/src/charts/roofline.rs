@@ -1,7 +1,7 @@
 //! Operators and exchanges under their roofs: operations a second over operations a byte, both
 //! axes logarithmic.
 
-use model::exchange::LinkLevel;
+use model::axis::LinkLevel;
 use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
 use plotters::element::PathElement;
 use plotters::style::Color as _;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use model::axis::Axis;
 use model::estimate::{Estimate, PhaseOverlap};
-use model::exchange::Axis;
 
 use super::Width;
 use super::figure::Figure;

@@ -10,7 +10,7 @@ use crate::left_out::LeftOut;
 
 /// What stands above the table.
 const HEAD: &str = "//! Measured runs, one of each source, model, accelerator and number format. \
-                    Written by\n//! `cargo xtask calibrate`.\n\nuse super::Anchor;\nuse \
+                    Written by\n//! `cargo xtask calibrate`.\n\nuse super::run::Anchor;\nuse \
                     crate::accelerator::AcceleratorId;\nuse crate::choice::{Framework, \
                     Precision};\n\n/// The runs, each the one whose error is in the middle of its \
                     like.\n#[rustfmt::skip]\npub static ANCHORS: &[Anchor] = &[\n";

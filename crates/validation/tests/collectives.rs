@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use model::accelerator::{Accelerator, AcceleratorId};
+use model::axis::Collective;
 use model::choice::Choice;
-use model::exchange::Collective;
 use model::fabric::{HYBRID_EP, TokenKernel};
 use validation::kernels::collective::{self, COUNTED_BYTES, Call};
 use validation::kernels::deepep::{self, Exchange, Kernel};

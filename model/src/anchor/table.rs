@@ -1,7 +1,7 @@
 //! Measured runs, one of each source, model, accelerator and number format. Written by
 //! `cargo xtask calibrate`.
 
-use super::Anchor;
+use super::run::Anchor;
 use crate::accelerator::AcceleratorId;
 use crate::choice::{Framework, Precision};
 

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{Breakdown, How, counts};
+use crate::axis::Axis;
 use crate::estimate::{Communication, Estimate, StageEstimate, StepPart};
-use crate::exchange::Axis;
 use crate::metric::MetricId;
 use crate::plan::Plan;
 use crate::source::{DERIVED, MEGATRON};

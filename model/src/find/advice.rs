@@ -4,8 +4,9 @@
 use alloc::vec::Vec;
 
 use super::fitting::{Saver, savers};
+use super::query::Query;
 use super::space::Space;
-use super::{Query, rank, tuning};
+use super::{rank, tuning};
 use crate::choice::{Balance, Timing};
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::{Estimate, Metrics, StepPart};

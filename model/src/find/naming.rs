@@ -3,14 +3,16 @@
 use alloc::vec::Vec;
 
 use super::fitting::{Closed, Room};
+use super::pool::Pool;
+use super::query::spare;
+use super::rank;
 use super::search::{Simulated, Walk, degrees};
-use super::strategy::{OVERLAPS, RECOMPUTATION};
-use super::{Pool, STRATEGY, spare, tuning};
+use super::strategy::{RECOMPUTATION, STRATEGY, complexity, overlaps};
+use super::tuning;
 use crate::choice::Timing;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::Metrics;
 use crate::estimator::Estimator;
-use crate::knob::Value;
 
 /// How much slower than the fastest the safest may be.
 pub(super) const SAFEST: f64 = 0.05;
@@ -57,17 +59,6 @@ const TOGETHER: &[KnobSet] = &[
     ]),
     KnobSet::of(&[KnobId::moe_alltoall_overlap_comm, KnobId::moe_zero_memory]),
 ];
-
-/// Overlaps of a design that must hold for its number.
-pub(super) fn overlaps(design: &Design) -> usize {
-    OVERLAPS.iter().filter(|knob| design.get(**knob) == Value::Flag(true)).count()
-}
-
-/// Knobs of a design's strategy that differ from their neutral values.
-pub(super) fn complexity(design: &Design) -> usize {
-    let neutral = Design::neutral(design.preset);
-    STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
-}
 
 /// The next design with a name of what a walk has found, in the order of [`super::Goal::ALL`]; none
 /// where nothing fits, or all have one.
@@ -170,7 +161,7 @@ fn safest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) ->
         walk.evaluated += steps.len() as u64;
         let mut next: Vec<Closed> = seen.into_iter().flatten().collect();
         let rank = |it: &Closed| safety(&it.design, &it.metrics);
-        super::rank::sort(&mut next, |it| [-rank(it), 0.0]);
+        rank::sort(&mut next, |it| [-rank(it), 0.0]);
         next.truncate(4);
         let timed = pool.map(&next, |estimator, it| Simulated::new(estimator, &it.design));
         walk.simulated += next.len() as u64;
@@ -216,7 +207,7 @@ fn simplest(walk: &mut Walk, pool: &impl Pool, fastest: &Simulated, least: f64) 
         candidates.extend(closed.map(|it| (complexity(&it.design), it)));
     }
     walk.evaluated += evaluated;
-    super::rank::sort(&mut candidates, |(settings, closed)| {
+    rank::sort(&mut candidates, |(settings, closed)| {
         [*settings as f64, -closed.metrics.tokens_per_second]
     });
     let mut best = fastest.clone();

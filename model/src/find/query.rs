@@ -4,12 +4,29 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{number, spare, strategy};
+use super::strategy;
 use crate::choice::{Choice, Method, ShardingStrategy};
 use crate::design::{Design, KnobSet};
 use crate::estimate::Metrics;
-use crate::metric::MetricId;
+use crate::metric::{MetricId, MetricValue};
 use crate::units::Bytes;
+
+/// The share of the memory that a design leaves free at its peak, at least, to be proposed.
+pub const MIN_SPARE: f64 = 0.03;
+
+/// The value of a metric; a verdict is 1 where it holds.
+pub(super) fn number(metrics: &Metrics, metric: MetricId) -> f64 {
+    match metrics.get(metric) {
+        MetricValue::Number(number) => number,
+        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+    }
+}
+
+/// The share of the device's memory that is free at the peak; negative where it doesn't fit.
+#[must_use]
+pub fn spare(metrics: &Metrics) -> f64 {
+    1.0 - metrics.memory_peak / metrics.memory_limit
+}
 
 /// What the first design of an answer is best at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +87,7 @@ impl Question {
     }
 }
 
-/// Something that a proposed design must reach, beside fitting with [`super::MIN_SPARE`].
+/// Something that a proposed design must reach, beside fitting with [`MIN_SPARE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Target {
     /// A metric is at least this, in its registered unit.
@@ -199,13 +216,13 @@ impl Query {
             .collect()
     }
 
-    /// The share of the memory that has to stay free: [`super::MIN_SPARE`], and more where a target
+    /// The share of the memory that has to stay free: [`MIN_SPARE`], and more where a target
     /// asks for it.
     #[must_use]
     pub fn spare(&self) -> f64 {
         let cluster = &self.design.cluster;
         let usable = cluster.hbm_usable_gib.unwrap_or(cluster.accelerator.row().hbm_usable_gib);
-        self.targets.iter().fold(super::MIN_SPARE, |most, target| match *target {
+        self.targets.iter().fold(MIN_SPARE, |most, target| match *target {
             Target::Spare(share) => most.max(share),
             Target::AtMost(MetricId::memory_peak_bytes, bytes) => {
                 most.max(1.0 - bytes / Bytes::gib(usable).get())

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::naming::{complexity, overlaps};
+use super::query::{Goal, Target, number, spare};
 use super::search::{Simulated, Walk};
-use super::{Goal, Target, number, spare};
+use super::strategy::{complexity, overlaps};
 use crate::choice::Timing;
 use crate::design::Design;
 use crate::estimate::{Metrics, StepPart};

@@ -3,13 +3,15 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::answer::Phase;
 use super::fitting::{Closed, Fitting, Room, Saver, is_better, pressure, rank_of, savers};
-use super::naming::complexity;
+use super::pool::Pool;
+use super::query::{Query, Target, number, spare};
 use super::rank;
 use super::screening::{MAX_ALIKE, SLACK, Screened, expanded, screened};
 use super::space::{Degrees, Place, Space};
+use super::strategy::complexity;
 use super::tuning;
-use super::{Phase, Pool, Query, Target, number, spare};
 use crate::choice::Timing;
 use crate::design::Design;
 use crate::estimate::Metrics;

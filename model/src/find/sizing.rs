@@ -3,8 +3,9 @@
 
 use alloc::vec::Vec;
 
+use super::pool::Pool;
+use super::query::{Query, Question, Target};
 use super::search::{Stage, Walk};
-use super::{Pool, Query, Question, Target};
 use crate::design::KnobId;
 use crate::knob::Value;
 use crate::topology::devices_per_node;

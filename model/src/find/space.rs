@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::Query;
+use super::query::Query;
 use super::strategy::{RECOMPUTATION, STRATEGY, can_shard, has_overlap, methods};
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
 use crate::design::{Design, KnobId, KnobSet, Layout};

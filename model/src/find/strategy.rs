@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::choice::{Choice, Framework, Method, ShardingStrategy, SwapModule};
 use crate::design::{Design, KnobId, KnobSet};
+use crate::knob::Value;
 
 /// The knobs of a strategy: they leave the trained model, its batch in tokens and its machine as
 /// they are.
@@ -59,6 +60,17 @@ pub(super) const OVERLAPS: &[KnobId] = &[
     KnobId::moe_shared_expert_overlap,
     KnobId::moe_alltoall_overlap_comm,
 ];
+
+/// Overlaps of a design that must hold for its number.
+pub(super) fn overlaps(design: &Design) -> usize {
+    OVERLAPS.iter().filter(|knob| design.get(**knob) == Value::Flag(true)).count()
+}
+
+/// Knobs of a design's strategy that differ from their neutral values.
+pub(super) fn complexity(design: &Design) -> usize {
+    let neutral = Design::neutral(design.preset);
+    STRATEGY.iter().filter(|knob| design.get(*knob) != neutral.get(*knob)).count()
+}
 
 /// Whether a framework ships a schedule.
 ///

@@ -4,7 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use super::table::MetricId;
-use crate::exchange::{Axis, LinkLevel};
+use crate::axis::{Axis, LinkLevel};
 use crate::knob::KnobError;
 use crate::text::{closest, shorten};
 

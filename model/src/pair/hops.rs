@@ -1,6 +1,6 @@
 //! One layer's exchanges by where they stand in it.
 
-use crate::exchange::{Axis, Collective, LinkLevel};
+use crate::axis::{Axis, Collective, LinkLevel};
 use crate::traffic::Exchange;
 
 /// Seconds of an exchange inside the domain and between domains.

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use core::hash::{Hash, Hasher};
 
-use crate::exchange::LinkLevel;
+use crate::axis::LinkLevel;
 use crate::layer::LayerKey;
 use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis};

@@ -1,7 +1,7 @@
 //! A chunk's operators in the order in which a pass runs them.
 
+use crate::axis::{Collective, LinkLevel};
 use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
-use crate::exchange::{Collective, LinkLevel};
 use crate::layer::Layer;
 use crate::operator::{Block, Cost};
 use crate::plan::Plan;

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::array;
 
 use crate::activation::Kept;
-use crate::exchange::Phase;
+use crate::axis::Phase;
 use crate::layout::Stage;
 use crate::memory::LayerMemory;
 use crate::pair::{self, Hiding, PairTimeline, Side};

@@ -4,7 +4,8 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Rule, is_legal, keeps_rules_of};
+use super::checks::{is_legal, keeps_rules_of};
+use super::rule::Rule;
 use crate::design::{Design, KnobId};
 use crate::knob::{Kind, Value};
 use crate::layout;

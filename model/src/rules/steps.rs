@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::keeps_rules_of;
+use super::checks::keeps_rules_of;
 use crate::design::{Design, KnobId};
 use crate::knob::{Grain, Kind, Value};
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::letters::layout_problem;
-use super::{Checks, Rule, Words};
+use super::rule::{Checks, Rule, Words};
 use crate::choice::{
     AuxLoss, Balance, Choice, ContextParallelAlgo, Dispatcher, Method, Planner, Precision,
     RankOrder, RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy,
@@ -403,7 +403,7 @@ rules! {
                 "top-{} can't be shared evenly by {groups} groups", d.transformer.moe_router_topk))
         };
     accelerator_has_the_precision [precision, accelerator] MEGATRON,
-        |d| crate::plan::peak(d).is_none().then(|| say!(
+        |d| d.cluster.accelerator.row().peak_tflops(d.training.precision).is_none().then(|| say!(
             "{} has no {}", d.cluster.accelerator.row().title,
             crate::choice::Choice::name(d.training.precision)));
     optimizer_instances_divide_dp

@@ -1,6 +1,7 @@
 //! The published formulas.
 
-use super::{ChunkTimes, Schedule, StageSeconds};
+use super::order::Schedule;
+use super::times::{ChunkTimes, StageSeconds};
 use crate::choice::Method;
 
 /// One stage's times for one micro-batch, in seconds.

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 use crate::choice::Method;
 
 /// DualPipe: micro-batches 0 to m / 2 run down the stages, the others up, each through its own

@@ -1,6 +1,7 @@
 //! GPipe.
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 
 /// All forwards, then all backwards, both in the order of the micro-batches.
 ///

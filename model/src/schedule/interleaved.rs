@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 
 /// Megatron-Core's interleaved 1F1B: `2 (p - 1 - i) + (v - 1) group` forwards to warm up, then a
 /// forward and a backward in turn, then the backwards that are left; for v = 1 it is 1F1B.

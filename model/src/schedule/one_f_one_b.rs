@@ -1,6 +1,7 @@
 //! One forward, one backward.
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 
 /// `min(p - 1 - i, m)` forwards to warm up, then a forward and a backward in turn, then the
 /// backwards that are left.

@@ -4,7 +4,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::array;
 
-use super::{Form, Schedule, Task, TaskKind, TaskLists, Timeline, Times};
+use super::form::Form;
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
+use super::timeline::Timeline;
+use super::times::Times;
 use crate::choice::Method;
 
 impl Schedule {

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskLists};
 
 /// When each task of a schedule runs.
 #[derive(Clone, Debug, PartialEq)]

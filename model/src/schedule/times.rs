@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Schedule;
+use super::order::Schedule;
 
 /// Seconds of one chunk for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 use crate::choice::Method;
 
 /// V-half holds about half of 1F1B's micro-batches, V-min about a third, evenly on all stages.

@@ -1,6 +1,7 @@
 //! Zero bubble with two chunks in a V.
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 
 /// ZB-V: chunk 0 goes down the stages, chunk 1 back up, so that the first stage has the loss and
 /// all stages hold p micro-batches, as 1F1B's first does.

@@ -1,6 +1,7 @@
 //! Zero bubble with one chunk per stage: weight gradients wait and fill what would be bubbles.
 
-use super::{Schedule, Task, TaskKind, TaskLists};
+use super::order::Schedule;
+use super::task::{Task, TaskKind, TaskLists};
 
 /// ZB-H1: 1F1B's warm-up of `p - 1 - i` forwards; then a forward, the gradients of inputs, and the
 /// gradients of weights of i micro-batches before, so that every stage holds p micro-batches.

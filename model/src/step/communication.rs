@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::axis::{Axis, Collective, LinkLevel};
 use crate::estimate::Communication;
-use crate::exchange::{Axis, Collective, LinkLevel};
 use crate::plan::Plan;
 use crate::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 use crate::units::{Bytes, Seconds};

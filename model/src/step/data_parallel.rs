@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use crate::axis::{Collective, LinkLevel};
 use crate::choice::{Optimizer, ShardingStrategy};
 use crate::data_parallel::DataRow;
-use crate::exchange::{Collective, LinkLevel};
 use crate::layout::{Span, Stage};
 use crate::muon::Share;
 use crate::operator::Device;

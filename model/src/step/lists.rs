@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::axis::Phase;
 use crate::choice::Timing;
 use crate::estimate::{Metrics, PhaseOverlap, StageEstimate};
-use crate::exchange::Phase;
 use crate::pipeline::PhaseTraffic;
 use crate::plan::Plan;
 use crate::stage::AXES;

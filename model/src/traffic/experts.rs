@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::{Call, Calls, Exchange, push};
+use crate::axis::{Axis, Collective};
 use crate::choice::{Dispatcher, FlexBackend, Precision};
-use crate::exchange::{Axis, Collective};
 use crate::fabric::{DEEP_EP_MULTIPROCESSORS, HYBRID_EP, TokenRows, parts_visited};
 use crate::plan::Plan;
 use crate::topology::Group;

@@ -1,7 +1,7 @@
 //! Calls that recomputation makes again.
 
+use crate::axis::{Axis, Collective};
 use crate::choice::{RecomputeGranularity, RecomputeModule};
-use crate::exchange::{Axis, Collective};
 use crate::plan::Plan;
 
 use super::Exchange;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::options::{KNOBS, Tried};
+use super::options::{Candidate, KNOBS, Tried};
 use crate::design::{Design, KnobId};
 use crate::estimate::Estimate;
 use crate::fit::screening::{MARGIN, pressure, screened};
@@ -31,12 +31,6 @@ pub struct Change {
     pub mfu: f64,
     /// Peak device memory then.
     pub memory_peak: Bytes,
-}
-
-/// A design with other settings of a knob, and how far they are from the present ones.
-pub(super) struct Candidate {
-    pub(super) design: Design,
-    pub(super) distance: f64,
 }
 
 /// A candidate that is legal, by the closed form.

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::change::Candidate;
 use crate::choice::{Choice, RecomputeGranularity, RecomputeMethod, Set, ZeroMemory};
 use crate::design::{Design, KnobId, PerStage, Positions};
 use crate::fit::modules::{subsets, usable_modules, usable_swaps};
@@ -14,6 +13,12 @@ use crate::rules::legal_values;
 
 /// Designs in which a knob has another value.
 type Options = fn(&Plan, KnobId) -> Vec<Candidate>;
+
+/// A design with other settings of a knob, and how far they are from the present ones.
+pub(super) struct Candidate {
+    pub(super) design: Design,
+    pub(super) distance: f64,
+}
 
 /// A knob that a verdict tries.
 pub(super) struct Tried {

@@ -2,8 +2,8 @@
 //! concern, a direction moves its own parameters, and what comes back takes room.
 
 use model::accelerator::AcceleratorId;
+use model::axis::{Axis, Collective, LinkLevel};
 use model::choice::Choice;
-use model::exchange::{Axis, Collective, LinkLevel};
 
 use super::*;
 

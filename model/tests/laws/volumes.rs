@@ -1,11 +1,11 @@
 //! What is sent is received: volumes of exchanges that mirror each other, and of dispatchers that
 //! bring the same tokens to the same experts.
 
+use model::axis::{Axis, Collective, LinkLevel};
 use model::choice::{Dispatcher, Method, Precision, RecomputeGranularity, ShardingStrategy};
 use model::design::Design;
 use model::estimate;
 use model::estimate::Communication;
-use model::exchange::{Axis, Collective, LinkLevel};
 use proptest::prelude::*;
 
 use super::{legal_design, plan, with};

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use model::accelerator::{Accelerator, AcceleratorId};
+use model::axis::Collective;
 use model::choice::Choice;
-use model::exchange::Collective;
 use model::fabric::{CollectiveCost, SwitchReduction};
 
 pub(crate) use descent::{descend, off};

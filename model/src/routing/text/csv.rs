@@ -6,8 +6,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
+use super::errors::{Errors, TextError};
 use super::rows::{Row, Sizes};
-use super::{Errors, TextError};
 use crate::routing::trace::{Pair, Trace};
 
 /// The columns of loads.

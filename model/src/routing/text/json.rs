@@ -9,8 +9,8 @@ use core::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
+use super::errors::{Errors, TextError};
 use super::rows::{Row, Sizes};
-use super::{Errors, TextError};
 use crate::routing::trace::{Pair, Trace};
 
 /// Reads a trace.

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Errors, TextError};
+use super::errors::{Errors, TextError};
 use crate::routing::trace::Trace;
 
 /// A row of a file: one expert's tokens in a step and layer.
@@ -27,7 +27,7 @@ pub struct Row {
 ///
 /// # Errors
 /// The outer error is that of `pass`. The inner ones name rows, counted from 1, that are there
-/// twice, and what is missing, up to [`super::MAX_ERRORS`]; or say that the trace is too large.
+/// twice, and what is missing, up to [`MAX_ERRORS`](super::MAX_ERRORS); or say that the trace is too large.
 pub fn from_rows<E>(
     mut pass: impl FnMut(&mut dyn FnMut(Row) -> bool) -> Result<(), E>,
 ) -> Result<Result<Trace, Vec<TextError>>, E> {
@@ -178,7 +178,7 @@ impl Counts {
             (0..self.tokens.len()).filter(|at| self.filled[at / 64] >> (at % 64) & 1 == 0);
         for at in missing {
             if errors.is_full() {
-                errors.more += 1;
+                errors.count_unlisted();
                 continue;
             }
             let (row, expert) = (at / self.experts, at % self.experts);
