@@ -1,4 +1,8 @@
 //! One stage's work for one micro-batch: compute, communication, and what hides what.
+//!
+//! A stage is the sum of its chunks of layers: their kernels, their exchanges per axis and link,
+//! their launches. Chunks of the same content are taken once. What a pass that runs alone waits for
+//! beside its kernels is said here; passes that run as pairs are scheduled in [`crate::pair`].
 
 mod parts;
 mod waiting;

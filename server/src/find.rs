@@ -1,5 +1,9 @@
 //! A search for a layout on this machine's cores: what `moescape find --json` prints and
 //! `POST /api/v1/find` answers.
+//!
+//! Steps of some tens of milliseconds are taken until the search is done or nobody waits any more:
+//! a request that its client leaves is dropped, and with it the flag that the next step asks for.
+//! The model has no clock, so that the seconds are added here.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

@@ -4,6 +4,15 @@
 //! published. A session that is open has a [`keeper`], one task that puts all changes into one
 //! order. The store has the last word: an event is published only once it is written down, and it
 //! is written behind the last one or not at all, so that several servers can use one store.
+//!
+//! A change comes by a [`socket`], which checks rate, size and name. The keeper takes what waits,
+//! asks the store for events of other servers, for changes that it knows by name and for links that
+//! have ended, and lets the room take or refuse each in turn. All that is taken is added in one
+//! transaction; if the last event is another one by then, the room is loaded and everything tried
+//! again. Then it is published to all clients, and to other servers by a notice; without NATS
+//! they look into the store every two seconds. Who is there, and knobs on their way, are sent on
+//! as well as it goes and kept nowhere. Every so many events the whole room is kept, so that
+//! opening a session doesn't start from the first one.
 
 mod commit;
 mod foreign;

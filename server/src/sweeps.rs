@@ -3,7 +3,10 @@
 //! The server's [`Engine`] has threads of its own, one fewer than the machine has cores, so that
 //! requests are answered while sweeps run; or it hands out work over NATS. It cuts every sweep into
 //! chunks of a few hundredths of a second, takes them in turn from everyone who has a sweep, and
-//! writes down what is done.
+//! writes down once a second what is done. After a crash only what wasn't written down is repeated.
+//! Over NATS it keeps a few chunks under way for each thread that asks for some, and hands them out
+//! again when NATS has neither them nor a result; a result that comes twice is dropped. When all is
+//! done, `sweep::close` looks at the sweep once more.
 
 mod chunk;
 mod engine;

@@ -13,6 +13,8 @@ mod knobs;
 mod links;
 #[path = "documents/lists.rs"]
 mod lists;
+#[path = "documents/map.rs"]
+mod map;
 #[path = "documents/pages.rs"]
 mod pages;
 

@@ -1,4 +1,8 @@
 //! Evaluates a range of places: every design gets a full estimate, or the reason why it gets none.
+//!
+//! Each rule of the model names the knobs that it reads: one that is broken rules out a whole block
+//! of places, and none is asked again before one of its knobs moves. What passes goes to the
+//! model's `Estimator`, which makes anew what changes from design to design and nothing else.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

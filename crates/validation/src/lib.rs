@@ -5,7 +5,8 @@
 //! architecture, hardware, layout and, where the source leaves something open, one documented
 //! table of assumptions), predicts it, converts the prediction to the source's own metric and
 //! scores it. What can't be expressed is refused with the reason, never guessed. [`kernels`] does
-//! the same with measured times of single kernels.
+//! the same with measured times of single kernels. `moescape validate`, `/trust` and the API show
+//! the one report; `calibrate` is the fit of the model's constants.
 
 #[cfg(feature = "runs")]
 mod phrase;

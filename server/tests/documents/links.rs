@@ -81,7 +81,8 @@ fn every_picture_is_shown_somewhere_and_has_a_text_in_its_place() {
     assert!(bytes.sum::<u64>() < 1_000_000, "the pictures are too large together");
 }
 
-fn below(file: &str, path: &str) -> String {
+/// A path beside a document, from the root of the repository.
+pub(super) fn below(file: &str, path: &str) -> String {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();
     for part in path.split('/') {
