@@ -37,19 +37,19 @@ pub(crate) fn memory_unit(headers: &HeaderMap) -> MemoryUnit {
 }
 
 /// The language that the visitor chose.
-pub(crate) fn language(headers: &HeaderMap) -> Option<Language> {
+pub(crate) fn chosen_language(headers: &HeaderMap) -> Option<Language> {
     Language::of_id(cookie(headers, LANGUAGE)?)
 }
 
 /// The language to answer in: the chosen one, else what the browser prefers.
-pub(crate) fn spoken(headers: &HeaderMap) -> Language {
+pub(crate) fn language(headers: &HeaderMap) -> Language {
     let accepted = || headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    language(headers).unwrap_or_else(|| Language::preferred(accepted().unwrap_or_default()))
+    chosen_language(headers).unwrap_or_else(|| Language::preferred(accepted().unwrap_or_default()))
 }
 
 /// Answers with pages in the visitor's unit of memory, whichever threads that takes. Files,
 /// pictures and what programs read go on to others, and are the same for everybody.
-pub(crate) async fn in_their_unit(request: Request, next: Next) -> Response {
+pub(crate) async fn memory_units(request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let is_page = !["/api/", "/export/"].iter().any(|start| path.starts_with(start))
         && !path.rsplit('/').next().unwrap_or_default().contains('.');
@@ -84,11 +84,11 @@ mod tests {
     fn a_chosen_language_goes_before_the_browsers() {
         let mut headers = sent("language=en");
         headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("zh-CN,zh;q=0.9"));
-        assert_eq!(spoken(&headers), Language::English);
+        assert_eq!(language(&headers), Language::English);
         headers.remove(header::COOKIE);
-        assert_eq!(spoken(&headers), Language::Chinese);
+        assert_eq!(language(&headers), Language::Chinese);
         headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("de, zh;q=0.5"));
-        assert_eq!(spoken(&headers), Language::English);
-        assert_eq!(spoken(&HeaderMap::new()), Language::English);
+        assert_eq!(language(&headers), Language::English);
+        assert_eq!(language(&HeaderMap::new()), Language::English);
     }
 }

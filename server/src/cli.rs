@@ -19,6 +19,7 @@ mod routing;
 mod schedule;
 mod serve;
 mod sweep;
+mod trace;
 mod validate;
 mod worker;
 

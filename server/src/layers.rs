@@ -24,10 +24,7 @@ use tracing::Level;
 use crate::hosts::Refused;
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::{choices, language, logged, origin, receiving, routes, sending};
-
-/// Bytes of a request's body, at most.
-pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
+use crate::{choices, logged, not_found, origin, query, receiving, sending, translation};
 
 /// Bytes of an address from which on it is refused; hyper refuses by itself above 64 KiB.
 const ADDRESS_LIMIT_BYTES: usize = 8 << 10;
@@ -54,14 +51,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(crate) fn around(routes: Router<AppState>, state: &AppState) -> Router<AppState> {
     let encoded = DefaultPredicate::new().and(sending::may_be_encoded);
     let routes = routes
-        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES))
+        .layer(DefaultBodyLimit::max(receiving::BODY_LIMIT_BYTES))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_addresses))
         .layer(middleware::from_fn_with_state(state.clone(), refuse_hosts))
         .layer(middleware::from_fn_with_state(Arc::clone(&state.inbox), receiving::counted))
-        .layer(middleware::from_fn(explain_to_programs))
-        .layer(middleware::from_fn(keep_no_answers))
-        .layer(middleware::from_fn(choices::in_their_unit))
-        .layer(middleware::from_fn(language::spoken))
+        .layer(middleware::from_fn(errors_as_json))
+        .layer(middleware::from_fn(no_store))
+        .layer(middleware::from_fn(choices::memory_units))
+        .layer(middleware::from_fn(translation::translate))
         .layer(origin::layer(state.public_url.as_deref()))
         .layer(middleware::from_fn_with_state(Arc::clone(&state.outbox), sending::counted))
         .layer(CompressionLayer::new().compress_when(encoded))
@@ -101,26 +98,26 @@ async fn refuse_hosts(State(state): State<AppState>, request: Request, next: Nex
     match state.hosts.check(&request) {
         Ok(()) => next.run(request).await,
         Err(Refused::Malformed(why)) => Problem::new(StatusCode::BAD_REQUEST, why).into_response(),
-        Err(Refused::Unknown(host)) => routes::not_found::misdirected(&state, &request, &host),
+        Err(Refused::Unknown(host)) => not_found::misdirected(&state, &request, &host),
     }
 }
 
 async fn refuse_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
     // The framework would refuse it in plain words; programs get a problem.
     let path = request.uri().path();
-    if !path.starts_with("/api/") && routes::query::decoded(path).is_err() {
-        return routes::not_found::not_found(&state, &request);
+    if !path.starts_with("/api/") && query::decoded(path).is_err() {
+        return not_found::not_found(&state, &request);
     }
     let length = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     if length < ADDRESS_LIMIT_BYTES {
         return next.run(request).await;
     }
-    routes::not_found::too_long(&state, &request, ADDRESS_LIMIT_BYTES)
+    not_found::too_long(&state, &request, ADDRESS_LIMIT_BYTES)
 }
 
 /// Answers to programs are of the moment, and some are the asker's own: nothing on the way keeps
 /// them, unless their route says otherwise.
-async fn keep_no_answers(request: Request, next: Next) -> Response {
+async fn no_store(request: Request, next: Next) -> Response {
     let is_for_programs = request.uri().path().starts_with("/api/");
     let mut response = next.run(request).await;
     if is_for_programs && !response.headers().contains_key(header::CACHE_CONTROL) {
@@ -131,7 +128,7 @@ async fn keep_no_answers(request: Request, next: Next) -> Response {
 
 /// Makes a problem of what the framework refuses in plain words, such as an address that isn't
 /// UTF-8.
-async fn explain_to_programs(request: Request, next: Next) -> Response {
+async fn errors_as_json(request: Request, next: Next) -> Response {
     const MAX_BYTES: usize = 4096;
     let is_for_programs = request.uri().path().starts_with("/api/");
     let response = next.run(request).await;

@@ -3,48 +3,68 @@
 //! [`cli`] is what `moescape` understands, [`routes`] what the server answers. Both say the same
 //! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
 //! what can be set and measured. No formula lives here.
+//!
+//! The modules stand from ground to roof: each imports only those above it.
 
 mod address_counts;
-mod backup;
-mod budget;
 mod calendar;
-mod card;
-mod choices;
-pub mod cli;
-mod client;
 mod cores;
-mod designs;
-mod embed_from;
-mod exports;
 mod files;
-mod find;
-pub mod guide;
-mod hosts;
-mod imported;
-mod in_use;
 mod language;
-mod layers;
-mod listen;
 mod logged;
+mod problem;
+mod random;
+mod site;
+
+mod budget;
+mod choices;
+mod client;
+mod in_use;
+mod query;
+mod store;
+
 mod nats;
-pub mod openapi;
+mod public_url;
+mod traces;
+
+mod backup;
+mod embed_from;
+mod hosts;
 mod origin;
 mod owner;
-mod problem;
-mod public_url;
-mod random;
-mod receiving;
-pub mod registry;
+
+mod card;
+mod designs;
+mod find;
+pub mod guide;
 pub mod report;
-mod reviews;
-pub mod routes;
-mod sending;
-mod site;
-mod state;
-mod store;
-mod sweeps;
-mod traces;
 mod validated;
+
+mod exports;
+mod imported;
+pub mod registry;
+
+mod reviews;
+mod sweeps;
+
+mod receiving;
+mod sending;
+
+mod state;
+
+pub mod openapi;
+mod reading;
+
+mod not_found;
+mod translation;
+
+mod layers;
+
+mod routes;
+
+mod listen;
+
+pub mod cli;
 
 pub use embed_from::EmbedFrom;
 pub use hosts::Host;

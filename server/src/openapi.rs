@@ -10,9 +10,9 @@ use model::design::KnobId;
 use model::file::{Tree, json};
 use model::knob::Section;
 
-use crate::layers::BODY_LIMIT_BYTES;
+use crate::receiving::BODY_LIMIT_BYTES;
 use crate::registry::Takes;
-use crate::routes::MAX_DESIGNS;
+use crate::report::MAX_DESIGNS;
 use crate::sweeps::{MAX_PLACES, MAX_ROWS};
 
 /// The document as JSON.

@@ -18,6 +18,9 @@ use crate::budget::{Budget, Short, Taken};
 use crate::client::Client;
 use crate::problem::Problem;
 
+/// Bytes of a request's body, at most.
+pub(crate) const BODY_LIMIT_BYTES: usize = 1 << 20;
+
 /// What the bodies of all requests under way may hold together, and those of one address, KiB:
 /// eight of the largest, and two.
 const MAX_BODIES_KIB: u32 = 512 << 10;

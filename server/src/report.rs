@@ -32,6 +32,10 @@ pub enum Asked {
     Numbers,
 }
 
+/// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
+/// others; a sweep is what evaluates thousands.
+pub(crate) const MAX_DESIGNS: usize = 100;
+
 /// The predictions for designs, legal or not, in their order, on all cores.
 #[must_use]
 pub fn predict_all(designs: &[Design], asked: Asked) -> Vec<Tree> {

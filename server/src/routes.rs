@@ -2,7 +2,7 @@
 
 mod card;
 mod designs;
-pub(crate) mod embed;
+mod embed;
 mod export;
 mod files;
 mod find;
@@ -12,17 +12,16 @@ mod guide;
 mod health;
 mod import;
 mod import_page;
+mod json;
 mod knobs;
 mod metrics;
-pub(crate) mod not_found;
 mod openapi;
 mod page;
 mod palette;
 mod predict;
 mod presets;
-pub(crate) mod query;
-mod reading;
 mod review;
+mod review_access;
 mod review_report;
 mod review_start;
 mod reviews;
@@ -39,15 +38,10 @@ mod validation;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
-use model::file::{Tree, json};
 
 use crate::state::AppState;
-use crate::{card as cards, layers};
-
-pub(crate) use predict::MAX_DESIGNS;
+use crate::{card as cards, layers, not_found};
 
 /// The whole server as a service, without a socket.
 pub fn router(state: AppState) -> Router {
@@ -94,15 +88,7 @@ pub fn router(state: AppState) -> Router {
         .route("/r", post(review_start::begin))
         .route("/r/new", get(review_start::form))
         .route("/r/{id}", get(review::page))
-        .route("/r/{id}/state", get(review::state))
-        .route("/r/{id}/log", get(review::log))
-        .route("/r/{id}/prose", get(review::prose))
-        .route("/r/{id}/do", post(review::act))
-        .route("/r/{id}/socket", get(review::socket))
-        .route("/r/{id}/links", get(reviews::list).post(reviews::make))
-        .route("/r/{id}/links/{link}", delete(reviews::withdraw))
-        .route("/r/{id}/report.md", get(review_report::markdown))
-        .route("/r/{id}/report.html", get(review_report::html))
+        .nest("/r/{id}", review_routes())
         .route("/s/{id}/compare", get(sweep_page::compare))
         .route("/pkg/{*path}", get(files::hashed))
         // For programs
@@ -113,15 +99,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/v1/designs", get(designs::list).post(designs::store))
         .route("/api/v1/designs/{id}", get(designs::stored).delete(designs::forget))
         .route("/api/v1/reviews", post(reviews::begin))
-        .route("/api/v1/reviews/{id}/state", get(review::state))
-        .route("/api/v1/reviews/{id}/log", get(review::log))
-        .route("/api/v1/reviews/{id}/prose", get(review::prose))
-        .route("/api/v1/reviews/{id}/do", post(review::act))
-        .route("/api/v1/reviews/{id}/socket", get(review::socket))
-        .route("/api/v1/reviews/{id}/links", get(reviews::list).post(reviews::make))
-        .route("/api/v1/reviews/{id}/links/{link}", delete(reviews::withdraw))
-        .route("/api/v1/reviews/{id}/report.md", get(review_report::markdown))
-        .route("/api/v1/reviews/{id}/report.html", get(review_report::html))
+        .nest("/api/v1/reviews/{id}", review_routes())
         .route("/api/v1/sweeps", get(sweeps::list).post(sweeps::submit))
         .route("/api/v1/sweeps/cost", post(sweeps::cost))
         .route("/api/v1/sweeps/{id}", get(sweeps::status).delete(sweeps::remove))
@@ -139,13 +117,22 @@ pub fn router(state: AppState) -> Router {
         // For those who run the server
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        // Public files of the site, and what there isn't
+        // Public files of the site, and 404
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
     layers::around(routes, &state).with_state(state)
 }
 
-/// An answer in JSON.
-fn json_response(tree: &Tree) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], json::print(tree)).into_response()
+/// The routes of a review session, for its page and for programs alike.
+fn review_routes() -> Router<AppState> {
+    Router::new()
+        .route("/state", get(review::state))
+        .route("/log", get(review::log))
+        .route("/prose", get(review::prose))
+        .route("/do", post(review::act))
+        .route("/socket", get(review::socket))
+        .route("/links", get(reviews::list).post(reviews::make))
+        .route("/links/{link}", delete(reviews::withdraw))
+        .route("/report.md", get(review_report::markdown))
+        .route("/report.html", get(review_report::html))
 }

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::database::{check, open, version};
+use super::error::{BackupError, disk};
 use super::manifest::{self, Entry, Manifest};
 use super::part::{self, Part};
-use super::{BackupError, check, disk, open, version};
 use crate::in_use::{self, Hold, HoldError};
 use crate::{files, store, traces};
 

@@ -6,7 +6,7 @@ use std::{fs, io};
 use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
-use super::BackupError;
+use super::error::{BackupError, disk};
 use crate::{calendar, store, traces};
 
 /// The file beside the copied ones.
@@ -123,7 +123,7 @@ impl Manifest {
         let text = match fs::read(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(super::disk(&file)(error)),
+            Err(error) => return Err(disk(&file)(error)),
         };
         let wrong = |why: &dyn std::fmt::Display| {
             BackupError::Broken(format!("{} can't be read: {why}", file.display()))

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{BackupError, disk};
+use super::error::{BackupError, disk};
 use crate::{files, in_use};
 
 /// The directory below the one that is filled.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::database::check;
+use super::error::{BackupError, broken, disk};
 use super::manifest::{Counts, Entry, Manifest};
 use super::part::{self, Part};
-use super::{BackupError, broken, check, disk};
 use crate::in_use::{self, HoldError};
 use crate::store::{JOURNAL, LOG, MEMORY};
 use crate::{files, store, traces};

@@ -12,7 +12,7 @@ use plotters::prelude::{Color, DrawingArea, RGBColor};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontDesc, FontFamily, FontStyle, TextStyle, register_font};
 
-use super::{Body, Card, Face, Figure};
+use super::content::{Body, Card, Face, Figure};
 
 /// Width and height, as previews want them.
 pub(crate) const SIZE: (u32, u32) = (1_200, 630);

@@ -15,7 +15,6 @@ use model::knob::KnobError;
 
 use super::import::{assumed, unknown};
 use super::input::{Source, Start};
-use super::predict::message as broken_rule;
 use super::progress::ProgressLine;
 use super::{Failure, output};
 use crate::find::Found;
@@ -75,7 +74,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ControlFlow::Continue(())
     });
     line.clear();
-    let found = found.map_err(|broken| Failure::User(broken.iter().map(broken_rule).collect()))?;
+    let found =
+        found.map_err(|broken| Failure::User(broken.iter().map(output::broken_rule).collect()))?;
     // Nobody stops it.
     let Some(found) = found else { return Ok(()) };
     output::result(&if arguments.json {

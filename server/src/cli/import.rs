@@ -7,7 +7,6 @@ use model::design::Design;
 use model::file::{Extent, json};
 use model::knob::KnobError;
 
-use super::predict::message as broken_rule;
 use super::{Failure, input, output};
 use crate::{exports, imported};
 
@@ -84,7 +83,7 @@ fn remarks(import: &Import) -> Vec<String> {
         let keys: Vec<&str> = same.map(|ignored| ignored.key.as_str()).collect();
         lines.push(format!("ignored: {} ({reason})", keys.join(", ")));
     }
-    let violations = import.violations.iter().map(broken_rule);
+    let violations = import.violations.iter().map(output::broken_rule);
     lines.extend(violations.map(|line| format!("breaks a rule: {line}")));
     lines
 }

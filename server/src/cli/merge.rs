@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use sweep::Part;
 
-use super::sweep::{MAX_RESULT_LEN, finished, read_text};
+use super::sweep::text::read_text;
+use super::sweep::{MAX_RESULT_LEN, finished};
 use super::{Failure, output};
 
 /// What to put together.

@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use app::present::format;
+use model::violation::Violation;
+
 use super::Failure;
 
 /// Prints a result to stdout.
@@ -48,6 +51,31 @@ pub(super) fn table(columns: &[Align], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A broken rule in a line, with its way out.
+pub(super) fn broken_rule(violation: &Violation) -> String {
+    let nearest: Vec<String> = violation
+        .nearest
+        .iter()
+        .map(|nearest| format!("--set {}={}", nearest.knob.id(), nearest.value))
+        .collect();
+    let way_out = if nearest.is_empty() {
+        String::new()
+    } else {
+        format!("; nearest: {}", nearest.join(", "))
+    };
+    format!("{} ({}){way_out}", violation.message, violation.rule)
+}
+
+/// A number to nine digits, without zeros at its end.
+pub(super) fn plain(number: f64) -> String {
+    let text = format::significant(number, 9);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 #[cfg(test)]

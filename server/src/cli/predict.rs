@@ -12,11 +12,10 @@ use std::path::PathBuf;
 use model::file::{Tree, json};
 use model::metric::{MetricAddress, MetricPart};
 use model::routing::Trace;
-use model::violation::Violation;
 use model::{Breakdown, Plan, estimate, explain_at};
 
 use super::input::Source;
-use super::{Failure, output, routing};
+use super::{Failure, output, trace as traces};
 use crate::report;
 
 /// What to predict and how to say it.
@@ -46,15 +45,15 @@ pub(super) struct Arguments {
 /// Prints the prediction. An illegal design has its JSON, too, and is an error beside it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut design = arguments.source.design()?;
-    let trace = arguments.trace.as_deref().map(routing::read_trace).transpose()?;
-    let plan = match routing::plan(&mut design, trace.as_ref()) {
+    let trace = arguments.trace.as_deref().map(traces::read_trace).transpose()?;
+    let plan = match traces::plan(&mut design, trace.as_ref()) {
         Ok(plan) => plan,
         Err(violations) => {
             if arguments.json && arguments.explain.is_none() {
                 let report = report::refused(&design, &violations);
                 output::result(&json::print(&report))?;
             }
-            return Err(Failure::User(violations.iter().map(message).collect()));
+            return Err(Failure::User(violations.iter().map(output::broken_rule).collect()));
         }
     };
     if let Some(question) = arguments.solve {
@@ -110,19 +109,4 @@ fn summary(plan: &Plan, trace: Option<&Trace>, with_ledger: bool) -> String {
         parts.push(ledger::text(plan));
     }
     parts.join("\n")
-}
-
-/// A broken rule in a line, with its way out.
-pub(super) fn message(violation: &Violation) -> String {
-    let nearest: Vec<String> = violation
-        .nearest
-        .iter()
-        .map(|nearest| format!("--set {}={}", nearest.knob.id(), nearest.value))
-        .collect();
-    let way_out = if nearest.is_empty() {
-        String::new()
-    } else {
-        format!("; nearest: {}", nearest.join(", "))
-    };
-    format!("{} ({}){way_out}", violation.message, violation.rule)
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
-use super::{Entry, Kept, Stored, Words};
+use super::stored::{Entry, StoredDesign, StoringOutcome, Words};
 use crate::owner::Owner;
 use crate::store::{Store, StoreError};
 
@@ -12,8 +12,8 @@ const COLUMNS: &str = "design.id, design.link, design.model_version, design.crea
 const ENTRY_COLUMNS: &str = "design_entry.tag, design_entry.name, design_entry.note, \
                              design_entry.created_at_secs";
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
-    Ok(Stored {
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredDesign> {
+    Ok(StoredDesign {
         id: row.get(0)?,
         link: row.get(1)?,
         model_version: row.get(2)?,
@@ -44,10 +44,10 @@ pub(super) fn count(store: &Store) -> Result<u64, StoreError> {
 pub(super) fn keep(
     store: &Store,
     owner: &Owner,
-    new: Stored,
+    new: StoredDesign,
     tag: String,
     words: Words,
-) -> Result<Kept, StoreError> {
+) -> Result<StoringOutcome, StoreError> {
     let owner = owner.as_str().to_owned();
     store.call(move |transaction| {
         transaction.execute(
@@ -70,13 +70,13 @@ pub(super) fn keep(
              WHERE design.id = ?1 AND design_entry.owner = ?2"
         );
         transaction.query_row(&select, params![new.id, owner], |row| {
-            Ok(Kept { stored: stored(row)?, entry: entry_from(row, 5)?, is_new })
+            Ok(StoringOutcome { stored: stored(row)?, entry: entry_from(row, 5)?, is_new })
         })
     })
 }
 
 /// The design of an id.
-pub(crate) fn find(store: &Store, id: &str) -> Result<Option<Stored>, StoreError> {
+pub(crate) fn find(store: &Store, id: &str) -> Result<Option<StoredDesign>, StoreError> {
     let id = id.to_owned();
     store.call(move |transaction| {
         let select = format!("SELECT {COLUMNS} FROM design WHERE id = ?1");
@@ -109,7 +109,7 @@ pub(crate) fn list(
     owner: &Owner,
     before: Option<&str>,
     most: u32,
-) -> Result<Vec<(Stored, Entry)>, StoreError> {
+) -> Result<Vec<(StoredDesign, Entry)>, StoreError> {
     let (owner, before) = (owner.as_str().to_owned(), before.map(ToOwned::to_owned));
     store.call(move |transaction| {
         let select = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use app::present::html::escaped;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-use super::{CHAPTERS, Chapter};
+use super::chapters::{CHAPTERS, Chapter};
 
 /// The site's pages whose name in `code` becomes a link; `/` is a key, too.
 const PAGES: [&str; 10] = [

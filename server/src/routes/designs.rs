@@ -9,14 +9,15 @@ use model::design::Design;
 use model::file::{self, Extent, Tree, json};
 use model::{MODEL_VERSION, link};
 
+use super::json::json_response;
 use super::page::off_thread;
-use super::{json_response, query};
 use crate::calendar;
 use crate::client::Client;
-use crate::designs::{self, Entry, Kept, Refusal, Removed, Stored, Words};
-use crate::layers::BODY_LIMIT_BYTES;
+use crate::designs::{self, Entry, Refusal, Removed, StoredDesign, StoringOutcome, Words};
 use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
+use crate::query;
+use crate::receiving::BODY_LIMIT_BYTES;
 use crate::state::AppState;
 use crate::store::Store;
 
@@ -53,7 +54,7 @@ pub(super) async fn keep(
     owner: Owner,
     design: Design,
     words: Words,
-) -> Result<Kept, Problem> {
+) -> Result<StoringOutcome, Problem> {
     state.quota.take(client, calendar::now_secs()).map_err(|seconds| {
         let minutes = seconds.div_ceil(60);
         let detail = format!("that were many designs in an hour; there is room in {minutes} min");
@@ -188,7 +189,7 @@ pub(super) async fn find(
     id: &str,
     owner: Option<Owner>,
     tag: Option<String>,
-) -> Result<Option<(Stored, Option<Entry>)>, Problem> {
+) -> Result<Option<(StoredDesign, Option<Entry>)>, Problem> {
     let sought = id.to_owned();
     let found = with_store(state, id, move |store| {
         let Some(stored) = designs::find(store, &sought)? else { return Ok(None) };
@@ -217,7 +218,7 @@ pub(super) async fn of_owner(
     owner: Option<Owner>,
     before: Option<String>,
     most: u32,
-) -> Result<Vec<(Stored, Entry)>, Problem> {
+) -> Result<Vec<(StoredDesign, Entry)>, Problem> {
     let Some(owner) = owner.filter(|_| state.store.exists()) else { return Ok(Vec::new()) };
     let state = state.clone();
     let listed =
@@ -241,7 +242,7 @@ async fn with_store<T: Send + 'static>(
 }
 
 /// A stored design as JSON.
-fn one(stored: &Stored, entry: Option<&Entry>, mine: bool) -> Tree {
+fn one(stored: &StoredDesign, entry: Option<&Entry>, mine: bool) -> Tree {
     let design = link::decode(&stored.link).ok();
     let design = design.map(|design| file::write(&design, Extent::Changed));
     let metrics = stored.result.as_deref().and_then(|text| json::parse(text).ok());

@@ -15,11 +15,11 @@ use model::file::Extent;
 use model::link;
 
 use super::page::off_thread;
-use super::reading::Reading;
 use crate::choices;
 use crate::client::Client;
 use crate::exports::{self, Export};
 use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::sending::{self, Packed};
 use crate::state::AppState;
 

@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 
-use super::not_found;
+use crate::not_found;
 use crate::sending::Shared;
 use crate::site::File;
 use crate::state::AppState;

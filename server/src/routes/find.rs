@@ -19,12 +19,12 @@ use model::knob::KnobError;
 use model::text::closest;
 use model::violation::Violation;
 
-use super::json_response;
+use super::json::json_response;
 use super::page::off_thread;
 use crate::client::Client;
 use crate::find::Found;
-use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
+use crate::receiving::BODY_LIMIT_BYTES;
 use crate::state::AppState;
 
 /// Keys of a body.

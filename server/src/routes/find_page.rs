@@ -16,9 +16,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use model::knob::KnobError;
 
 use super::find::searched;
-use super::reading::Reading;
 use crate::choices;
 use crate::client::Client;
+use crate::reading::Reading;
 use crate::state::AppState;
 
 /// The page of a question.

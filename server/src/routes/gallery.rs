@@ -21,10 +21,10 @@ use model::preset::{Preset, PresetKind};
 use validation::report::Row;
 
 use super::page::off_thread;
-use super::query;
-use super::reading::Reading;
 use crate::choices;
 use crate::problem::Problem;
+use crate::query;
+use crate::reading::Reading;
 use crate::state::AppState;
 use crate::validated::validated;
 

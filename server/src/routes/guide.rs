@@ -8,10 +8,10 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::not_found;
-use super::reading::Reading;
 use crate::choices;
 use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
+use crate::not_found;
+use crate::reading::Reading;
 use crate::sending::Shared;
 use crate::state::AppState;
 

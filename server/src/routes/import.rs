@@ -9,10 +9,11 @@ use interchange::{Format, import};
 use model::design::Design;
 use tokio::task::spawn_blocking;
 
-use super::{json_response, query};
+use super::json::json_response;
 use crate::imported;
-use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
+use crate::query;
+use crate::receiving::BODY_LIMIT_BYTES;
 
 /// Formats by name; none is found by what stands in the text.
 const FORMATS: [(&str, Option<Format>); 5] = [

@@ -15,27 +15,14 @@ use interchange::{Format, import};
 use model::design::Design;
 
 use super::page::off_thread;
-use super::reading::Reading;
 use crate::choices;
 use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::state::AppState;
-use ask::Asked;
+use ask::{Asked, Form};
 
 /// Bytes of a form, at most: of a text, and of what the form puts around it.
 pub(super) const MAX_BYTES: usize = interchange::MAX_BYTES + (64 << 10);
-
-/// What a form holds.
-#[derive(Debug, Default)]
-struct Form {
-    /// Who wrote the text, by name.
-    format: String,
-    /// What the text can't speak of is this preset's; may be empty.
-    preset: String,
-    /// What was pasted.
-    text: String,
-    /// The file's name and bytes, where one was chosen.
-    file: Option<(String, Vec<u8>)>,
-}
 
 /// The empty form; `?large` says that a file was too large to be sent.
 pub(super) async fn form(State(state): State<AppState>, request: Request) -> Response {

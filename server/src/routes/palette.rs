@@ -8,7 +8,7 @@ use model::file::Tree;
 use model::metric::MetricId;
 use model::preset::Preset;
 
-use super::json_response;
+use super::json::json_response;
 use crate::registry::Takes;
 
 /// `{"knobs":[{"id","label","unit","aliases","values"}],"metrics":[{"id","label","about"}],

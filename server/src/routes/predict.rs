@@ -12,14 +12,12 @@ use model::design::Design;
 use model::file::{self, Tree, json};
 use tokio::task::spawn_blocking;
 
-use super::{json_response, query};
-use crate::layers::BODY_LIMIT_BYTES;
+use super::json::json_response;
 use crate::problem::Problem;
+use crate::query;
+use crate::receiving::BODY_LIMIT_BYTES;
+use crate::report::MAX_DESIGNS;
 use crate::report::{self, Asked};
-
-/// Designs of a batch, at most. Each takes some milliseconds with its verdict, which tries many
-/// others; a sweep is what evaluates thousands.
-pub(crate) const MAX_DESIGNS: usize = 100;
 
 /// The object of `moescape predict --json`; for `{"designs": [...]}`, one for each of them. The
 /// verdict on memory is made for `?verdict=true`.

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 
-use super::json_response;
+use super::json::json_response;
 use crate::registry;
 
 /// `{"presets":[{"id","title","kind","story","source","refused"}]}`

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
 use super::page::off_thread;
-use super::review::{Holder, broken, unknown};
+use super::review_access::{Holder, broken, unknown};
 use crate::problem::Problem;
 use crate::public_url;
 use crate::reviews::report::{self, Content};

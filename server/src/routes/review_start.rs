@@ -15,10 +15,10 @@ use model::link;
 use review::{MAX_NAME_LEN, Refusal, Role, Room, clean_name};
 
 use super::page::render;
-use super::query;
-use super::review::{broken, user};
+use super::review_access::{broken, user};
 use crate::client::Client;
 use crate::problem::Problem;
+use crate::query;
 use crate::reviews::{self, Grant};
 use crate::state::AppState;
 

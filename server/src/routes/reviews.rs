@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use review::{Refusal, Role, clean_name};
 use serde::{Deserialize, Serialize};
 
-use super::review::{Holder, broken, private, read, refused, user};
+use super::review_access::{Holder, broken, private, read, refused, user};
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::reviews::{self, Link, NewLink};

@@ -11,11 +11,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::query;
-use super::reading::Reading;
 use crate::choices;
 use crate::language::Language;
 use crate::problem::Problem;
+use crate::query;
+use crate::reading::Reading;
 use crate::state::AppState;
 
 /// Cookies last a year.

@@ -18,11 +18,11 @@ use model::{MODEL_VERSION, link};
 
 use super::designs;
 use super::page::off_thread;
-use super::reading::Reading;
 use crate::client::Client;
-use crate::designs::{Entry, Stored, Words, id};
+use crate::designs::{Entry, StoredDesign, Words, id};
 use crate::owner::{Owner, Storing};
 use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::state::AppState;
 use crate::{choices, public_url};
 use sheet::{Sheet, Typed};
@@ -125,7 +125,7 @@ async fn sheet(
         None => None,
     };
     let entry = found.and_then(|(_, entry)| entry);
-    let listed: Vec<(Stored, Entry)> = designs::of_owner(state, owner, None, LISTED).await?;
+    let listed: Vec<(StoredDesign, Entry)> = designs::of_owner(state, owner, None, LISTED).await?;
     let status = refused.as_ref().map_or(StatusCode::OK, |refused| refused.problem.status());
     let state = state.clone();
     off_thread(move || {

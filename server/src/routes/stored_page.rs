@@ -16,9 +16,10 @@ use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
 use model::{MODEL_VERSION, link};
 
-use super::{designs, not_found, page};
+use super::{designs, page};
 use crate::client::Client;
-use crate::designs::{Change, Entry, Stored, Words, changes};
+use crate::designs::{Change, Entry, StoredDesign, Words, changes};
+use crate::not_found;
 use crate::owner::{Storing, Visitor};
 use crate::problem::Problem;
 use crate::state::AppState;
@@ -118,7 +119,7 @@ pub(super) async fn recompute(
 }
 
 /// What the page says of a stored design.
-fn banner(stored: &Stored, entry: Option<&Entry>, asked: &Asked) -> String {
+fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> String {
     let mut html = String::from("<section class=\"stored-box card\" aria-label=\"Stored design\">");
     let _ = write!(
         html,
@@ -154,7 +155,7 @@ fn banner(stored: &Stored, entry: Option<&Entry>, asked: &Asked) -> String {
 }
 
 /// What has changed since a design was stored, and what to do about it.
-fn since_then(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
+fn since_then(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> String {
     let changed: Vec<&Change> = changes.iter().filter(|change| change.shows()).collect();
     let mut html = String::from("<p class=\"stored-since\">");
     let versions = format!("Computed with model {}, now {MODEL_VERSION}", stored.model_version);
@@ -197,7 +198,7 @@ fn since_then(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
 }
 
 /// The stored numbers, marked as such.
-fn kept_numbers(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
+fn kept_numbers(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> String {
     let mut html = String::from("<div class=\"stored-numbers\"><h3>");
     escape_into(&mut html, &format!("Stored numbers, model {}", stored.model_version));
     html.push_str("</h3><dl>");
@@ -216,10 +217,10 @@ fn kept_numbers(stored: &Stored, changes: &[Change], asked: &Asked) -> String {
 mod tests {
     use super::*;
 
-    fn stored(model_version: &str) -> Stored {
+    fn stored(model_version: &str) -> StoredDesign {
         let design = link::decode("mbs=4").unwrap();
         let result = crate::designs::result(&design).unwrap();
-        Stored {
+        StoredDesign {
             id: "0123456789abcdef".to_owned(),
             link: link::encode(&design),
             model_version: model_version.to_owned(),

@@ -9,9 +9,9 @@ use axum::response::{IntoResponse, Response};
 use model::file::json;
 use sweep::{Part, Progress, Row, Space};
 
-use super::query;
 use super::sweeps::{Failure, blocking, broken, unknown};
 use crate::client::Client;
+use crate::query;
 use crate::sending;
 use crate::state::AppState;
 use crate::store::StoreError;

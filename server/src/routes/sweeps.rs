@@ -18,10 +18,11 @@ use sweep::{Space, Spec};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{json_response, query};
+use super::json::json_response;
 use crate::client::Client;
-use crate::layers::BODY_LIMIT_BYTES;
 use crate::problem::Problem;
+use crate::query;
+use crate::receiving::BODY_LIMIT_BYTES;
 use crate::state::AppState;
 use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
 

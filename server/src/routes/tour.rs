@@ -18,10 +18,10 @@ use model::preset::Preset;
 use model::{MemoryState, link};
 
 use super::page::off_thread;
-use super::query;
-use super::reading::Reading;
 use crate::choices;
 use crate::problem::Problem;
+use crate::query;
+use crate::reading::Reading;
 use crate::state::AppState;
 
 const ABOUT: &str = "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU, one change at a time: \

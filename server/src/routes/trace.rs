@@ -12,7 +12,7 @@ use model::file::Tree;
 use model::routing::{Trace, measure};
 use tokio::task;
 
-use super::json_response;
+use super::json::json_response;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::sending::{self, Packed};

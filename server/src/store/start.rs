@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::names::{BUSY, FILE, JOURNAL, LOG, MEMORY};
 use super::tables::{self, Tables};
-use super::{BUSY, FILE, JOURNAL, LOG, MEMORY};
 
 /// How long the pages of a file are looked at, at most; SQLite checks some hundred MB a second.
 const MAX_CHECK_SECONDS: u64 = 10;

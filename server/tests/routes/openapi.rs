@@ -33,20 +33,24 @@ fn routes() -> BTreeSet<(String, String)> {
         text.replace("app::page::trust::JSON_PATH", &format!("{:?}", app::page::trust::JSON_PATH));
     let text =
         text.replace("app::page::trust::CSV_PATH", &format!("{:?}", app::page::trust::CSV_PATH));
+    let (text, nested) = text.split_once("fn review_routes()").unwrap();
+    assert!(text.contains(".nest(\"/api/v1/reviews/{id}\", review_routes())"));
+    let lines = text.split(".route(").skip(1).map(|line| ("", line));
+    let nested = nested.split(".route(").skip(1).map(|line| ("/api/v1/reviews/{id}", line));
     let mut routes = BTreeSet::new();
-    for line in text.split(".route(").skip(1) {
+    for (base, line) in lines.chain(nested) {
         let Some(path) = line.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'))
         else {
             continue;
         };
-        let (path, handlers) = path;
-        if !path.starts_with("/api/") && !["/healthz", "/readyz"].contains(&path) {
+        let (path, handlers) = (format!("{base}{}", path.0), path.1);
+        if !path.starts_with("/api/") && !["/healthz", "/readyz"].contains(&path.as_str()) {
             continue;
         }
         for method in ["get", "post", "put", "patch", "delete"] {
             let called = |start: char| handlers.contains(&format!("{start}{method}("));
             if called(' ') || called('.') {
-                routes.insert((method.to_owned(), path.to_owned()));
+                routes.insert((method.to_owned(), path.clone()));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use model::schedule::{Task, TaskKind, Timeline};
 
-use super::report::plain;
+use crate::cli::output::plain;
 
 /// Columns of a terminal line.
 const WIDTH: f64 = 120.0;

@@ -7,7 +7,7 @@ use model::schedule::{TaskKind, Timeline, Times};
 
 use super::input::Input;
 use super::picture;
-use crate::cli::output::{Align, table};
+use crate::cli::output::{Align, plain, table};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "device time with no task resident, over all device time between the first \
@@ -196,14 +196,4 @@ impl StageRow {
 /// Seconds as they were given: not scaled, as the unit may be any.
 fn seconds(seconds: f64) -> String {
     format!("{} s", plain(seconds))
-}
-
-/// A number to nine digits, without zeros at its end.
-pub(super) fn plain(number: f64) -> String {
-    let text = format::significant(number, 9);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
 }

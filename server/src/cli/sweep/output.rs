@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use model::file::{Tree, json};
 use sweep::{Course, Progress, Space};
 
+use super::text::read_text;
 use crate::cli::{Failure, output};
 use crate::sweeps::rows::Format;
 use crate::sweeps::table;
@@ -111,7 +112,7 @@ impl Output {
                      remove it"
                 )));
             }
-            let text = super::read_text(&checkpoint.to_string_lossy(), MAX_RESULT_LEN)?;
+            let text = read_text(&checkpoint.to_string_lossy(), MAX_RESULT_LEN)?;
             let refused = |why: String| Failure::user(format!("{shown} can't be used: {why}"));
             (opened.progress, opened.bytes) =
                 read_checkpoint(&text, space, places).map_err(refused)?;

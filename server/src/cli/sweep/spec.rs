@@ -5,7 +5,7 @@ use std::path::Path;
 use model::knob::KnobError;
 use sweep::{Space, Spec};
 
-use super::read_text;
+use super::text::read_text;
 use crate::cli::Failure;
 
 /// Bytes of a spec, at most.

@@ -16,7 +16,7 @@ use review::{
     Stale, Thread,
 };
 
-use super::{Block, Cell, Section};
+use super::section::{Block, Cell, Section};
 use crate::calendar;
 
 /// The numbers that are compared.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use app::present::html::escaped;
 
-use super::{Block, Cell, Content};
+use super::content::Content;
+use super::section::{Block, Cell};
 
 /// What the charts look like: the site's own sheet for them.
 const CHARTS: &str = include_str!("../../../../style/charts.css");

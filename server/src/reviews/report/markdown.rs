@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Block, Cell, Content};
+use super::content::Content;
+use super::section::{Block, Cell};
 
 /// The report as Markdown.
 pub(crate) fn markdown(content: &Content) -> String {

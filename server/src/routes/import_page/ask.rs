@@ -6,8 +6,6 @@ use app::present::html::{element, escape_into, escaped};
 use axum::http::StatusCode;
 use model::preset::{Preset, PresetKind};
 
-use super::Form;
-
 /// What texts there are, by the names that the API has.
 const FORMATS: [(&str, &str); 5] = [
     ("auto", "By what stands in it"),
@@ -16,6 +14,19 @@ const FORMATS: [(&str, &str); 5] = [
     ("mindspeed", "MindSpeed-LLM: script or YAML"),
     ("design", "Moescape's design file: JSON or TOML"),
 ];
+
+/// The sent form.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    /// Who wrote the text, by name.
+    pub(super) format: String,
+    /// What the text can't speak of is this preset's; may be empty.
+    pub(super) preset: String,
+    /// What was pasted.
+    pub(super) text: String,
+    /// The file's name and bytes, where one was chosen.
+    pub(super) file: Option<(String, Vec<u8>)>,
+}
 
 /// What was asked for, to be shown in the form again.
 pub(super) struct Asked {

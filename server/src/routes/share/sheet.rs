@@ -11,7 +11,7 @@ use model::link as links;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::calendar;
-use crate::designs::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, Stored};
+use crate::designs::{Entry, MAX_NAME_LEN, MAX_NOTE_LEN, StoredDesign};
 use crate::routes::embed::PANELS;
 
 /// Characters from which on programs may cut a link.
@@ -41,7 +41,7 @@ pub(super) struct Sheet<'a> {
     /// What the visitor says of it, if they have stored it.
     pub(super) entry: Option<&'a Entry>,
     /// The visitor's short links.
-    pub(super) listed: &'a [(Stored, Entry)],
+    pub(super) listed: &'a [(StoredDesign, Entry)],
     /// Why the last wish was refused.
     pub(super) why: Option<&'a str>,
     pub(super) typed: Option<&'a Typed>,

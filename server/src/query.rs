@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use crate::problem::Problem;
 
 /// The values of these names, in their order; names that aren't known are refused.
-pub(super) fn parameters<'a, const N: usize>(
+pub(crate) fn parameters<'a, const N: usize>(
     query: &'a str,
     names: [&str; N],
 ) -> Result<[Option<Cow<'a, str>>; N], Problem> {
@@ -55,7 +55,7 @@ pub(crate) fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
 }
 
 /// One of these choices.
-pub(super) fn choice<T: Copy>(
+pub(crate) fn choice<T: Copy>(
     name: &str,
     value: &str,
     choices: &[(&str, T)],

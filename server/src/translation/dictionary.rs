@@ -1,7 +1,7 @@
 //! A dictionary of whole texts, with places for numbers and for other texts.
 //!
 //! A key is a text as it stands on a page. `#` in it stands for any number, `{}` for any text; in
-//! what is said, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
+//! its translation, `#` and `{}` take them one after the other, `{1}`, `{2}` by their places. A key
 //! stands for several texts where it has [`Parts`]. A text is looked up as it is, then by the shape
 //! that it has without its numbers, then by patterns, the most specific first, then sentence by
 //! sentence. `app/src/script/dictionary.js` does the same in the same order.
@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 4;
 /// Longer texts are left as they are.
 const MAX_BYTES: usize = 4_000;
 
-/// So many texts are remembered with what came of them, none longer than that.
+/// Texts that are remembered with their translations, at most, and the bytes of one.
 const MAX_KNOWN: usize = 20_000;
 const MAX_KNOWN_BYTES: usize = 400;
 
@@ -37,7 +37,7 @@ struct Pattern {
     key: String,
     /// What stands around the places: one more than there are places.
     literals: Vec<String>,
-    says: String,
+    translation: String,
 }
 
 impl Dictionary {
@@ -48,14 +48,16 @@ impl Dictionary {
         for text in texts {
             let words: BTreeMap<String, String> =
                 serde_json::from_str(text).expect("a test reads every dictionary");
-            for (key, says) in words.iter().flat_map(|(key, says)| expand(key, says, &parts)) {
+            for (key, translation) in
+                words.iter().flat_map(|(key, translation)| expand(key, translation, &parts))
+            {
                 if key.contains("{}") {
                     let literals = key.split("{}").map(str::to_owned).collect();
-                    dictionary.patterns.push(Pattern { key, literals, says });
+                    dictionary.patterns.push(Pattern { key, literals, translation });
                 } else if key.contains('#') {
-                    dictionary.shapes.insert(key, says);
+                    dictionary.shapes.insert(key, translation);
                 } else {
-                    dictionary.exact.insert(key, says);
+                    dictionary.exact.insert(key, translation);
                 }
             }
         }
@@ -63,83 +65,84 @@ impl Dictionary {
         dictionary
     }
 
-    /// How many texts it has.
+    /// The number of its texts.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.exact.len() + self.shapes.len() + self.patterns.len()
     }
 
     /// A text in the other language, with the white space around it; none where it isn't known.
-    pub(super) fn say_spaced(&self, text: &str) -> Option<String> {
+    pub(super) fn translate_spaced(&self, text: &str) -> Option<String> {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said = self.say(&words)?;
+        let translated = self.translate(&words)?;
         let start = &text[..text.len() - text.trim_start().len()];
         let end = &text[text.trim_end().len()..];
-        Some(format!("{start}{said}{end}"))
+        Some(format!("{start}{translated}{end}"))
     }
 
     /// A text in the other language; none where it isn't known.
-    pub(super) fn say(&self, text: &str) -> Option<String> {
+    pub(super) fn translate(&self, text: &str) -> Option<String> {
         if text.len() > MAX_KNOWN_BYTES {
-            return self.say_within(text, 0);
+            return self.translate_within(text, 0);
         }
         // A panic while it was held left a map that is whole.
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(said) = known.get(text) {
-            return said.clone();
+        if let Some(translated) = known.get(text) {
+            return translated.clone();
         }
         drop(known);
-        let said = self.say_within(text, 0);
+        let translated = self.translate_within(text, 0);
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_KNOWN {
             known.clear();
         }
-        known.insert(text.to_owned(), said.clone());
-        said
+        known.insert(text.to_owned(), translated.clone());
+        translated
     }
 
-    fn say_within(&self, text: &str, depth: usize) -> Option<String> {
+    fn translate_within(&self, text: &str, depth: usize) -> Option<String> {
         let has_words = text.bytes().any(|byte| byte.is_ascii_alphabetic());
         if depth > MAX_DEPTH || text.len() > MAX_BYTES || !has_words {
             return None;
         }
-        if let Some(says) = self.exact.get(text) {
-            return Some(says.clone());
+        if let Some(translation) = self.exact.get(text) {
+            return Some(translation.clone());
         }
         let (shape, numbers) = shape(text);
-        if let Some(says) = self.shapes.get(&shape) {
-            return Some(filled(says, &numbers));
+        if let Some(translation) = self.shapes.get(&shape) {
+            return Some(filled(translation, &numbers));
         }
         for pattern in &self.patterns {
             if let Some(found) = pattern.found(text) {
-                let said = found.into_iter().map(|part| {
-                    self.say_within(part, depth + 1).unwrap_or_else(|| part.to_owned())
+                let translated = found.into_iter().map(|part| {
+                    self.translate_within(part, depth + 1).unwrap_or_else(|| part.to_owned())
                 });
-                return Some(filled(&pattern.says, &said.collect::<Vec<_>>()));
+                return Some(filled(&pattern.translation, &translated.collect::<Vec<_>>()));
             }
         }
-        self.say_parts(text, depth)
+        self.translate_parts(text, depth)
     }
 
     /// Sentence by sentence, where all of them are known.
-    fn say_parts(&self, text: &str, depth: usize) -> Option<String> {
+    fn translate_parts(&self, text: &str, depth: usize) -> Option<String> {
         for (between, joint) in [(". ", ""), ("; ", "；")] {
             let parts: Vec<&str> = text.split(between).collect();
             if parts.len() < 2 {
                 continue;
             }
             let last = parts.len() - 1;
-            let said = parts.iter().enumerate().map(|(index, part)| {
+            let translated = parts.iter().enumerate().map(|(index, part)| {
                 if between == ". " && index < last {
                     let sentence = format!("{part}.");
-                    let whole = self.say_within(&sentence, depth + 1);
-                    return whole
-                        .or_else(|| Some(format!("{}。", self.say_within(part, depth + 1)?)));
+                    let whole = self.translate_within(&sentence, depth + 1);
+                    return whole.or_else(|| {
+                        Some(format!("{}。", self.translate_within(part, depth + 1)?))
+                    });
                 }
-                self.say_within(part, depth + 1)
+                self.translate_within(part, depth + 1)
             });
-            if let Some(said) = said.collect::<Option<Vec<_>>>() {
-                return Some(said.join(joint));
+            if let Some(translated) = translated.collect::<Option<Vec<_>>>() {
+                return Some(translated.join(joint));
             }
         }
         None
@@ -210,10 +213,10 @@ fn digits_of(text: &str) -> usize {
     at
 }
 
-/// What is said, with the places filled.
-fn filled(says: &str, parts: &[String]) -> String {
-    let mut text = String::with_capacity(says.len());
-    let (mut rest, mut next) = (says, 0);
+/// A translation, with the places filled.
+fn filled(translation: &str, parts: &[String]) -> String {
+    let mut text = String::with_capacity(translation.len());
+    let (mut rest, mut next) = (translation, 0);
     while let Some(at) = rest.find(['#', '{']) {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
@@ -263,7 +266,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(small().say(text).as_deref(), Some(expected));
+        assert_eq!(small().translate(text).as_deref(), Some(expected));
     }
 
     #[test]
@@ -273,20 +276,20 @@ mod tests {
         check("Fits, 3.5 GiB free", "放得下，剩余 3.5 GiB");
         check("Undo Memory", "撤销：显存");
         check("Undo all of Memory", "全部撤销：显存");
-        assert_eq!(small().say_spaced(" Memory\n "), Some(" 显存\n ".to_owned()));
+        assert_eq!(small().translate_spaced(" Memory\n "), Some(" 显存\n ".to_owned()));
     }
 
     #[test]
     fn sentences_are_said_one_by_one_where_all_are_known() {
         check("Fits. Memory. That is all", "放得下。显存。就这些");
         check("Memory; That is all", "显存；就这些");
-        assert_eq!(small().say("Fits. Who knows. That is all"), None);
+        assert_eq!(small().translate("Fits. Who knows. That is all"), None);
     }
 
     #[test]
     fn what_is_not_known_or_has_no_words_stays() {
         for text in ["", "40.4 %", "Nothing of it", "显存", "Undo "] {
-            assert_eq!(small().say(text), None, "{text}");
+            assert_eq!(small().translate(text), None, "{text}");
         }
     }
 
@@ -311,9 +314,9 @@ mod tests {
     fn every_dictionary_is_in_order() {
         let parts = parts();
         let mut texts = BTreeMap::new();
-        for (key, says) in words() {
-            for (text, says) in expand(&key, &says, &parts) {
-                check_entry(&text, &says);
+        for (key, translation) in words() {
+            for (text, translation) in expand(&key, &translation, &parts) {
+                check_entry(&text, &translation);
                 let earlier = texts.insert(text, key.clone());
                 assert_eq!(earlier, None, "{key}: has a text of another key");
             }
@@ -324,16 +327,16 @@ mod tests {
         }
     }
 
-    fn check_entry(key: &str, says: &str) {
-        assert_ne!(key, says);
+    fn check_entry(key: &str, translation: &str) {
+        assert_ne!(key, translation);
         assert_eq!(key, &key.split_whitespace().collect::<Vec<_>>().join(" "));
         assert!(!(key.contains("{}") && key.contains('#')), "{key}: both kinds of places");
         let places = key.matches("{}").count() + key.matches('#').count();
         let parts: Vec<String> = (1..=places).map(|place| format!("<{place}>")).collect();
-        let said = filled(says, &parts);
-        assert!(!said.contains("{}") && !said.contains('#'), "{key}: {said}");
+        let translated = filled(translation, &parts);
+        assert!(!translated.contains("{}") && !translated.contains('#'), "{key}: {translated}");
         for part in &parts {
-            assert!(said.contains(part.as_str()), "{key}: {part} is lost in {said}");
+            assert!(translated.contains(part.as_str()), "{key}: {part} is lost in {translated}");
         }
     }
 
@@ -344,8 +347,8 @@ mod tests {
             text.split(' ').map(singular).collect::<Vec<_>>().join(" ")
         };
         let mut sentences = BTreeMap::new();
-        for (key, says) in words() {
-            let folded = (fold(&key), says.replace("GiB", "GB"));
+        for (key, translation) in words() {
+            let folded = (fold(&key), translation.replace("GiB", "GB"));
             if let Some(other) = sentences.insert(folded, key.clone()) {
                 panic!("one entry can be for both: {other:?} and {key:?}");
             }
@@ -354,15 +357,15 @@ mod tests {
 
     /// The texts of `end2end/words.mjs`, which holds the browser's script to them.
     #[test]
-    fn server_and_browser_say_the_same() {
+    fn server_and_browser_translate_alike() {
         let dictionary = Dictionary::new(
             &app::present::language::CHINESE,
             app::present::language::CHINESE_PARTS,
         );
         let texts = include_str!("../../../end2end/words.json");
         let texts: BTreeMap<String, Option<String>> = serde_json::from_str(texts).expect("JSON");
-        for (text, says) in &texts {
-            assert_eq!(&dictionary.say(text), says, "{text}");
+        for (text, translation) in &texts {
+            assert_eq!(&dictionary.translate(text), translation, "{text}");
         }
     }
 }

@@ -18,26 +18,26 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// A page to read.
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// Its address, without a query.
-    pub(super) path: &'a str,
+    pub(crate) path: &'a str,
     /// The title of the document.
-    pub(super) title: &'a str,
+    pub(crate) title: &'a str,
     /// What it is about, for search engines and previews. Empty for a page that is of its visitor
     /// alone: search engines leave it out then, and nothing on the way keeps it.
-    pub(super) about: &'a str,
+    pub(crate) about: &'a str,
     /// A script of its own.
-    pub(super) script: Option<&'a str>,
+    pub(crate) script: Option<&'a str>,
     /// More of the document's head, as HTML of our own.
-    pub(super) head: &'a str,
+    pub(crate) head: &'a str,
     /// The class of `<main>`, which says how it is laid out.
-    pub(super) class: &'a str,
+    pub(crate) class: &'a str,
     /// More attributes of `<main>`, our own.
-    pub(super) main: &'a str,
+    pub(crate) main: &'a str,
     /// What stands beside `<main>`, in front of it.
-    pub(super) beside: &'a str,
+    pub(crate) beside: &'a str,
     /// What stands in `<main>`.
-    pub(super) body: &'a str,
+    pub(crate) body: &'a str,
 }
 
 impl Default for Reading<'_> {
@@ -58,7 +58,7 @@ impl Default for Reading<'_> {
 
 impl Reading<'_> {
     /// The page for a visitor who chose this theme, or none.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         state: &AppState,
         theme: Option<&str>,

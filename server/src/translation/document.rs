@@ -27,8 +27,8 @@ const ABOUT: &str =
 /// How many open elements there are whose words are left.
 type Open = Rc<Cell<u32>>;
 
-/// A page with its words said by the dictionary, for readers of that language.
-pub(super) fn said(
+/// A page with its words translated by the dictionary, for readers of that language.
+pub(super) fn translated(
     html: &str,
     dictionary: &Dictionary,
     language: &str,
@@ -43,14 +43,14 @@ pub(super) fn said(
         .append_element_content_handler(element!(NO_LANGUAGE, |element| leave(element, &left)))
         .append_element_content_handler(element!("*", |element| {
             let names = if own.get() == 0 { &READ[..] } else { &[] };
-            names.iter().try_for_each(|name| say_attribute(element, name, dictionary))
+            names.iter().try_for_each(|name| translate_attribute(element, name, dictionary))
         }))
         .append_element_content_handler(element!(ABOUT, |meta| {
-            say_attribute(meta, "content", dictionary)
+            translate_attribute(meta, "content", dictionary)
         }))
         .append_document_content_handler(doc_text!(|chunk| {
             if left.get() == 0 && own.get() == 0 {
-                say_text(chunk, &mut words, dictionary);
+                translate_text(chunk, &mut words, dictionary);
             }
             Ok(())
         }));
@@ -70,29 +70,29 @@ fn leave(element: &mut Element<'_, '_>, open: &Open) -> HandlerResult {
     }))
 }
 
-fn say_attribute(
+fn translate_attribute(
     element: &mut Element<'_, '_>,
     name: &str,
     dictionary: &Dictionary,
 ) -> HandlerResult {
     let Some(value) = element.get_attribute(name) else { return Ok(()) };
-    if let Some(said) = dictionary.say_spaced(&decode_html_entities(&value)) {
+    if let Some(translated) = dictionary.translate_spaced(&decode_html_entities(&value)) {
         // Quotes are the rewriter's to escape.
-        element.set_attribute(name, &encode_text(&said))?;
+        element.set_attribute(name, &encode_text(&translated))?;
     }
     Ok(())
 }
 
-/// A text may come in pieces: it is said when its last one has come.
-fn say_text(chunk: &mut TextChunk<'_>, words: &mut String, dictionary: &Dictionary) {
+/// A text may come in pieces: it is translated when its last one has come.
+fn translate_text(chunk: &mut TextChunk<'_>, words: &mut String, dictionary: &Dictionary) {
     words.push_str(chunk.as_str());
     if !chunk.last_in_text_node() {
         chunk.remove();
         return;
     }
     let text = std::mem::take(words);
-    match dictionary.say_spaced(&decode_html_entities(&text)) {
-        Some(said) => chunk.replace(&said, ContentType::Text),
+    match dictionary.translate_spaced(&decode_html_entities(&text)) {
+        Some(translated) => chunk.replace(&translated, ContentType::Text),
         None => chunk.replace(&text, ContentType::Html),
     }
 }
@@ -109,7 +109,7 @@ mod tests {
             "A \"big\" one": "一个“大”的 \"东西\" & 更多"
         }"#];
         let dictionary = Dictionary::new(&words, "{}");
-        assert_eq!(said(html, &dictionary, "zh-CN").expect("HTML"), expected);
+        assert_eq!(translated(html, &dictionary, "zh-CN").expect("HTML"), expected);
     }
 
     #[test]

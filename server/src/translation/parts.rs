@@ -2,7 +2,7 @@
 //!
 //! `{|s}` and `{is|are}` stand for either text, each place for itself; their translation is the
 //! same. A name such as `{unit}` stands for each of the texts that it has in `parts.json`: the same
-//! one wherever the key has it, and its translation where what is said has it.
+//! one wherever the key has it, and its translation where the translation has it.
 //! `app/src/script/dictionary.js` does the same.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) type Parts = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The texts that a key stands for, each with its translation.
-pub(super) fn expand(key: &str, says: &str, parts: &Parts) -> Vec<(String, String)> {
+pub(super) fn expand(key: &str, translation: &str, parts: &Parts) -> Vec<(String, String)> {
     for (start, _) in key.match_indices('{') {
         let rest = &key[start + 1..];
         let Some(end) = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}')) else {
@@ -21,18 +21,18 @@ pub(super) fn expand(key: &str, says: &str, parts: &Parts) -> Vec<(String, Strin
         let place = format!("{{{inside}}}");
         if let Some(texts) = parts.get(inside) {
             let texts = texts.iter().flat_map(|(text, own)| {
-                expand(&key.replace(&place, text), &says.replace(&place, own), parts)
+                expand(&key.replace(&place, text), &translation.replace(&place, own), parts)
             });
             return texts.collect();
         }
         if inside.contains('|') {
             let texts = inside.split('|');
             return texts
-                .flat_map(|text| expand(&key.replacen(&place, text, 1), says, parts))
+                .flat_map(|text| expand(&key.replacen(&place, text, 1), translation, parts))
                 .collect();
         }
     }
-    vec![(key.to_owned(), says.to_owned())]
+    vec![(key.to_owned(), translation.to_owned())]
 }
 
 #[cfg(test)]
@@ -40,11 +40,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(key: &str, says: &str, expected: &[(&str, &str)]) {
+    fn check(key: &str, translation: &str, expected: &[(&str, &str)]) {
         let parts = r#"{"unit": {"GB": "GB", "GiB": "GiB"}, "head": {"": "", " head": "，头"}}"#;
         let parts = serde_json::from_str(parts).expect("JSON");
-        let texts = expand(key, says, &parts);
-        let texts: Vec<_> = texts.iter().map(|(text, says)| (&text[..], &says[..])).collect();
+        let texts = expand(key, translation, &parts);
+        let texts: Vec<_> =
+            texts.iter().map(|(text, translation)| (&text[..], &translation[..])).collect();
         assert_eq!(texts, expected);
     }
 

@@ -4,9 +4,9 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::reading::Reading;
 use crate::choices;
 use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::state::AppState;
 
 const ROUTES: &str = "GET /api/v1/openapi.json lists what there is";
@@ -29,7 +29,7 @@ pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
 }
 
 /// A stored design that isn't there.
-pub(super) fn no_such_design(state: &AppState, request: &Request) -> Response {
+pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
     let detail = "there is no stored design of that id; it may have been deleted";
     if is_for_people(request) {
         let text = "<p>Whoever stored it may have deleted it, or the link isn't whole. A long \
@@ -83,7 +83,7 @@ pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Re
 }
 
 /// A method that the route doesn't have; the header `Allow` names those that it has.
-pub(super) async fn wrong_method(request: Request) -> Response {
+pub(crate) async fn wrong_method(request: Request) -> Response {
     let detail = format!("{} isn't answered here; {ROUTES}", request.method());
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
 }

@@ -1,0 +1,37 @@
+//! A recorded trace of expert loads, as commands take it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use axum::body::Bytes;
+use model::Plan;
+use model::choice::Balance;
+use model::design::Design;
+use model::routing::Trace;
+use model::routing::text::{MAX_BYTES, TextError};
+use model::violation::Violation;
+
+use super::Failure;
+use crate::traces;
+
+/// The plan of a design, with the loads of a trace where there is one: the design then names it.
+pub(super) fn plan(design: &mut Design, trace: Option<&Trace>) -> Result<Plan, Vec<Violation>> {
+    let Some(trace) = trace else { return Plan::new(design) };
+    design.routing.balance = Balance::Trace;
+    design.routing.trace = Some(trace.content_hash());
+    Plan::with_trace(design, trace)
+}
+
+/// Reads a trace.
+pub(super) fn read_trace(path: &Path) -> Result<Trace, Failure> {
+    let shown = path.display();
+    let failed = |error| Failure::user(format!("can't read {shown}: {error}"));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    // One byte more than is read, so that what is too long is known to be.
+    file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let line = |error: &TextError| format!("{shown}: {error}");
+    traces::read(&Bytes::from(bytes))
+        .map_err(|errors| Failure::User(errors.iter().map(line).collect()))
+}

@@ -1,0 +1,15 @@
+//! The names of the store's files, and how long they are waited for.
+
+use std::time::Duration;
+
+/// The file in the data directory.
+pub(crate) const FILE: &str = "moescape.sqlite";
+
+/// Behind that name: SQLite's log of changes that aren't in the file yet, the index of that log,
+/// and what puts the file back after a crash.
+pub(crate) const LOG: &str = "-wal";
+pub(crate) const MEMORY: &str = "-shm";
+pub(crate) const JOURNAL: &str = "-journal";
+
+/// How long another program that has the file locked is waited for.
+pub(super) const BUSY: Duration = Duration::from_secs(5);
