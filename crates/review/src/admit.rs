@@ -5,7 +5,7 @@ use model::link;
 
 use crate::anchor::Anchor;
 use crate::change::{Change, Setting};
-use crate::event::{Person, Seq};
+use crate::person::{Person, Seq};
 use crate::refusal::{Cause, Refusal};
 use crate::role::Role;
 use crate::room::{Proposal, ProposalState, Question, Room, Thread};

@@ -6,7 +6,7 @@ use model::design::KnobId;
 use model::metric::MetricAddress;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::event::Seq;
+use crate::person::Seq;
 
 /// What a comment is about, by ids that last.
 ///

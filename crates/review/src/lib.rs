@@ -19,12 +19,13 @@
 mod role;
 mod refusal;
 mod text;
-mod event;
+mod person;
 mod anchor;
+mod fields;
 mod change;
+mod event;
 mod room;
 mod admit;
-mod fields;
 #[cfg(feature = "markdown")]
 mod markdown;
 mod replica;
@@ -33,9 +34,10 @@ pub mod wire;
 
 pub use anchor::{Anchor, AnchorError};
 pub use change::{Change, Outcome, Said, SaidValue, Setting};
-pub use event::{Event, Person, Seq};
+pub use event::Event;
 #[cfg(feature = "markdown")]
 pub use markdown::to_html;
+pub use person::{Person, Seq};
 pub use refusal::{Cause, Refusal};
 pub use replica::{Replica, Taken, Undo, Unsent};
 pub use role::Role;

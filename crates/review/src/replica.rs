@@ -7,7 +7,8 @@ use model::link;
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
-use crate::event::{Event, Person, Seq};
+use crate::event::Event;
+use crate::person::{Person, Seq};
 use crate::room::{Room, apply_settings};
 
 /// Steps that can be undone, at most.

@@ -7,8 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
-use crate::event::{Event, Person, Seq};
-use crate::fields::{StartFields, TellFields};
+use crate::event::Event;
+use crate::fields::need;
+use crate::person::{Person, Seq};
 use crate::refusal::Refusal;
 use crate::role::Role;
 use crate::room::Room;
@@ -197,4 +198,103 @@ pub struct Cursor {
     pub x: f64,
     /// Along its height, 0 to 1.
     pub y: f64,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StartKind {
+    Room,
+    Events,
+}
+
+/// A [`Start`].
+#[derive(Clone, Debug, Deserialize)]
+struct StartFields {
+    kind: StartKind,
+    room: Option<Box<Room>>,
+    events: Option<Vec<Event>>,
+}
+
+impl TryFrom<StartFields> for Start {
+    type Error = String;
+
+    fn try_from(mut of: StartFields) -> Result<Self, String> {
+        Ok(match of.kind {
+            StartKind::Room => Self::Room { room: need(&mut of.room, "room")? },
+            StartKind::Events => Self::Events { events: need(&mut of.events, "events")? },
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TellKind {
+    Welcome,
+    Event,
+    Snapshot,
+    Refused,
+    Present,
+    Gone,
+    Preview,
+    Bring,
+    Mistake,
+    Ended,
+}
+
+/// A [`Tell`].
+#[derive(Clone, Debug, Deserialize)]
+struct TellFields {
+    kind: TellKind,
+    connection: Option<u64>,
+    you: Option<Person>,
+    role: Option<Role>,
+    model_version: Option<String>,
+    start: Option<Start>,
+    people: Option<Vec<Presence>>,
+    event: Option<Box<Event>>,
+    room: Option<Box<Room>>,
+    op: Option<String>,
+    why: Option<Refusal>,
+    presence: Option<Presence>,
+    setting: Option<Setting>,
+    at: Option<At>,
+    detail: Option<String>,
+    again: Option<bool>,
+}
+
+impl TryFrom<TellFields> for Tell {
+    type Error = String;
+
+    fn try_from(mut fields: TellFields) -> Result<Self, String> {
+        let connection = |of: &mut TellFields| need(&mut of.connection, "connection");
+        let detail = |of: &mut TellFields| need(&mut of.detail, "detail");
+        let of = &mut fields;
+        Ok(match of.kind {
+            TellKind::Welcome => Self::Welcome {
+                connection: connection(of)?,
+                you: need(&mut of.you, "you")?,
+                role: need(&mut of.role, "role")?,
+                model_version: need(&mut of.model_version, "model_version")?,
+                start: need(&mut of.start, "start")?,
+                people: need(&mut of.people, "people")?,
+            },
+            TellKind::Event => Self::Event { event: need(&mut of.event, "event")? },
+            TellKind::Snapshot => Self::Snapshot { room: need(&mut of.room, "room")? },
+            TellKind::Refused => {
+                Self::Refused { op: need(&mut of.op, "op")?, why: need(&mut of.why, "why")? }
+            }
+            TellKind::Present => Self::Present { presence: need(&mut of.presence, "presence")? },
+            TellKind::Gone => Self::Gone { connection: connection(of)? },
+            TellKind::Preview => {
+                Self::Preview { connection: connection(of)?, setting: of.setting.take() }
+            }
+            TellKind::Bring => {
+                Self::Bring { connection: connection(of)?, at: need(&mut of.at, "at")? }
+            }
+            TellKind::Mistake => Self::Mistake { detail: detail(of)? },
+            TellKind::Ended => {
+                Self::Ended { detail: detail(of)?, again: need(&mut of.again, "again")? }
+            }
+        })
+    }
 }

@@ -14,12 +14,9 @@ use crate::evaluate::{constraint_names, judged};
 use crate::freed::{Freed, freed};
 use crate::progress::Progress;
 use crate::space::Space;
+use crate::spec::MAX_BEST;
 use crate::summary::Row;
 use crate::summary::front::{Front, precedes};
-
-/// Best designs of each objective that are simulated, at most: of all feasible ones, and again of
-/// those that fit for certain.
-pub const MAX_BEST: usize = 50;
 
 /// Designs of the front that are simulated, at most: as many again of those that fit for certain.
 /// A longer front is thinned out evenly along its first objective.

@@ -9,8 +9,9 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::batch::Batch;
 use crate::digest::mix;
-use crate::order::permuted;
+use crate::order::{first_round, permuted};
 use crate::progress::Progress;
 use crate::space::{Point, Space};
 use crate::spec::Sampling;
@@ -18,9 +19,6 @@ use crate::summary::{Row, Summary};
 
 /// Rounds behind the first.
 const ROUNDS: u64 = 16;
-
-/// The first round's share of all designs is one of so many.
-const FIRST_SHARE: u64 = 4;
 
 /// The best designs of each objective that a round starts from.
 const BEST: usize = 4;
@@ -41,42 +39,6 @@ const MAX_TRIES: u64 = 4_096;
 
 /// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
 const FEW_VALUES: u64 = 8;
-
-/// Places of a sweep, with their designs where these aren't a function of the place alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
-    /// The places.
-    pub places: Range<u64>,
-    /// The index of each, for a sweep that refines; without, those of its random order.
-    pub picked: Option<Vec<u64>>,
-}
-
-impl From<Range<u64>> for Batch {
-    fn from(places: Range<u64>) -> Self {
-        Self { places, picked: None }
-    }
-}
-
-impl Batch {
-    /// Can it be of that sweep?
-    #[must_use]
-    pub fn suits(&self, space: &Space) -> bool {
-        let refines = space.spec().sampling.is_refined();
-        let inside = self.places.start <= self.places.end && self.places.end <= space.places();
-        let picked = self.picked.as_ref().map_or(!refines, |picked| {
-            let count = self.places.end.saturating_sub(self.places.start);
-            picked.len() as u64 == count && picked.iter().all(|index| *index < space.size())
-        });
-        inside && picked
-    }
-
-    /// The index of a design of it.
-    pub(crate) fn index(&self, space: &Space, place: u64) -> u64 {
-        let picked = self.picked.as_ref();
-        let picked = picked.and_then(|picked| picked.get((place - self.places.start) as usize));
-        picked.copied().unwrap_or_else(|| space.index(place))
-    }
-}
 
 /// The way of a sweep through its space: which places are known, and their designs.
 #[derive(Clone, Debug)]
@@ -175,11 +137,6 @@ impl Course {
         }
         self.known = end;
     }
-}
-
-/// Designs of the first round, of so many in all.
-pub(crate) const fn first_round(count: u64) -> u64 {
-    count.div_ceil(FIRST_SHARE)
 }
 
 impl Rounds {

@@ -13,35 +13,11 @@ use model::design::Design;
 use model::estimate::Metrics;
 use model::metric::MetricValue;
 
-use crate::course::Batch;
+use crate::batch::Batch;
+use crate::outcome::Outcome;
 use crate::space::{Point, Space};
 use crate::spec::{Constraint, Subject};
 use crate::summary::Summary;
-
-/// What became of designs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Outcome<'a> {
-    /// They have no estimate.
-    RuledOut {
-        /// How many.
-        points: u64,
-        /// The rule or constraint that they break; of several the one that is asked first.
-        reason: &'a str,
-    },
-    /// One that has an estimate.
-    Legal {
-        /// Its index.
-        index: u64,
-        /// Its digits, one for each axis of the space.
-        digits: &'a [usize],
-        /// The metrics of the spec's columns.
-        values: &'a [f64],
-        /// The constraint that it doesn't keep; a feasible design keeps all.
-        broken: Option<&'a str>,
-        /// It is feasible by a closed form that is nearer to the limit than its own error.
-        near_limit: bool,
-    },
-}
 
 /// Evaluates some places; none when told to stop before its end.
 #[must_use]

@@ -8,7 +8,8 @@ use model::design::KnobId;
 use model::knob::Value;
 use serde::{Deserialize, Serialize};
 
-use crate::evaluate::{Outcome, outcomes};
+use crate::evaluate::outcomes;
+use crate::outcome::Outcome;
 use crate::space::Space;
 use crate::spec::{Axis, Sampling, Spec};
 

@@ -16,6 +16,8 @@ mod digest;
 mod order;
 mod spec;
 mod space;
+mod batch;
+mod outcome;
 mod summary;
 mod progress;
 mod course;
@@ -27,18 +29,20 @@ mod run;
 mod why;
 mod result;
 
-pub use closing::{Closing, MAX_BEST, MAX_FRONT, Simulated, Standing, close};
-pub use course::{Batch, Course};
+pub use batch::Batch;
+pub use closing::{Closing, MAX_FRONT, Simulated, Standing, close};
+pub use course::Course;
 pub use digest::digest;
-pub use evaluate::{Outcome, evaluate, evaluate_with, outcomes};
+pub use evaluate::{evaluate, evaluate_with, outcomes};
 pub use freed::{Freed, usual_values};
+pub use outcome::Outcome;
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
 pub use result::{Part, knobs, overview, part, result, varying};
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{
-    Axis, Constraint, Goal, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
+    Axis, Constraint, Goal, MAX_BEST, Objective, Operator, Sampling, Spec, Subject, Tie, TieRule,
 };
 pub use summary::{Best, Cell, Marginal, Pair, Row, Summary, bin_of, bins, pairs};
 pub use why::{Why, why};

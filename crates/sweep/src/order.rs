@@ -3,6 +3,9 @@
 
 use crate::digest::mix;
 
+/// The first round's share of all designs is one of so many.
+const FIRST_SHARE: u64 = 4;
+
 /// A permutation of the numbers below `size`: where a place goes.
 ///
 /// Four rounds of a Feistel network on the smallest even number of bits that holds `size`, walked
@@ -34,6 +37,11 @@ pub(crate) fn stratum(place: u64, count: u64, radix: u64, seed: u64) -> u64 {
     let row = permuted(place, count, seed);
     // A value gets count / radix strata, rounded up or down.
     (u128::from(row) * u128::from(radix) / u128::from(count)) as u64
+}
+
+/// Designs of the first round, of so many in all.
+pub(crate) const fn first_round(count: u64) -> u64 {
+    count.div_ceil(FIRST_SHARE)
 }
 
 #[cfg(test)]

@@ -7,11 +7,12 @@ use model::metric::MetricId;
 use model::{MODEL_VERSION, link};
 use serde::{Deserialize, Serialize};
 
-use crate::closing::{Closing, MAX_BEST, MAX_FRONT, Simulated, Standing};
+use crate::closing::{Closing, MAX_FRONT, Simulated, Standing};
 use crate::digest::digest;
 use crate::freed::usual_values;
 use crate::progress::Progress;
 use crate::space::Space;
+use crate::spec::MAX_BEST;
 use crate::spec::Spec;
 use crate::summary::{Marginal, Row, Summary, pairs};
 

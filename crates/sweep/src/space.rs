@@ -11,7 +11,7 @@ use model::knob::{KnobError, Value};
 use model::rules::{Rule, rules};
 
 use crate::digest::mix;
-use crate::order::{permuted, stratum};
+use crate::order::{first_round, permuted, stratum};
 use crate::spec::{Axis, Constraint, Sampling, Spec, Subject, Tie, TieRule, number, sources};
 
 /// A space could not be numbered.
@@ -214,7 +214,7 @@ impl Space {
     #[must_use]
     pub fn random_places(&self) -> u64 {
         match self.spec.sampling {
-            Sampling::Refine { .. } => crate::course::first_round(self.places()),
+            Sampling::Refine { .. } => first_round(self.places()),
             Sampling::Grid | Sampling::Random { .. } | Sampling::LatinHypercube { .. } => {
                 self.places()
             }

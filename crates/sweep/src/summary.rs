@@ -6,37 +6,23 @@
 
 pub(crate) mod front;
 mod pairs;
+mod best;
+mod row;
 mod rows;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::evaluate::Outcome;
+use crate::outcome::Outcome;
 use crate::space::Space;
 use crate::spec::{Goal, Spec};
+pub use best::Best;
 use front::Front;
 use pairs::Cells;
 pub use pairs::{Cell, Pair, bin_of, bins, pairs};
+pub use row::Row;
 use rows::{Sample, Top};
-
-/// A design that is kept, with the metrics of the spec's columns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// Its index.
-    pub index: u64,
-    /// The columns.
-    pub values: Vec<f64>,
-    /// It fits by a closed form that is nearer to the limit than its own error: only a simulated
-    /// step decides.
-    #[serde(default, skip_serializing_if = "is_not")]
-    pub near_limit: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-const fn is_not(flag: &bool) -> bool {
-    !*flag
-}
 
 /// The best of the designs that fit for certain: what stays where the simulation rules out all
 /// that are near the limit.
@@ -46,29 +32,6 @@ struct Certain {
     /// For each objective the best designs, best first.
     top: Vec<Top>,
     front: Front,
-}
-
-/// The best value of the first objective.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Best {
-    /// The value.
-    pub value: f64,
-    /// The index of the design that has it.
-    pub index: u64,
-}
-
-impl Best {
-    /// The better one first; of equals the one with the lower index.
-    pub(crate) fn order(&self, other: &Self, goal: Goal) -> std::cmp::Ordering {
-        let of = |best: &Self| (best.value, best.index);
-        if front::precedes(goal, of(self), of(other)) {
-            std::cmp::Ordering::Less
-        } else if self.index == other.index {
-            std::cmp::Ordering::Equal
-        } else {
-            std::cmp::Ordering::Greater
-        }
-    }
 }
 
 /// What is known of one value of one axis, over all designs that have it.

@@ -11,7 +11,7 @@ mod words;
 use model::design::{Design, KnobId, Transformer};
 use model::knob::KnobError;
 
-use crate::expression::Refusal;
+use crate::refusal::Refusal;
 use crate::runs::Run;
 use cut::Cut;
 use name::{Found, Name};

@@ -8,8 +8,9 @@ use model::choice::AttentionFlops;
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
 
-use crate::expression::{Draft, Refusal};
+use crate::draft::Draft;
 use crate::phrase::{self, Claim};
+use crate::refusal::Refusal;
 use crate::runs::Run;
 
 /// What a source's FLOPs count.

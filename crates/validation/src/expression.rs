@@ -5,13 +5,11 @@
 
 mod batch;
 mod contradiction;
-mod draft;
 mod memory;
 mod parallel;
 mod pipeline;
 mod recipe;
 mod recompute;
-mod refusal;
 mod schedule;
 mod sharding;
 
@@ -23,14 +21,14 @@ use model::violation::Violation;
 
 pub(crate) use batch::precision;
 pub(crate) use contradiction::among as contradicted;
-pub(crate) use draft::Draft;
 pub(crate) use recipe::OF_RECIPE;
-pub(crate) use refusal::Refusal;
 
 use architecture::Architecture;
 use recipe::Taken;
 
+use crate::draft::Draft;
 use crate::imputation::{Family, Item};
+use crate::refusal::Refusal;
 use crate::runs::Run;
 use crate::{architecture, convention, hardware, imputation};
 

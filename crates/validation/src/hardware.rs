@@ -6,8 +6,8 @@ use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::design::KnobId;
 
-use crate::expression::Refusal;
-use crate::runs::Run;
+use crate::refusal::Refusal;
+use crate::runs::{Run, is_ascend};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,12 +81,6 @@ pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
     is_ascend(hardware)
         || text.contains("v100")
         || NVIDIA.iter().any(|(words, _)| words.iter().all(|word| text.contains(word)))
-}
-
-/// Is this one of Huawei's NPUs?
-pub(crate) fn is_ascend(hardware: &str) -> bool {
-    let text = hardware.to_lowercase();
-    ["ascend", "atlas", "910b", "910c", "cloudmatrix", "npu"].iter().any(|word| text.contains(word))
 }
 
 /// The machine of a run.

@@ -5,8 +5,8 @@
 
 use model::choice::Software;
 
-use crate::runs::Run;
-use crate::{hardware, phrase};
+use crate::phrase;
+use crate::runs::{Run, is_ascend};
 
 /// A family of frameworks, by what a row itself says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,7 +337,7 @@ const RELEASES: &[(&str, Software)] = &[
 
 /// The state of the software of a run on Ascend.
 fn software(run: &Run) -> Software {
-    if !hardware::is_ascend(&run.hardware) {
+    if !is_ascend(&run.hardware) {
         return Software::Calibrated;
     }
     let source = format!("{} {}", run.source, run.locator).to_lowercase();
@@ -358,7 +358,7 @@ fn release(locator: &str) -> Option<u32> {
 
 /// The family of a run.
 fn family(run: &Run) -> Family {
-    if hardware::is_ascend(&run.hardware) {
+    if is_ascend(&run.hardware) {
         return Family::Mindspeed;
     }
     let sharding = run.sharding.to_lowercase();

@@ -11,13 +11,19 @@
 #[cfg(feature = "runs")]
 mod phrase;
 #[cfg(feature = "runs")]
-pub mod runs;
+mod refusal;
 #[cfg(feature = "runs")]
-mod convention;
+pub mod runs;
 #[cfg(feature = "runs")]
 mod hardware;
 #[cfg(feature = "runs")]
 mod imputation;
+#[cfg(feature = "runs")]
+mod draft;
+#[cfg(feature = "runs")]
+mod architecture;
+#[cfg(feature = "runs")]
+mod convention;
 #[cfg(feature = "runs")]
 mod expression;
 pub mod report;
@@ -31,8 +37,6 @@ pub mod calibrate;
 pub mod left_out;
 #[cfg(feature = "runs")]
 pub mod anchors;
-#[cfg(feature = "runs")]
-mod architecture;
 #[cfg(feature = "runs")]
 pub mod peaks;
 #[cfg(feature = "runs")]

@@ -10,22 +10,8 @@ mod table;
 
 use std::sync::LazyLock;
 
+pub use table::LineError;
 use table::{Cells, Table};
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineError {
-    /// The line, counted from 1.
-    pub line: u64,
-    /// What is wrong, in a sentence.
-    pub message: String,
-}
-
-impl core::fmt::Display for LineError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
-}
 
 /// One published run. Text is as printed; a number that the source leaves open is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -231,15 +217,21 @@ fn same(known: &Run, run: &Run) -> bool {
         (Some(left), Some(right)) => (left - right).abs() <= 0.005 * right.abs(),
         _ => false,
     };
-    let is_ascend = |run: &Run| crate::hardware::is_ascend(&run.hardware);
+    let is_on_ascend = |run: &Run| is_ascend(&run.hardware);
     // `LLaMA2-7B` and `LLaMA2 7B bf16` are of one family; equal rates of others are chance.
     let family = |run: &Run| -> String {
         run.model.chars().take_while(char::is_ascii_alphabetic).collect::<String>().to_lowercase()
     };
-    is_ascend(known) == is_ascend(run)
+    is_on_ascend(known) == is_on_ascend(run)
         && family(known) == family(run)
         && known.num_devices == run.num_devices
         && close(known.tokens_per_second_per_device, run.tokens_per_second_per_device)
+}
+
+/// Is this one of Huawei's NPUs?
+pub(crate) fn is_ascend(hardware: &str) -> bool {
+    let text = hardware.to_lowercase();
+    ["ascend", "atlas", "910b", "910c", "cloudmatrix", "npu"].iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use model::choice::Choice;
 use model::design::KnobId;
 use model::{MODEL_VERSION, Plan, estimate, link};
 
-use crate::expression::{Expressed, Refusal};
+use crate::expression::Expressed;
+use crate::refusal::Refusal;
 use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
 use crate::runs::Run;
 use crate::{convention, expression, hardware, imputation};

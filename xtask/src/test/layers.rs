@@ -31,10 +31,10 @@ const CRATES: [Limits; 7] = [
     Limits { name: "model", circle: 59, upward: 82 },
     Limits { name: "app", circle: 84, upward: 25 },
     Limits { name: "server", circle: 0, upward: 0 },
-    Limits { name: "crates/interchange", circle: 3, upward: 0 },
-    Limits { name: "crates/review", circle: 6, upward: 4 },
-    Limits { name: "crates/sweep", circle: 14, upward: 3 },
-    Limits { name: "crates/validation", circle: 12, upward: 8 },
+    Limits { name: "crates/interchange", circle: 2, upward: 0 },
+    Limits { name: "crates/review", circle: 0, upward: 0 },
+    Limits { name: "crates/sweep", circle: 0, upward: 0 },
+    Limits { name: "crates/validation", circle: 2, upward: 3 },
 ];
 
 /// Folders of modules that import nothing of each other, as `page/trust` and `page/ladder`, and

@@ -4,7 +4,8 @@ use model::design::{Design, KnobId};
 use model::file::{self, Tree};
 use model::knob::{Kind, KnobError, Value};
 
-use super::{Axis, Spec, Tie, TieRule, error, kind, shortened};
+use super::error::{error, kind, shortened};
+use super::sweep::{Axis, Spec, Tie, TieRule};
 
 /// What stands behind a knob in `space`.
 pub(super) enum Entry {

@@ -4,7 +4,8 @@ use model::design::{Design, KnobId};
 use model::knob::{KnobError, Value};
 use model::metric::MetricId;
 
-use super::{Constraint, Goal, Objective, Operator, Subject, error, shortened};
+use super::error::{error, shortened};
+use super::sweep::{Constraint, Goal, Objective, Operator, Subject};
 
 /// The comparisons; those that begin with another one stand before it.
 const OPERATORS: [(&str, Operator); 6] = [

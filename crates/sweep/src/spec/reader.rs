@@ -1,16 +1,16 @@
 //! Reads a spec strictly and to its end: everything that is wrong is reported at once.
 
 use model::design::{Design, KnobId};
-use model::file::{self, Tree};
+use model::file::{self, Tree, json};
 use model::knob::{KnobError, Section, Value};
 use model::metric::MetricId;
 use model::preset::Preset;
 
 use super::axis::{self, Entry};
 use super::constraint::{constraint, contradictions, metric, objective};
-use super::{
-    Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule, error, kind,
-    shortened,
+use super::error::{error, kind, shortened};
+use super::sweep::{
+    Axis, Constraint, Goal, Objective, SCHEMA, Sampling, Spec, Subject, Tie, TieRule,
 };
 
 /// Keys of a spec.
@@ -44,8 +44,42 @@ const USUAL_COLUMNS: [MetricId; 6] = [
     MetricId::comm_exposed_seconds,
 ];
 
+impl Spec {
+    /// The spec of a TOML text.
+    ///
+    /// # Errors
+    /// Where the text is no TOML, or everything that is wrong with the spec.
+    pub fn from_toml(text: &str) -> Result<Self, Vec<KnobError>> {
+        let tree: Tree = toml::from_str(text).map_err(|error| {
+            vec![KnobError {
+                rule: "not_toml",
+                knob: String::new(),
+                detail: format!("the file is no TOML: {}", error.to_string().trim_end()),
+                nearest: vec![],
+            }]
+        })?;
+        Self::from_tree(&tree)
+    }
+
+    /// The spec of a JSON text.
+    ///
+    /// # Errors
+    /// Where the text is no JSON, or everything that is wrong with the spec.
+    pub fn from_json(text: &str) -> Result<Self, Vec<KnobError>> {
+        Self::from_tree(&json::parse(text).map_err(|error| vec![error])?)
+    }
+
+    /// The spec of a tree.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn from_tree(tree: &Tree) -> Result<Self, Vec<KnobError>> {
+        read(tree)
+    }
+}
+
 /// Reads a spec.
-pub(super) fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
+fn read(tree: &Tree) -> Result<Spec, Vec<KnobError>> {
     let Tree::Map(entries) = tree else {
         let detail = format!("a sweep is a map of settings, not {}", kind(tree));
         return Err(vec![error("wrong_type", "", detail)]);

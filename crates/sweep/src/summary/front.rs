@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Row;
+use super::row::Row;
 use crate::spec::{Goal, Spec};
 
 /// Leading bits of every objective, more is better.

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::Best;
+use super::best::Best;
 use super::front::precedes;
 use crate::space::Space;
 use crate::spec::Goal;

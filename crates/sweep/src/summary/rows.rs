@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Row;
 use super::front::precedes;
+use super::row::Row;
 use crate::digest::mix;
 use crate::spec::Goal;
 

@@ -5,7 +5,7 @@ use model::design::{KnobId, LayerFreq};
 
 use super::name::{granularity, words_of_all};
 use super::{Architecture, set};
-use crate::expression::Refusal;
+use crate::refusal::Refusal;
 
 /// What a name says of its part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

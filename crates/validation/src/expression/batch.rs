@@ -2,8 +2,9 @@
 
 use model::design::{Design, KnobId};
 
-use super::{Draft, Refusal};
+use crate::draft::Draft;
 use crate::imputation::{self, Facts, Item};
+use crate::refusal::Refusal;
 use crate::runs::Run;
 
 /// Sets sequence, micro-batch, global batch and precision.

@@ -3,8 +3,8 @@
 use model::choice::{AttentionFlops, Method, Precision};
 use model::{Plan, estimate};
 
-use super::Refusal;
 use crate::convention;
+use crate::refusal::Refusal;
 use crate::runs::Run;
 
 const REASON: &str = "the row contradicts itself";

@@ -4,8 +4,10 @@ use model::Plan;
 use model::calibration::FRAGMENTATION;
 use model::design::KnobId;
 
-use super::{Draft, Refusal, plan};
+use super::plan;
 use crate::convention;
+use crate::draft::Draft;
+use crate::refusal::Refusal;
 use crate::runs::Run;
 
 /// Which counter a peak was read off.

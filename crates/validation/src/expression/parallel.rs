@@ -2,9 +2,11 @@
 
 use model::design::KnobId;
 
-use super::{Draft, Refusal, sharding};
+use super::sharding;
+use crate::draft::Draft;
 use crate::imputation::{self, Facts, Family, Item};
 use crate::phrase;
+use crate::refusal::Refusal;
 
 /// Sets TP, SP, CP, PP, EP, ETP and what data-parallel ranks share out.
 pub(super) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {

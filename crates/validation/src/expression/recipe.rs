@@ -6,8 +6,9 @@ use model::design::{Design, KnobId};
 use model::preset::{Preset, PresetKind};
 use model::{Plan, estimate};
 
-use super::{Draft, Refusal};
+use crate::draft::Draft;
 use crate::imputation::Item;
+use crate::refusal::Refusal;
 
 /// What a recipe says of a run.
 pub(super) enum Taken {

@@ -5,9 +5,11 @@ mod printed;
 use model::Plan;
 use model::design::KnobId;
 
-use super::{Draft, Refusal, plan};
+use super::plan;
 use crate::convention;
+use crate::draft::Draft;
 use crate::imputation::Item;
+use crate::refusal::Refusal;
 use printed::{Printed, printed};
 
 /// Sets recomputation and swapping, and checks the whole design.

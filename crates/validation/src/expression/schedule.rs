@@ -4,10 +4,11 @@ use model::choice::Dispatcher;
 use model::design::KnobId;
 
 use super::pipeline::Load;
-use super::{Draft, Refusal};
 use crate::architecture::Architecture;
+use crate::draft::Draft;
 use crate::imputation::{Family, Item};
 use crate::phrase;
+use crate::refusal::Refusal;
 
 /// Sets VPP, the pipeline's layout, its order, what overlaps and how tokens reach their experts.
 pub(super) fn set(draft: &mut Draft<'_>, architecture: &Architecture) -> Result<(), Refusal> {

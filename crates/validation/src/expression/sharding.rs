@@ -2,9 +2,10 @@
 
 use model::design::KnobId;
 
-use super::{Draft, Refusal};
+use crate::draft::Draft;
 use crate::imputation::{Family, Item};
 use crate::phrase::{self, Claim};
+use crate::refusal::Refusal;
 
 /// Words of full sharding.
 const FULL: &[&str] =

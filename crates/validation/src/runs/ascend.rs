@@ -2,8 +2,8 @@
 
 mod cells;
 
-use super::table::{Cells, Table};
-use super::{LineError, Run};
+use super::Run;
+use super::table::{Cells, LineError, Table};
 
 const NEEDED: [&str; 6] = ["id", "model", "hardware", "devices", "throughput", "unit"];
 

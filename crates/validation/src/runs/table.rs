@@ -1,6 +1,19 @@
 //! A CSV file as rows of named cells.
 
-use super::LineError;
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineError {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}
+
+impl core::fmt::Display for LineError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)
+    }
+}
 
 /// A file: its header and its rows.
 pub(super) struct Table {

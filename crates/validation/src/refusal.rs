@@ -1,4 +1,4 @@
-//! Why a run isn't expressed.
+//! Reasons for not expressing a run.
 
 use model::knob::KnobError;
 

@@ -2,9 +2,9 @@
 
 use model::design::{Design, KnobId};
 
-use super::Refusal;
 use crate::imputation::{self, Facts, Item};
 use crate::phrase::{self, Claim};
+use crate::refusal::Refusal;
 use crate::runs::Run;
 
 /// A run's design as far as it is set, with what was assumed for it.

@@ -1,0 +1,20 @@
+//! Persons in a session, and the numbers that its events have.
+
+use serde::{Deserialize, Serialize};
+
+/// The number of an event in its session, from 1 on. What an event makes, such as a thread, is
+/// called by its number.
+pub type Seq = u64;
+
+/// Someone in a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    /// Of this browser, or of this user of a proxy that knows its users. The server makes it of a
+    /// secret, so that nobody can take another's.
+    pub id: String,
+    /// As they call themselves.
+    pub name: String,
+    /// Has a proxy vouched for the name?
+    #[serde(default)]
+    pub is_vouched: bool,
+}

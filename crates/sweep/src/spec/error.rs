@@ -1,0 +1,27 @@
+//! Errors of a spec, and the words for them.
+
+use model::file::Tree;
+use model::knob::KnobError;
+
+/// An error at a place of the file.
+pub(super) fn error(rule: &'static str, place: &str, detail: impl Into<String>) -> KnobError {
+    let place: String = place.chars().take(80).collect();
+    KnobError { rule, knob: place, detail: detail.into(), nearest: vec![] }
+}
+
+/// At most 80 characters of what someone wrote.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+/// What a tree is, for an error.
+pub(super) const fn kind(tree: &Tree) -> &'static str {
+    match tree {
+        Tree::Null => "null",
+        Tree::Flag(_) => "true or false",
+        Tree::Unsigned(_) | Tree::Negative(_) | Tree::Real(_) => "a number",
+        Tree::Text(_) => "a string",
+        Tree::List(_) => "a list",
+        Tree::Map(_) => "a map",
+    }
+}

@@ -1,0 +1,248 @@
+//! The parts of a sweep's spec.
+
+use model::choice::{Choice, Timing};
+use model::design::{Design, KnobId};
+use model::file::{Tree, json};
+use model::knob::Value;
+use model::metric::MetricId;
+
+use crate::digest::digest;
+
+/// The version of the format, and the only one so far.
+pub(super) const SCHEMA: u64 = 1;
+
+/// Best designs of each objective that are simulated, at most: of all feasible ones, and again of
+/// those that fit for certain.
+pub const MAX_BEST: usize = 50;
+
+/// A sweep as its author wrote it, read and checked word by word.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// A name for people; may be empty.
+    pub name: String,
+    /// What doesn't vary.
+    pub base: Design,
+    /// The knobs that vary, in registry order.
+    pub axes: Vec<Axis>,
+    /// The knobs that follow from others.
+    pub ties: Vec<Tie>,
+    /// What a design must keep to, beside the model's rules.
+    pub constraints: Vec<Constraint>,
+    /// What is best; the first counts most.
+    pub objectives: Vec<Objective>,
+    /// What is kept of each design that is kept: the objectives' metrics first.
+    pub columns: Vec<MetricId>,
+    /// Which designs are taken.
+    pub sampling: Sampling,
+    /// How many of the best are kept for each objective.
+    pub top: u64,
+    /// How many designs are kept as a random sample of the feasible ones.
+    pub sample: u64,
+    /// Designs of the front that differ by less than this share in every objective count as one;
+    /// 0 keeps all.
+    pub resolution: f64,
+    /// The file, with its keys in order.
+    pub(super) source: Tree,
+}
+
+/// A knob that varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The knob.
+    pub knob: KnobId,
+    /// Its values, in order and without repeats.
+    pub values: Vec<Value>,
+    /// The knob that a value must divide, when it varies too.
+    pub divides: Option<KnobId>,
+}
+
+/// A knob that follows from others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// The knob.
+    pub knob: KnobId,
+    /// How.
+    pub rule: TieRule,
+}
+
+/// How a knob follows from others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TieRule {
+    /// A multiple of another whole number: `times / over` of it.
+    Ratio {
+        /// The other knob.
+        of: KnobId,
+        /// Numerator.
+        times: u64,
+        /// Denominator.
+        over: u64,
+    },
+    /// So many dense layers in front, MoE layers behind.
+    DenseLayers(u64),
+    /// As many no-op layers as make the layer slots a multiple of PP x VPP: one at the end of each
+    /// of the last chunks.
+    FillChunks,
+}
+
+/// What a constraint looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Subject {
+    /// A knob with a number, before the design is evaluated.
+    Knob(KnobId),
+    /// A metric.
+    Metric(MetricId),
+}
+
+/// How a constraint compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// At most.
+    AtMost,
+    /// At least.
+    AtLeast,
+    /// Less.
+    Below,
+    /// More.
+    Above,
+    /// The same.
+    Equal,
+    /// A whole multiple of it.
+    MultipleOf,
+}
+
+/// What a design must keep to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constraint {
+    /// As it was written.
+    pub text: String,
+    /// What it looks at.
+    pub subject: Subject,
+    /// How it compares.
+    pub operator: Operator,
+    /// With what; 1 for a metric that must be true.
+    pub bound: f64,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// More is better.
+    Max,
+    /// Less is better.
+    Min,
+}
+
+impl Goal {
+    /// The public name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Max => "max",
+            Self::Min => "min",
+        }
+    }
+}
+
+/// A metric to be made large or small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Objective {
+    /// The metric.
+    pub metric: MetricId,
+    /// Which way.
+    pub goal: Goal,
+}
+
+/// Which designs of the space are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// All of them.
+    Grid,
+    /// So many different ones at random.
+    Random {
+        /// How many.
+        count: u64,
+        /// Which.
+        seed: u64,
+    },
+    /// A Latin hypercube: so many, with each value of each axis equally often.
+    LatinHypercube {
+        /// How many.
+        count: u64,
+        /// Which.
+        seed: u64,
+    },
+    /// Successive refinement: so many different ones, some at random, then near the best.
+    Refine {
+        /// How many.
+        count: u64,
+        /// Which to begin with.
+        seed: u64,
+    },
+}
+
+impl Sampling {
+    /// Does it depend on results which designs are taken?
+    #[must_use]
+    pub const fn is_refined(self) -> bool {
+        matches!(self, Self::Refine { .. })
+    }
+}
+
+impl Spec {
+    /// Most values of one axis.
+    pub const MAX_VALUES: u64 = 10_000;
+    /// Most axes.
+    pub const MAX_AXES: usize = 32;
+    /// Most objectives.
+    pub const MAX_OBJECTIVES: usize = 4;
+    /// Most designs that are evaluated.
+    pub const MAX_POINTS: u64 = 1_000_000_000_000;
+    /// Most designs of a sweep that refines: it remembers which ones it took.
+    pub const MAX_REFINED: u64 = 1_000_000;
+
+    /// The file, with its keys in alphabetical order.
+    #[must_use]
+    pub const fn source(&self) -> &Tree {
+        &self.source
+    }
+
+    /// May designs of it be timed by closed forms?
+    #[must_use]
+    pub fn has_closed_forms(&self) -> bool {
+        let closed = Value::Text(Timing::ClosedForm.name().to_owned());
+        match self.axes.iter().find(|axis| axis.knob == KnobId::timing) {
+            Some(axis) => axis.values.contains(&closed),
+            None => self.base.schedule.timing == Timing::ClosedForm,
+        }
+    }
+
+    /// Best designs of an objective that are kept: those that are asked for, and those of which
+    /// some are simulated at the end.
+    pub(crate) fn kept_best(&self) -> usize {
+        let simulated = if self.has_closed_forms() { MAX_BEST } else { 0 };
+        (self.top as usize).max(simulated)
+    }
+
+    /// The name of this sweep under this version of the model: its results have no other.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let text = json::print(&self.source);
+        digest(format!("{}\n{text}", model::MODEL_VERSION).as_bytes())
+    }
+}
+
+impl Constraint {
+    /// Does a number keep to it?
+    #[must_use]
+    #[expect(clippy::float_cmp, reason = "the author asked for this very number")]
+    pub fn holds(&self, value: f64) -> bool {
+        match self.operator {
+            Operator::AtMost => value <= self.bound,
+            Operator::AtLeast => value >= self.bound,
+            Operator::Below => value < self.bound,
+            Operator::Above => value > self.bound,
+            Operator::Equal => value == self.bound,
+            Operator::MultipleOf => value % self.bound == 0.0,
+        }
+    }
+}
