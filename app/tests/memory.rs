@@ -43,8 +43,8 @@ fn contents_add_up_to_the_peak_of_every_preset() {
 fn only_what_is_kept_takes_room_on_the_stage() {
     let found = of("");
     for tensor in found.tensors() {
-        let fates = [true, false].map(|is_moe| found.saved(tensor, is_moe));
-        let is_kept = fates.iter().flatten().any(|saved| saved.fate == Fate::Kept);
+        let mut saved = found.saved(tensor).filter_map(|(_, saved)| saved);
+        let is_kept = saved.any(|saved| saved.fate == Fate::Kept);
         let on_stage = found.on_stage(Content::Saved(tensor)).get();
         assert!(is_kept || on_stage == 0.0, "{tensor:?}: {on_stage}");
     }
@@ -109,8 +109,11 @@ fn nothing_on_the_pareto_line_is_beaten() {
 
 #[test]
 fn a_tensor_says_which_knobs_free_it() {
-    assert_eq!(freed_by(Tensor::Probs, true), "recompute moe; swap probs");
-    assert_eq!(freed_by(Tensor::NormInputs, true), "whole-layer recomputation only");
+    let found = of("");
+    let freed = |tensor| found.saved(tensor).find_map(|(_, saved)| saved.map(freed_by));
+    assert_eq!(freed(Tensor::Probs).as_deref(), Some("recompute moe; swap probs"));
+    let inputs = freed(Tensor::NormInputs);
+    assert_eq!(inputs.as_deref(), Some("whole-layer recomputation only"));
 }
 
 /// Well-formed, without styles, every text and cell inside the drawing, no two texts on each other.

@@ -5,7 +5,7 @@
 
 use crate::accelerator::Accelerator;
 use crate::choice::Precision;
-use crate::operator::{Attention, Block, Cost, Device};
+use crate::device::{Attention, Block, Cost, Device};
 use crate::tally::Untallied;
 use crate::units::Seconds;
 

@@ -40,12 +40,15 @@ impl DataRow {
 
 /// Parts in which a stage or a chunk of this content gathers its parameters and scatters its
 /// gradients for every micro-batch: its layers one by one, input embedding and head.
-fn sharded_units(axis: Axis, content: &Stage, mtp_is_moe: bool) -> f64 {
-    let [dense, moe] = content.by_kind(mtp_is_moe);
+fn sharded_units(axis: Axis, plan: &Plan, content: &Stage) -> f64 {
+    let architecture = &plan.architecture;
+    let counts = content.with_mtp(architecture.mtp.kind);
+    let kinds = architecture.kinds.iter().zip(counts);
     if axis == Axis::Edp {
-        return moe;
+        let with_experts = kinds.filter(|(kind, _)| kind.mlp.moe().is_some());
+        return with_experts.map(|(_, count)| count).sum();
     }
-    dense + moe + content.embedding + content.head.max(content.mtp_head)
+    content.num_all_layers() + content.embedding + content.head.max(content.mtp_head)
 }
 
 /// The data-parallel calls of a stage or a chunk of this content, whose devices hold `params`.
@@ -62,20 +65,21 @@ pub(crate) fn data_rows(plan: &Plan, content: &Stage, params: &RankParams) -> Ve
     let gradient = plan.design().memory.gradient_dtype.bytes();
     let weight = plan.activation_bytes();
     let instances = plan.design().parallel.num_distributed_optimizer_instances;
+    let on = &plan.deployment;
     let mut rows = Vec::with_capacity(8);
     for (axis, group, params) in
-        [(Axis::Dp, plan.dp_group(), params.dense), (Axis::Edp, plan.edp_group(), params.expert)]
+        [(Axis::Dp, on.dp_group(), params.dense), (Axis::Edp, on.edp_group(), params.expert)]
     {
         if group.size == 1 || params <= 0.0 {
             continue;
         }
-        let units = sharded_units(axis, content, plan.shape.moe_layers > 0);
+        let units = sharded_units(axis, plan, content);
         let mut add = |group: &Group, collective, passes: Option<_>, bytes: f64, times: f64| {
             // A micro-batch goes in one direction, and meets the parameters of that one alone.
             let bytes = if passes.is_some() { bytes / plan.directions() } else { bytes };
             let links = [LinkLevel::IntraNode, LinkLevel::InterNode];
             let calls = if passes.is_some() { units } else { 1.0 };
-            let of_links = plan.data_calls(group, collective, bytes, calls);
+            let of_links = on.machine.data_calls(group, collective, bytes, calls);
             for (link, [bytes, seconds]) in links.into_iter().zip(of_links) {
                 if bytes > 0.0 {
                     rows.push(DataRow {

@@ -14,7 +14,7 @@ use core::mem;
 use crate::choice::RecomputeGranularity;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::{Communication, Estimate, Metrics};
-use crate::layer::LayerKey;
+use crate::layer_key::LayerKey;
 use crate::memory;
 use crate::pair::LayerPairs;
 use crate::pipeline::Pipeline;
@@ -249,7 +249,7 @@ fn kept_layers<'a>(
     plan: &mut Plan,
     known: &'a mut BTreeMap<LayerKey, Loaded<Layers>>,
 ) -> &'a Loaded<Layers> {
-    let key = LayerKey::of(plan);
+    let key = LayerKey::new(plan);
     if known.len() >= MAX_LAYERS && !known.contains_key(&key) {
         known.clear();
     }

@@ -11,6 +11,7 @@ pub use load::StageLoad;
 pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals};
 pub(crate) use proposal::{even_layout, quick_layout};
 
+use crate::architecture::{KindId, Pattern, PerKind};
 use crate::choice::Method;
 use crate::design::{Design, PerStage};
 use crate::schedule::Form;
@@ -18,10 +19,8 @@ use crate::schedule::Form;
 /// What one pipeline stage holds, all its chunks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Stage {
-    /// Dense transformer layers.
-    pub(crate) dense: f64,
-    /// MoE transformer layers.
-    pub(crate) moe: f64,
+    /// Transformer layers of each kind.
+    pub(crate) layers: PerKind<f64>,
     /// MTP layers, without their heads.
     pub(crate) mtp: f64,
     /// Input embeddings.
@@ -34,23 +33,35 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn add(&mut self, other: Self, weight: f64) {
-        self.dense += other.dense * weight;
-        self.moe += other.moe * weight;
+        for (own, others) in self.layers.iter_mut().zip(other.layers) {
+            *own += others * weight;
+        }
         self.mtp += other.mtp * weight;
         self.embedding += other.embedding * weight;
         self.head += other.head * weight;
         self.mtp_head += other.mtp_head * weight;
     }
 
-    /// Layers of both kinds, dense and MoE, those of MTP among the ones of their kind.
-    pub(crate) fn by_kind(&self, mtp_is_moe: bool) -> [f64; 2] {
-        let mtp = if mtp_is_moe { [0.0, self.mtp] } else { [self.mtp, 0.0] };
-        [self.dense + mtp[0], self.moe + mtp[1]]
+    /// Layers of each kind, those of MTP among the ones of theirs.
+    pub(crate) fn with_mtp(&self, mtp: KindId) -> PerKind<f64> {
+        let mut layers = self.layers;
+        layers[mtp.index()] += self.mtp;
+        layers
     }
 
     /// Transformer layers, MTP not counted.
-    pub(crate) fn layers(&self) -> f64 {
-        self.dense + self.moe
+    pub(crate) fn num_layers(&self) -> f64 {
+        self.layers.iter().sum()
+    }
+
+    /// Transformer layers and MTP layers.
+    pub(crate) fn num_all_layers(&self) -> f64 {
+        self.num_layers() + self.mtp
+    }
+
+    /// Heads with their losses, those of MTP among them.
+    pub(crate) fn heads(&self) -> f64 {
+        self.head + self.mtp_head
     }
 }
 
@@ -85,18 +96,6 @@ pub(crate) fn spans(stages: &[Stage], design: &Design) -> Vec<Span> {
     spans
 }
 
-/// Is this layer a MoE layer?
-fn is_moe(design: &Design, layer: u64) -> bool {
-    let transformer = &design.transformer;
-    transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(layer)
-}
-
-/// MoE layers among the first so many.
-fn moe_before(design: &Design, layer: u64) -> u64 {
-    let transformer = &design.transformer;
-    transformer.num_moe_experts.map_or(0, |_| transformer.moe_layer_freq.moe_before(layer))
-}
-
 /// Layer slots that are spread over the chunks: layers, MTP layers and no-op layers.
 pub(crate) fn slots(design: &Design) -> u64 {
     let transformer = &design.transformer;
@@ -115,10 +114,10 @@ pub(crate) fn chunks(design: &Design) -> u64 {
 ///
 /// Source: Megatron-Core `transformer_block.py:get_num_layers_to_build` and
 /// `pipeline_parallel_layer_layout.py`; MindSpeed `noop-layers.md`.
-pub(crate) fn chunks_of(design: &Design) -> Vec<Stage> {
+pub(crate) fn chunks_of(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     match &design.parallel.pipeline_model_parallel_layout {
-        Some(layout) => chunks_of_layout(design, &layout.chunks),
-        None => chunks_of_slots(design),
+        Some(layout) => chunks_of_layout(pattern, &layout.chunks),
+        None => chunks_of_slots(design, pattern),
     }
 }
 
@@ -147,15 +146,15 @@ fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
 /// The embedding is on the first chunk, an MTP layer's head beside it and the language-model head
 /// on the last chunk; where a no-op slot stands between the last layer and an MTP layer, it leaves
 /// room for the language-model head there.
-fn chunks_of_slots(design: &Design) -> Vec<Stage> {
+fn chunks_of_slots(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     let count = chunks(design);
     let per_chunk = slots(design) / count;
     let mut chunks = vec![Stage::default(); count as usize];
     let transformer = &design.transformer;
     let layers = transformer.num_layers;
     let mut noops = design.parallel.noop_layers.0.iter().copied().peekable();
-    // Slots that hold layers, MTP layers among them, and the MoE layers in front of a chunk.
-    let (mut filled, mut moe_filled) = (0, 0);
+    // Slots that hold layers, MTP layers among them, in front of a chunk.
+    let mut filled = 0;
     let mut head_chunk = None;
     for (index, chunk) in chunks.iter_mut().enumerate() {
         let first = index as u64 * per_chunk;
@@ -168,12 +167,10 @@ fn chunks_of_slots(design: &Design) -> Vec<Stage> {
             }
             filled -= 1;
         }
-        let moe = moe_before(design, filled.min(layers));
-        chunk.moe = (moe - moe_filled) as f64;
-        chunk.dense = (filled.min(layers) - before.min(layers)) as f64 - chunk.moe;
+        let held = before.min(layers) as usize..filled.min(layers) as usize;
+        chunk.layers = Pattern::counts(&pattern.layers[held]);
         chunk.mtp = (filled.max(layers) - before.max(layers)) as f64;
         chunk.mtp_head = chunk.mtp;
-        moe_filled = moe;
     }
     let head_chunk = head_chunk.unwrap_or(chunks.len() - 1);
     chunks[0].embedding = 1.0;
@@ -181,8 +178,8 @@ fn chunks_of_slots(design: &Design) -> Vec<Stage> {
     chunks
 }
 
-fn chunks_of_layout(design: &Design, layout: &[alloc::string::String]) -> Vec<Stage> {
-    let mut layer = 0;
+fn chunks_of_layout(pattern: &Pattern, layout: &[alloc::string::String]) -> Vec<Stage> {
+    let mut kinds = pattern.layers.iter();
     layout
         .iter()
         .map(|letters| {
@@ -197,14 +194,10 @@ fn chunks_of_layout(design: &Design, layout: &[alloc::string::String]) -> Vec<St
                     }
                     'n' => chunk.mtp += 1.0,
                     'h' => chunk.mtp_head += 1.0,
-                    _ => {
-                        if is_moe(design, layer) {
-                            chunk.moe += 1.0;
-                        } else {
-                            chunk.dense += 1.0;
-                        }
-                        layer += 1;
-                    }
+                    // A rule keeps the letters as many as the layers.
+                    _ => kinds.next().into_iter().for_each(|kind| {
+                        chunk.layers[kind.index()] += 1.0;
+                    }),
                 }
             }
             chunk

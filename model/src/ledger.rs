@@ -1,14 +1,17 @@
 //! What a layer saves for its backward, tensor by tensor, and what freeing each would cost.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::activation::Saved;
-use crate::choice::{Choice as _, RecomputeGranularity, RecomputeModule, SwapModule};
+use crate::choice::{Choice as _, RecomputeModule, SwapModule};
+use crate::operator::Operators;
 use crate::plan::Plan;
-use crate::stage::Parts;
+use crate::recomputation::Recomputation;
+use crate::saved::Saved;
+use crate::stage::launched;
 use crate::units::{Bytes, Seconds};
 
-pub use crate::activation::{Fate, Tensor};
+pub use crate::saved::{Fate, Tensor};
 
 /// One tensor of a layer, for one micro-batch and on one device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +22,10 @@ pub struct SavedTensor {
     pub bytes: Bytes,
     /// What becomes of it.
     pub fate: Fate,
+    /// The modules whose recomputation frees it.
+    pub recomputed_by: &'static [RecomputeModule],
+    /// The module whose swap takes it to the host.
+    pub swapped_by: Option<SwapModule>,
 }
 
 /// What freeing one module's tensors brings and costs, for one layer and one micro-batch.
@@ -46,8 +53,10 @@ pub struct SwapPrice {
 /// The tensors of one kind of layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerLedger {
-    /// A MoE layer, or a dense one.
-    pub is_moe: bool,
+    /// The kind's name: by its MLP, and by its mixer where kinds differ in that.
+    pub name: String,
+    /// Whether it has routed experts.
+    pub has_experts: bool,
     /// Layers of this kind in the model, MTP layers counted.
     pub num_layers: u64,
     /// The tensors that it has, in the order of a forward.
@@ -72,82 +81,66 @@ impl LayerLedger {
 /// here are those of the others.
 #[must_use]
 pub fn ledger(plan: &Plan) -> Vec<LayerLedger> {
-    let parts = Parts::new(plan);
-    let mtp_moe = plan.shape.moe_layers > 0;
-    let mtp = |is_moe: bool| if mtp_moe == is_moe { plan.shape.mtp_layers } else { 0 };
-    [false, true]
-        .into_iter()
-        .map(|is_moe| {
-            let layers = if is_moe { plan.shape.moe_layers } else { plan.shape.dense_layers };
-            (is_moe, layers + mtp(is_moe))
-        })
-        .filter(|(_, layers)| *layers > 0)
-        .map(|(is_moe, num_layers)| {
-            let saved = if is_moe { plan.moe_layer_saves() } else { plan.dense_layer_saves() };
+    let (work, recomputation) = (launched(plan), Recomputation::new(plan));
+    let (architecture, rows) = (&plan.architecture, plan.rows());
+    let kinds = architecture.kinds.iter().zip(&work.kinds).zip(architecture.all_layers());
+    kinds
+        .filter(|(_, num_layers)| *num_layers > 0)
+        .map(|((kind, operators), num_layers)| {
+            let saved = kind.saved(&plan.deployment, &rows);
             LayerLedger {
-                is_moe,
+                name: kind.name(),
+                has_experts: kind.mlp.moe().is_some(),
                 num_layers,
-                tensors: tensors(plan, &saved, is_moe),
-                recompute: recompute(plan, &parts, &saved, is_moe),
-                swap: swap(plan, &saved, is_moe),
+                tensors: tensors(plan, &recomputation, &saved),
+                recompute: recompute(&recomputation, operators, &saved),
+                swap: swap(plan, &saved),
             }
         })
         .collect()
 }
 
-fn tensors(plan: &Plan, saved: &Saved, is_moe: bool) -> Vec<SavedTensor> {
+fn tensors(plan: &Plan, recomputation: &Recomputation, saved: &[Saved]) -> Vec<SavedTensor> {
+    let saved = saved.iter().filter(|tensor| tensor.bytes > 0.0);
     saved
-        .tensors()
-        .into_iter()
-        .filter(|(_, bytes)| *bytes > 0.0)
-        .map(|(tensor, bytes)| SavedTensor {
-            tensor,
-            bytes: Bytes::new(bytes),
-            fate: plan.fate(tensor, is_moe),
+        .map(|tensor| SavedTensor {
+            tensor: tensor.tensor,
+            bytes: Bytes::new(tensor.bytes),
+            fate: plan.fate(recomputation, tensor),
+            recomputed_by: tensor.recomputed_by,
+            swapped_by: tensor.swapped_by,
         })
         .collect()
+}
+
+/// Bytes of the tensors that this says are freed, where there are any.
+fn freed(saved: &[Saved], is_freed: impl Fn(&Saved) -> bool) -> Option<Bytes> {
+    let bytes: f64 = saved.iter().filter(|tensor| is_freed(tensor)).map(|it| it.bytes).sum();
+    (bytes > 0.0).then(|| Bytes::new(bytes))
 }
 
 /// Full recomputation keeps layer inputs whatever the modules.
-fn recompute(plan: &Plan, parts: &Parts, saved: &Saved, is_moe: bool) -> Vec<RecomputePrice> {
-    if plan.design().memory.recompute_granularity == RecomputeGranularity::Full {
+fn recompute(
+    recomputation: &Recomputation,
+    operators: &Operators,
+    saved: &[Saved],
+) -> Vec<RecomputePrice> {
+    if recomputation.is_whole {
         return Vec::new();
     }
-    let layer = if is_moe { &parts.work.moe } else { &parts.work.dense };
-    RecomputeModule::ALL
-        .iter()
-        .filter_map(|module| {
-            let frees: f64 = saved
-                .tensors()
-                .iter()
-                .filter(|(tensor, _)| tensor.recomputed_by(is_moe).contains(module))
-                .map(|(_, bytes)| bytes)
-                .sum();
-            let kernels = layer.forward_of(*module, is_moe).seconds();
-            (frees > 0.0).then(|| RecomputePrice {
-                module: *module,
-                frees: Bytes::new(frees),
-                kernels: Seconds::new(kernels),
-            })
-        })
-        .collect()
+    let price = |module: &RecomputeModule| {
+        let frees = freed(saved, |tensor| tensor.recomputed_by.contains(module))?;
+        let again = operators.made_again(|again| !again.never && again.belongs_to(*module));
+        Some(RecomputePrice { module: *module, frees, kernels: Seconds::new(again.seconds()) })
+    };
+    RecomputeModule::ALL.iter().filter_map(price).collect()
 }
 
-fn swap(plan: &Plan, saved: &Saved, is_moe: bool) -> Vec<SwapPrice> {
-    SwapModule::ALL
-        .iter()
-        .filter_map(|module| {
-            let frees: f64 = saved
-                .tensors()
-                .iter()
-                .filter(|(tensor, _)| tensor.swapped_by(is_moe) == Some(*module))
-                .map(|(_, bytes)| bytes)
-                .sum();
-            (frees > 0.0).then(|| SwapPrice {
-                module: *module,
-                frees: Bytes::new(frees),
-                link: Seconds::new(frees / plan.machine.host.get()),
-            })
-        })
-        .collect()
+fn swap(plan: &Plan, saved: &[Saved]) -> Vec<SwapPrice> {
+    let price = |module: &SwapModule| {
+        let frees = freed(saved, |tensor| tensor.swapped_by == Some(*module))?;
+        let link = Seconds::new(frees.get() / plan.deployment.machine.host.get());
+        Some(SwapPrice { module: *module, frees, link })
+    };
+    SwapModule::ALL.iter().filter_map(price).collect()
 }

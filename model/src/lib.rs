@@ -52,21 +52,38 @@ pub mod routing;
 
 pub mod rules;
 
-mod layout;
-pub mod plan;
-mod topology;
-
-mod data_parallel;
-mod flops;
-mod params;
-
-mod layer;
-mod operator;
+mod breakdown;
 mod tally;
 
-mod traffic;
+mod collective;
+mod device;
+mod hop;
+mod operator;
+mod params;
+mod saved;
+mod topology;
 
-mod activation;
+mod backbone;
+mod deployment;
+mod groups;
+mod ranks;
+mod rows;
+
+mod architecture;
+mod elementwise;
+mod ends;
+mod layer;
+mod mixer;
+mod mlp;
+
+mod boundary;
+mod counts;
+mod data_parallel;
+mod layer_key;
+mod layout;
+pub mod plan;
+mod recomputation;
+
 pub mod margin;
 mod memory;
 mod muon;

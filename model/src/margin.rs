@@ -11,7 +11,7 @@ impl Plan {
     /// How much larger than their peaks the limits of device and host memory are: the smaller of
     /// both ratios; infinite where nothing is held.
     pub(crate) fn room(&self, [device, host]: [Bytes; 2]) -> f64 {
-        (self.memory_limit() / device).min(self.machine.host_memory / host)
+        (self.memory_limit() / device).min(self.deployment.machine.host_memory / host)
     }
 
     /// What the allocator holds at a peak of this size: the tensors and the reserve, and the blocks

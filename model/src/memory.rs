@@ -6,14 +6,17 @@ mod working;
 
 use alloc::vec::Vec;
 
-use crate::activation::{Kept, Saved};
+use crate::architecture::{MAX_KINDS, PerKind};
 use crate::choice::{Framework, Method, RecomputeGranularity, ShardingStrategy, SwapModule};
 use crate::estimate::StageMemory;
 use crate::layout::Stage;
+use crate::mlp::Transform;
 use crate::params::RankParams;
 use crate::pipeline::Held;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
+use crate::recomputation::{Recomputation, RetainedBytes};
+use crate::saved::SavedTensors;
 use crate::schedule::Task;
 use crate::units::Bytes;
 
@@ -35,24 +38,23 @@ pub(crate) struct Occupancy {
     pub(crate) fullest: Option<Task>,
 }
 
-/// The layers of a model by what they save and what they work with, whatever becomes of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Tensors that one layer of each kind saves, and bytes that it works with, whatever becomes of
+/// them.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LayerSaves {
-    /// A dense layer, then a MoE layer where the model has any.
-    kinds: [(Saved, f64); 2],
+    kinds: Vec<(SavedTensors, f64)>,
 }
 
-/// The layers of a model by what they keep and what they work with.
+/// Needs of one layer of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerMemory {
-    dense: LayerNeed,
-    moe: LayerNeed,
+    kinds: PerKind<LayerNeed>,
 }
 
-/// What one layer needs: tensors for its backward, and bytes while it runs.
+/// Needs of one layer: tensors for its backward, and bytes while it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct LayerNeed {
-    kept: Kept,
+    retained: RetainedBytes,
     works: f64,
 }
 
@@ -75,14 +77,12 @@ pub(crate) struct FixedMemory {
 struct Split {
     /// Layers that are computed again as a whole.
     recomputed: f64,
-    /// Dense layers, then MoE layers.
-    kinds: [KindOfLayers; 2],
+    kinds: PerKind<KindOfLayers>,
 }
 
 /// Layers of one kind on a stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct KindOfLayers {
-    is_moe: bool,
     count: f64,
     /// Of all layers of the stage.
     share: f64,
@@ -93,41 +93,37 @@ struct KindOfLayers {
 
 impl LayerSaves {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let dense = (plan.dense_layer_saves(), plan.dense_layer_works());
-        let moe = if plan.shape.moe_layers > 0 {
-            (plan.moe_layer_saves(), plan.moe_layer_works())
-        } else {
-            dense
-        };
-        Self { kinds: [dense, moe] }
+        let (on, rows) = (&plan.deployment, plan.rows());
+        let kinds = plan.architecture.kinds.iter();
+        let kinds = kinds.map(|kind| (kind.saved(on, &rows), kind.mlp.working_bytes(on, &rows)));
+        Self { kinds: kinds.collect() }
+    }
+
+    /// The tensors of a layer of each kind.
+    pub(crate) fn tensors(&self) -> impl Iterator<Item = &SavedTensors> {
+        self.kinds.iter().map(|(tensors, _)| tensors)
     }
 }
 
 impl LayerMemory {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self::of(plan, &LayerSaves::new(plan))
-    }
-
     /// What a plan's recomputation and swapping make of what its layers save.
-    pub(crate) fn of(plan: &Plan, saves: &LayerSaves) -> Self {
-        let [dense, moe] = &saves.kinds;
-        let has_experts = plan.shape.moe_layers > 0;
-        let need = |(saved, works): &(Saved, f64), is_moe| LayerNeed {
-            kept: plan.kept(saved, is_moe),
-            works: *works,
-        };
-        let dense = need(dense, false);
-        Self { dense, moe: if has_experts { need(moe, true) } else { dense } }
+    pub(crate) fn new(plan: &Plan, saves: &LayerSaves) -> Self {
+        let recomputation = Recomputation::new(plan);
+        let mut kinds = [LayerNeed::default(); MAX_KINDS];
+        for (need, (saved, works)) in kinds.iter_mut().zip(&saves.kinds) {
+            let retained = plan.retained(&recomputation, saved);
+            *need = LayerNeed { retained, works: *works };
+        }
+        Self { kinds }
     }
 
     /// Bytes that a micro-batch would keep on these layers without whole-layer recomputation and
     /// offloading: by this a stage's bytes are split over its chunks.
     pub(crate) fn weight(&self, plan: &Plan, content: &Stage) -> f64 {
-        let mtp_moe = plan.shape.moe_layers > 0;
-        let (dense, moe) = if mtp_moe { (0.0, content.mtp) } else { (content.mtp, 0.0) };
-        self.dense.kept.device * (content.dense + dense)
-            + self.moe.kept.device * (content.moe + moe)
-            + plan.layer_input() * 2.0 * (content.head + content.mtp_head)
+        let counts = content.with_mtp(plan.architecture.mtp.kind);
+        let kinds = self.kinds.iter().zip(counts);
+        let layers: f64 = kinds.map(|(need, count)| need.retained.device * count).sum();
+        layers + plan.head_inputs(content)
     }
 }
 
@@ -176,7 +172,7 @@ impl Plan {
             gradients: sharded(ShardingStrategy::OptimGrads, memory.gradient_dtype.bytes())
                 + self.second_gradients(params),
             optimizer,
-            buffers: placeholders.of(stage, self.shape.moe_layers > 0)
+            buffers: placeholders.of(self, stage)
                 + self.workspaces(stage)
                 + self.boundary_tensors()
                 + self.gathered_weights(stage, params),
@@ -206,7 +202,9 @@ impl Plan {
                     params.dense / self.dense_shards() + params.expert / self.expert_shards();
                 share * (stored + 4.0)
             }
-            Framework::Fsdp if self.sizes.pp > 1 && self.shards(ShardingStrategy::OptimGrads) => {
+            Framework::Fsdp
+                if self.deployment.ranks.pp > 1 && self.shards(ShardingStrategy::OptimGrads) =>
+            {
                 whole * accumulated
             }
             Framework::Megatron
@@ -223,7 +221,7 @@ impl Plan {
         &self,
         index: usize,
         fixed: &FixedMemory,
-        kept: &Kept,
+        kept: &RetainedBytes,
         held: Option<Held>,
     ) -> Occupancy {
         let memory = &self.design().memory;
@@ -274,11 +272,12 @@ impl Plan {
     /// `deallocate_pipeline_outputs`.
     fn checkpoints(&self, layers: f64) -> f64 {
         let group = self.checkpoint_group(layers);
-        let chunks = self.sizes.vpp as f64;
+        let chunks = self.deployment.ranks.vpp as f64;
         let inputs =
             if group <= 1.0 { layers } else { chunks * libm::ceil(layers / chunks / group) };
         let deepspeed = self.design().kernel.framework == Framework::Deepspeed;
-        let sent = if deepspeed && self.sizes.pp > 1 && layers > 0.0 { chunks } else { 0.0 };
+        let sent =
+            if deepspeed && self.deployment.ranks.pp > 1 && layers > 0.0 { chunks } else { 0.0 };
         self.layer_input() * (inputs + sent)
     }
 
@@ -290,21 +289,21 @@ impl Plan {
         index: usize,
         stage: &Stage,
         layers: &LayerMemory,
-    ) -> Kept {
-        let mut sum = Kept::default();
+    ) -> RetainedBytes {
+        let mut sum = RetainedBytes::default();
         let split = self.split_layers(index, stage);
         let recomputes = split.recomputed > 0.0;
         let checkpoints = if recomputes { self.checkpoints(split.recomputed) } else { 0.0 };
         let ahead = if self.prefetches() { 2.0 } else { 1.0 };
-        for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
-            let LayerNeed { kept, works } = if kind.is_moe { layers.moe } else { layers.dense };
-            let whole = kept.device + kept.host;
-            sum.device += kept.device * kind.normal + checkpoints * kind.share;
-            sum.host += kept.host * kind.normal + whole * kind.offloaded;
+        let kinds = split.kinds.iter().zip(&layers.kinds);
+        for (kind, LayerNeed { retained, works }) in kinds.filter(|(kind, _)| kind.count > 0.0) {
+            let whole = retained.device + retained.host;
+            sum.device += retained.device * kind.normal + checkpoints * kind.share;
+            sum.host += retained.host * kind.normal + whole * kind.offloaded;
             let again = if recomputes {
                 whole * self.checkpoint_group(split.recomputed)
             } else {
-                kept.again + kept.host * ahead
+                retained.again + retained.host * ahead
             };
             let offloaded = whole * ahead.min(kind.offloaded.max(1.0));
             let again = if kind.offloaded > 0.0 { again.max(offloaded) } else { again };
@@ -314,25 +313,24 @@ impl Plan {
         sum
     }
 
-    /// What heads keep: their input and its normed copy.
+    /// Bytes that heads keep: their input and its normed copy.
     fn head_inputs(&self, stage: &Stage) -> f64 {
-        self.layer_input() * 2.0 * (stage.head + stage.mtp_head)
+        self.layer_input() * 2.0 * stage.heads()
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading
     /// take of each kind alike.
     fn split_layers(&self, index: usize, stage: &Stage) -> Split {
-        let [dense, moe] = stage.by_kind(self.shape.moe_layers > 0);
-        let counts = [(false, dense), (true, moe)];
+        let counts = stage.with_mtp(self.architecture.mtp.kind);
         let memory = &self.design().memory;
-        let all: f64 = counts.iter().map(|(_, count)| count).sum();
+        let all: f64 = counts.iter().sum();
         let full = memory.recompute_granularity == RecomputeGranularity::Full;
         let recomputed = if full { self.recomputed_layers(index, all) } else { 0.0 };
         let offloaded = (memory.cpu_offloading_num_layers as f64).min(all - recomputed);
-        let kinds = counts.map(|(is_moe, count)| {
+        let kinds = counts.map(|count| {
             let share = if all > 0.0 { count / all } else { 0.0 };
             let normal = count - (recomputed + offloaded) * share;
-            KindOfLayers { is_moe, count, share, normal, offloaded: offloaded * share }
+            KindOfLayers { count, share, normal, offloaded: offloaded * share }
         });
         Split { recomputed, kinds }
     }
@@ -349,12 +347,15 @@ impl Plan {
     /// section 2; DualPipe's table of memory.
     pub(crate) fn in_flight(&self, index: usize) -> f64 {
         let schedule = &self.design().schedule;
-        let (p, v, m) =
-            (self.sizes.pp as f64, self.sizes.vpp as f64, self.sizes.micro_batches as f64);
+        let (p, v, m) = (
+            self.deployment.ranks.pp as f64,
+            self.deployment.ranks.vpp as f64,
+            self.batch.micro_batches as f64,
+        );
         let behind = p - index as f64;
         let group = schedule.microbatch_group_size_per_vp_stage.map_or(p, |group| group as f64);
         let chunked = (2.0 * (behind - 1.0) + (v - 1.0) * group + 1.0) / v;
-        let interleaved = if self.sizes.vpp == 1 { behind } else { chunked };
+        let interleaved = if self.deployment.ranks.vpp == 1 { behind } else { chunked };
         let held = match self.order() {
             Method::Gpipe => m,
             Method::OneForwardOneBackward => behind,
@@ -376,11 +377,10 @@ impl Plan {
     /// (Megatron-Bridge, `skills`), where one micro-batch keeps 19 GiB. In a pipeline the
     /// forward's chunk is counted whole, as the schedules' own tables do.
     pub(crate) fn share_of_pair(&self) -> f64 {
-        if self.sizes.pp > 1 {
+        if self.deployment.ranks.pp > 1 {
             return 1.0;
         }
-        let layers =
-            (self.shape.dense_layers + self.shape.moe_layers + self.shape.mtp_layers) as f64;
+        let layers = (self.architecture.num_layers() + self.architecture.mtp.layers) as f64;
         (2.0 / layers.max(1.0)).min(1.0)
     }
 }

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use crate::axis::Collective;
 use crate::choice::{MuonTpMode, Optimizer, ShardingStrategy};
 use crate::layout::Stage;
-use crate::params::RankParams;
+use crate::params::{Cut, Matrices, RankParams};
 use crate::plan::Plan;
 use crate::topology::Group;
 
@@ -31,28 +31,6 @@ const STEPS: f64 = 5.0;
 const PRODUCTS: f64 = 3.0;
 /// Bytes of an element of the momentum and of X X', which are FP32.
 const FP32: f64 = 4.0;
-
-/// Which dimension tensor parallelism cuts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
-    /// Output features: a column-parallel layer.
-    Rows,
-    /// Input features: a row-parallel layer.
-    Columns,
-    /// None: each rank holds it whole.
-    Nothing,
-}
-
-/// Equal matrices of a stage.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Matrices {
-    /// Output and input features, whole.
-    shape: [f64; 2],
-    cut: Cut,
-    /// How many a device holds its part of.
-    count: f64,
-    is_expert: bool,
-}
 
 /// What Muon makes of the states and the work of one device of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -132,12 +110,13 @@ impl Plan {
         for is_expert in [false, true] {
             let of = || matrices.iter().filter(|kind| kind.is_expert == is_expert);
             let (tensor, data, all) = if is_expert {
-                (self.sizes.etp as f64, self.expert_shards(), params.expert)
+                (self.deployment.ranks.etp as f64, self.expert_shards(), params.expert)
             } else {
-                (self.sizes.tp as f64, self.dense_shards(), params.dense)
+                (self.deployment.ranks.tp as f64, self.dense_shards(), params.dense)
             };
             let data = if sharded { data } else { 1.0 };
-            let group = if is_expert { self.etp_group() } else { self.tp_group() };
+            let group =
+                if is_expert { self.deployment.etp_group() } else { self.deployment.tp_group() };
             let held: f64 = of().map(|kind| kind.params(tensor) * kind.count).sum();
             share.adam += (all - held).max(0.0) / data;
             let weigh = |weight: &dyn Fn(&Matrices) -> f64| {
@@ -151,45 +130,19 @@ impl Plan {
 
     /// The matrices of a stage, by kind.
     fn matrices(&self, stage: &Stage) -> Vec<Matrices> {
-        let shape = &self.shape;
-        let [dense, moe] = stage.by_kind(shape.moe_layers > 0);
-        let directions = self.directions();
-        let (h, layers) = (shape.hidden as f64, dense + moe);
         let mut all: Vec<Matrices> = Vec::with_capacity(16);
-        let mut add = |shape: [f64; 2], cut, count: f64, is_expert| {
-            if count > 0.0 && shape[0] > 0.0 && shape[1] > 0.0 {
-                all.push(Matrices { shape, cut, count: count * directions, is_expert });
+        let mut add = |matrices: Matrices, layers: f64| {
+            let count = matrices.count * layers * self.directions();
+            if count > 0.0 && matrices.shape.iter().all(|edge| *edge > 0.0) {
+                all.push(Matrices { count, ..matrices });
             }
         };
-        let (a, qk, v) = (shape.heads as f64, shape.qk_dim as f64, shape.v_dim as f64);
-        if let Some(mla) = shape.mla {
-            let (q_rank, kv_rank) = (mla.q_rank as f64, mla.kv_rank as f64);
-            let query_input = if mla.q_rank > 0 { q_rank } else { h };
-            add([q_rank, h], Cut::Nothing, layers, false);
-            add([a * qk, query_input], Cut::Rows, layers, false);
-            add([kv_rank + mla.rope_dim as f64, h], Cut::Nothing, layers, false);
-            add([a * (mla.nope_dim as f64 + v), kv_rank], Cut::Rows, layers, false);
-        } else {
-            let groups = shape.groups as f64;
-            add([a * qk, h], Cut::Rows, layers, false);
-            add([groups * qk, h], Cut::Rows, layers, false);
-            add([groups * v, h], Cut::Rows, layers, false);
+        let layers = stage.with_mtp(self.architecture.mtp.kind);
+        for (kind, layers) in self.architecture.kinds.iter().zip(layers) {
+            kind.matrices(&self.deployment, &mut |matrices| add(matrices, layers));
         }
-        add([h, a * v], Cut::Columns, layers, false);
-        // Gate and up-projection are one matrix.
-        let inputs = (shape.mlp_matrices - 1) as f64;
-        let mut mlp = |width: u64, count: f64, is_expert: bool| {
-            let width = width as f64;
-            add([inputs * width, h], Cut::Rows, count, is_expert);
-            add([h, width], Cut::Columns, count, is_expert);
-        };
-        mlp(shape.ffn, dense, false);
-        mlp(shape.shared_ffn, moe, false);
-        if shape.experts > 0 {
-            mlp(shape.expert_ffn, moe * self.local_experts() as f64, true);
-        }
-        add([shape.experts as f64, h], Cut::Nothing, moe, false);
-        add([h, 2.0 * h], Cut::Rows, stage.mtp, false);
+        let h = self.deployment.backbone.hidden as f64;
+        add(Matrices::dense([h, 2.0 * h], Cut::Rows), stage.mtp);
         all
     }
 
@@ -227,7 +180,8 @@ impl Plan {
     /// Seconds of a call over a tensor-parallel group, whose levels work at once; of an all-reduce
     /// one of its two halves.
     fn tensor_seconds(&self, group: &Group, collective: Collective, bytes: f64) -> f64 {
-        let [[_, intra], [_, inter]] = self.data_calls(group, collective, bytes, 1.0);
+        let [[_, intra], [_, inter]] =
+            self.deployment.machine.data_calls(group, collective, bytes, 1.0);
         intra.max(inter)
     }
 

@@ -9,20 +9,21 @@
 //! `combined_1f1b.py`.
 
 mod graph;
-mod hops;
 mod kept;
 mod layers;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::architecture::{Architecture, KindId};
+use crate::layer::Work;
 use crate::layout::Stage;
 use crate::plan::Plan;
-use crate::stage::{Parts, PerAxis, StageWork};
+use crate::stage::{Parts, PerAxis, StageWork, Terms, launched};
 
 use graph::Graph;
 use layers::Builder;
 
-pub(crate) use hops::{EndHops, LayerHops};
 pub(crate) use kept::LayerPairs;
 
 /// What an operator of a pair occupies while it runs.
@@ -119,9 +120,11 @@ pub struct PairTimeline {
 
 /// What one side of a pair holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Side {
-    /// The layers and ends of the chunk.
+pub(crate) struct Side<'a> {
+    /// Layers and ends of the chunk, by their numbers.
     pub(crate) content: Stage,
+    /// Its layers in the order of a forward, MTP layers not among them.
+    pub(crate) layers: &'a [KindId],
     /// Share of the layers that full recomputation takes.
     pub(crate) repeated_share: f64,
     /// Seconds in which one layer's tensors go to the host, or come back.
@@ -154,12 +157,53 @@ impl Hiding {
     }
 }
 
+/// The parts of a plan's layers, their pairs run.
+pub(crate) fn parts(plan: &Plan) -> Parts {
+    paired(plan, Arc::new(launched(plan)), None, &mut LayerPairs::default())
+}
+
+/// The parts of layers that cost this, with what compute waits for in a pair of each kind. Under
+/// other loads than `known` no layer without experts waits for anything else.
+pub(crate) fn paired(
+    plan: &Plan,
+    work: Arc<Work>,
+    known: Option<&Parts>,
+    pairs: &mut LayerPairs,
+) -> Parts {
+    let mut parts = Parts::new(plan, work);
+    if !plan.runs_pairs() {
+        return parts;
+    }
+    for kind in Architecture::ids(plan.architecture.kinds.len()) {
+        let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
+        let exposed = match known {
+            Some(known) => known.pair,
+            None => pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind)),
+        };
+        parts.layers[kind.index()].pair = exposed;
+    }
+    parts
+}
+
+/// One layer's forward beside the backward of another of its kind.
+fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
+    let mut content = Stage::default();
+    content.layers[kind.index()] = 1.0;
+    let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
+    let hiding = Hiding::new(plan, || {
+        let terms = Terms { repeated_share, ..Terms::default() };
+        [StageWork::new(plan, &content, parts, &terms); 2]
+    });
+    let side = Side { content, layers: &[kind], repeated_share, copy: 0.0 };
+    exposed(plan, parts, &hiding, [&side, &side])
+}
+
 /// Time in which compute waits in a pair of these sides, per axis, without the host's share.
 pub(crate) fn exposed(
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
-    [forward, backward]: [&Side; 2],
+    [forward, backward]: [&Side<'_>; 2],
 ) -> PerAxis {
     graph(plan, parts, hiding, [forward, backward], false).run().1.exposed
 }
@@ -169,7 +213,7 @@ pub(crate) fn operators(
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
-    sides: [&Side; 2],
+    sides: [&Side<'_>; 2],
 ) -> PairTimeline {
     let (graph, run) = graph(plan, parts, hiding, sides, true).run();
     let operators = graph
@@ -186,7 +230,13 @@ pub(crate) fn operators(
     PairTimeline { seconds: run.seconds, operators }
 }
 
-fn graph(plan: &Plan, parts: &Parts, hiding: &Hiding, sides: [&Side; 2], remember: bool) -> Graph {
+fn graph(
+    plan: &Plan,
+    parts: &Parts,
+    hiding: &Hiding,
+    sides: [&Side<'_>; 2],
+    remember: bool,
+) -> Graph {
     let mut builder = Builder::new(plan, parts, hiding, Graph::new(remember));
     builder.forward_chunk(sides[0]);
     builder.backward_chunk(sides[1]);

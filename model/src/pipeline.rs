@@ -117,7 +117,12 @@ impl Plan {
 
     /// The published formula of a method, for the plan's sizes.
     fn formula(&self, method: Method) -> Formula {
-        Formula::new(method, self.sizes.pp, self.sizes.vpp, self.sizes.micro_batches)
+        Formula::new(
+            method,
+            self.deployment.ranks.pp,
+            self.deployment.ranks.vpp,
+            self.batch.micro_batches,
+        )
     }
 
     /// The time of all micro-batches, by [`Formula`].
@@ -133,7 +138,7 @@ impl Plan {
     ) {
         let formula = self.formula(self.order());
         let paired = formula.paired();
-        let alone = self.sizes.micro_batches as f64 - paired;
+        let alone = self.batch.micro_batches as f64 - paired;
         pipeline.spent.clear();
         let each = self.spans.iter().zip(each);
         pipeline.spent.extend(each.clone().enumerate().map(|(index, (span, (times, waits)))| {
@@ -171,7 +176,7 @@ impl Plan {
         let method = self.design().schedule.method;
         if matches!(method, Method::VHalf | Method::VMin) {
             let ramp = self.equal_stages_ramp();
-            return ramp / (3.0 * self.sizes.micro_batches as f64 + ramp);
+            return ramp / (3.0 * self.batch.micro_batches as f64 + ramp);
         }
         self.formula(method).bubble_ratio()
     }
@@ -179,8 +184,8 @@ impl Plan {
     /// What equal stages with F = dX = dW = 1 take beyond their work, for a schedule without a
     /// published formula: simulated, for at most eight times as many micro-batches as stages.
     fn equal_stages_ramp(&self) -> f64 {
-        let m = self.sizes.micro_batches.min(8 * self.sizes.pp);
-        let (p, v) = (self.sizes.pp, self.sizes.vpp);
+        let m = self.batch.micro_batches.min(8 * self.deployment.ranks.pp);
+        let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
         let unit = ChunkTimes { forward: 1.0, input_grad: 1.0, weight_grad: 1.0 };
         Schedule::new(self.order(), p, v, m, None).map_or(0.0, |schedule| {
             let times = Times::equal(&schedule, unit, None, 0.0);

@@ -1,20 +1,19 @@
-//! A checked design with everything derived that formulas need; the only thing they read.
-//!
-//! The number of devices is the cluster's; the data-parallel size and the number of micro-batches
-//! follow from it and are never stored.
+//! A checked design with everything derived that formulas need: a deployment that trains.
 
 use alloc::vec::Vec;
 
-use crate::accelerator::{Accelerator, IntraNode};
+use crate::accelerator::Accelerator;
+use crate::architecture::{Architecture, MAX_KINDS, PerKind};
 use crate::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
-use crate::choice::{AttentionFlops, Framework, Optimizer, Precision, ShardingStrategy};
-use crate::design::{Design, Kernel, KnobId, KnobSet, PerStage};
+use crate::choice::{Framework, Optimizer, Precision, RecomputeMethod, ShardingStrategy};
+use crate::deployment::{Deployment, Dispatch};
+use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout::{self, Span, Stage};
-use crate::params::LayerParams;
+use crate::params::RankParams;
 use crate::routing::Effect;
+use crate::rows::{Routed, Rows};
 use crate::rules;
 use crate::software;
-use crate::topology::Machine;
 use crate::units::{Bytes, FlopsPerSecond};
 use crate::violation::Violation;
 
@@ -22,12 +21,10 @@ use crate::violation::Violation;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     design: Design,
-    pub(crate) accelerator: Accelerator,
-    pub(crate) host: Host,
-    pub(crate) shape: Shape,
-    pub(crate) sizes: Sizes,
-    pub(crate) machine: Machine,
-    /// What each chunk holds, from the first layers to the last.
+    pub(crate) deployment: Deployment,
+    pub(crate) architecture: Architecture,
+    pub(crate) batch: Batch,
+    /// Content of each chunk, from the first layers to the last.
     pub(crate) chunks: Vec<Stage>,
     pub(crate) stages: Vec<Stage>,
     pub(crate) spans: Vec<Span>,
@@ -35,80 +32,38 @@ pub struct Plan {
     pub(crate) effect: Effect,
 }
 
-/// The model's sizes: what is optional in a design is a number here.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
-    /// h, width of the residual stream.
-    pub(crate) hidden: u64,
-    /// a, query heads.
-    pub(crate) heads: u64,
-    /// Key and value heads; as many as query heads under MLA.
-    pub(crate) groups: u64,
-    /// Width of a head's query and key.
-    pub(crate) qk_dim: u64,
-    /// Width of a head's value.
-    pub(crate) v_dim: u64,
-    /// Widths of query or key and of value as the attention kernel reads them.
-    pub(crate) kernel_dims: [u64; 2],
-    /// MLA's latents, where the model has them.
-    pub(crate) mla: Option<Mla>,
-    /// Inner width of a dense MLP.
-    pub(crate) ffn: u64,
-    /// Matrices of an MLP: three with a gate, two without.
-    pub(crate) mlp_matrices: u64,
-    /// E, routed experts; zero in a dense model.
-    pub(crate) experts: u64,
-    /// Experts that a token visits; zero in a dense model.
-    pub(crate) topk: u64,
-    /// Inner width of a routed expert.
-    pub(crate) expert_ffn: u64,
-    /// Inner width of all shared experts together; zero without.
-    pub(crate) shared_ffn: u64,
-    /// V, padded vocabulary.
-    pub(crate) vocab: u64,
-    /// s, tokens of a sequence.
-    pub(crate) seq: u64,
-    /// Tokens that a query looks back, at most s.
-    pub(crate) window: u64,
-    /// MoE layers.
-    pub(crate) moe_layers: u64,
-    /// Dense layers.
-    pub(crate) dense_layers: u64,
-    /// MTP layers.
-    pub(crate) mtp_layers: u64,
-}
-
-/// The sizes of multi-latent attention.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Mla {
-    /// Rank of the query latent; zero when queries are projected directly.
-    pub(crate) q_rank: u64,
-    /// Rank of the key-value latent.
-    pub(crate) kv_rank: u64,
-    /// Width of a head's part without rotary embedding.
-    pub(crate) nope_dim: u64,
-    /// Width of a head's part with rotary embedding.
-    pub(crate) rope_dim: u64,
-}
-
-/// The sizes of the parallel axes and of the batch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sizes {
-    pub(crate) world: u64,
-    pub(crate) tp: u64,
-    pub(crate) pp: u64,
-    pub(crate) vpp: u64,
-    pub(crate) cp: u64,
-    pub(crate) ep: u64,
-    pub(crate) etp: u64,
-    pub(crate) dp: u64,
-    pub(crate) edp: u64,
+/// The sequences of a step on one pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Batch {
     /// b, sequences of a micro-batch.
     pub(crate) micro_batch: u64,
-    /// m, micro-batches of a step on one pipeline.
+    /// m, micro-batches of a step.
     pub(crate) micro_batches: u64,
-    /// Ranks over which norms and residuals split a sequence beyond CP: TP with SP, else one.
-    pub(crate) sp: u64,
+    /// s, tokens of a sequence.
+    pub(crate) seq: u64,
+}
+
+/// Parameters that one device holds of one layer of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerParams {
+    pub(crate) kinds: PerKind<RankParams>,
+    pub(crate) mtp: RankParams,
+}
+
+impl LayerParams {
+    fn new(architecture: &Architecture, on: &Deployment) -> Self {
+        let mut kinds = [RankParams::default(); MAX_KINDS];
+        for (params, kind) in kinds.iter_mut().zip(&architecture.kinds) {
+            *params = kind.params(on).on_rank(&on.ranks, kind.expert_copies());
+        }
+        let mtp = if architecture.mtp.layers > 0 {
+            let kind = architecture.mtp_kind();
+            kind.mtp_params(on).on_rank(&on.ranks, kind.expert_copies())
+        } else {
+            RankParams::default()
+        };
+        Self { kinds, mtp }
+    }
 }
 
 impl Plan {
@@ -126,31 +81,35 @@ impl Plan {
 
     /// The plan of a design that breaks no rule.
     pub(crate) fn checked(design: &Design, effect: Effect) -> Self {
-        let mut accelerator = *design.cluster.accelerator.row();
-        let mut host = host(design.kernel.framework);
-        software::install(&design.kernel, &mut accelerator, &mut host);
-        let chunks = layout::chunks_of(design);
+        let row = *design.cluster.accelerator.row();
+        let deployment = deployment(design, row, host(design.kernel.framework));
+        let architecture = Architecture::new(design);
+        let chunks = layout::chunks_of(design, &architecture.pattern);
         let stages = layout::stages(design, &chunks);
-        let mut plan = Self {
-            accelerator,
-            host,
-            shape: Shape::new(design),
-            sizes: Sizes::new(design),
-            machine: Machine::new(design, &accelerator),
+        let training = &design.training;
+        let batch = Batch {
+            micro_batch: training.micro_batch_size,
+            micro_batches: training.global_batch_size
+                / (deployment.ranks.dp * training.micro_batch_size),
+            seq: training.seq_length,
+        };
+        Self {
+            layer_params: LayerParams::new(&architecture, &deployment),
             spans: layout::spans(&stages, design),
+            deployment,
+            architecture,
+            batch,
             chunks,
             stages,
-            layer_params: LayerParams::default(),
             effect,
             design: design.clone(),
-        };
-        plan.layer_params = plan.layer_params_of_rank();
-        plan
+        }
     }
 
     /// Takes over how a design recomputes, swaps and hides: knobs which change no size of the plan.
     pub(crate) fn follow(&mut self, design: &Design, knobs: &KnobSet) {
         self.design.take(design, knobs);
+        self.deployment.dispatch = Dispatch::new(&self.design);
         if knobs.has(KnobId::recompute_num_layers) {
             self.spans = layout::spans(&self.stages, design);
         }
@@ -165,11 +124,8 @@ impl Plan {
     /// The same plan on an accelerator and a host with other constants: how a calibration tries
     /// values that the tables don't hold. The design's state of the software stays.
     #[must_use]
-    pub fn with_constants(mut self, mut accelerator: Accelerator, mut host: Host) -> Self {
-        software::install(&self.design.kernel, &mut accelerator, &mut host);
-        self.machine = Machine::new(&self.design, &accelerator);
-        self.accelerator = accelerator;
-        self.host = host;
+    pub fn with_constants(mut self, accelerator: Accelerator, host: Host) -> Self {
+        self.deployment = deployment(&self.design, accelerator, host);
         self
     }
 
@@ -179,69 +135,56 @@ impl Plan {
         &self.design
     }
 
-    /// Has the model layers of experts?
+    /// Whether the model has layers of experts.
     #[must_use]
-    pub const fn has_experts(&self) -> bool {
-        self.shape.moe_layers > 0
+    pub fn has_experts(&self) -> bool {
+        self.architecture.moe().is_some()
     }
 
     /// DP: world size over TP x PP x CP.
     #[must_use]
     pub fn data_parallel_size(&self) -> u64 {
-        self.sizes.dp
+        self.deployment.ranks.dp
     }
 
     /// EDP: world size over PP x EP x ETP.
     #[must_use]
     pub fn expert_data_parallel_size(&self) -> u64 {
-        self.sizes.edp
+        self.deployment.ranks.edp
     }
 
     /// m: global batch over DP x micro-batch.
     #[must_use]
     pub fn num_microbatches(&self) -> u64 {
-        self.sizes.micro_batches
+        self.batch.micro_batches
     }
 
     /// The accelerator's row.
     pub(crate) fn accelerator(&self) -> &Accelerator {
-        &self.accelerator
+        &self.deployment.accelerator
     }
 
-    /// Sequence tokens of a micro-batch that the TP ranks of one CP rank work on together: s b / c.
-    pub(crate) fn tokens(&self) -> f64 {
-        (self.shape.seq * self.sizes.micro_batch) as f64 / self.sizes.cp as f64
-    }
-
-    /// Of these, the ones that one rank keeps between blocks: s b / (c t) with SP.
-    pub(crate) fn tokens_per_rank(&self) -> f64 {
-        self.tokens() / self.sizes.sp as f64
-    }
-
-    /// Copies of its own tokens that a rank sends to experts, after capacity.
-    ///
-    /// Without SP the TP ranks hold the same tokens and each sends its share.
-    pub(crate) fn copies_per_rank(&self) -> f64 {
-        self.tokens() / self.sizes.tp as f64 * self.shape.topk as f64 * self.capacity_share()
-    }
-
-    /// Rows that one rank's experts compute: copies of the whole ETP group, mean over the ranks.
-    pub(crate) fn expert_rows(&self) -> f64 {
-        self.copies_per_rank() * self.sizes.etp as f64
-    }
-
-    /// Rows of the fullest rank, for which the others wait: mean over steps and layers.
-    pub(crate) fn awaited_rows(&self) -> f64 {
-        self.expert_rows() * self.effect.imbalance
-    }
-
-    /// Rows that a rank must have memory for.
-    pub(crate) fn most_rows(&self) -> f64 {
-        self.expert_rows() * self.effect.fullest
+    /// The rows of one micro-batch on one device.
+    pub(crate) fn rows(&self) -> Rows {
+        let Batch { micro_batch, seq, .. } = self.batch;
+        let ranks = &self.deployment.ranks;
+        let group = (seq * micro_batch) as f64 / ranks.cp as f64;
+        Rows {
+            group,
+            own: group / ranks.sp as f64,
+            seq,
+            sequences: micro_batch,
+            attention_imbalance: self.design.training.data_imbalance,
+            routed: Routed {
+                kept: self.capacity_share(),
+                imbalance: self.effect.imbalance,
+                fullest: self.effect.fullest,
+            },
+        }
     }
 
     /// Copies kept over copies routed: at most one without padding, the capacity factor with it.
-    pub(crate) fn capacity_share(&self) -> f64 {
+    fn capacity_share(&self) -> f64 {
         let training = &self.design.training;
         match training.moe_expert_capacity_factor {
             None => 1.0,
@@ -251,14 +194,14 @@ impl Plan {
         }
     }
 
-    /// Experts on one rank, copies of busy ones counted.
-    pub(crate) fn local_experts(&self) -> u64 {
-        (self.shape.experts + self.design.routing.redundant_experts) / self.sizes.ep
-    }
-
     /// Bytes of one stored activation element.
     pub(crate) fn activation_bytes(&self) -> f64 {
-        self.design.training.precision.stored_bytes()
+        self.deployment.element_bytes()
+    }
+
+    /// Bytes of the input of one layer: all that full recomputation keeps, T' h.
+    pub(crate) fn layer_input(&self) -> f64 {
+        self.rows().own_bytes(&self.deployment)
     }
 
     /// The peak of matrix products at the run's precision, with the design's own BF16 peak.
@@ -282,17 +225,6 @@ impl Plan {
         self.form().placement.directions() as f64
     }
 
-    /// Average keys that a query meets: all under the `full` convention, half under `causal`.
-    ///
-    /// With a window w < s the causal mean is w - w^2 / (2 s).
-    pub(crate) fn keys_per_query(&self, convention: AttentionFlops) -> f64 {
-        let (s, w) = (self.shape.seq as f64, self.shape.window as f64);
-        match convention {
-            AttentionFlops::Full => w,
-            AttentionFlops::Causal => w - w * w / (2.0 * s),
-        }
-    }
-
     /// Layers of a stage that full recomputation takes, out of `layers`.
     pub(crate) fn recomputed_layers(&self, stage: usize, layers: f64) -> f64 {
         let memory = &self.design.memory;
@@ -302,10 +234,8 @@ impl Plan {
             Some(PerStage::Each(counts)) => counts.get(stage).copied(),
         };
         match memory.recompute_method {
-            crate::choice::RecomputeMethod::Uniform => layers,
-            crate::choice::RecomputeMethod::Block => {
-                listed.map_or(layers, |count| layers.min(count as f64))
-            }
+            RecomputeMethod::Uniform => layers,
+            RecomputeMethod::Block => listed.map_or(layers, |count| layers.min(count as f64)),
         }
     }
 
@@ -314,8 +244,8 @@ impl Plan {
     pub(crate) fn checkpoint_group(&self, layers: f64) -> f64 {
         let memory = &self.design.memory;
         match (&memory.recompute_num_layers, memory.recompute_method) {
-            (Some(PerStage::Same(count)), crate::choice::RecomputeMethod::Uniform) => {
-                ((*count).max(1) as f64).min((layers / self.sizes.vpp as f64).max(1.0))
+            (Some(PerStage::Same(count)), RecomputeMethod::Uniform) => {
+                ((*count).max(1) as f64).min((layers / self.deployment.ranks.vpp as f64).max(1.0))
             }
             _ => 1.0,
         }
@@ -323,12 +253,12 @@ impl Plan {
 
     /// Ranks that share out the states of parameters which all DP x CP ranks hold.
     pub(crate) fn dense_shards(&self) -> f64 {
-        (self.sizes.dp * self.sizes.cp / self.instances()) as f64
+        (self.deployment.ranks.dp * self.deployment.ranks.cp / self.instances()) as f64
     }
 
     /// Ranks that share out the states of experts.
     pub(crate) fn expert_shards(&self) -> f64 {
-        (self.sizes.edp / self.instances()).max(1) as f64
+        (self.deployment.ranks.edp / self.instances()).max(1) as f64
     }
 
     fn instances(&self) -> u64 {
@@ -354,11 +284,18 @@ impl Plan {
 
     /// Host time to launch one kernel.
     pub(crate) fn dispatch_micros(&self) -> f64 {
-        self.design.kernel.dispatch_microseconds.unwrap_or(self.host.dispatch_micros)
+        self.design.kernel.dispatch_microseconds.unwrap_or(self.deployment.host.dispatch_micros)
     }
 }
 
-/// What a framework's host costs.
+/// The deployment of a design with these constants, the state of its software put in.
+fn deployment(design: &Design, mut accelerator: Accelerator, mut host: Host) -> Deployment {
+    software::install(&design.kernel, &mut accelerator, &mut host);
+    let peak = peak(design).unwrap_or(FlopsPerSecond::tera(1.0));
+    Deployment::new(design, accelerator, host, peak.get())
+}
+
+/// The host costs of a framework.
 fn host(framework: Framework) -> Host {
     match framework {
         Framework::Megatron | Framework::Deepspeed => MEGATRON,
@@ -380,94 +317,4 @@ pub fn peak(design: &Design) -> Option<FlopsPerSecond> {
         _ => 1.0,
     };
     Some(FlopsPerSecond::tera(nominal * scale))
-}
-
-impl Shape {
-    fn new(design: &Design) -> Self {
-        let t = &design.transformer;
-        let mla = t.multi_latent_attention.then(|| Mla {
-            q_rank: t.q_lora_rank.unwrap_or(0),
-            kv_rank: t.kv_lora_rank,
-            nope_dim: t.qk_head_dim,
-            rope_dim: t.qk_pos_emb_head_dim,
-        });
-        let head_dim = t.kv_channels.unwrap_or(t.hidden_size / t.num_attention_heads);
-        let qk_dim = mla.map_or(head_dim, |mla| mla.nope_dim + mla.rope_dim);
-        let v_dim = if mla.is_some() { t.v_head_dim } else { head_dim };
-        let moe_layers = t.moe_layers();
-        let has_experts = moe_layers > 0;
-        let experts = t.num_moe_experts.unwrap_or(0);
-        Self {
-            hidden: t.hidden_size,
-            heads: t.num_attention_heads,
-            groups: match mla {
-                Some(_) => t.num_attention_heads,
-                None => t.num_query_groups.unwrap_or(t.num_attention_heads),
-            },
-            qk_dim,
-            v_dim,
-            kernel_dims: kernel_dims(&design.kernel, [qk_dim, v_dim]),
-            mla,
-            ffn: t.ffn_hidden_size,
-            mlp_matrices: if t.gated_linear_unit { 3 } else { 2 },
-            experts: if has_experts { experts } else { 0 },
-            topk: if has_experts { t.moe_router_topk } else { 0 },
-            expert_ffn: t.moe_ffn_hidden_size.unwrap_or(t.ffn_hidden_size),
-            shared_ffn: t.moe_shared_expert_intermediate_size.unwrap_or(0),
-            vocab: t.vocab_size,
-            seq: design.training.seq_length,
-            window: t.window_size.map_or(design.training.seq_length, |window| {
-                window.min(design.training.seq_length)
-            }),
-            moe_layers,
-            dense_layers: t.num_layers - moe_layers,
-            mtp_layers: t.mtp_num_layers,
-        }
-    }
-}
-
-/// Widths of query or key and of value as the attention kernel reads them: as they are, or both
-/// padded to the next multiple of [`Kernel::padded_base_length`].
-///
-/// Source: MindSpeed-LLM `multi_latent_attention.py`: `fa_padding_length`, where flash attention
-/// runs without `--mla-fa-without-pad` and keys aren't as wide as values. Its shape order BNSD pads
-/// the values to the keys' width, which a base length of that width does too.
-fn kernel_dims(kernel: &Kernel, [qk, v]: [u64; 2]) -> [u64; 2] {
-    if qk == v || kernel.mla_fa_without_pad || !kernel.flash_attention {
-        return [qk, v];
-    }
-    let padded = qk.max(v).next_multiple_of(kernel.padded_base_length);
-    [padded, padded]
-}
-
-impl Sizes {
-    fn new(design: &Design) -> Self {
-        let (parallel, training) = (&design.parallel, &design.training);
-        let world = design.cluster.num_devices;
-        let tp = parallel.tensor_model_parallel_size;
-        let pp = parallel.pipeline_model_parallel_size;
-        let cp = parallel.context_parallel_size;
-        let ep = parallel.expert_model_parallel_size;
-        let etp = parallel.expert_tensor_parallel_size;
-        let dp = world / (tp * pp * cp);
-        Self {
-            world,
-            tp,
-            pp,
-            vpp: parallel.virtual_pipeline_model_parallel_size,
-            cp,
-            ep,
-            etp,
-            dp,
-            edp: world / (pp * ep * etp),
-            micro_batch: training.micro_batch_size,
-            micro_batches: training.global_batch_size / (dp * training.micro_batch_size),
-            sp: if parallel.sequence_parallel { tp } else { 1 },
-        }
-    }
-}
-
-/// How a node is wired, for the machine's own use.
-pub(crate) fn wiring(design: &Design) -> IntraNode {
-    design.cluster.accelerator.row().intra_node
 }

@@ -67,7 +67,7 @@ pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
 fn time_range(plan: &Plan, logarithms: fn([f64; 2]) -> [f64; 2]) -> Range {
     let basis = time_spread(plan);
     let [half, most] = [basis.half, basis.most].map(|ends| logarithms(ends).map(libm::exp));
-    Range { half, most, basis, family: plan.accelerator.kernels.family }
+    Range { half, most, basis, family: plan.accelerator().kernels.family }
 }
 
 /// The errors of the step time that hold for a plan.
@@ -76,7 +76,7 @@ fn time_spread(plan: &Plan) -> &'static Spread {
     let of = |family: &str| {
         SPREADS.iter().find(|spread| spread.family == family && spread.experts == experts)
     };
-    let own = of(plan.accelerator.kernels.family).filter(|own| own.sources >= MIN_SOURCES);
+    let own = of(plan.accelerator().kernels.family).filter(|own| own.sources >= MIN_SOURCES);
     own.or_else(|| of("")).unwrap_or(&SPREADS[0])
 }
 
@@ -88,7 +88,7 @@ fn memory_range(plan: &Plan) -> Range {
     };
     let [half, most] = [MEMORY_SPREAD.half, MEMORY_SPREAD.most]
         .map(|[low, high]| [libm::exp(low), libm::exp(high + shortfall)]);
-    Range { half, most, basis: &MEMORY_SPREAD, family: plan.accelerator.kernels.family }
+    Range { half, most, basis: &MEMORY_SPREAD, family: plan.accelerator().kernels.family }
 }
 
 /// The probability that of two designs the one that is predicted to be faster is.

@@ -8,10 +8,11 @@
 use alloc::vec::Vec;
 
 use crate::axis::LinkLevel;
+use crate::deployment::Deployment;
+use crate::device::{Block, Cost};
 use crate::estimate::Communication;
-use crate::layer::{Layer, Work};
-use crate::layout::Stage;
-use crate::operator::{Block, Cost};
+use crate::layer::Work;
+use crate::operator::{self, Operators, Place};
 use crate::plan::Plan;
 use crate::source::{DERIVED, FLASH_ATTENTION, ROOFLINE, Source};
 use crate::tally::Moved;
@@ -238,15 +239,20 @@ const FLASH: &str = "(products joined with softmax) x (1 + ramp / keys) x waves 
 const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
 const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
 
-/// Kernels of one kind: name, what they are, how often a stage of that content runs them.
-type Kind = (&'static str, Block<Moved>, f64, [&'static str; 2]);
+/// Equal kernels of a stage.
+struct Kernels {
+    name: &'static str,
+    block: Block<Moved>,
+    /// How often a micro-batch runs them.
+    count: f64,
+    /// Formulas of their time on the cube unit and on the vector unit.
+    formulas: [&'static str; 2],
+}
 
 fn operators(plan: &Plan, roofs: &Roofs) -> Vec<Operator> {
-    let work: Work<Moved> = Work::new(plan);
-    let content = plan.mean_stage();
     let mut list = Vec::new();
-    for (name, block, count, formulas) in kinds(plan, &work, &content) {
-        let calls = count * plan.sizes.micro_batches as f64;
+    for Kernels { name, block, count, formulas } in kernels(plan) {
+        let calls = count * plan.batch.micro_batches as f64;
         let backward = block.input_grad + block.weight_grad;
         for (direction, cost) in
             [(Direction::Forward, block.forward), (Direction::Backward, backward)]
@@ -299,40 +305,51 @@ fn operator(
     })
 }
 
-/// Every kind of kernel with its count on a stage.
-fn kinds(plan: &Plan, work: &Work<Moved>, stage: &Stage) -> Vec<Kind> {
-    let [dense, moe] = stage.by_kind(plan.shape.moe_layers > 0);
-    let layers = dense + moe;
-    let (common, experts): (&Layer<Moved>, &Layer<Moved>) = (&work.dense, &work.moe);
-    let flash = plan.design().kernel.flash_attention;
-    let core = if flash { [FLASH, STREAM] } else { [PRODUCT, STREAM] };
-    let (plain, copies) = ([PRODUCT, STREAM], [PRODUCT, COPIES]);
-    let mut kinds = alloc::vec![
-        ("Norms", common.norms, layers, plain),
-        ("Residuals and sandwich norms", common.residuals, layers, plain),
-        ("Latent projections", common.latents, layers, plain),
-        ("Query projection", common.query, layers, plain),
-        ("Key and value projection", common.key_value, layers, plain),
-        ("Core attention", common.core, layers, core),
-        ("Output projection", common.output, layers, plain),
-        ("Dense MLP", work.dense.mlp, dense, plain),
-    ];
-    if moe > 0.0 {
-        kinds.extend([
-            ("Shared experts", experts.mlp, moe, plain),
-            ("Router", experts.router, moe, plain),
-            ("Permutation", experts.permute, moe, copies),
-            ("Experts", experts.experts, moe, plain),
-            ("Experts' activation function", experts.activation, moe, plain),
-            ("Unpermutation", experts.unpermute, moe, copies),
-        ]);
+/// Every kind of kernel with its count on the mean stage: those of kinds of layers that share name
+/// and cost are one.
+fn kernels(plan: &Plan) -> Vec<Kernels> {
+    let (on, architecture, rows) = (&plan.deployment, &plan.architecture, plan.rows());
+    let fuses_loss = plan.design().memory.cross_entropy_loss_fusion;
+    let work: Work<Moved> = Work::new(on, architecture, &rows, fuses_loss);
+    let stage = plan.mean_stage();
+    let mut kernels: Vec<Kernels> = Vec::new();
+    let counts = stage.with_mtp(architecture.mtp.kind);
+    for (operators, count) in work.kinds.iter().zip(counts).filter(|(_, count)| *count > 0.0) {
+        for one in of_layer(on, operators, count) {
+            let same = |known: &&mut Kernels| known.name == one.name && known.block == one.block;
+            match kernels.iter_mut().find(same) {
+                Some(known) => known.count += count,
+                None => kernels.push(one),
+            }
+        }
     }
-    kinds.extend([
-        ("MTP projection", work.mtp_extra, stage.mtp, plain),
-        ("Embedding", work.embedding, stage.embedding, copies),
-        ("Head and loss", work.head, stage.head + stage.mtp_head, plain),
+    let (plain, copies) = ([PRODUCT, STREAM], [PRODUCT, COPIES]);
+    let end = |name, block, count, formulas| Kernels { name, block, count, formulas };
+    kernels.extend([
+        end("MTP projection", work.mtp_extra, stage.mtp, plain),
+        end("Embedding", work.embedding, stage.embedding, copies),
+        end("Head and loss", work.head, stage.heads(), plain),
     ]);
-    kinds
+    kernels
+}
+
+/// The kernels of one layer by their names.
+fn of_layer(on: &Deployment, operators: &Operators<Moved>, count: f64) -> Vec<Kernels> {
+    let mut kernels: Vec<Kernels> = Vec::new();
+    for operator in operators.iter() {
+        if let Some(known) = kernels.iter_mut().find(|known| known.name == operator.name) {
+            known.block += operator.block;
+            continue;
+        }
+        let is_flash = operator.place == Place::Core && on.kernel.flash_attention;
+        // Copies in expert order.
+        let copies = operator.is_routed && operator.place != Place::Experts;
+        let formulas =
+            [if is_flash { FLASH } else { PRODUCT }, if copies { COPIES } else { STREAM }];
+        let operator::Operator { name, block, .. } = *operator;
+        kernels.push(Kernels { name, block, count, formulas });
+    }
+    kernels
 }
 
 impl Plan {
@@ -344,12 +361,12 @@ impl Plan {
                 cluster.intra_node_gb_per_sec.unwrap_or(row.intra_node_gb_per_sec),
             ),
             LinkLevel::InterNode => {
-                let node = self.machine.node as f64;
+                let node = self.deployment.machine.node as f64;
                 let nics = cluster.nics_per_node.map_or(node, |nics| nics as f64) / node;
                 let rate = cluster.inter_node_gb_per_sec.unwrap_or(row.inter_node_gb_per_sec);
                 BytesPerSecond::gb(rate * nics)
             }
-            LinkLevel::Host => self.machine.host,
+            LinkLevel::Host => self.deployment.machine.host,
         }
     }
 }

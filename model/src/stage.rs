@@ -7,17 +7,17 @@
 mod parts;
 mod waiting;
 
-use crate::axis::{Axis, Collective, LinkLevel};
+use crate::axis::{Axis, LinkLevel};
 use crate::choice::{CudaGraph, RecomputeModule, ShardingStrategy};
 use crate::data_parallel::data_rows;
-use crate::layer::Layer;
+use crate::device::Cost;
+use crate::ends::Ends;
 use crate::layout::Stage;
-use crate::operator::Cost;
 use crate::plan::Plan;
 use crate::schedule::{Placement, StageTimes};
 
-use parts::WholeLayer;
-pub(crate) use parts::{Parts, launched, relaunched};
+use parts::{Cover, LayerLinks};
+pub(crate) use parts::{LayerHops, LayerPart, Parts, launched, relaunched};
 pub(crate) use waiting::{Waiting, Waits};
 use waiting::{alone, exposed_copy};
 
@@ -113,7 +113,7 @@ pub(crate) struct Terms {
 impl StageWork {
     pub(crate) fn new(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut work = Self::without_copies(plan, stage, parts, terms);
-        let copy = terms.swapped / plan.machine.host.get();
+        let copy = terms.swapped / plan.deployment.machine.host.get();
         (work.forward.links[HOST][0], work.backward.links[HOST][0]) = (copy, copy);
         work.waits = work.waits_with_copies(plan, terms.swapped);
         work
@@ -124,26 +124,30 @@ impl StageWork {
     #[inline(never)]
     pub(crate) fn without_copies(plan: &Plan, stage: &Stage, parts: &Parts, terms: &Terms) -> Self {
         let mut work = Self::default();
-        let Self { forward, backward, weight_grad, .. } = &mut work;
-        let [dense_layers, moe_layers] = stage.by_kind(plan.shape.moe_layers > 0);
-        let kinds = [(&parts.work.dense, false, dense_layers), (&parts.work.moe, true, moe_layers)];
+        let Self { forward, backward, weight_grad, pair_exposed, .. } = &mut work;
         let repeated_share = terms.repeated_share;
-        for ((layer, is_moe, count), whole) in kinds.into_iter().zip(&parts.layers) {
-            if count <= 0.0 {
-                continue;
-            }
-            let WholeLayer { total, recomputed, again } = *whole;
+        let mut expert_layers = 0.0;
+        let counts = stage.with_mtp(plan.architecture.mtp.kind);
+        for (layer, count) in parts.counted(&counts) {
+            let total = &layer.total;
             forward.cost += total.forward * count;
             backward.cost += (total.input_grad + total.weight_grad) * count;
             *weight_grad += total.weight_grad.seconds() * count;
-            backward.recompute += again * (count * repeated_share);
-            backward.recompute += recomputed * count;
-            forward.add_cover(layer, is_moe, count);
-            backward.add_backward_cover(layer, is_moe, count);
+            backward.recompute += layer.again * (count * repeated_share);
+            backward.recompute += layer.recomputed * count;
+            forward.add_cover(&layer.covers[0], count);
+            backward.add_cover(&layer.covers[1], count);
+            add_layer_links([&mut *forward, &mut *backward], &layer.links, count, repeated_share);
+            if layer.has_experts {
+                expert_layers += count;
+            }
+            for (own, of_layer) in pair_exposed.iter_mut().zip(&layer.pair) {
+                *own += of_layer * count;
+            }
         }
         let ends = parts.work.embedding * stage.embedding
             + parts.work.mtp_extra * stage.mtp
-            + parts.work.head * (stage.head + stage.mtp_head);
+            + parts.work.head * stage.heads();
         forward.cost += ends.forward;
         backward.cost += ends.input_grad + ends.weight_grad;
         *weight_grad += ends.weight_grad.seconds();
@@ -156,25 +160,23 @@ impl StageWork {
         }
         let [ahead, again, back] = plan.stalls();
         let repeats = if plan.dispatches_again() { 1.0 } else { repeated_share };
-        forward.stalls = ahead * moe_layers;
-        backward.stalls = (back + again * repeats) * moe_layers;
+        forward.stalls = ahead * expert_layers;
+        backward.stalls = (back + again * repeats) * expert_layers;
         for pass in [&mut *forward, &mut *backward] {
             pass.host_wait += pass.stalls;
         }
-        add_links(plan, stage, parts, terms, forward, backward);
-        add_sharding(plan, stage, forward, backward);
-        for (pair, (_, _, count)) in parts.layer_pairs.iter().zip(kinds) {
-            for (own, of_layer) in work.pair_exposed.iter_mut().zip(pair) {
-                *own += of_layer * count;
-            }
+        add_end_links(stage, parts, [&mut *forward, &mut *backward]);
+        if plan.deployment.ranks.pp > 1 {
+            add_sends(parts, terms, [&mut *forward, &mut *backward]);
         }
+        add_sharding(plan, stage, forward, backward);
         work.waits.alone = [alone(plan, &work.forward, false), alone(plan, &work.backward, true)];
         work
     }
 
     /// What its passes wait for when they copy so many bytes of a micro-batch to the host and back.
     pub(crate) fn waits_with_copies(&self, plan: &Plan, swapped: f64) -> Waits {
-        let copy = swapped / plan.machine.host.get();
+        let copy = swapped / plan.deployment.machine.host.get();
         let mut waits = self.waits;
         for (waiting, pass) in waits.alone.iter_mut().zip([&self.forward, &self.backward]) {
             waiting.exposed[HOST] = exposed_copy(plan, pass, copy);
@@ -213,52 +215,52 @@ impl StageWork {
 }
 
 impl Pass {
-    fn add_cover(&mut self, layer: &Layer, is_moe: bool, count: f64) {
-        self.core += layer.core.forward.seconds() * count;
-        if is_moe {
-            self.shared += layer.mlp.forward.seconds() * count;
-            self.experts += layer.experts.forward.seconds() * count;
+    fn add_cover(&mut self, cover: &Cover, count: f64) {
+        self.core += cover.core * count;
+        self.shared += cover.shared * count;
+        self.experts += cover.experts * count;
+    }
+}
+
+/// The exchanges of so many layers of a kind, of which full recomputation takes a share.
+fn add_layer_links(
+    [forward, backward]: [&mut Pass; 2],
+    links: &LayerLinks,
+    count: f64,
+    repeated_share: f64,
+) {
+    let repeated = count * repeated_share;
+    for axis in 0..AXES.len() {
+        for link in 0..2 {
+            forward.links[axis][link] += links.passes[0][axis][link] * count;
+            backward.links[axis][link] += (links.passes[1][axis][link] + links.chosen[axis][link])
+                * count
+                + links.whole[axis][link] * repeated;
         }
     }
+    let [ahead, back, chosen, whole] = links.ring;
+    forward.ring += ahead * count;
+    backward.ring += (back + chosen) * count + whole * repeated;
+}
 
-    fn add_backward_cover(&mut self, layer: &Layer, is_moe: bool, count: f64) {
-        self.core += layer.core.input_grad.seconds() * count;
-        if is_moe {
-            self.shared += (layer.mlp.input_grad + layer.mlp.weight_grad).seconds() * count;
-            self.experts +=
-                (layer.experts.input_grad + layer.experts.weight_grad).seconds() * count;
+/// The exchanges of embedding, heads and projections of MTP.
+fn add_end_links(stage: &Stage, parts: &Parts, passes: [&mut Pass; 2]) {
+    let Ends { embedding, mtp_extra, head } = &parts.ends;
+    for (index, pass) in passes.into_iter().enumerate() {
+        for link in 0..2 {
+            pass.links[TP][link] += embedding.hops[index][link] * stage.embedding
+                + mtp_extra.hops[index][link] * stage.mtp
+                + head.hops[index][link] * stage.heads();
         }
     }
 }
 
-fn add_links(
-    plan: &Plan,
-    stage: &Stage,
-    parts: &Parts,
-    terms: &Terms,
-    forward: &mut Pass,
-    backward: &mut Pass,
-) {
-    let mtp_is_moe = plan.shape.moe_layers > 0;
-    let layers = stage.by_kind(mtp_is_moe);
-    let repeated = layers.map(|layers| layers * terms.repeated_share);
-    for exchange in &parts.exchanges {
-        let Some(axis) = AXES.iter().position(|axis| *axis == exchange.axis) else { continue };
-        let link = usize::from(exchange.link == LinkLevel::InterNode);
-        let [calls_f, calls_b] = exchange.calls_on(stage, mtp_is_moe);
-        let again = exchange.repeats.on(layers, repeated);
-        forward.links[axis][link] += calls_f * exchange.seconds;
-        backward.links[axis][link] += (calls_b + again) * exchange.seconds;
-        if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
-            forward.ring += calls_f * exchange.seconds;
-            backward.ring += (calls_b + again) * exchange.seconds;
-        }
-    }
-    if plan.sizes.pp > 1 {
+/// What goes to the next stage and comes back.
+fn add_sends(parts: &Parts, terms: &Terms, passes: [&mut Pass; 2]) {
+    for (pass, sends) in passes.into_iter().zip(terms.sends) {
         for leg in parts.boundary.legs() {
             let link = usize::from(leg.link == LinkLevel::InterNode);
-            forward.links[PP][link] += terms.sends[0] * leg.seconds;
-            backward.links[PP][link] += terms.sends[1] * leg.seconds;
+            pass.links[PP][link] += sends * leg.seconds;
         }
     }
 }
@@ -282,9 +284,9 @@ impl Plan {
     /// Sends of a stage per pass of a micro-batch, mean over the stages: (p v - 1) / p. Where the
     /// chunks turn back, the last stage keeps what it would send itself.
     pub(crate) fn boundaries_per_stage(&self) -> f64 {
-        let chunks = (self.sizes.pp * self.sizes.vpp) as f64;
+        let chunks = (self.deployment.ranks.pp * self.deployment.ranks.vpp) as f64;
         let turns = if self.turns_back() { 1.0 } else { 0.0 };
-        (chunks - 1.0 - turns) / self.sizes.pp as f64
+        (chunks - 1.0 - turns) / self.deployment.ranks.pp as f64
     }
 
     /// Sends of a pair in each direction, mean over the stages.
@@ -302,8 +304,8 @@ impl Plan {
     fn stalls(&self) -> [f64; 3] {
         let fixed = self.design().training.moe_pad_expert_input_to_capacity
             || self.design().kernel.cuda_graph_impl == CudaGraph::Local;
-        let each = if fixed { 0.0 } else { self.host.sync_micros * 1e-6 };
-        self.host.syncs.map(|times| times * each)
+        let each = if fixed { 0.0 } else { self.deployment.host.sync_micros * 1e-6 };
+        self.deployment.host.syncs.map(|times| times * each)
     }
 
     /// Do all backwards of MoE layers compute again what has the size of the experts' rows?

@@ -12,7 +12,6 @@ mod spans;
 
 use alloc::vec::Vec;
 
-use crate::activation::Kept;
 use crate::choice::Timing;
 use crate::estimate::{Communication, Estimate, Metrics, StepPart, StepTime};
 use crate::memory::Occupancy;
@@ -21,6 +20,7 @@ use crate::pair::LayerPairs;
 use crate::pipeline::Pipeline;
 use crate::pipeline::simulated::{Load, Tasks};
 use crate::plan::Plan;
+use crate::recomputation::RetainedBytes;
 use crate::schedule::{Run, StageTimes};
 use crate::stage::{Waiting, Waits};
 use crate::uneven::{self, Fullest};
@@ -130,7 +130,7 @@ pub(crate) struct Step {
 /// What each stage of a span keeps and waits for, copies to host memory counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct SpanStep {
-    kept: Kept,
+    kept: RetainedBytes,
     waits: Waits,
     times: StageTimes,
 }
@@ -213,7 +213,7 @@ impl Step {
     }
 
     fn time(&self, plan: &Plan, spans: &Spans) -> StepTime {
-        let m = plan.sizes.micro_batches as f64;
+        let m = plan.batch.micro_batches as f64;
         let (compute, frame) = (&spans.compute, &spans.frame);
         let [exposed_once, contention_once] = spans.once_a_step;
         let ideal = model_flops_per_device(plan, spans) / plan.peak().get();
@@ -233,7 +233,7 @@ impl Step {
         set(StepPart::ExpertParallel, exposed[2]);
         set(StepPart::PipelineParallel, exposed[3]);
         // Optimizer states come from the host and go back, once a step.
-        set(StepPart::Swap, exposed[4] + 2.0 * states / plan.machine.host.get());
+        set(StepPart::Swap, exposed[4] + 2.0 * states / plan.deployment.machine.host.get());
         set(StepPart::Bubble, pipeline - self.pipeline.mean_busy());
         set(StepPart::DataParallel, exposed[5] + exposed_once);
         set(StepPart::Optimizer, frame.data.optimizer);
@@ -249,17 +249,18 @@ fn most(stages: &[Occupancy], of: impl Fn(&Occupancy) -> f64) -> f64 {
 /// How much longer the slowest of N ranks takes than the mean, for normal times of spread sigma:
 /// sigma sqrt(2 ln N), the leading term of the expected maximum.
 fn straggler_share(plan: &Plan) -> f64 {
-    let sigma = plan.design().kernel.straggler_sigma.unwrap_or(plan.host.straggler_sigma);
-    sigma * libm::sqrt(2.0 * libm::log(plan.sizes.world as f64))
+    let sigma =
+        plan.design().kernel.straggler_sigma.unwrap_or(plan.deployment.host.straggler_sigma);
+    sigma * libm::sqrt(2.0 * libm::log(plan.deployment.ranks.world as f64))
 }
 
 /// Model FLOPs of a step over the devices.
 fn model_flops_per_device(plan: &Plan, spans: &Spans) -> f64 {
-    spans.counts.flops_per_token.get() * tokens_per_step(plan) / plan.sizes.world as f64
+    spans.counts.flops_per_token.get() * tokens_per_step(plan) / plan.deployment.ranks.world as f64
 }
 
 fn tokens_per_step(plan: &Plan) -> f64 {
-    plan.design().training.global_batch_size as f64 * plan.shape.seq as f64
+    plan.design().training.global_batch_size as f64 * plan.batch.seq as f64
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::estimate::StepPart;
-use crate::memory::LayerMemory;
-use crate::pair::PairTimeline;
+use crate::memory::{LayerMemory, LayerSaves};
+use crate::pair::{self, PairTimeline};
 use crate::pipeline::simulated::{Load, Simulation};
 use crate::plan::Plan;
 use crate::schedule::{Task, TaskKind, Timeline};
@@ -47,8 +47,8 @@ pub struct TaskDetail {
 /// [`crate::schedule::Schedule::MAX_TASKS`] tasks.
 #[must_use]
 pub fn timeline(plan: &Plan) -> Option<PlanTimeline> {
-    let parts = Parts::new(plan);
-    let layers = LayerMemory::new(plan);
+    let parts = pair::parts(plan);
+    let layers = LayerMemory::new(plan, &LayerSaves::new(plan));
     let each = plan.per_micro_batch(&layers);
     let simulation = plan.simulation(&Load { parts: &parts, layers: &layers, each: &each })?;
     let timeline = simulation.timeline.clone();

@@ -1,10 +1,8 @@
 //! The machine: who is close to whom, and how fast they talk.
 
 use crate::accelerator::{Accelerator, IntraNode};
-use crate::choice::RankOrder;
 use crate::design::Design;
 use crate::fabric::{self, Fabric};
-use crate::plan::{Plan, wiring};
 use crate::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The cluster, overrides resolved.
@@ -81,7 +79,7 @@ impl Machine {
         Self {
             domain: domain(design),
             node,
-            wiring: wiring(design),
+            wiring: cluster.accelerator.row().intra_node,
             ring: links(row.intra_node_fraction, row.inter_node_fraction),
             all_to_all: links(row.intra_all_to_all_fraction, row.inter_all_to_all_fraction),
             fabric: row.fabric,
@@ -146,7 +144,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// `size` ranks, each `stride` ranks from the next.
-    fn strided(machine: &Machine, size: u64, stride: u64) -> Self {
+    pub(crate) fn strided(machine: &Machine, size: u64, stride: u64) -> Self {
         let close = (machine.domain / stride.max(1)).clamp(1, size.max(1));
         let close = greatest_divisor(size.max(1), close);
         Self { size, close, domains: size / close }
@@ -179,61 +177,5 @@ impl Group {
         let between = (self.domains.max(1) - 1) as f64;
         let inside = between * (self.close - 1) as f64;
         [fabric.ring.hop_micros * inside, far * between].map(Seconds::micros)
-    }
-}
-
-impl Plan {
-    /// The tensor-parallel group.
-    pub(crate) fn tp_group(&self) -> Group {
-        Group::strided(&self.machine, self.sizes.tp, 1)
-    }
-
-    /// The context-parallel group.
-    pub(crate) fn cp_group(&self) -> Group {
-        Group::strided(&self.machine, self.sizes.cp, self.sizes.tp)
-    }
-
-    /// The expert-parallel group: contiguous over TP, CP and then DP. Where stages are next to each
-    /// other, the rule `pipeline_is_outermost_unless_edp_is_dp` keeps it inside TP x CP.
-    pub(crate) fn ep_group(&self) -> Group {
-        Group::strided(&self.machine, self.sizes.ep, self.sizes.etp)
-    }
-
-    /// The ranks that split one expert.
-    pub(crate) fn etp_group(&self) -> Group {
-        Group::strided(&self.machine, self.sizes.etp, 1)
-    }
-
-    /// The data-parallel group of what every rank shares, CP included.
-    pub(crate) fn dp_group(&self) -> Group {
-        let size = self.sizes.dp * self.sizes.cp;
-        if self.sizes.pp == 1 || self.design().parallel.rank_order == RankOrder::TpCpEpDpPp {
-            return Group::strided(&self.machine, size, self.sizes.tp);
-        }
-        // CP ranks are neighbours; the next data-parallel rank is a whole pipeline away.
-        let near = self.cp_group();
-        let pipeline = self.sizes.tp * self.sizes.cp * self.sizes.pp;
-        let far = Group::strided(&self.machine, self.sizes.dp, pipeline);
-        let close = if near.close == near.size { near.close * far.close } else { near.close };
-        Group { size, close, domains: size / close }
-    }
-
-    /// The data-parallel group of experts.
-    pub(crate) fn edp_group(&self) -> Group {
-        let stride = match self.design().parallel.rank_order {
-            RankOrder::TpCpEpDpPp => self.sizes.ep * self.sizes.etp,
-            RankOrder::TpCpEpPpDp => self.sizes.ep * self.sizes.etp * self.sizes.pp,
-        };
-        Group::strided(&self.machine, self.sizes.edp, stride)
-    }
-
-    /// Is the next pipeline stage in the same domain? At least every second one has to be, the same
-    /// for all ranks of a stage: two blocks of ranks must fit.
-    pub(crate) fn pp_is_close(&self) -> bool {
-        let stride = match self.design().parallel.rank_order {
-            RankOrder::TpCpEpDpPp => self.sizes.world / self.sizes.pp,
-            RankOrder::TpCpEpPpDp => self.sizes.tp * self.sizes.cp,
-        };
-        2 * stride <= self.machine.domain
     }
 }

@@ -14,7 +14,7 @@ use crate::choice::{AuxLoss, Balance, Planner, ShardingStrategy};
 use crate::design::{Design, KnobId};
 use crate::estimate::{Estimate, Metrics, StepPart, StepTime};
 use crate::plan::Plan;
-use crate::routing::aux_loss::{Ranks, Scope, scope};
+use crate::routing::aux_loss::Scope;
 use crate::routing::{Effect, Inputs, Trace};
 use crate::rules;
 use crate::units::{Bytes, Seconds};
@@ -64,8 +64,8 @@ impl Plan {
             Err(vec![Violation { rule: TRACE_RULE, knobs, message, nearest: Vec::new() }])
         };
         let plan = Self::with_effect(design, Effect::UNIFORM)?;
-        if trace.experts() as u64 != plan.shape.experts {
-            let (found, experts) = (trace.experts(), plan.shape.experts);
+        if trace.experts() as u64 != plan.experts() {
+            let (found, experts) = (trace.experts(), plan.experts());
             return wrong(format!("the trace has {found} experts, the model has {experts}"));
         }
         if let Some(name) = &design.routing.trace
@@ -128,16 +128,13 @@ impl Plan {
     /// The same for any auxiliary loss, to compare them.
     #[must_use]
     pub fn scope_of(&self, loss: AuxLoss) -> Scope {
-        let sizes = &self.sizes;
-        let ranks = Ranks {
-            seq_length: self.shape.seq as f64,
-            micro_batch_size: sizes.micro_batch as f64,
-            sequence: (sizes.tp * sizes.cp) as f64,
-            expert: (sizes.ep * sizes.etp) as f64,
-            data: sizes.dp as f64,
-            experts: self.shape.experts as f64,
-        };
-        scope(loss, &ranks)
+        let moe = self.architecture.moe();
+        moe.map_or_else(Scope::default, |moe| moe.scope(loss, &self.deployment, &self.rows()))
+    }
+
+    /// Routed experts of a layer; zero in a dense model.
+    pub(crate) fn experts(&self) -> u64 {
+        self.architecture.moe().map_or(0, |moe| moe.experts)
     }
 
     /// What a rank sends to move one expert of one layer: weights whole, main copy and moments as
@@ -146,9 +143,9 @@ impl Plan {
     /// # Source
     /// MindSpeed, `moe_expert_load_balance_placeemnt.md`.
     pub(crate) fn moved_expert_bytes(&self) -> Bytes {
-        let shape = &self.shape;
-        let matrices = (shape.mlp_matrices * shape.hidden * shape.expert_ffn) as f64;
-        let params = matrices / self.sizes.etp as f64;
+        let width = self.architecture.moe().map_or(0, |moe| moe.width);
+        let matrices = self.deployment.backbone.mlp_matrix_params(width) as f64;
+        let params = matrices / self.deployment.ranks.etp as f64;
         let shards = if self.shards(ShardingStrategy::Optim) { self.expert_shards() } else { 1.0 };
         Bytes::new(params * (self.activation_bytes() + self.optimizer_bytes_per_param() / shards))
     }
@@ -159,9 +156,10 @@ impl Plan {
         if self.effect.moved <= 0.0 {
             return Seconds::ZERO;
         }
-        let layers = (self.shape.moe_layers + self.shape.mtp_layers) as f64 / self.sizes.pp as f64;
+        let layers = (self.architecture.moe_layers() + self.architecture.mtp.layers) as f64
+            / self.deployment.ranks.pp as f64;
         let bytes = self.effect.moved * layers * self.moved_expert_bytes().get();
-        Seconds::new(self.expert_exchange_seconds(bytes))
+        Seconds::new(self.deployment.expert_exchange_seconds(bytes))
     }
 }
 
@@ -219,7 +217,7 @@ pub(crate) fn combine(plan: &Plan, own: Estimate, even: Estimate) -> Estimate {
 pub(crate) fn warning(plan: &Plan) -> Option<String> {
     let routing = &plan.design().routing;
     match routing.balance {
-        _ if plan.shape.moe_layers == 0 => None,
+        _ if !plan.has_experts() => None,
         Balance::Uniform if routing.planner != Planner::None => Some(String::from(
             "every expert is taken to get the same load: the planner has nothing to do",
         )),

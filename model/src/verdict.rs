@@ -5,11 +5,11 @@ mod options;
 
 use alloc::vec::Vec;
 
-use crate::activation::Fate;
 use crate::estimate::{Estimate, StageEstimate};
 use crate::memory::{Content, Filling, contents};
 use crate::memory_state::MemoryState;
 use crate::plan::Plan;
+use crate::saved::Fate;
 use crate::schedule::Task;
 use crate::units::Bytes;
 
@@ -155,7 +155,7 @@ pub fn tightest(plan: &Plan, estimate: &Estimate) -> Tightest {
 fn held(plan: &Plan, estimate: &Estimate, place: Place, stage: &StageEstimate) -> Tightest {
     let [peak, limit] = match place {
         Place::Device => [stage.memory.peak(), estimate.metrics.memory_limit],
-        Place::Host => [stage.host_memory, plan.machine.host_memory],
+        Place::Host => [stage.host_memory, plan.deployment.machine.host_memory],
     };
     Tightest { place, stage: stage.stage, peak, limit }
 }
@@ -163,7 +163,7 @@ fn held(plan: &Plan, estimate: &Estimate, place: Place, stage: &StageEstimate) -
 /// The memory and the stage that is fullest for its size; of equally full stages the first.
 fn fullest(plan: &Plan, estimate: &Estimate) -> (Place, StageEstimate) {
     let device = |stage: &StageEstimate| stage.memory.peak() / estimate.metrics.memory_limit;
-    let host = |stage: &StageEstimate| stage.host_memory / plan.machine.host_memory;
+    let host = |stage: &StageEstimate| stage.host_memory / plan.deployment.machine.host_memory;
     let all = estimate.stages.iter().flat_map(|stage| {
         [(Place::Device, device(stage), stage), (Place::Host, host(stage), stage)]
     });

@@ -86,7 +86,7 @@ fn level0_is_the_permutation_and_the_activation_function() {
 fn levels_save_the_published_shares_of_what_recomputing_the_mlp_saves() {
     let freed = |settings: &[(&str, &str)]| {
         let layers = ledger(&plan(IN_LAYER, settings));
-        let layer: &LayerLedger = layers.iter().find(|layer| layer.is_moe).unwrap();
+        let layer: &LayerLedger = layers.iter().find(|layer| layer.has_experts).unwrap();
         let returned = layer.tensors.iter().find(|saved| saved.tensor == Tensor::Permuted);
         layer.bytes(Fate::Recomputed).get() + returned.unwrap().bytes.get()
     };

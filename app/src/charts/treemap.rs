@@ -1,6 +1,6 @@
 //! What fills the fullest stage: a treemap, its areas in proportion to bytes.
 
-use model::ledger::Tensor;
+use model::ledger::{SavedTensor, Tensor};
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 
@@ -84,17 +84,16 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
 /// The same numbers as rows, the header first: what isn't saved by layers, then every tensor.
 pub(super) fn table(composition: &Composition) -> Vec<Vec<String>> {
     let (unit, (mega, small)) = (format::memory_unit(), MemoryUnit::chosen().small());
-    let header = [
-        "What".to_owned(),
-        format!("On the stage ({unit})"),
-        format!("Per MoE layer and micro-batch ({small})"),
-        format!("Per dense layer and micro-batch ({small})"),
-        "Shape".to_owned(),
-        "Fate".to_owned(),
-        "Freed by".to_owned(),
-    ];
+    let per_layer = composition
+        .ledgers
+        .iter()
+        .rev()
+        .map(|layer| format!("Per {} layer and micro-batch ({small})", layer.name));
+    let header = ["What".to_owned(), format!("On the stage ({unit})")].into_iter();
+    let behind = ["Shape", "Fate", "Freed by"].map(str::to_owned);
+    let header: Vec<String> = header.chain(per_layer).chain(behind).collect();
     let columns = header.len();
-    let mut rows = vec![header.to_vec()];
+    let mut rows = vec![header];
     for filling in &composition.contents {
         if !matches!(filling.content, Content::Saved(_)) {
             let mut row = vec![sentence(filling.content.label()), fixed(size(filling), 2)];
@@ -103,23 +102,19 @@ pub(super) fn table(composition: &Composition) -> Vec<Vec<String>> {
         }
     }
     for tensor in composition.tensors() {
-        let saved = [true, false].map(|is_moe| composition.saved(tensor, is_moe));
-        let kept_size = |index: usize| {
-            saved[index]
-                .map_or_else(String::new, |saved| fixed(finite(saved.bytes.get() / mega), 1))
-        };
+        let saved = composition.saved(tensor).map(|(_, saved)| saved);
+        let first = composition.saved(tensor).find_map(|(_, saved)| saved);
+        let in_word = |word: fn(&SavedTensor) -> String| first.map_or_else(String::new, word);
         let on_stage = composition.on_stage(Content::Saved(tensor));
-        let is_moe = saved[0].is_some();
-        let kept = saved[0].or(saved[1]);
-        rows.push(vec![
-            sentence(tensor.label()),
-            fixed(finite(format::memory_number(on_stage)), 2),
-            kept_size(0),
-            kept_size(1),
-            tensor.shape().to_owned(),
-            kept.map_or_else(String::new, |saved| fate(saved.fate).to_owned()),
-            freed_by(tensor, is_moe),
-        ]);
+        let mut row =
+            vec![sentence(tensor.label()), fixed(finite(format::memory_number(on_stage)), 2)];
+        row.extend(saved.map(|saved| {
+            saved.map_or_else(String::new, |saved| fixed(finite(saved.bytes.get() / mega), 1))
+        }));
+        row.push(tensor.shape().to_owned());
+        row.push(in_word(|saved| fate(saved.fate).to_owned()));
+        row.push(in_word(freed_by));
+        rows.push(row);
     }
     rows
 }
@@ -173,17 +168,15 @@ fn title(composition: &Composition, (filling, share): (&Filling, &str)) -> Strin
 fn saved_title(composition: &Composition, tensor: Tensor) -> String {
     let mut title = String::new();
     let (mega, unit) = MemoryUnit::chosen().small();
-    for is_moe in [true, false] {
-        if let Some(saved) = composition.saved(tensor, is_moe) {
+    for (layer, saved) in composition.saved(tensor) {
+        if let Some(saved) = saved {
             let size = fixed(finite(saved.bytes.get() / mega), 1);
-            title.push_str(&format!(
-                "\n{size} {unit} per {} layer and micro-batch",
-                if is_moe { "MoE" } else { "dense" }
-            ));
+            title.push_str(&format!("\n{size} {unit} per {} layer and micro-batch", layer.name));
         }
     }
-    let is_moe = composition.saved(tensor, true).is_some();
-    title.push_str(&format!("\nShape {}\nFreed by: {}", tensor.shape(), freed_by(tensor, is_moe)));
+    let freed = composition.saved(tensor).find_map(|(_, saved)| saved.map(freed_by));
+    title.push_str(&format!("\nShape {}", tensor.shape()));
+    freed.into_iter().for_each(|freed| title.push_str(&format!("\nFreed by: {freed}")));
     title
 }
 

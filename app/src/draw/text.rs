@@ -77,7 +77,7 @@ pub(crate) fn finite(value: f64) -> f64 {
 }
 
 /// With a capital first letter, as a sentence starts.
-pub(crate) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => first.to_uppercase().chain(characters).collect(),

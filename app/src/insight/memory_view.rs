@@ -43,12 +43,16 @@ impl Composition {
         tensors
     }
 
-    /// A tensor as a MoE or a dense layer saves it; `None` where that layer hasn't got it.
-    #[must_use]
-    pub fn saved(&self, tensor: Tensor, is_moe: bool) -> Option<SavedTensor> {
-        let layers = self.ledgers.iter().filter(|layer| layer.is_moe == is_moe);
-        let mut all = layers.flat_map(|layer| &layer.tensors);
-        all.find(|saved| saved.tensor == tensor).copied()
+    /// The kinds of layers, those with experts in front, and a tensor as each saves it; `None` where
+    /// a kind hasn't got it.
+    pub fn saved(
+        &self,
+        tensor: Tensor,
+    ) -> impl Iterator<Item = (&LayerLedger, Option<&SavedTensor>)> {
+        self.ledgers
+            .iter()
+            .rev()
+            .map(move |layer| (layer, layer.tensors.iter().find(|saved| saved.tensor == tensor)))
     }
 
     /// Bytes of a part on the stage.
@@ -65,12 +69,6 @@ pub fn moment(task: Task) -> String {
     format!("when the forward of micro-batch {} starts on chunk {}", task.micro_batch, task.chunk)
 }
 
-/// A kind of layer in a word.
-#[must_use]
-pub const fn kind(is_moe: bool) -> &'static str {
-    if is_moe { "MoE" } else { "Dense" }
-}
-
 /// What becomes of a tensor, in a word.
 #[must_use]
 pub const fn fate(fate: Fate) -> &'static str {
@@ -83,11 +81,10 @@ pub const fn fate(fate: Fate) -> &'static str {
 
 /// The values of the knobs that free a tensor: `recompute mla_qkv or mla_up_proj; swap probs`.
 #[must_use]
-pub fn freed_by(tensor: Tensor, is_moe: bool) -> String {
-    let modules = tensor.recomputed_by(is_moe).iter().map(|module| module.name());
-    let modules: Vec<&str> = modules.collect();
+pub fn freed_by(saved: &SavedTensor) -> String {
+    let modules: Vec<&str> = saved.recomputed_by.iter().map(|module| module.name()).collect();
     let recompute = (!modules.is_empty()).then(|| format!("recompute {}", modules.join(" or ")));
-    let swap = tensor.swapped_by(is_moe).map(|module| format!("swap {}", module.name()));
+    let swap = saved.swapped_by.map(|module| format!("swap {}", module.name()));
     let ways: Vec<String> = recompute.into_iter().chain(swap).collect();
     if ways.is_empty() { "whole-layer recomputation only".to_owned() } else { ways.join("; ") }
 }

@@ -80,7 +80,7 @@ pub(super) fn fit_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdown> {
     let metrics = &estimate.metrics;
     vec![
         below("on the device", metrics.memory_peak.get(), metrics.memory_limit.get()),
-        below("on the host", host, plan.machine.host_memory.get()),
+        below("on the host", host, plan.deployment.machine.host_memory.get()),
     ]
 }
 
@@ -90,7 +90,7 @@ pub(super) fn probability_terms(plan: &Plan, estimate: &Estimate) -> Vec<Breakdo
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
     let on_device = [metrics.memory_limit, metrics.memory_peak];
-    let on_host = [plan.machine.host_memory, host];
+    let on_host = [plan.deployment.machine.host_memory, host];
     let is_host = on_host[0] / on_host[1] < on_device[0] / on_device[1];
     let (names, sizes) = if is_host {
         (["host memory per device", "swapped bytes"], on_host)

@@ -103,7 +103,7 @@ pub(super) fn model_flops(plan: &Plan) -> Breakdown {
 
 /// The devices.
 pub(super) fn devices(plan: &Plan) -> Breakdown {
-    Breakdown::given("devices", plan.sizes.world as f64, "")
+    Breakdown::given("devices", plan.deployment.ranks.world as f64, "")
 }
 
 /// What MFU divides, and by what.
@@ -133,15 +133,15 @@ pub(super) fn bubble_terms(estimate: &Estimate) -> Vec<Breakdown> {
 /// The counts that a schedule's published formula takes.
 pub(super) fn schedule_counts(plan: &Plan) -> Vec<Breakdown> {
     let batch = plan.design().training.global_batch_size as f64;
-    let sizes = &plan.sizes;
+    let ranks = &plan.deployment.ranks;
     let batches = vec![
         Breakdown::given("global batch", batch, "sequences"),
-        Breakdown::given("DP", sizes.dp as f64, ""),
-        Breakdown::given("micro-batch", sizes.micro_batch as f64, "sequences"),
+        Breakdown::given("DP", ranks.dp as f64, ""),
+        Breakdown::given("micro-batch", plan.batch.micro_batch as f64, "sequences"),
     ];
     vec![
-        Breakdown::given("p, pipeline stages", sizes.pp as f64, ""),
-        Breakdown::given("v, virtual stages", sizes.vpp as f64, ""),
+        Breakdown::given("p, pipeline stages", ranks.pp as f64, ""),
+        Breakdown::given("v, virtual stages", ranks.vpp as f64, ""),
         Breakdown::made("m, micro-batches", "", How::Quotient, batches)
             .by("global batch / (DP x micro-batch)", MEGATRON),
     ]

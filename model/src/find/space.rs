@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::query::Query;
 use super::strategy::{RECOMPUTATION, STRATEGY, can_shard, has_overlap, methods};
+use crate::architecture::Pattern;
 use crate::choice::{Choice, Method, ShardingStrategy, Timing};
 use crate::design::{Design, KnobId, KnobSet, Layout};
 use crate::knob::Value;
@@ -135,7 +136,9 @@ impl Space {
             None if spreads => return None,
             None => layout::even_layout(&design)?,
         };
-        let stages = |design: &Design| layout::stages(design, &layout::chunks_of(design));
+        let stages = |design: &Design| {
+            layout::stages(design, &layout::chunks_of(design, &Pattern::new(design)))
+        };
         let own = spreads.then(|| stages(&design));
         design.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;
         if own.is_some_and(|own| own == stages(&design)) {

@@ -4,20 +4,17 @@ use alloc::vec::Vec;
 
 use crate::choice::{Choice, RecomputeGranularity, RecomputeModule, Set, SwapModule};
 use crate::design::Design;
+use crate::memory::LayerSaves;
 use crate::plan::Plan;
 
 /// Modules that free something of this model's layers.
 pub(crate) fn usable_modules(plan: &Plan) -> Vec<RecomputeModule> {
+    let saves = LayerSaves::new(plan);
     let frees = |module: RecomputeModule| {
-        [(false, plan.shape.dense_layers), (true, plan.shape.moe_layers)].into_iter().any(
-            |(is_moe, layers)| {
-                let saved = if is_moe { plan.moe_layer_saves() } else { plan.dense_layer_saves() };
-                layers > 0
-                    && saved.tensors().iter().any(|(tensor, bytes)| {
-                        *bytes > 0.0 && tensor.recomputed_by(is_moe).contains(&module)
-                    })
-            },
-        )
+        saves
+            .tensors()
+            .flatten()
+            .any(|tensor| tensor.bytes > 0.0 && tensor.recomputed_by.contains(&module))
     };
     RecomputeModule::ALL
         .iter()

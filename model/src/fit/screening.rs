@@ -26,5 +26,5 @@ pub(crate) fn pressure(plan: &Plan, estimate: &Estimate) -> f64 {
     let metrics = &estimate.metrics;
     let host = estimate.stages.iter().map(|stage| stage.host_memory).fold(Bytes::ZERO, Bytes::max);
     let device = metrics.memory_peak / metrics.memory_limit;
-    device.max(host / plan.machine.host_memory)
+    device.max(host / plan.deployment.machine.host_memory)
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::whole_layers;
 use crate::design::{Design, PerStage};
-use crate::memory::LayerMemory;
+use crate::memory::{LayerMemory, LayerSaves};
 use crate::pipeline::Held;
 use crate::plan::Plan;
 use crate::step::estimate;
@@ -19,12 +19,12 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
     let of = |count: u64| plan.variant(&whole_layers(design, Some(PerStage::Same(count)))).ok();
     let none = of(0)?;
     let full = estimate(&none);
-    let kept = none.per_micro_batch(&LayerMemory::new(&none));
-    let most = none.stages.iter().map(|stage| stage.layers() + stage.mtp).fold(0.0, f64::max);
+    let kept = none.per_micro_batch(&LayerMemory::new(&none, &LayerSaves::new(&none)));
+    let most = none.stages.iter().map(|stage| stage.num_all_layers()).fold(0.0, f64::max);
     let mut fewest: Vec<Option<u64>> = alloc::vec![None; none.stages.len()];
     for count in 0..=libm::ceil(most) as u64 {
         let plan = of(count)?;
-        let layers = LayerMemory::new(&plan);
+        let layers = LayerMemory::new(&plan, &LayerSaves::new(&plan));
         let each = plan.per_micro_batch(&layers);
         let both = none.by_stage(&kept).zip(plan.by_stage(&each));
         let held = full.stages.iter().zip(both).map(|(stage, (all, left))| {
@@ -39,7 +39,7 @@ pub(crate) fn fewest(plan: &Plan, design: &Design) -> Option<PerStage> {
         let held: Vec<Held> = held.collect();
         for (own, stage) in fewest.iter_mut().zip(plan.occupancies(&each, Some(&held))) {
             let fits = stage.device.peak() <= plan.memory_limit()
-                && stage.host <= plan.machine.host_memory;
+                && stage.host <= plan.deployment.machine.host_memory;
             *own = own.or_else(|| fits.then_some(count));
         }
         if fewest.iter().all(Option::is_some) {

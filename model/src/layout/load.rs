@@ -3,10 +3,11 @@
 use alloc::vec::Vec;
 
 use super::Stage;
-use super::solver::Lengths;
+use crate::architecture::{MAX_KINDS, PerKind};
 use crate::choice::RecomputeGranularity;
+use crate::pair;
 use crate::plan::Plan;
-use crate::stage::{Parts, StageWork, Terms};
+use crate::stage::{StageWork, Terms};
 
 /// Seconds that one stage computes for one micro-batch, forward and backward with recomputation.
 ///
@@ -42,27 +43,73 @@ pub(super) fn overflow(stages: &[f64]) -> f64 {
     if mean > 0.0 { (longest / mean - 1.0).max(0.0) } else { 0.0 }
 }
 
-/// The seconds of every kind of part under a plan.
+/// Seconds of each part of a model, for one micro-batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct PartSeconds {
+    /// One layer of each kind.
+    pub(super) layers: PerKind<f64>,
+    pub(super) embedding: f64,
+    pub(super) head: f64,
+    /// An MTP layer without its head.
+    pub(super) mtp: f64,
+    /// The head and loss of an MTP layer.
+    pub(super) mtp_head: f64,
+}
+
+impl PartSeconds {
+    /// The seconds of a stage that holds one part, for each part.
+    fn new(kinds: usize, seconds: impl Fn(Stage) -> f64) -> Self {
+        let none = Stage::default();
+        let one = |set: fn(&mut Stage) -> &mut f64| {
+            let mut stage = none;
+            *set(&mut stage) = 1.0;
+            seconds(stage)
+        };
+        let mut layers = [0.0; MAX_KINDS];
+        for (kind, length) in layers.iter_mut().enumerate().take(kinds) {
+            let mut stage = none;
+            stage.layers[kind] = 1.0;
+            *length = seconds(stage);
+        }
+        Self {
+            layers,
+            embedding: one(|stage| &mut stage.embedding),
+            head: one(|stage| &mut stage.head),
+            mtp: one(|stage| &mut stage.mtp),
+            mtp_head: one(|stage| &mut stage.mtp_head),
+        }
+    }
+
+    /// Between layers that are computed once and layers that are computed again.
+    fn between([once, again]: &[Self; 2], repeated: f64) -> Self {
+        let mix = |once: f64, again: f64| once + (again - once) * repeated;
+        let layers = core::array::from_fn(|kind| mix(once.layers[kind], again.layers[kind]));
+        Self { layers, mtp: mix(once.mtp, again.mtp), ..*once }
+    }
+}
+
+/// The seconds of every part under a plan.
 pub(super) struct Costs {
     /// Compute alone, without and with whole-layer recomputation.
-    compute: [Lengths; 2],
+    compute: [PartSeconds; 2],
     /// The same with the communication that isn't hidden.
-    whole: [Lengths; 2],
+    whole: [PartSeconds; 2],
 }
 
 impl Costs {
     pub(super) fn new(plan: &Plan) -> Self {
-        let parts = Parts::new(plan);
+        let parts = pair::parts(plan);
+        let kinds = plan.architecture.kinds.len();
         let both = [0.0, 1.0].map(|repeated| {
             let work = |stage: Stage| {
                 let terms = Terms { repeated_share: repeated, ..Terms::default() };
                 StageWork::new(plan, &stage, &parts, &terms)
             };
-            let compute = lengths(|stage| {
+            let compute = PartSeconds::new(kinds, |stage| {
                 let work = work(stage);
                 work.forward.compute() + work.backward.compute()
             });
-            let whole = lengths(|stage| {
+            let whole = PartSeconds::new(kinds, |stage| {
                 let work = work(stage);
                 let times = work.times(&work.waits);
                 if plan.runs_pairs() { times.pair } else { times.forward + times.backward }
@@ -73,56 +120,37 @@ impl Costs {
     }
 
     /// The parts' compute when this share of the layers is computed again.
-    pub(super) fn compute(&self, repeated: f64) -> Lengths {
-        between(&self.compute, repeated)
+    pub(super) fn compute(&self, repeated: f64) -> PartSeconds {
+        PartSeconds::between(&self.compute, repeated)
     }
 
     /// The same with the communication that isn't hidden.
-    pub(super) fn whole(&self, repeated: f64) -> Lengths {
-        between(&self.whole, repeated)
+    pub(super) fn whole(&self, repeated: f64) -> PartSeconds {
+        PartSeconds::between(&self.whole, repeated)
     }
 
-    /// What the stages hold, in seconds.
+    /// The load of each stage, in seconds.
     pub(super) fn loads(&self, plan: &Plan, stages: &[Stage]) -> Vec<StageLoad> {
         let load = |(index, stage): (usize, &Stage)| {
-            let layers = stage.layers() + stage.mtp;
-            let of = self.compute(repeated_share(plan, index, layers));
+            let one = self.compute(repeated_share(plan, index, stage.num_all_layers()));
+            // Dense layers, then those with experts.
+            let mut layers = [0.0; 2];
+            for (index, kind) in plan.architecture.kinds.iter().enumerate() {
+                let own = &mut layers[usize::from(kind.mlp.moe().is_some())];
+                *own += stage.layers[index] * one.layers[index];
+            }
             StageLoad {
                 parts: [
-                    stage.embedding * of.embedding,
-                    stage.dense * of.dense,
-                    stage.moe * of.moe,
-                    stage.head * of.head,
-                    stage.mtp * of.mtp,
-                    stage.mtp_head * of.mtp_head,
+                    stage.embedding * one.embedding,
+                    layers[0],
+                    layers[1],
+                    stage.head * one.head,
+                    stage.mtp * one.mtp,
+                    stage.mtp_head * one.mtp_head,
                 ],
             }
         };
         stages.iter().enumerate().map(load).collect()
-    }
-}
-
-/// The length of a stage that holds one part, for each kind of part.
-fn lengths(of: impl Fn(Stage) -> f64) -> Lengths {
-    let none = Stage::default();
-    Lengths {
-        dense: of(Stage { dense: 1.0, ..none }),
-        moe: of(Stage { moe: 1.0, ..none }),
-        embedding: of(Stage { embedding: 1.0, ..none }),
-        head: of(Stage { head: 1.0, ..none }),
-        mtp: of(Stage { mtp: 1.0, ..none }),
-        mtp_head: of(Stage { mtp_head: 1.0, ..none }),
-    }
-}
-
-/// Between the lengths of layers that are computed once and of layers that are computed again.
-fn between([once, again]: &[Lengths; 2], repeated: f64) -> Lengths {
-    let of = |once: f64, again: f64| once + (again - once) * repeated;
-    Lengths {
-        dense: of(once.dense, again.dense),
-        moe: of(once.moe, again.moe),
-        mtp: of(once.mtp, again.mtp),
-        ..*once
     }
 }
 

@@ -4,9 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::load::{Costs, StageLoad, overflow, repeated_share};
+use super::load::{Costs, PartSeconds, StageLoad, overflow, repeated_share};
 use super::solver::{Chunk, Lengths, Problem, solve};
-use super::{Stage, chunks, is_moe, stages_of};
+use super::{Stage, chunks, stages_of};
+use crate::architecture::Pattern;
 use crate::choice::{Method, RecomputeGranularity, RecomputeMethod};
 use crate::design::Design;
 use crate::plan::Plan;
@@ -70,7 +71,7 @@ pub fn layout_proposal(plan: &Plan) -> Option<Proposal> {
 /// communication that isn't hidden.
 #[must_use]
 pub fn layout_proposals(plan: &Plan) -> Vec<Proposal> {
-    if plan.sizes.pp < 2 {
+    if plan.deployment.ranks.pp < 2 {
         return Vec::new();
     }
     let costs = Costs::new(plan);
@@ -111,12 +112,12 @@ fn by_chunk(problem: &Problem) -> Option<Problem> {
 pub(crate) fn even_layout(design: &Design) -> Option<String> {
     let transformer = &design.transformer;
     let lengths =
-        Lengths { dense: 1.0, moe: 1.0, head: 1.0, mtp: 1.0, mtp_head: 1.0, embedding: 0.0 };
+        Lengths { lead: 1.0, rest: 1.0, head: 1.0, mtp: 1.0, mtp_head: 1.0, embedding: 0.0 };
     let count = usize::try_from(chunks(design)).ok().filter(|count| *count <= MAX_TEXT_LEN)?;
     let problem = Problem {
         lengths,
-        dense: 0,
-        moe: transformer.num_layers as usize,
+        lead: 0,
+        rest: transformer.num_layers as usize,
         mtp: transformer.mtp_num_layers as usize,
         bin_of: (0..count).collect(),
         bins: count,
@@ -131,11 +132,12 @@ pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) 
     let (placement, p) = (Form::of(method).placement, stages as usize);
     let folds = placement == Placement::Bidirectional;
     let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
+    let layers = LaidOut::new(plan, &Costs::new(plan).compute(0.0));
     let problem = Problem {
-        lengths: Costs::new(plan).compute(0.0),
-        dense: plan.shape.dense_layers as usize,
-        moe: plan.shape.moe_layers as usize,
-        mtp: plan.shape.mtp_layers as usize,
+        lengths: layers.lengths,
+        lead: layers.lead,
+        rest: layers.rest,
+        mtp: plan.architecture.mtp.layers as usize,
         bin_of: (0..p * each as usize)
             .map(|position| folded(placement.stage_at(p, position, 0)))
             .collect(),
@@ -147,7 +149,7 @@ pub(crate) fn quick_layout(plan: &Plan, method: Method, stages: u64, each: u64) 
 
 /// A layout as it would be for a plan.
 fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
-    let (method, stages) = (plan.design().schedule.method, plan.sizes.pp as usize);
+    let (method, stages) = (plan.design().schedule.method, plan.deployment.ranks.pp as usize);
     let held: Vec<Stage> = stages_of(method, stages, &solution_chunks(plan, chunks));
     let sums = |stages: &[Stage]| -> Vec<f64> {
         costs.loads(plan, stages).iter().map(StageLoad::seconds).collect()
@@ -164,9 +166,9 @@ fn proposed(plan: &Plan, costs: &Costs, chunks: &[Chunk]) -> Proposal {
 }
 
 /// A plan as the solver sees it, with parts of these lengths, and whether that is all there is.
-fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
+fn problem(plan: &Plan, parts: PartSeconds) -> (Problem, bool) {
     let design = plan.design();
-    let (placement, p) = (plan.form().placement, plan.sizes.pp as usize);
+    let (placement, p) = (plan.form().placement, plan.deployment.ranks.pp as usize);
     // Both directions of a bidirectional pipeline run a stage and its mirror image.
     let folds = placement == Placement::Bidirectional;
     let folded = |stage: usize| if folds { stage.min(p - 1 - stage) } else { stage };
@@ -174,21 +176,50 @@ fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
         .map(|position| folded(placement.stage_at(p, position, 0)))
         .collect();
     let (_, repeats_alike) = repeated_layers(plan);
-    let dense = plan.shape.dense_layers;
-    let layers = dense + plan.shape.moe_layers;
-    let dense_first = (0..layers).all(|layer| is_moe(design, layer) == (layer >= dense));
-    let mut problem = Problem {
-        lengths,
-        dense: dense as usize,
-        moe: plan.shape.moe_layers as usize,
-        mtp: plan.shape.mtp_layers as usize,
+    let layers = LaidOut::new(plan, &parts);
+    let problem = Problem {
+        lengths: layers.lengths,
+        lead: layers.lead,
+        rest: layers.rest,
+        mtp: plan.architecture.mtp.layers as usize,
         bin_of,
         bins: if folds { p.div_ceil(2) } else { p },
     };
-    if !dense_first {
-        problem = problem.with_equal_layers();
+    (problem, repeats_alike && layers.is_exact)
+}
+
+/// The layers of a plan as the solver takes them: a leading kind, and another one behind it.
+struct LaidOut {
+    lengths: Lengths,
+    lead: usize,
+    rest: usize,
+    /// Whether the pattern is no more than that; else all layers count as equally long.
+    is_exact: bool,
+}
+
+impl LaidOut {
+    fn new(plan: &Plan, parts: &PartSeconds) -> Self {
+        let layers = &plan.architecture.pattern.layers;
+        let first = layers.first().copied().unwrap_or_default();
+        let lead = layers.iter().take_while(|kind| **kind == first).count();
+        let behind = &layers[lead..];
+        let other = behind.first().copied().unwrap_or(first);
+        let is_exact = behind.iter().all(|kind| *kind == other);
+        let lengths = Lengths {
+            lead: parts.layers[first.index()],
+            rest: parts.layers[other.index()],
+            embedding: parts.embedding,
+            head: parts.head,
+            mtp: parts.mtp,
+            mtp_head: parts.mtp_head,
+        };
+        if is_exact {
+            return Self { lengths, lead, rest: behind.len(), is_exact };
+        }
+        let sum: f64 = layers.iter().map(|kind| parts.layers[kind.index()]).sum();
+        let lengths = Lengths { rest: sum / layers.len() as f64, ..lengths };
+        Self { lengths, lead: 0, rest: layers.len(), is_exact }
     }
-    (problem, repeats_alike && dense_first)
 }
 
 /// The mean share of layers that whole-layer recomputation takes, and whether that is each stage's
@@ -196,7 +227,7 @@ fn problem(plan: &Plan, lengths: Lengths) -> (Problem, bool) {
 fn repeated_layers(plan: &Plan) -> (f64, bool) {
     let (mut layers, mut repeated) = (0.0, 0.0);
     for (index, stage) in plan.stages.iter().enumerate() {
-        let own = stage.layers() + stage.mtp;
+        let own = stage.num_all_layers();
         layers += own;
         repeated += own * repeated_share(plan, index, own);
     }
@@ -209,16 +240,14 @@ fn repeated_layers(plan: &Plan) -> (f64, bool) {
 
 /// A solver's chunks with the model's own kinds of layers.
 fn solution_chunks(plan: &Plan, chunks: &[Chunk]) -> Vec<Stage> {
-    let mut layer = 0;
+    let mut layers = plan.architecture.pattern.layers.as_slice();
     let mut held: Vec<Stage> = chunks
         .iter()
         .map(|chunk| {
-            let end = layer + chunk.layers as u64;
-            let moe = (layer..end).filter(|layer| is_moe(plan.design(), *layer)).count();
-            layer = end;
+            let (own, behind) = layers.split_at(chunk.layers.min(layers.len()));
+            layers = behind;
             Stage {
-                dense: (chunk.layers - moe) as f64,
-                moe: moe as f64,
+                layers: Pattern::counts(own),
                 mtp: chunk.mtp as f64,
                 embedding: 0.0,
                 head: chunk.heads as f64,

@@ -1,6 +1,6 @@
 //! The layout whose longest stage is shortest, for parts of known length.
 //!
-//! The parts of a model come in order: the embedding, the layers (dense ones first), and behind the
+//! The parts of a model come in order: the embedding, the layers (those of the leading kind first), and behind the
 //! last layer, in any later chunk, the language-model head and each MTP layer with its head, which
 //! never runs before its layer. A chunk holds consecutive layers; a bin holds the chunks that
 //! one stage runs, and its length is the sum of their parts.
@@ -8,7 +8,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Most steps of the search over dense layers; beyond, all layers count as equally long.
+/// Most steps of the search over leading layers; beyond, all layers count as equally long.
 const MAX_STEPS: usize = 4_000_000;
 /// MTP layers that are split from their heads; of more, each stays with its head.
 const MAX_SPLIT: usize = 2;
@@ -20,8 +20,8 @@ const MAX_SMOOTHED: usize = 96;
 /// Seconds of each kind of part, for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Lengths {
-    pub(super) dense: f64,
-    pub(super) moe: f64,
+    pub(super) lead: f64,
+    pub(super) rest: f64,
     pub(super) embedding: f64,
     pub(super) head: f64,
     /// An MTP layer without its head.
@@ -34,10 +34,10 @@ pub(super) struct Lengths {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Problem {
     pub(super) lengths: Lengths,
-    /// Dense layers: the first ones.
-    pub(super) dense: usize,
-    /// MoE layers behind them.
-    pub(super) moe: usize,
+    /// Layers of the leading kind.
+    pub(super) lead: usize,
+    /// Layers of the other kind, behind them.
+    pub(super) rest: usize,
     pub(super) mtp: usize,
     /// The bin of each chunk, in model order.
     pub(super) bin_of: Vec<usize>,
@@ -77,7 +77,7 @@ pub(super) struct Solution {
 
 impl Problem {
     fn layers(&self) -> usize {
-        self.dense + self.moe
+        self.lead + self.rest
     }
 
     /// All parts together.
@@ -85,8 +85,8 @@ impl Problem {
         let of = &self.lengths;
         of.embedding
             + of.head
-            + self.dense as f64 * of.dense
-            + self.moe as f64 * of.moe
+            + self.lead as f64 * of.lead
+            + self.rest as f64 * of.rest
             + self.mtp as f64 * (of.mtp + of.mtp_head)
     }
 
@@ -95,8 +95,8 @@ impl Problem {
         let of = &self.lengths;
         let some = |count: usize, length: f64| if count > 0 { length } else { 0.0 };
         [
-            some(self.dense, of.dense),
-            some(self.moe, of.moe),
+            some(self.lead, of.lead),
+            some(self.rest, of.rest),
             some(self.mtp, of.mtp.max(of.mtp_head)),
             of.head,
             of.embedding,
@@ -110,18 +110,18 @@ impl Problem {
         let mut counts = vec![(0, 0); self.bins];
         let mut first = 0;
         for (chunk, bin) in chunks.iter().zip(&self.bin_of) {
-            let dense = self.dense.saturating_sub(first).min(chunk.layers);
+            let lead = self.lead.saturating_sub(first).min(chunk.layers);
             first += chunk.layers;
-            counts[*bin].0 += dense;
-            counts[*bin].1 += chunk.layers - dense;
+            counts[*bin].0 += lead;
+            counts[*bin].1 += chunk.layers - lead;
         }
         let fixed = self.fixed(chunks);
         counts.iter().zip(fixed).map(|((d, m), fixed)| self.length(fixed, *d, *m)).collect()
     }
 
     /// One way to add a bin up: sums that are compared must be rounded alike.
-    fn length(&self, fixed: f64, dense: usize, moe: usize) -> f64 {
-        fixed + (dense as f64 * self.lengths.dense + moe as f64 * self.lengths.moe)
+    fn length(&self, fixed: f64, lead: usize, rest: usize) -> f64 {
+        fixed + (lead as f64 * self.lengths.lead + rest as f64 * self.lengths.rest)
     }
 
     /// The length of each bin without layers.
@@ -139,10 +139,10 @@ impl Problem {
 
     /// The same with all layers as long as their mean.
     pub(super) fn with_equal_layers(&self) -> Self {
-        let (dense, moe) = (self.dense as f64, self.moe as f64);
-        let sum = dense * self.lengths.dense + moe * self.lengths.moe;
-        let lengths = Lengths { moe: sum / (dense + moe), ..self.lengths };
-        Self { lengths, dense: 0, moe: self.layers(), ..self.clone() }
+        let (lead, rest) = (self.lead as f64, self.rest as f64);
+        let sum = lead * self.lengths.lead + rest * self.lengths.rest;
+        let lengths = Lengths { rest: sum / (lead + rest), ..self.lengths };
+        Self { lengths, lead: 0, rest: self.layers(), ..self.clone() }
     }
 }
 
@@ -150,8 +150,8 @@ impl Problem {
 /// there are more chunks than parts, or no layers.
 ///
 /// Every place of the parts behind the layers is tried. For each, and for each chunk that may hold
-/// the last dense layer, the least bound is searched under which the bins have room for all layers:
-/// dense ones are shared out by dynamic programming so that most room is left for the others.
+/// the last lead layer, the least bound is searched under which the bins have room for all layers:
+/// lead ones are shared out by dynamic programming so that most room is left for the others.
 /// Among equally long layouts the one is taken that keeps MTP layers with their heads, and whose
 /// neighbouring chunks differ least.
 pub(super) fn solve(problem: &Problem) -> Option<Solution> {
@@ -159,17 +159,17 @@ pub(super) fn solve(problem: &Problem) -> Option<Solution> {
     if chunks == 0 || layers == 0 || chunks > layers + 2 + 2 * problem.mtp {
         return None;
     }
-    if problem.dense > 0 && problem.moe == 0 {
+    if problem.lead > 0 && problem.rest == 0 {
         // One kind of layer is the second kind.
-        let lengths = Lengths { moe: problem.lengths.dense, ..problem.lengths };
-        return solve(&Problem { lengths, dense: 0, moe: layers, ..problem.clone() });
+        let lengths = Lengths { rest: problem.lengths.lead, ..problem.lengths };
+        return solve(&Problem { lengths, lead: 0, rest: layers, ..problem.clone() });
     }
     let tails = tails(problem);
     let steps = problem
         .bins
-        .saturating_mul((problem.dense + 1).saturating_pow(3))
+        .saturating_mul((problem.lead + 1).saturating_pow(3))
         .saturating_mul(tails.len());
-    if problem.dense > 0 && steps > MAX_STEPS {
+    if problem.lead > 0 && steps > MAX_STEPS {
         let equal = solve(&problem.with_equal_layers())?;
         let lengths = problem.bin_lengths(&equal.chunks);
         let longest = lengths.into_iter().fold(0.0, f64::max);
@@ -195,7 +195,7 @@ fn roughness(problem: &Problem, chunks: &[Chunk]) -> f64 {
     let layers: usize = chunks.windows(2).map(|pair| pair[0].layers.abs_diff(pair[1].layers)).sum();
     let of = &problem.lengths;
     let length = |chunk: &Chunk| {
-        chunk.layers as f64 * of.moe
+        chunk.layers as f64 * of.rest
             + chunk.heads as f64 * of.head
             + chunk.mtp as f64 * of.mtp
             + chunk.mtp_heads as f64 * of.mtp_head
@@ -240,18 +240,18 @@ fn smoothed(problem: &Problem, mut chunks: Vec<Chunk>, longest: f64) -> Vec<Chun
     chunks
 }
 
-/// Where everything but the layers is, and between which chunks dense and MoE layers change.
+/// Where everything but the layers is, and between which chunks lead and MoE layers change.
 #[derive(Clone, Debug)]
 struct Frame {
     /// The chunks without their layers.
     chunks: Vec<Chunk>,
-    /// The chunk of the last dense layer; `None` without dense layers.
-    last_dense: Option<usize>,
+    /// The chunk of the last lead layer; `None` without lead layers.
+    last_lead: Option<usize>,
     /// The chunk of the last layer.
     last: usize,
     /// Each bin's length without layers.
     fixed: Vec<f64>,
-    /// Least numbers of dense and MoE layers of each bin, `None` where it can't hold any.
+    /// Least numbers of lead and MoE layers of each bin, `None` where it can't hold any.
     least: Vec<[Option<usize>; 2]>,
 }
 
@@ -259,10 +259,10 @@ struct Frame {
 fn frames(problem: &Problem, tails: &[Vec<Chunk>]) -> impl Iterator<Item = Frame> {
     tails.iter().flat_map(move |tail| {
         let last = problem.bin_of.len() - tail.len();
-        let latest = if problem.dense > 0 { last.min(problem.dense) } else { 0 };
+        let latest = if problem.lead > 0 { last.min(problem.lead) } else { 0 };
         (0..=latest).filter_map(move |end| {
-            let last_dense = (problem.dense > 0).then_some(end);
-            Frame::new(problem, tail, last_dense)
+            let last_lead = (problem.lead > 0).then_some(end);
+            Frame::new(problem, tail, last_lead)
         })
     })
 }
@@ -317,7 +317,7 @@ fn fill(tail: &mut [Chunk], at: usize, left: Chunk, splits: bool, tails: &mut Ve
 
 impl Frame {
     /// `None` where the layers can't fill the chunks.
-    fn new(problem: &Problem, tail: &[Chunk], last_dense: Option<usize>) -> Option<Self> {
+    fn new(problem: &Problem, tail: &[Chunk], last_lead: Option<usize>) -> Option<Self> {
         let last = problem.bin_of.len() - tail.len();
         let mut least = vec![[None, None]; problem.bins];
         let mut sums = [0, 0];
@@ -329,7 +329,7 @@ impl Frame {
             };
             // The embedding fills the first chunk, unless the last layer must be there.
             let needed = usize::from(chunk > 0 || last == 0);
-            match last_dense {
+            match last_lead {
                 Some(end) if chunk < end => at_least(0, needed),
                 Some(end) if chunk == end => {
                     at_least(0, 1);
@@ -341,19 +341,19 @@ impl Frame {
         let mut chunks = vec![Chunk::default(); problem.bin_of.len()];
         chunks[last..].copy_from_slice(tail);
         let fixed = problem.fixed(&chunks);
-        let fits = sums[0] <= problem.dense && sums[1] <= problem.moe;
-        fits.then_some(Self { chunks, last_dense, last, fixed, least })
+        let fits = sums[0] <= problem.lead && sums[1] <= problem.rest;
+        fits.then_some(Self { chunks, last_lead, last, fixed, least })
     }
 
-    /// Most MoE layers that a bin has room for beside some dense ones; `None` where these alone, or
+    /// Most MoE layers that a bin has room for beside some lead ones; `None` where these alone, or
     /// the least that it must hold, are too long.
-    fn room(&self, problem: &Problem, bin: usize, dense: usize, longest: f64) -> Option<usize> {
-        let [least_dense, least_moe] = self.least[bin];
-        if dense > 0 && least_dense.is_none() || dense < least_dense.unwrap_or(0) {
+    fn room(&self, problem: &Problem, bin: usize, lead: usize, longest: f64) -> Option<usize> {
+        let [least_lead, least_moe] = self.least[bin];
+        if lead > 0 && least_lead.is_none() || lead < least_lead.unwrap_or(0) {
             return None;
         }
         let fixed = self.fixed[bin];
-        let fits = |moe: usize| problem.length(fixed, dense, moe) <= longest;
+        let fits = |rest: usize| problem.length(fixed, lead, rest) <= longest;
         let least = least_moe.unwrap_or(0);
         if !fits(least) {
             return None;
@@ -362,33 +362,33 @@ impl Frame {
             return Some(0);
         }
         // The quotient is off by at most a few units in the last place.
-        let left = longest - problem.length(fixed, dense, 0);
-        let moe = problem.lengths.moe;
-        let quotient = if moe > 0.0 { left / moe } else { f64::INFINITY };
-        let mut room = (quotient as usize).clamp(least, problem.moe.max(least));
+        let left = longest - problem.length(fixed, lead, 0);
+        let rest = problem.lengths.rest;
+        let quotient = if rest > 0.0 { left / rest } else { f64::INFINITY };
+        let mut room = (quotient as usize).clamp(least, problem.rest.max(least));
         while room > least && !fits(room) {
             room -= 1;
         }
-        while room < problem.moe && fits(room + 1) {
+        while room < problem.rest && fits(room + 1) {
             room += 1;
         }
         Some(room)
     }
 
     /// Dense layers of each bin that leave most room for MoE layers, and that room.
-    fn share_dense(&self, problem: &Problem, longest: f64) -> Option<(Vec<usize>, usize)> {
-        let dense = problem.dense;
-        // best[d]: most room so far beside d dense layers; taken[bin][d]: how many the bin took.
-        let mut best: Vec<Option<usize>> = vec![None; dense + 1];
+    fn share_lead(&self, problem: &Problem, longest: f64) -> Option<(Vec<usize>, usize)> {
+        let lead = problem.lead;
+        // best[d]: most room so far beside d lead layers; taken[bin][d]: how many the bin took.
+        let mut best: Vec<Option<usize>> = vec![None; lead + 1];
         best[0] = Some(0);
-        let mut taken = vec![vec![0; dense + 1]; problem.bins];
+        let mut taken = vec![vec![0; lead + 1]; problem.bins];
         for (bin, taken) in taken.iter_mut().enumerate() {
             let rooms: Vec<Option<usize>> =
-                (0..=dense).map(|own| self.room(problem, bin, own, longest)).collect();
-            let mut next: Vec<Option<usize>> = vec![None; dense + 1];
+                (0..=lead).map(|own| self.room(problem, bin, own, longest)).collect();
+            let mut next: Vec<Option<usize>> = vec![None; lead + 1];
             for (before, sum) in best.iter().enumerate() {
                 let Some(sum) = sum else { continue };
-                for (own, room) in rooms.iter().enumerate().take(dense + 1 - before) {
+                for (own, room) in rooms.iter().enumerate().take(lead + 1 - before) {
                     let Some(room) = room else { continue };
                     let all = &mut next[before + own];
                     if all.is_none_or(|all| all < sum + room) {
@@ -399,9 +399,9 @@ impl Frame {
             }
             best = next;
         }
-        let room = best[dense]?;
+        let room = best[lead]?;
         let mut shares = vec![0; problem.bins];
-        let mut left = dense;
+        let mut left = lead;
         for bin in (0..problem.bins).rev() {
             shares[bin] = taken[bin][left];
             left -= shares[bin];
@@ -410,7 +410,7 @@ impl Frame {
     }
 
     fn fits(&self, problem: &Problem, longest: f64) -> bool {
-        self.share_dense(problem, longest).is_some_and(|(_, room)| room >= problem.moe)
+        self.share_lead(problem, longest).is_some_and(|(_, room)| room >= problem.rest)
     }
 
     /// The longest bin of a layout of this frame that stays below a bound, close to the least.
@@ -435,24 +435,24 @@ impl Frame {
 
     /// A layout whose bins are within a bound.
     fn layout(&self, problem: &Problem, longest: f64) -> Option<Vec<Chunk>> {
-        let (dense, room) = self.share_dense(problem, longest)?;
-        let mut excess = room.checked_sub(problem.moe)?;
-        let mut moe: Vec<usize> = (0..problem.bins)
-            .map(|bin| self.room(problem, bin, dense[bin], longest).unwrap_or(0))
+        let (lead, room) = self.share_lead(problem, longest)?;
+        let mut excess = room.checked_sub(problem.rest)?;
+        let mut rest: Vec<usize> = (0..problem.bins)
+            .map(|bin| self.room(problem, bin, lead[bin], longest).unwrap_or(0))
             .collect();
         // What is too much leaves the bins with most layers, the last of them first.
         while excess > 0 {
-            let movable = |bin: &usize| moe[*bin] > self.least[*bin][1].unwrap_or(0);
+            let movable = |bin: &usize| rest[*bin] > self.least[*bin][1].unwrap_or(0);
             let bins = (0..problem.bins).filter(movable);
-            let fullest = bins.max_by_key(|bin| (moe[*bin] + dense[*bin], *bin))?;
-            moe[fullest] -= 1;
+            let fullest = bins.max_by_key(|bin| (rest[*bin] + lead[*bin], *bin))?;
+            rest[fullest] -= 1;
             excess -= 1;
         }
         let mut chunks = self.chunks.clone();
-        let first = self.last_dense.unwrap_or(0);
-        let kinds = [(dense, 0..first + 1, 0), (moe, first..self.last + 1, 1)];
+        let first = self.last_lead.unwrap_or(0);
+        let kinds = [(lead, 0..first + 1, 0), (rest, first..self.last + 1, 1)];
         for (counts, range, kind) in kinds {
-            if kind == 0 && self.last_dense.is_none() {
+            if kind == 0 && self.last_lead.is_none() {
                 continue;
             }
             for (bin, count) in counts.into_iter().enumerate() {
@@ -467,7 +467,7 @@ impl Frame {
     /// Gives a bin's layers of one kind to its chunks, those that need one first, then the empty.
     fn spread(&self, chunks: &mut [Chunk], own: &[usize], mut count: usize, kind: usize) {
         for chunk in own {
-            let starts = match self.last_dense {
+            let starts = match self.last_lead {
                 Some(end) if kind == 0 => *chunk > 0 || *chunk == end,
                 Some(end) => *chunk > end,
                 None => *chunk > 0 || *chunk == self.last,

@@ -168,7 +168,7 @@ impl Report {
 pub(super) fn move_cost(plan: &Plan) -> MoveCost {
     MoveCost {
         bytes_per_expert: plan.moved_expert_bytes().get(),
-        bytes_per_second: MANY_BYTES / plan.expert_exchange_seconds(MANY_BYTES),
+        bytes_per_second: MANY_BYTES / plan.deployment.expert_exchange_seconds(MANY_BYTES),
     }
 }
 

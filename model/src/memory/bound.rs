@@ -10,7 +10,7 @@
 
 use alloc::vec::Vec;
 
-use super::LayerMemory;
+use super::{LayerMemory, LayerSaves};
 use crate::choice::Timing;
 use crate::estimate::Estimate;
 use crate::plan::Plan;
@@ -24,7 +24,7 @@ pub fn peak_at_most(plan: &Plan, estimate: &Estimate) -> Bytes {
     if estimate.timing == Timing::Simulated {
         return estimate.metrics.memory_peak;
     }
-    let layers = LayerMemory::new(plan);
+    let layers = LayerMemory::new(plan, &LayerSaves::new(plan));
     let stages = estimate.stages.iter().zip(plan.unevenness(&layers));
     let most = stages
         .map(|(stage, heaviest)| stage.memory.peak() + stage.memory.activations * (heaviest - 1.0));
@@ -46,7 +46,7 @@ pub fn is_near_limit(plan: &Plan, estimate: &Estimate) -> bool {
 impl Plan {
     /// Chunks that a stage runs, of both directions.
     pub(crate) fn chunks_per_stage(&self) -> usize {
-        self.sizes.vpp as usize * self.form().placement.directions()
+        self.deployment.ranks.vpp as usize * self.form().placement.directions()
     }
 
     /// The most of any stage that its heaviest chunk keeps of a micro-batch, over its mean chunk:
@@ -58,7 +58,7 @@ impl Plan {
     /// For each stage what its heaviest chunk keeps of a micro-batch, over its mean chunk.
     fn unevenness(&self, layers: &LayerMemory) -> impl Iterator<Item = f64> {
         let weights: Vec<f64> = self.chunks.iter().map(|it| layers.weight(self, it)).collect();
-        let (placement, p) = (self.form().placement, self.sizes.pp as usize);
+        let (placement, p) = (self.form().placement, self.deployment.ranks.pp as usize);
         let count = self.chunks_per_stage();
         (0..p).map(move |stage| {
             let of_stage = (0..count)

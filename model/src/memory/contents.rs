@@ -2,10 +2,12 @@
 
 use alloc::vec::Vec;
 
-use crate::activation::{Fate, Tensor};
+use super::LayerSaves;
 use crate::estimate::StageEstimate;
 use crate::layout::Stage;
 use crate::plan::Plan;
+use crate::recomputation::Recomputation;
+use crate::saved::{Fate, Tensor};
 use crate::units::Bytes;
 
 /// A part of a device's memory.
@@ -91,23 +93,24 @@ impl Plan {
     /// to what the stage keeps, those that are swapped to what waits in host memory.
     pub(crate) fn saved_on(&self, index: usize, stage: &Stage, fate: Fate) -> Vec<(Content, f64)> {
         let split = self.split_layers(index, stage);
-        let mut saved: Vec<(Content, f64)> = Vec::new();
-        for tensor in Tensor::ALL {
-            let mut bytes = 0.0;
-            for kind in split.kinds.iter().filter(|kind| kind.count > 0.0) {
-                let layer =
-                    if kind.is_moe { self.moe_layer_saves() } else { self.dense_layer_saves() };
-                let own = self.fate(tensor, kind.is_moe);
+        let recomputation = Recomputation::new(self);
+        let mut bytes = [0.0; Tensor::ALL.len()];
+        let saves = LayerSaves::new(self);
+        for (kind, tensors) in split.kinds.iter().zip(saves.tensors()) {
+            for tensor in tensors {
+                let own = self.fate(&recomputation, tensor);
                 let layers = if own == fate { kind.normal } else { 0.0 };
                 let offloaded = if fate == Fate::Swapped && own != Fate::Recomputed {
                     kind.offloaded
                 } else {
                     0.0
                 };
-                bytes += layer.bytes(tensor) * (layers + offloaded);
+                bytes[tensor.tensor as usize] += tensor.bytes * (layers + offloaded);
             }
-            saved.push((Content::Saved(tensor), bytes));
         }
+        let tensors = Tensor::ALL.into_iter().zip(bytes);
+        let mut saved: Vec<(Content, f64)> =
+            tensors.map(|(tensor, bytes)| (Content::Saved(tensor), bytes)).collect();
         if fate == Fate::Kept {
             saved.push((Content::LayerInputs, self.checkpoints(split.recomputed)));
             saved.push((Content::HeadInputs, self.head_inputs(stage)));

@@ -3,8 +3,11 @@
 //! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
 //! h hidden, t TP, V vocabulary. An element has two bytes unless said.
 
-use crate::choice::{Dispatcher, Framework, Precision, ShardingStrategy};
+use crate::architecture::{LayerKind, PerKind};
+use crate::choice::{Framework, Precision, ShardingStrategy};
 use crate::layout::Stage;
+use crate::mixer::Mix;
+use crate::mlp::Transform;
 use crate::params::RankParams;
 use crate::plan::Plan;
 
@@ -14,12 +17,12 @@ use crate::plan::Plan;
 /// Source: Transformer Engine, `cpp_extensions/gemm.py`; PyTorch, `CUBLAS_WORKSPACE_CONFIG`.
 const WORKSPACE: f64 = 33_554_432.0;
 
-/// Placeholders of weight gradients by the layers that need them, in bytes.
+/// Placeholders of weight gradients by the parts that need them, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Placeholders {
-    attention: f64,
-    dense: f64,
-    moe: f64,
+    /// Mixer and MLP of each kind of layer, each counted with the first kind that has it.
+    mixers: PerKind<f64>,
+    mlps: PerKind<f64>,
     mtp: f64,
     table: f64,
 }
@@ -32,37 +35,40 @@ impl Placeholders {
     /// Source: Transformer Engine, `module/base.py`, `get_dummy_wgrad`; Megatron-Core,
     /// `tensor_parallel/layers.py`. Other frameworks have none.
     pub(super) fn new(plan: &Plan) -> Self {
-        if plan.design().kernel.framework != Framework::Megatron {
-            return Self::default();
+        let on = &plan.deployment;
+        let mut all = Self::default();
+        if on.kernel.framework != Framework::Megatron {
+            return all;
         }
-        let shape = &plan.shape;
-        let (tp, etp) = (plan.sizes.tp as f64, plan.sizes.etp as f64);
-        let (h, element) = (shape.hidden as f64, plan.activation_bytes());
-        let matrices = shape.mlp_matrices as f64;
-        let mlp = |width: f64| matrices * h * width * element;
-        let attention = plan.attention_params();
-        let expert = shape.expert_ffn as f64 / etp;
-        let shared = shape.shared_ffn as f64 / tp;
-        // A shared expert as wide as a routed one has the same shapes.
-        let shared = if (shared - expert).abs() < 0.5 { 0.0 } else { shared };
-        Self {
-            attention: (attention.tensor as f64 / tp + attention.replicated as f64) * element,
-            dense: mlp(shape.ffn as f64 / tp),
-            moe: mlp(expert + shared),
-            mtp: 2.0 * h * h / tp * element,
-            table: plan.table_params() as f64 / tp * element,
+        let (tp, element) = (on.ranks.tp as f64, on.element_bytes());
+        let h = on.backbone.hidden as f64;
+        for (index, kind) in plan.architecture.kinds.iter().enumerate() {
+            let mixer = kind.mixer.params(on);
+            all.mixers[index] = (mixer.tensor as f64 / tp + mixer.replicated as f64) * element;
+            all.mlps[index] = kind.mlp.shapes_params(on) * element;
         }
+        all.mtp = 2.0 * h * h / tp * element;
+        all.table = on.backbone.table_params() as f64 / tp * element;
+        all
     }
 
     /// Those of a stage.
-    pub(super) fn of(&self, stage: &Stage, has_experts: bool) -> f64 {
-        let mtp = stage.mtp > 0.0;
+    pub(super) fn of(&self, plan: &Plan, stage: &Stage) -> f64 {
         let when = |is: bool, bytes: f64| if is { bytes } else { 0.0 };
-        when(stage.layers() > 0.0, self.attention)
-            + when(stage.dense > 0.0 || (mtp && !has_experts), self.dense)
-            + when(stage.moe > 0.0 || (mtp && has_experts), self.moe)
-            + when(mtp, self.mtp)
-            + when(stage.head + stage.mtp_head > 0.0, self.table)
+        let kinds = &plan.architecture.kinds;
+        let counts = stage.with_mtp(plan.architecture.mtp.kind);
+        let mut sum = 0.0;
+        for (index, kind) in kinds.iter().enumerate() {
+            // Kinds in front that the stage has, too.
+            let before = |same: fn(&LayerKind, &LayerKind) -> bool, counts: &PerKind<f64>| {
+                (0..index).any(|other| counts[other] > 0.0 && same(&kinds[other], kind))
+            };
+            let has_mixer = before(|one, other| one.mixer == other.mixer, &stage.layers);
+            let has_mlp = before(|one, other| one.mlp == other.mlp, &counts);
+            sum += when(stage.layers[index] > 0.0 && !has_mixer, self.mixers[index])
+                + when(counts[index] > 0.0 && !has_mlp, self.mlps[index]);
+        }
+        sum + when(stage.mtp > 0.0, self.mtp) + when(stage.heads() > 0.0, self.table)
     }
 }
 
@@ -72,61 +78,26 @@ impl Plan {
         match self.design().kernel.framework {
             Framework::Ideal | Framework::Mindspeed => 0.0,
             Framework::Megatron | Framework::Fsdp | Framework::Deepspeed => {
-                let experts = self.shape.moe_layers > 0 && stage.moe + stage.mtp > 0.0;
+                let counts = stage.with_mtp(self.architecture.mtp.kind);
+                let mut kinds = self.architecture.kinds.iter().zip(counts);
+                let experts = kinds.any(|(kind, count)| count > 0.0 && kind.mlp.moe().is_some());
                 WORKSPACE * if experts { 6.0 } else { 2.0 }
             }
         }
-    }
-
-    /// Fullest moment of a dense layer: the gradient of its activation function's input, when the
-    /// one of its output takes the place of the saved output, beside the residual's gradient, which
-    /// in a pipeline is the boundary tensor that arrived.
-    pub(super) fn dense_layer_works(&self) -> f64 {
-        let inputs = (self.shape.mlp_matrices - 1) as f64;
-        let width = self.shape.ffn as f64 / self.sizes.tp as f64;
-        let residual = if self.sizes.pp > 1 { 0.0 } else { self.layer_input() };
-        self.tokens() * inputs * width * self.activation_bytes() + residual
-    }
-
-    /// Fullest moment of a MoE layer: the return of the experts' outputs, which is the forward's.
-    ///
-    /// Megatron-Core's layer still names the rows that it sent and received and the outputs in the
-    /// experts' and in the senders' order: four times R h, and the shared experts' output. A
-    /// dispatcher that sends a token once to a rank, or gathers all tokens, has those two
-    /// beside the experts' outputs. MindSpeed gives each copy back once it is read.
-    /// Source: Megatron-Core, `moe_layer.py` and `token_dispatcher.py`; MindSpeed,
-    /// `moe_layer_overlap_all2all.py`.
-    pub(super) fn moe_layer_works(&self) -> f64 {
-        let row = self.shape.hidden as f64 * self.activation_bytes();
-        let rows = self.most_rows();
-        let ranks = self.sizes.ep as f64;
-        let own = self.tokens_per_rank();
-        let copies = match self.design().schedule.moe_token_dispatcher_type {
-            _ if self.design().kernel.framework == Framework::Mindspeed => 2.0 * rows,
-            // A group of one rank returns what it is given.
-            Dispatcher::Alltoall => rows * if ranks > 1.0 { 4.0 } else { 3.0 },
-            Dispatcher::Flex => {
-                // Ranks that a token's experts lie on, for even routing.
-                let missed = libm::pow(1.0 - 1.0 / ranks, self.shape.topk as f64);
-                rows + 2.0 * own * ranks * (1.0 - missed)
-            }
-            Dispatcher::Allgather => rows + 2.0 * own * ranks,
-        };
-        let shared = if self.shape.shared_ffn > 0 { self.layer_input() } else { 0.0 };
-        copies * row + shared
     }
 
     /// Fullest moment of the head: logits, and with them their FP32 copy and exponentials where
     /// the loss isn't fused; a fused loss turns them into their gradients in place, and the matmul
     /// behind it has the gradient of its input, and with TP that input gathered once more.
     pub(super) fn head_works(&self, stage: &Stage) -> f64 {
-        if stage.head + stage.mtp_head <= 0.0 {
+        if stage.heads() <= 0.0 {
             return 0.0;
         }
         let element = self.activation_bytes();
-        let logits = self.tokens() * self.shape.vocab as f64 / self.sizes.tp as f64;
-        let whole = self.tokens() * self.shape.hidden as f64 * element;
-        let gathered = if self.sizes.tp > 1 { 2.0 * whole } else { 0.0 };
+        let (on, tokens) = (&self.deployment, self.rows().group);
+        let logits = tokens * on.backbone.vocab as f64 / on.ranks.tp as f64;
+        let whole = tokens * on.backbone.hidden as f64 * element;
+        let gathered = if on.ranks.tp > 1 { 2.0 * whole } else { 0.0 };
         let backward = logits * element + gathered + self.layer_input();
         if self.design().memory.cross_entropy_loss_fusion {
             backward
@@ -138,7 +109,7 @@ impl Plan {
 
     /// Boundary tensors on their way: one with 1F1B, one each way with virtual stages.
     pub(super) fn boundary_tensors(&self) -> f64 {
-        let tensors = match (self.sizes.pp, self.sizes.vpp) {
+        let tensors = match (self.deployment.ranks.pp, self.deployment.ranks.vpp) {
             (1, _) => 0.0,
             (_, 1) => 1.0,
             _ => 2.0,
@@ -169,7 +140,7 @@ impl Plan {
     /// Parameters of a mean layer of a stage, its tables spread over the layers. `params` are those
     /// of all directions.
     fn layer_params(&self, stage: &Stage, params: &RankParams) -> f64 {
-        (params.dense + params.expert) / (stage.layers().max(1.0) * self.directions())
+        (params.dense + params.expert) / (stage.num_layers().max(1.0) * self.directions())
     }
 
     /// Are the shards of the weights the optimizer's own copies, cast when they are gathered?

@@ -3,12 +3,12 @@
 use alloc::collections::BTreeMap;
 use core::hash::{Hash, Hasher};
 
+use crate::architecture::KindId;
 use crate::axis::LinkLevel;
-use crate::layer::LayerKey;
+use crate::layer_key::LayerKey;
 use crate::plan::Plan;
-use crate::stage::{Parts, PerAxis};
-
-use super::LayerHops;
+use crate::recomputation::Recomputation;
+use crate::stage::{LayerHops, Parts, PerAxis};
 
 /// Pairs that are kept, about half a KiB each.
 const MAX_PAIRS: usize = 16_384;
@@ -26,7 +26,7 @@ pub(crate) struct LayerPairs {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PairKey {
     layer: LayerKey,
-    is_moe: bool,
+    kind: KindId,
     /// Whole layers computed again, delayed gradients of weights, two levels of exchange, swapped
     /// tensors fetched ahead.
     flags: [bool; 4],
@@ -38,10 +38,10 @@ struct PairKey {
 }
 
 impl PairKey {
-    fn of(plan: &Plan, parts: &Parts, is_moe: bool) -> Self {
+    fn new(plan: &Plan, parts: &Parts, kind: KindId) -> Self {
         let design = plan.design();
         let mut sends = [[0; 2]; 3];
-        if plan.sizes.pp > 1 {
+        if plan.deployment.ranks.pp > 1 {
             let share = plan.sends_of_pair();
             for (bits, leg) in sends.iter_mut().zip(parts.boundary.legs()) {
                 bits[usize::from(leg.link == LinkLevel::InterNode)] =
@@ -49,16 +49,16 @@ impl PairKey {
             }
         }
         Self {
-            layer: LayerKey::of(plan),
-            is_moe,
+            layer: LayerKey::new(plan),
+            kind,
             flags: [
                 plan.recomputes_whole_layers(),
                 design.schedule.delay_wgrad_compute,
                 plan.takes_two_levels(),
                 plan.prefetches(),
             ],
-            modules: plan.recomputed_modules().bits(),
-            hops: parts.hops[usize::from(is_moe)].bits(),
+            modules: Recomputation::new(plan).modules.bits(),
+            hops: parts.layer(kind).hops.bits(),
             sends,
         }
     }
@@ -95,7 +95,7 @@ impl LayerPairs {
         &mut self,
         plan: &Plan,
         parts: &Parts,
-        is_moe: bool,
+        kind: KindId,
         find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
         if !plan.form().runs_pairs {
@@ -104,7 +104,7 @@ impl LayerPairs {
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
         }
-        let key = PairKey::of(plan, parts, is_moe);
+        let key = PairKey::new(plan, parts, kind);
         let mut digest = Digest::default();
         key.hash(&mut digest);
         match self.known.get(&digest.finish()) {

@@ -1,14 +1,14 @@
 //! A chunk's operators in the order in which a pass runs them.
 
 use crate::axis::{Collective, LinkLevel};
-use crate::choice::{ContextParallelAlgo, RecomputeGranularity};
-use crate::layer::Layer;
-use crate::operator::{Block, Cost};
+use crate::choice::ContextParallelAlgo;
+use crate::device::{Block, Cost};
+use crate::hop::{Hop, HopSeconds};
+use crate::operator::Place;
 use crate::plan::Plan;
-use crate::stage::{CP, EP, HOST, PP, Parts, TP};
+use crate::stage::{CP, EP, HOST, LayerPart, PP, Parts, TP};
 
 use super::graph::{Graph, Lane, Tail};
-use super::hops::{Hop, LayerHops};
 use super::{Hiding, Operator, Pass, Side};
 
 /// In which order an exchange takes its two levels.
@@ -30,103 +30,71 @@ pub(super) struct Builder<'a> {
     pub(super) graph: Graph,
 }
 
-/// A layer with its kind.
-#[derive(Clone, Copy)]
-struct Kind<'a> {
-    layer: &'a Layer,
-    hops: &'a LayerHops,
-    is_moe: bool,
-}
-
 impl<'a> Builder<'a> {
     pub(super) fn new(plan: &'a Plan, parts: &'a Parts, hiding: &'a Hiding, graph: Graph) -> Self {
         let split_weight_grad = plan.design().schedule.delay_wgrad_compute;
         Self { plan, parts, hiding, split_weight_grad, graph }
     }
 
-    fn kind(&self, is_moe: bool) -> Kind<'a> {
-        let layer = if is_moe { &self.parts.work.moe } else { &self.parts.work.dense };
-        Kind { layer, hops: &self.parts.hops[usize::from(is_moe)], is_moe }
-    }
-
-    /// How many layers of each kind a chunk has, in the order of a forward; MTP layers are last.
-    fn kinds(&self, side: &Side) -> [(Kind<'a>, u32, bool); 3] {
-        let mtp_moe = self.plan.shape.moe_layers > 0;
-        let count = |layers: f64| libm::round(layers) as u32;
-        [
-            (self.kind(false), count(side.content.dense), false),
-            (self.kind(true), count(side.content.moe), false),
-            (self.kind(mtp_moe), count(side.content.mtp), true),
-        ]
+    /// The layers of a chunk in the order of a forward, and whether each is one of MTP.
+    fn layers<'s>(
+        &self,
+        side: &Side<'s>,
+    ) -> impl DoubleEndedIterator<Item = (&'a LayerPart, bool)> + use<'a, 's> {
+        let parts = self.parts;
+        let mtp = self.plan.architecture.mtp.kind;
+        let of_mtp = 0..libm::round(side.content.mtp) as u32;
+        let own = side.layers.iter().map(move |kind| (parts.layer(*kind), false));
+        own.chain(of_mtp.map(move |_| (parts.layer(mtp), true)))
     }
 
     #[inline(never)]
-    pub(super) fn forward_chunk(&mut self, side: &Side) {
-        let work = &self.parts.work;
-        let heads = side.content.head + side.content.mtp_head;
-        let embedding = work.embedding.forward * side.content.embedding;
+    pub(super) fn forward_chunk(&mut self, side: &Side<'_>) {
+        let (work, ends) = (&self.parts.work, &self.parts.ends);
+        let (embeddings, heads) = (side.content.embedding, side.content.heads());
+        let embedding = work.embedding.forward * embeddings;
         let mut at = self.compute("embedding", Pass::Forward, embedding, Tail::default());
-        let ends = self.parts.ends;
-        let times = |hop: Hop, count: f64| hop.map(|seconds| seconds * count);
-        let scattered = times(ends.embedding[0], side.content.embedding);
+        let scattered = times(ends.embedding.hops[0], embeddings);
         at = self.hop(("TP", TP), Pass::Forward, scattered, at);
-        for (kind, count, is_mtp) in self.kinds(side) {
-            for _ in 0..count {
-                if is_mtp {
-                    at = self.hop(("TP", TP), Pass::Forward, ends.mtp_extra[0], at);
-                    at = self.compute("MTP projection", Pass::Forward, work.mtp_extra.forward, at);
-                }
-                at = self.forward(kind, Pass::Forward, 1.0, at);
-                let out = Operator {
-                    name: "swap out",
-                    pass: Pass::Swap,
-                    axis: Some(HOST),
-                    seconds: side.copy,
-                };
-                self.graph.add(Lane::ToHost, out, at);
+        for (layer, is_mtp) in self.layers(side) {
+            if is_mtp {
+                at = self.hop(("TP", TP), Pass::Forward, ends.mtp_extra.hops[0], at);
+                at = self.compute("MTP projection", Pass::Forward, work.mtp_extra.forward, at);
             }
+            at = self.forward(layer, Pass::Forward, 1.0, at);
+            self.graph.add(Lane::ToHost, swap("swap out", side), at);
         }
-        at = self.hop(("TP", TP), Pass::Forward, times(ends.head[0], heads), at);
+        at = self.hop(("TP", TP), Pass::Forward, times(ends.head.hops[0], heads), at);
         self.compute("head and loss", Pass::Forward, work.head.forward * heads, at);
     }
 
     #[inline(never)]
-    pub(super) fn backward_chunk(&mut self, side: &Side) {
-        let work = &self.parts.work;
-        let heads = side.content.head + side.content.mtp_head;
-        let ends = self.parts.ends;
-        let times = |hop: Hop, count: f64| hop.map(|seconds| seconds * count);
+    pub(super) fn backward_chunk(&mut self, side: &Side<'_>) {
+        let (work, ends) = (&self.parts.work, &self.parts.ends);
+        let (embeddings, heads) = (side.content.embedding, side.content.heads());
         let mut at = self.gradients("head and loss", work.head * heads, Tail::default());
-        at = self.hop(("TP", TP), Pass::InputGrad, times(ends.head[1], heads), at);
+        at = self.hop(("TP", TP), Pass::InputGrad, times(ends.head.hops[1], heads), at);
         // Swapped tensors are on their way while the layer before runs, if they are fetched ahead.
         let mut ahead = Tail::default();
-        for (kind, count, is_mtp) in self.kinds(side).into_iter().rev() {
-            for _ in 0..count {
-                let prefetch = self.plan.prefetches();
-                let fetch = Operator {
-                    name: "swap in",
-                    pass: Pass::Swap,
-                    axis: Some(HOST),
-                    seconds: side.copy,
-                };
-                let fetched =
-                    self.graph.add(Lane::FromHost, fetch, if prefetch { ahead } else { at });
-                ahead = at;
-                at = self.backward(kind, side.repeated_share, at, fetched);
-                if is_mtp {
-                    at = self.gradients("MTP projection", work.mtp_extra, at);
-                    at = self.hop(("TP", TP), Pass::InputGrad, ends.mtp_extra[1], at);
-                }
+        let prefetch = self.plan.prefetches();
+        for (layer, is_mtp) in self.layers(side).rev() {
+            let after = if prefetch { ahead } else { at };
+            let fetched = self.graph.add(Lane::FromHost, swap("swap in", side), after);
+            ahead = at;
+            at = self.backward(layer, side.repeated_share, at, fetched);
+            if is_mtp {
+                at = self.gradients("MTP projection", work.mtp_extra, at);
+                at = self.hop(("TP", TP), Pass::InputGrad, ends.mtp_extra.hops[1], at);
             }
         }
-        let gathered = times(ends.embedding[1], side.content.embedding);
+        let gathered = times(ends.embedding.hops[1], embeddings);
         at = self.hop(("TP", TP), Pass::InputGrad, gathered, at);
-        self.gradients("embedding", work.embedding * side.content.embedding, at);
+        self.gradients("embedding", work.embedding * embeddings, at);
     }
 
     /// What the stage before and the stage behind wait for, or waited for, meanwhile.
     pub(super) fn sends(&mut self) {
-        if self.plan.sizes.pp == 1 || *self.hiding != Hiding::Everything {
+        if self.plan.deployment.ranks.pp == 1 || *self.hiding != Hiding::Everything {
             return;
         }
         let share = self.plan.sends_of_pair();
@@ -146,15 +114,44 @@ impl<'a> Builder<'a> {
 
     #[inline(never)]
     fn compute(&mut self, name: &'static str, pass: Pass, cost: Cost, after: Tail) -> Tail {
-        let operator = Operator { name, pass, axis: None, seconds: cost.seconds() };
-        self.graph.add(Lane::Compute, operator, after)
+        self.run(name, pass, cost.seconds(), after)
+    }
+
+    /// Kernels of so many seconds.
+    #[inline(never)]
+    fn run(&mut self, name: &'static str, pass: Pass, seconds: f64, after: Tail) -> Tail {
+        self.graph.add(Lane::Compute, Operator { name, pass, axis: None, seconds }, after)
+    }
+
+    /// Gradients of an end's input and weights.
+    fn gradients(&mut self, name: &'static str, block: Block, after: Tail) -> Tail {
+        let seconds = [block.input_grad.seconds(), block.weight_grad.seconds()];
+        self.run_gradients(name, seconds, after)
+    }
+
+    /// The gradients of a layer's operators at a place.
+    fn gradients_at(
+        &mut self,
+        name: &'static str,
+        layer: &LayerPart,
+        place: Place,
+        after: Tail,
+    ) -> Tail {
+        let places = &layer.places;
+        let seconds = [places.input_grad[place as usize], places.weight_grad[place as usize]];
+        self.run_gradients(name, seconds, after)
     }
 
     /// Gradient of an input, then the weights' one: in its place, or whenever compute is free.
     #[inline(never)]
-    fn gradients(&mut self, name: &'static str, block: Block, after: Tail) -> Tail {
-        let at = self.compute(name, Pass::InputGrad, block.input_grad, after);
-        let weights = self.compute(name, Pass::WeightGrad, block.weight_grad, at);
+    fn run_gradients(
+        &mut self,
+        name: &'static str,
+        [input, weights]: [f64; 2],
+        after: Tail,
+    ) -> Tail {
+        let at = self.run(name, Pass::InputGrad, input, after);
+        let weights = self.run(name, Pass::WeightGrad, weights, at);
         if self.split_weight_grad { at } else { weights }
     }
 
@@ -164,7 +161,7 @@ impl<'a> Builder<'a> {
         &mut self,
         (name, axis): (&'static str, usize),
         pass: Pass,
-        hop: Hop,
+        hop: HopSeconds,
         after: Tail,
     ) -> Tail {
         if hop[0] <= 0.0 && hop[1] <= 0.0 {
@@ -196,138 +193,130 @@ impl<'a> Builder<'a> {
         if outward { Levels::InterFirst } else { Levels::IntraFirst }
     }
 
-    /// One layer's forward, or its share `times` when it is done again.
+    /// One layer's forward, or its share when it is done again.
     #[inline(never)]
-    fn forward(&mut self, kind: Kind<'_>, pass: Pass, times: f64, after: Tail) -> Tail {
-        let Kind { layer, hops, is_moe } = kind;
-        let hops = &hops.passes[0];
-        let scaled = |hop: Hop| hop.map(|seconds| seconds * times);
-        let norms = layer.norms.forward * (0.5 * times);
-        let residuals = layer.residuals.forward * (0.5 * times);
-        let at = self.compute("norm, latents", pass, norms + layer.latents.forward * times, after);
-        let at = self.hop(("TP", TP), pass, scaled(hops.attention_in), at);
-        let projections = (layer.query.forward + layer.key_value.forward) * times;
-        let at = self.attention(
-            [projections, layer.core.forward * times, layer.output.forward * times],
-            pass,
-            scaled(hops.context),
-            at,
-        );
-        let at = self.hop(("TP", TP), pass, scaled(hops.attention_out), at);
-        let router = (layer.router.forward + layer.permute.forward * 0.5) * times;
-        let name = if is_moe { "norm, router, permute" } else { "norm" };
-        let at = self.compute(name, pass, norms + residuals + router, at);
-        let mlp = self.hop(("TP", TP), pass, scaled(hops.mlp_in), at);
-        let name = if is_moe { "shared experts" } else { "MLP" };
-        let again = pass == Pass::Recompute;
-        let done = if again { layer.mlp_again } else { layer.mlp.forward };
-        let mlp = self.compute(name, pass, done * times, mlp);
-        let mut joined = self.hop(("TP", TP), pass, scaled(hops.mlp_out), mlp);
-        if is_moe {
-            let sent = self.hop((DISPATCH, EP), pass, scaled(hops.dispatch), at);
-            let experts =
-                layer.permute.forward * 0.5 + layer.experts.forward + layer.activation.forward;
-            let done = self.compute("experts", pass, experts * times, sent);
-            joined = joined.and(&self.hop((COMBINE, EP), pass, scaled(hops.combine), done));
+    fn forward(&mut self, layer: &LayerPart, pass: Pass, share: f64, after: Tail) -> Tail {
+        let hop = |hop: Hop| times(layer.hops.passes[0][hop as usize], share);
+        let is_again = pass == Pass::Recompute;
+        let places = if is_again { &layer.places.again } else { &layer.places.forward };
+        let of = |place: Place| places[place as usize] * share;
+        let at = self.run("norm, latents", pass, of(Place::MixerInput), after);
+        let at = self.hop(("TP", TP), pass, hop(Hop::MixerIn), at);
+        let mixer = [of(Place::Projection), of(Place::Core), of(Place::Output)];
+        let at = self.mixer(mixer, pass, hop(Hop::Context), at);
+        let at = self.hop(("TP", TP), pass, hop(Hop::MixerOut), at);
+        let at = self.run(names(layer).input, pass, of(Place::MlpInput), at);
+        let mlp = self.hop(("TP", TP), pass, hop(Hop::MlpIn), at);
+        let mlp = self.run(names(layer).mlp, pass, of(Place::Mlp), mlp);
+        let mut joined = self.hop(("TP", TP), pass, hop(Hop::MlpOut), mlp);
+        if layer.has_experts {
+            let sent = self.hop((DISPATCH, EP), pass, hop(Hop::Dispatch), at);
+            let done = self.run("experts", pass, of(Place::Experts), sent);
+            joined = joined.and(&self.hop((COMBINE, EP), pass, hop(Hop::Combine), done));
         }
-        self.compute(
-            "unpermute, residual",
-            pass,
-            layer.unpermute.forward * times + residuals,
-            joined,
-        )
+        self.run("unpermute, residual", pass, of(Place::MlpOutput), joined)
     }
 
-    /// Projections, core attention and the output: a ring runs beside the core, other exchanges in
+    /// Projections, core and output of a mixer: a ring runs beside the core, other exchanges in
     /// front of it.
     #[inline(never)]
-    fn attention(
+    fn mixer(
         &mut self,
-        [first, core, last]: [Cost; 3],
+        [first, core, last]: [f64; 3],
         pass: Pass,
-        context: Hop,
+        context: HopSeconds,
         after: Tail,
     ) -> Tail {
-        if self.plan.sizes.cp == 1 {
-            return self.compute("attention", pass, first + core + last, after);
+        if self.plan.deployment.ranks.cp == 1 {
+            return self.run("attention", pass, first + core + last, after);
         }
-        let at = self.compute("projections", pass, first, after);
-        let parallel = &self.plan.design().parallel;
-        let ring = parallel.context_parallel_algo == ContextParallelAlgo::P2p;
+        let at = self.run("projections", pass, first, after);
+        let ring = self.plan.deployment.context == ContextParallelAlgo::P2p;
         let exchanged = self.hop(("CP", CP), pass, context, at);
         let start = if ring { at } else { exchanged };
-        let at = self.compute("core attention", pass, core, start).and(&exchanged);
-        self.compute("projections", pass, last, at)
+        let at = self.run("core attention", pass, core, start).and(&exchanged);
+        self.run("projections", pass, last, at)
     }
 
     /// One layer's backward; `fetched` is what comes back from the host for it.
     #[inline(never)]
-    fn backward(&mut self, kind: Kind<'_>, share: f64, after: Tail, fetched: Tail) -> Tail {
-        let Kind { layer, hops, is_moe } = kind;
-        let full = self.plan.design().memory.recompute_granularity == RecomputeGranularity::Full;
+    fn backward(&mut self, layer: &LayerPart, share: f64, after: Tail, fetched: Tail) -> Tail {
         let after = after.and(&fetched);
-        let after = if full { self.forward(kind, Pass::Recompute, share, after) } else { after };
-        let back = &hops.passes[1];
-        let [ahead, recomputed] = [after, self.again_mlp(kind, after)];
+        let full = self.plan.recomputes_whole_layers();
+        let ahead = if full { self.forward(layer, Pass::Recompute, share, after) } else { after };
+        let hop = |hop: Hop| layer.hops.passes[1][hop as usize];
+        let recomputed = self.recompute_mlp(layer, ahead);
         let pass = Pass::InputGrad;
-        let residuals = layer.residuals.input_grad * 0.5;
-        let at = self.compute(
-            "unpermute, residual",
-            pass,
-            layer.unpermute.input_grad + residuals,
-            ahead,
-        );
-        let mlp = self.hop(("TP", TP), pass, back.mlp_out, at).and(&recomputed);
-        let name = if is_moe { "shared experts" } else { "MLP" };
-        let mlp = self.gradients(name, layer.mlp, mlp);
-        let mut joined = self.hop(("TP", TP), pass, back.mlp_in, mlp);
-        if is_moe {
-            let sent = self.hop((COMBINE, EP), pass, back.combine, at).and(&recomputed);
-            let experts = layer.permute * 0.5 + layer.experts + layer.activation;
-            let done = self.gradients("experts", experts, sent);
-            joined = joined.and(&self.hop((DISPATCH, EP), pass, back.dispatch, done));
+        let output = layer.places.input_grad[Place::MlpOutput as usize];
+        let at = self.run("unpermute, residual", pass, output, ahead);
+        let mlp = self.hop(("TP", TP), pass, hop(Hop::MlpOut), at).and(&recomputed);
+        let mlp = self.gradients_at(names(layer).mlp, layer, Place::Mlp, mlp);
+        let mut joined = self.hop(("TP", TP), pass, hop(Hop::MlpIn), mlp);
+        if layer.has_experts {
+            let sent = self.hop((COMBINE, EP), pass, hop(Hop::Combine), at).and(&recomputed);
+            let done = self.gradients_at("experts", layer, Place::Experts, sent);
+            joined = joined.and(&self.hop((DISPATCH, EP), pass, hop(Hop::Dispatch), done));
         }
-        self.backward_attention(kind, joined)
+        self.backward_mixer(layer, joined)
     }
 
     #[inline(never)]
-    fn backward_attention(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
-        let Kind { layer, hops, is_moe } = kind;
-        let (back, pass) = (&hops.passes[1], Pass::InputGrad);
-        let recomputed = self.again_attention(kind, after);
-        let norms = layer.norms * 0.5;
-        let name = if is_moe { "norm, router, permute" } else { "norm" };
-        let router = layer.router + layer.permute * 0.5 + norms + layer.residuals * 0.5;
-        let at = self.gradients(name, router, after);
-        let at = self.hop(("TP", TP), pass, back.attention_out, at).and(&recomputed);
-        let [output, core, query] =
-            [layer.output, layer.core, layer.query + layer.key_value].map(|block| block.input_grad);
-        let at = self.attention([output, core, query], pass, back.context, at);
-        let weights = (layer.output + layer.core + layer.query + layer.key_value).weight_grad;
-        let weights = self.compute("attention", Pass::WeightGrad, weights, at);
+    fn backward_mixer(&mut self, layer: &LayerPart, after: Tail) -> Tail {
+        let hop = |hop: Hop| layer.hops.passes[1][hop as usize];
+        let pass = Pass::InputGrad;
+        let recomputed = self.recompute_mixer(layer, after);
+        let at = self.gradients_at(names(layer).input, layer, Place::MlpInput, after);
+        let at = self.hop(("TP", TP), pass, hop(Hop::MixerOut), at).and(&recomputed);
+        let places = [Place::Output, Place::Core, Place::Projection];
+        let inputs = places.map(|place| layer.places.input_grad[place as usize]);
+        let at = self.mixer(inputs, pass, hop(Hop::Context), at);
+        let weights = places.map(|place| layer.places.weight_grad[place as usize]);
+        let weights = self.run("attention", Pass::WeightGrad, weights.iter().sum(), at);
         let at = if self.split_weight_grad { at } else { weights };
-        let at = self.hop(("TP", TP), pass, back.attention_in, at);
-        self.gradients("norm, latents", norms + layer.latents, at)
+        let at = self.hop(("TP", TP), pass, hop(Hop::MixerIn), at);
+        self.gradients_at("norm, latents", layer, Place::MixerInput, at)
     }
 
     /// What selective recomputation does again before the MLP's or the experts' backward, with
     /// its exchanges; it needs nothing from the backward, so exchanges can hide it.
     #[inline(never)]
-    fn again_mlp(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
-        let [tensor, expert] = kind.hops.again_mlp;
+    fn recompute_mlp(&mut self, layer: &LayerPart, after: Tail) -> Tail {
+        let [tensor, expert] = layer.hops.again_mlp;
         let sent = self.hop((DISPATCH, EP), Pass::Recompute, expert, after);
         let sent = self.hop(("TP", TP), Pass::Recompute, tensor, sent);
-        let cost = kind.layer.recomputed_mlp(self.plan, kind.is_moe);
-        self.compute("recompute", Pass::Recompute, cost, sent)
+        self.run("recompute", Pass::Recompute, layer.places.recomputed[1], sent)
     }
 
     #[inline(never)]
-    fn again_attention(&mut self, kind: Kind<'_>, after: Tail) -> Tail {
-        let axis = if self.plan.sizes.cp > 1 { ("CP", CP) } else { ("TP", TP) };
-        let sent = self.hop(axis, Pass::Recompute, kind.hops.again_attention, after);
-        let cost = kind.layer.recomputed_attention(self.plan);
-        self.compute("recompute", Pass::Recompute, cost, sent)
+    fn recompute_mixer(&mut self, layer: &LayerPart, after: Tail) -> Tail {
+        let axis = if self.plan.deployment.ranks.cp > 1 { ("CP", CP) } else { ("TP", TP) };
+        let sent = self.hop(axis, Pass::Recompute, layer.hops.again_mixer, after);
+        self.run("recompute", Pass::Recompute, layer.places.recomputed[0], sent)
     }
+}
+
+/// The names of a layer's operators that its kind of MLP decides.
+struct Names {
+    input: &'static str,
+    mlp: &'static str,
+}
+
+const fn names(layer: &LayerPart) -> Names {
+    if layer.has_experts {
+        Names { input: "norm, router, permute", mlp: "shared experts" }
+    } else {
+        Names { input: "norm", mlp: "MLP" }
+    }
+}
+
+/// An exchange so many times.
+fn times(hop: HopSeconds, count: f64) -> HopSeconds {
+    hop.map(|seconds| seconds * count)
+}
+
+/// One layer's tensors on their way to the host, or back.
+const fn swap(name: &'static str, side: &Side<'_>) -> Operator {
+    Operator { name, pass: Pass::Swap, axis: Some(HOST), seconds: side.copy }
 }
 
 const DISPATCH: &str = "dispatch";

@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 use core::array;
 
-use crate::activation::Kept;
+use crate::architecture::KindId;
 use crate::axis::Phase;
 use crate::layout::Stage;
 use crate::memory::LayerMemory;
 use crate::pair::{self, Hiding, PairTimeline, Side};
 use crate::plan::Plan;
+use crate::recomputation::RetainedBytes;
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
@@ -35,7 +36,7 @@ pub(crate) struct Load<'a> {
 /// What each stage of a span keeps and moves for one micro-batch, and how much of it is done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PerMicroBatch {
-    pub(crate) kept: Kept,
+    pub(crate) kept: RetainedBytes,
     /// Share of the layers that full recomputation takes.
     pub(crate) repeated_share: f64,
 }
@@ -44,6 +45,8 @@ pub(crate) struct PerMicroBatch {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Kind {
     content: Stage,
+    /// The first of its layers in the model's pattern.
+    first: usize,
     terms: Terms,
     work: StageWork,
 }
@@ -74,7 +77,7 @@ impl Plan {
     /// The order of this plan's tasks for so many micro-batches.
     fn schedule_of(&self, micro_batches: u64) -> Option<Schedule> {
         let group = self.design().schedule.microbatch_group_size_per_vp_stage;
-        let (p, v) = (self.sizes.pp, self.sizes.vpp);
+        let (p, v) = (self.deployment.ranks.pp, self.deployment.ranks.vpp);
         Schedule::new(self.order(), p, v, micro_batches, group).ok()
     }
 
@@ -89,7 +92,7 @@ impl Plan {
         tasks: &mut Tasks,
         run: &mut Run<L>,
     ) -> Option<[Pipeline; L]> {
-        let m = self.sizes.micro_batches;
+        let m = self.batch.micro_batches;
         let whole = self.schedule_of(m)?;
         let chunks = loads.map(|load| Chunks::new(self, load, whole));
         let mut simulate = |schedule: Schedule| {
@@ -110,16 +113,16 @@ impl Plan {
         let group = match self.design().schedule.microbatch_group_size_per_vp_stage {
             Some(group) => group,
             // DualPipe's two directions share a group.
-            None => self.sizes.pp * self.form().placement.directions() as u64,
+            None => self.deployment.ranks.pp * self.form().placement.directions() as u64,
         };
         // Half of what is simulated whole shows a steady state where it has several times as many
         // micro-batches as the pipeline has stages.
         let affordable = m * WHOLE / whole.num_tasks();
-        let steady = (m * STEADY / whole.num_tasks()).max(8 * self.sizes.pp + 2 * group);
+        let steady = (m * STEADY / whole.num_tasks()).max(8 * self.deployment.ranks.pp + 2 * group);
         let enough = affordable.min(steady);
         let fewer = enough.checked_sub((enough + group - m % group) % group)?;
         let least = fewer.checked_sub(group)?;
-        if least < 4 * self.sizes.pp {
+        if least < 4 * self.deployment.ranks.pp {
             return None;
         }
         let [longer, shorter] = [self.schedule_of(fewer)?, self.schedule_of(least)?];
@@ -132,7 +135,7 @@ impl Plan {
 
     /// The whole step task by task; nothing when there are too many to keep.
     pub(crate) fn simulation(&self, load: &Load<'_>) -> Option<Simulation> {
-        let schedule = self.schedule_of(self.sizes.micro_batches)?;
+        let schedule = self.schedule_of(self.batch.micro_batches)?;
         if schedule.num_tasks() > Schedule::MAX_TASKS {
             return None;
         }
@@ -178,26 +181,30 @@ impl Chunks {
             kept: Vec::with_capacity(slots),
             share_of_pair: plan.share_of_pair(),
         };
+        let pattern = &plan.architecture.pattern.layers;
+        let firsts = first_layers(contents);
         for (stage, of_stage) in plan.by_stage(each).enumerate() {
             let whole = &plan.stages[stage];
             let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
             for chunk in 0..count {
                 let position = schedule.position(stage, chunk);
                 let content = contents[position];
-                let layer_share = share(content.layers() + content.mtp, whole.layers() + whole.mtp);
+                let layer_share = share(content.num_all_layers(), whole.num_all_layers());
                 let terms = Terms {
                     repeated_share: of_stage.repeated_share,
                     swapped: of_stage.kept.host * layer_share,
                     sends: sends(&schedule, stage, position, contents.len()),
                 };
-                let known = chunks
-                    .kinds
-                    .iter()
-                    .position(|kind| kind.content == content && kind.terms == terms);
+                let first = firsts[position];
+                let known = chunks.kinds.iter().position(|kind| {
+                    kind.content == content
+                        && kind.terms == terms
+                        && kind.layers(pattern) == layers_from(pattern, first, &content)
+                });
                 chunks.of.push(known.unwrap_or(chunks.kinds.len()));
                 if known.is_none() {
                     let work = StageWork::new(plan, &content, parts, &terms);
-                    chunks.kinds.push(Kind { content, terms, work });
+                    chunks.kinds.push(Kind { content, first, terms, work });
                 }
                 let [part, all] = [&content, whole].map(|stage| layers.weight(plan, stage));
                 chunks.kept.push(of_stage.kept.device * share(part, all));
@@ -269,7 +276,7 @@ impl Chunks {
             }
         }
         // Sends that are waited for are part of their tasks.
-        if plan.sizes.pp > 1 && plan.overlaps_sends() {
+        if plan.deployment.ranks.pp > 1 && plan.overlaps_sends() {
             times.p2p = plan.boundary().seconds();
         }
         times
@@ -386,15 +393,38 @@ fn held<const L: usize>(loads: &[Chunks; L], stage: usize, tasks: &[Task]) -> [H
 }
 
 impl Kind {
-    fn side(&self, plan: &Plan) -> Side {
-        let layers = self.content.layers() + self.content.mtp;
-        let copy = self.terms.swapped / plan.machine.host.get();
+    /// Its layers in the order of a forward, MTP layers not among them.
+    fn layers<'a>(&self, pattern: &'a [KindId]) -> &'a [KindId] {
+        layers_from(pattern, self.first, &self.content)
+    }
+
+    fn side<'a>(&self, plan: &'a Plan) -> Side<'a> {
+        let layers = self.content.num_all_layers();
+        let copy = self.terms.swapped / plan.deployment.machine.host.get();
         Side {
             content: self.content,
+            layers: self.layers(&plan.architecture.pattern.layers),
             repeated_share: self.terms.repeated_share,
             copy: if layers > 0.0 { copy / layers } else { 0.0 },
         }
     }
+}
+
+/// The first layer of each chunk in the model's pattern.
+fn first_layers(chunks: &[Stage]) -> Vec<usize> {
+    let mut first = 0;
+    let take = |chunk: &Stage| {
+        let own = first;
+        first += libm::round(chunk.num_layers()) as usize;
+        own
+    };
+    chunks.iter().map(take).collect()
+}
+
+/// The layers of a chunk, of which this is the first.
+fn layers_from<'a>(pattern: &'a [KindId], first: usize, chunk: &Stage) -> &'a [KindId] {
+    let behind = pattern.get(first..).unwrap_or_default();
+    &behind[..(libm::round(chunk.num_layers()) as usize).min(behind.len())]
 }
 
 /// Sends of a chunk's forward and backward: to another stage, if there is one.

@@ -1,120 +1,293 @@
-//! What every stage is made of: the work of its layers and ends, and what they exchange.
+//! The parts that every stage is made of: its kinds of layers and its ends, with what they exchange.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::{AXES, PerAxis};
+use crate::architecture::{Architecture, KindId, LayerKind, PerKind};
+use crate::axis::{Axis, Collective};
+use crate::boundary::Boundary;
 use crate::choice::CudaGraph;
-use crate::layer::{Layer, Work};
-use crate::layout::Stage;
-use crate::operator::{Block, Cost};
-use crate::pair::{EndHops, Hiding, LayerHops, LayerPairs, Side, exposed};
+use crate::deployment::Deployment;
+use crate::device::{Block, Cost};
+use crate::ends::Ends;
+use crate::hop::{Exchanges, Hop, HopSeconds};
+use crate::layer::Work;
+use crate::mixer::Mix;
+use crate::mlp::Transform;
+use crate::operator::{Again, Operators, Place};
 use crate::plan::Plan;
-use crate::traffic::{Boundary, Exchange};
+use crate::recomputation::Recomputation;
 
-use super::{AXES, PerAxis, StageWork, Terms};
+/// Seconds of exchanges by axis, inside the domain and between domains.
+pub(crate) type Links = [[f64; 2]; AXES.len()];
 
-/// What every stage is made of.
+/// Everything that stages are made of.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
-    /// A dense and a MoE layer.
-    pub(crate) layers: [WholeLayer; 2],
-    pub(crate) exchanges: Vec<Exchange>,
+    /// One layer of each kind.
+    pub(crate) layers: Vec<LayerPart>,
+    pub(crate) ends: Ends,
     /// The way from a stage to the next.
     pub(crate) boundary: Boundary,
-    /// Where a dense and a MoE layer's exchanges stand in it.
-    pub(crate) hops: [LayerHops; 2],
-    /// Those of embedding, heads and MTP projections.
-    pub(crate) ends: EndHops,
-    /// What compute waits for when one dense layer's forward and backward run as a pair, and one
-    /// MoE layer's. Zero where no pairs run.
-    pub(crate) layer_pairs: [PerAxis; 2],
 }
 
 /// A layer as a whole.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct WholeLayer {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LayerPart {
     pub(crate) total: Block,
-    /// What the backward computes again of it, without whole-layer recomputation.
+    /// Forward that the backward computes again, without whole-layer recomputation.
     pub(crate) recomputed: Cost,
-    /// What whole-layer recomputation does again.
+    /// Forward that whole-layer recomputation does again.
     pub(crate) again: Cost,
+    /// Kernels that exchanges can hide behind, forward and backward.
+    pub(crate) covers: [Cover; 2],
+    pub(crate) exchanges: Exchanges,
+    pub(crate) links: LayerLinks,
+    /// Whether it has routed experts.
+    pub(crate) has_experts: bool,
+    /// Seconds by place, for pairs.
+    pub(crate) places: PlaceSeconds,
+    pub(crate) hops: LayerHops,
+    /// Seconds that compute waits when one layer's forward and another one's backward run as a
+    /// pair. Zero where no pairs run.
+    pub(crate) pair: PerAxis,
+}
+
+/// Seconds of kernels that an exchange can hide behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cover {
+    /// Of the mixer's core: it hides a ring.
+    pub(crate) core: f64,
+    /// Of shared experts: they hide a dispatch.
+    pub(crate) shared: f64,
+    /// Of the experts' products.
+    pub(crate) experts: f64,
+}
+
+/// Seconds of one layer's exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerLinks {
+    /// Forward and backward.
+    pub(crate) passes: [Links; 2],
+    /// Made again for the backward, without whole-layer recomputation.
+    pub(crate) chosen: Links,
+    /// Made again by whole-layer recomputation.
+    pub(crate) whole: Links,
+    /// Of these four, in their order, the seconds of a ring of context parallelism.
+    pub(crate) ring: [f64; 4],
+}
+
+/// Seconds of a layer's operators by their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct PlaceSeconds {
+    pub(crate) forward: [f64; Place::COUNT],
+    pub(crate) input_grad: [f64; Place::COUNT],
+    pub(crate) weight_grad: [f64; Place::COUNT],
+    /// Of the forward, what whole-layer recomputation does again.
+    pub(crate) again: [f64; Place::COUNT],
+    /// What is made again in front of the mixer's and of the MLP's backward, without whole-layer
+    /// recomputation.
+    pub(crate) recomputed: [f64; 2],
+}
+
+/// Seconds of a layer's exchanges by their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerHops {
+    /// Forward and backward.
+    pub(crate) passes: [[HopSeconds; Hop::COUNT]; 2],
+    /// Made again in front of the mixer's backward.
+    pub(crate) again_mixer: HopSeconds,
+    /// Made again in front of the MLP's or the experts' backward: TP and EP.
+    pub(crate) again_mlp: [HopSeconds; 2],
+}
+
+impl LayerHops {
+    /// All of their seconds.
+    pub(crate) const SECONDS: usize = 2 * (2 * Hop::COUNT + 3);
+
+    /// Their bits.
+    pub(crate) fn bits(&self) -> [u64; Self::SECONDS] {
+        let again = [self.again_mixer, self.again_mlp[0], self.again_mlp[1]];
+        let mut bits = [0; Self::SECONDS];
+        let all = self.passes.iter().flatten().chain(&again).flatten();
+        for (bits, seconds) in bits.iter_mut().zip(all) {
+            *bits = seconds.to_bits();
+        }
+        bits
+    }
 }
 
 impl Parts {
-    pub(crate) fn new(plan: &Plan) -> Self {
-        Self::of(plan, Arc::new(launched(plan)), &mut LayerPairs::default())
+    /// The parts of layers that cost this, pairs not run yet.
+    pub(crate) fn new(plan: &Plan, work: Arc<Work>) -> Self {
+        let (on, rows) = (&plan.deployment, plan.rows());
+        let recomputation = Recomputation::new(plan);
+        let kinds = plan.architecture.kinds.iter().zip(&work.kinds);
+        let layers = kinds.map(|(kind, operators)| {
+            let mut exchanges = Exchanges::with_capacity(16);
+            kind.mixer.exchanges(on, &rows, &mut exchanges);
+            kind.mlp.exchanges(on, &rows, &mut exchanges);
+            LayerPart::new(kind, operators, exchanges, &recomputation)
+        });
+        let layers = layers.collect();
+        Self { work, layers, ends: Ends::new(on, &rows), boundary: plan.boundary() }
     }
 
-    /// The parts of layers that cost this.
-    pub(crate) fn of(plan: &Plan, work: Arc<Work>, pairs: &mut LayerPairs) -> Self {
-        Self::made(plan, work, None, pairs)
+    /// The layer of a kind.
+    pub(crate) fn layer(&self, kind: KindId) -> &LayerPart {
+        &self.layers[kind.index()]
     }
 
-    /// The same parts under a plan with other loads, whose layers cost this: no load reaches a
-    /// dense layer.
-    pub(crate) fn under(&self, plan: &Plan, work: Arc<Work>, pairs: &mut LayerPairs) -> Self {
-        Self::made(plan, work, Some(self.layer_pairs[0]), pairs)
+    /// The kinds of layers with how many there are of each.
+    pub(crate) fn counted<'a>(
+        &'a self,
+        counts: &'a PerKind<f64>,
+    ) -> impl Iterator<Item = (&'a LayerPart, f64)> {
+        self.layers.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0.0)
     }
+}
 
-    fn made(
-        plan: &Plan,
-        work: Arc<Work>,
-        dense_pair: Option<PerAxis>,
-        pairs: &mut LayerPairs,
+impl LayerPart {
+    fn new(
+        kind: &LayerKind,
+        operators: &Operators,
+        exchanges: Exchanges,
+        recomputation: &Recomputation,
     ) -> Self {
-        let layers = [(&work.dense, false), (&work.moe, true)].map(|(layer, is_moe)| WholeLayer {
-            total: layer.total(),
-            recomputed: layer.recomputed(plan, is_moe),
-            again: layer.again(),
-        });
-        let exchanges = plan.exchanges();
-        let hops = [false, true].map(|is_moe| LayerHops::new(&exchanges, is_moe));
-        let ends = EndHops::new(&exchanges);
-        let (boundary, layer_pairs) = (plan.boundary(), [[0.0; AXES.len()]; 2]);
-        let mut parts = Self { work, layers, exchanges, boundary, hops, ends, layer_pairs };
-        if plan.runs_pairs() {
-            let mut pair =
-                |is_moe| pairs.exposed(plan, &parts, is_moe, || parts.layer_pair(plan, is_moe));
-            let dense = dense_pair.unwrap_or_else(|| pair(false));
-            parts.layer_pairs = [dense, pair(true)];
+        let has_experts = kind.mlp.moe().is_some();
+        let repeats = |again: &_| !recomputation.is_whole && recomputation.repeats(again);
+        Self {
+            total: operators.total(),
+            recomputed: operators.made_again(|again| recomputation.repeats(again)),
+            again: operators.made_again(|again| !again.never),
+            covers: covers(operators, has_experts),
+            links: LayerLinks::new(&exchanges, recomputation.is_whole, repeats),
+            has_experts,
+            places: PlaceSeconds::new(operators, recomputation),
+            hops: LayerHops::new(&exchanges, repeats),
+            exchanges,
+            pair: [0.0; AXES.len()],
         }
-        parts
     }
+}
 
-    /// One layer's forward beside the backward of another of its kind.
-    fn layer_pair(&self, plan: &Plan, is_moe: bool) -> PerAxis {
-        let count = |kind: bool| f64::from(u8::from(kind));
-        let content = Stage { dense: count(!is_moe), moe: count(is_moe), ..Stage::default() };
-        let layers = [plan.shape.dense_layers, plan.shape.moe_layers][usize::from(is_moe)];
-        if layers == 0 {
-            return [0.0; AXES.len()];
+fn covers(operators: &Operators, has_experts: bool) -> [Cover; 2] {
+    let mut covers = [Cover::default(); 2];
+    for operator in operators.iter() {
+        let Block { forward, input_grad, weight_grad } = operator.block;
+        let gradients = (input_grad + weight_grad).seconds();
+        let seconds = [forward.seconds(), gradients];
+        for (cover, seconds) in covers.iter_mut().zip(seconds) {
+            match operator.place {
+                Place::Core => cover.core += seconds,
+                Place::Mlp if has_experts => cover.shared += seconds,
+                // Their activation function runs on the vector unit, and hides nothing.
+                Place::Experts if forward.flops > 0.0 => cover.experts += seconds,
+                Place::MixerInput
+                | Place::Projection
+                | Place::Output
+                | Place::MlpInput
+                | Place::Mlp
+                | Place::Experts
+                | Place::MlpOutput => {}
+            }
         }
-        let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
-        let hiding = Hiding::new(plan, || {
-            let terms = Terms { repeated_share, ..Terms::default() };
-            [StageWork::new(plan, &content, self, &terms); 2]
-        });
-        let side = Side { content, repeated_share, copy: 0.0 };
-        exposed(plan, self, &hiding, [&side, &side])
+    }
+    covers
+}
+
+impl LayerLinks {
+    fn new(exchanges: &Exchanges, is_whole: bool, repeats: impl Fn(&Again) -> bool) -> Self {
+        let mut links = Self::default();
+        for exchange in exchanges.iter() {
+            let Some(axis) = AXES.iter().position(|axis| *axis == exchange.axis) else { continue };
+            let [(_, forward), (_, backward)] = exchange.calls.passes;
+            let again = &exchange.calls.again;
+            let chosen = if repeats(again) { forward } else { 0.0 };
+            let whole = if is_whole && !again.never { forward } else { 0.0 };
+            exchange.add_to(&mut links.passes[0][axis], forward);
+            exchange.add_to(&mut links.passes[1][axis], backward);
+            exchange.add_to(&mut links.chosen[axis], chosen);
+            exchange.add_to(&mut links.whole[axis], whole);
+            if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
+                for (ring, calls) in links.ring.iter_mut().zip([forward, backward, chosen, whole]) {
+                    *ring += calls * exchange.seconds;
+                }
+            }
+        }
+        links
+    }
+}
+
+impl PlaceSeconds {
+    fn new(operators: &Operators, recomputation: &Recomputation) -> Self {
+        let mut seconds = Self::default();
+        for operator in operators.iter() {
+            let place = operator.place as usize;
+            let Block { forward, input_grad, weight_grad } = operator.block;
+            let forward = forward.seconds();
+            seconds.forward[place] += forward;
+            seconds.input_grad[place] += input_grad.seconds();
+            seconds.weight_grad[place] += weight_grad.seconds();
+            if !operator.again.never {
+                seconds.again[place] += forward;
+            }
+            if recomputation.repeats(&operator.again) {
+                let is_for_mixer = Recomputation::is_for_mixer(&operator.again);
+                seconds.recomputed[usize::from(!is_for_mixer)] += forward;
+            }
+        }
+        seconds
+    }
+}
+
+impl LayerHops {
+    fn new(exchanges: &Exchanges, repeats: impl Fn(&Again) -> bool) -> Self {
+        let mut hops = Self::default();
+        for exchange in exchanges.iter() {
+            let passes = &exchange.calls.passes;
+            for ((hop, calls), hops) in passes.iter().zip(&mut hops.passes) {
+                exchange.add_to(&mut hops[*hop as usize], *calls);
+            }
+            // Whole layers go through their forward's hops again, which pairs do themselves.
+            let again = &exchange.calls.again;
+            if !repeats(again) {
+                continue;
+            }
+            let is_expert = usize::from(exchange.axis == Axis::Ep);
+            let made = if Recomputation::is_for_mixer(again) {
+                &mut hops.again_mixer
+            } else {
+                &mut hops.again_mlp[is_expert]
+            };
+            exchange.add_to(made, passes[0].1);
+        }
+        hops
     }
 }
 
 /// Every kind of work, its kernels launched one by one or as a graph.
 pub(crate) fn launched(plan: &Plan) -> Work {
-    replayed(plan, Work::new(plan))
+    let fuses_loss = plan.design().memory.cross_entropy_loss_fusion;
+    let (on, architecture) = (&plan.deployment, &plan.architecture);
+    replayed(on, architecture, Work::new(on, architecture, &plan.rows(), fuses_loss))
 }
 
 /// The same work under a plan with other loads.
 pub(crate) fn relaunched(plan: &Plan, work: &Work) -> Work {
-    replayed(plan, work.under(plan))
+    let (on, architecture) = (&plan.deployment, &plan.architecture);
+    replayed(on, architecture, work.under(on, architecture, &plan.rows()))
 }
 
-fn replayed(plan: &Plan, mut work: Work) -> Work {
-    let graph = plan.design().kernel.cuda_graph_impl;
+fn replayed(on: &Deployment, architecture: &Architecture, mut work: Work) -> Work {
+    let graph = on.kernel.cuda_graph_impl;
     if graph != CudaGraph::None {
-        replay(&mut work.dense, true);
-        replay(&mut work.moe, graph == CudaGraph::Local);
+        for (kind, operators) in architecture.kinds.iter().zip(&mut work.kinds) {
+            let has_experts = kind.mlp.moe().is_some();
+            replay(operators, !has_experts || graph == CudaGraph::Local);
+        }
     }
     work
 }
@@ -123,27 +296,18 @@ fn replayed(plan: &Plan, mut work: Work) -> Work {
 /// router and a dense MLP; how many rows an expert gets is known too late for it. Megatron's own
 /// covers a whole iteration, whose experts get buffers of a fixed size.
 ///
-/// Source: Megatron-Core, `--cuda-graph-impl` and `--cuda-graph-scope`.
-fn replay(layer: &mut Layer, everything: bool) {
-    let attention = [
-        &mut layer.norms,
-        &mut layer.residuals,
-        &mut layer.latents,
-        &mut layer.query,
-        &mut layer.key_value,
-        &mut layer.core,
-        &mut layer.output,
-        &mut layer.mlp,
-        &mut layer.router,
-    ];
-    let experts =
-        [&mut layer.permute, &mut layer.experts, &mut layer.activation, &mut layer.unpermute];
-    for block in attention.into_iter().chain(experts.into_iter().filter(|_| everything)) {
+/// # Source
+/// Megatron-Core, `--cuda-graph-impl` and `--cuda-graph-scope`.
+fn replay(operators: &mut Operators, everything: bool) {
+    for operator in operators.iter_mut().filter(|operator| everything || !operator.is_routed) {
+        let block = &mut operator.block;
         for pass in [&mut block.forward, &mut block.input_grad, &mut block.weight_grad] {
             pass.launches = 0.0;
         }
     }
-    layer.mlp_again.launches = 0.0;
-    layer.norms.forward.launches = 1.0;
-    layer.norms.input_grad.launches = 1.0;
+    // The graph's own launch, forward and backward, stands at the layer's first operator.
+    if let Some(first) = operators.iter_mut().next() {
+        first.block.forward.launches = 1.0;
+        first.block.input_grad.launches = 1.0;
+    }
 }

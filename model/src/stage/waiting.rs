@@ -67,7 +67,7 @@ impl Plan {
     /// pairs hide them as well.
     pub(crate) fn overlaps_sends(&self) -> bool {
         let schedule = &self.design().schedule;
-        schedule.overlap_p2p_comm && (self.sizes.vpp > 1 || self.form().runs_pairs)
+        schedule.overlap_p2p_comm && (self.deployment.ranks.vpp > 1 || self.form().runs_pairs)
     }
 
     /// Do dispatch and combine take their two levels one after the other?
@@ -81,7 +81,7 @@ impl Plan {
     /// Share of the cores that an axis's exchanges occupy: what a second of them costs compute.
     pub(crate) fn core_share(&self, axis: usize) -> f64 {
         if axis == EP {
-            self.expert_exchange_core_share()
+            self.deployment.expert_exchange_core_share()
         } else {
             self.accelerator().communication_core_share
         }
@@ -130,7 +130,7 @@ fn exposed_alone(plan: &Plan, pass: &Pass, is_backward: bool) -> PerAxis {
     }
     let compute = pass.compute();
     let mut tp = pass.axis(TP);
-    if is_backward && plan.sizes.sp > 1 {
+    if is_backward && plan.deployment.ranks.sp > 1 {
         tp -= (tp * HIDDEN_TP_BACKWARD).min(compute);
     }
     if schedule.tp_comm_overlap {

@@ -3,8 +3,11 @@
 use alloc::vec::Vec;
 
 use crate::axis::{Axis, Collective, LinkLevel};
+use crate::ends::Ends;
 use crate::estimate::Communication;
+use crate::hop::Exchange;
 use crate::plan::Plan;
+use crate::recomputation::Recomputation;
 use crate::stage::{AXES, CP, DP, EP, HOST, PP, Parts, PerAxis, TP};
 use crate::units::{Bytes, Seconds};
 
@@ -20,19 +23,32 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn new(plan: &Plan, parts: &Parts, frame: &Frame) -> Self {
-        let m = plan.sizes.micro_batches as f64;
-        let mut rows: Vec<Communication> = Vec::with_capacity(parts.exchanges.len() + 1);
-        let mtp_is_moe = plan.shape.moe_layers > 0;
+        let m = plan.batch.micro_batches as f64;
+        let mut rows: Vec<Communication> = Vec::with_capacity(16);
         let mean = plan.mean_stage();
-        let repeated = frame.mean_repeated(plan, mtp_is_moe);
-        let layers = mean.by_kind(mtp_is_moe);
-        for exchange in &parts.exchanges {
-            let [forward, backward] = exchange.calls_on(&mean, mtp_is_moe);
-            let calls = forward + backward + exchange.repeats.on(layers, repeated);
-            let row = (exchange.axis, exchange.link, exchange.collective);
-            add_row(&mut rows, row, m * calls, exchange.bytes, exchange.seconds);
+        let mtp = plan.architecture.mtp.kind;
+        let repeated = frame.mean_repeated(plan, mtp);
+        let recomputation = Recomputation::new(plan);
+        let layers = parts.layers.iter().zip(mean.with_mtp(mtp)).zip(repeated);
+        for ((layer, count), repeated) in layers {
+            for exchange in layer.exchanges.iter() {
+                let [(_, forward), (_, backward)] = exchange.calls.passes;
+                let again = recomputation.calls(&exchange.calls, count, repeated);
+                let calls = (forward + backward) * count + again;
+                add_row(&mut rows, kind(exchange), m * calls, exchange.bytes, exchange.seconds);
+            }
         }
-        if plan.sizes.pp > 1 {
+        let Ends { embedding, mtp_extra, head } = &parts.ends;
+        for (end, count) in
+            [(embedding, mean.embedding), (mtp_extra, mean.mtp), (head, mean.heads())]
+        {
+            for exchange in end.exchanges.iter().filter(|_| count > 0.0) {
+                let [(_, forward), (_, backward)] = exchange.calls.passes;
+                let calls = m * (forward + backward) * count;
+                add_row(&mut rows, kind(exchange), calls, exchange.bytes, exchange.seconds);
+            }
+        }
+        if plan.deployment.ranks.pp > 1 {
             let calls = 2.0 * m * plan.boundaries_per_stage();
             for leg in parts.boundary.legs() {
                 let row = (Axis::Pp, leg.link, leg.collective);
@@ -49,6 +65,11 @@ impl Traffic {
     }
 }
 
+/// The row that an exchange belongs to.
+const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
+    (exchange.axis, exchange.link, exchange.collective)
+}
+
 /// Every row of a step, put in place of what the list held.
 pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Communication>) {
     let [ahead, behind] = &spans.traffic.rows;
@@ -62,12 +83,12 @@ pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Commu
 /// Copies to host memory and back: bytes of the mean stage; the step waits for the slowest one's
 /// optimizer states.
 fn host_row(plan: &Plan, step: &Step) -> Option<Communication> {
-    let m = plan.sizes.micro_batches as f64;
+    let m = plan.batch.micro_batches as f64;
     let activations = 2.0 * m * step.mean_occupancy(|stage| stage.swapped);
     let states = 2.0 * step.mean_occupancy(|stage| stage.swapped_states);
     let slowest_states = 2.0 * most(&step.occupancy, |stage| stage.swapped_states);
     let largest = most(&step.occupancy, |stage| stage.swapped.max(stage.swapped_states));
-    let rate = plan.machine.host.get();
+    let rate = plan.deployment.machine.host.get();
     (activations + states > 0.0).then(|| Communication {
         axis: Axis::Host,
         link: LinkLevel::Host,
@@ -124,7 +145,7 @@ fn share_exposed(plan: &Plan, spans: &Spans, step: &Step, rows: &mut [Communicat
         Axis::Dp | Axis::Edp => DP,
     };
     let mut exposed = step.waiting.exposed;
-    exposed[HOST] += 2.0 * states / plan.machine.host.get();
+    exposed[HOST] += 2.0 * states / plan.deployment.machine.host.get();
     exposed[DP] += spans.once_a_step[0];
     let mut all: PerAxis = [0.0; AXES.len()];
     for row in &*rows {

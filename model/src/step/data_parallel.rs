@@ -7,7 +7,6 @@ use crate::choice::{Optimizer, ShardingStrategy};
 use crate::data_parallel::DataRow;
 use crate::layout::{Span, Stage};
 use crate::muon::Share;
-use crate::operator::Device;
 use crate::params::RankParams;
 use crate::plan::Plan;
 use crate::stage::{DP, StageWork};
@@ -30,7 +29,7 @@ pub(super) struct DataParallel {
 
 impl DataParallel {
     pub(super) fn new(plan: &Plan) -> Self {
-        let memory_rate = Device::new(plan).vector_bytes;
+        let memory_rate = plan.deployment.device.vector_bytes;
         Self { rows: Vec::with_capacity(4), optimizer: 0.0, memory_rate }
     }
 
@@ -67,7 +66,7 @@ impl OnceAStep {
             passes[gather][usize::from(row.link == LinkLevel::InterNode)] += row.seconds_per_call;
         }
         let [least, each] = BUCKET_PARAMS;
-        let bucket = least.max(each * (plan.sizes.dp * plan.sizes.cp) as f64);
+        let bucket = least.max(each * (plan.deployment.ranks.dp * plan.deployment.ranks.cp) as f64);
         Self { passes, buckets: ((params.dense + params.expert) / bucket).max(1.0) }
     }
 

@@ -32,12 +32,12 @@ pub(super) fn phases(phases: &[PhaseTraffic; 3]) -> Vec<PhaseOverlap> {
 
 /// Every stage, in order.
 pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstimate> {
-    let m = plan.sizes.micro_batches as f64;
+    let m = plan.batch.micro_batches as f64;
     let mut list = Vec::with_capacity(plan.stages.len());
     for (spent, first) in step.pipeline.spent.iter().zip(&step.occupancy) {
         let (own, of_span) = (&step.spans[spent.span], &spans.frame.each[spent.span]);
         let kernels = spans.works[spent.span].kernels();
-        let layers = plan.spans[spent.span].content.layers();
+        let layers = plan.spans[spent.span].content.num_layers();
         let compute = m * kernels + spent.waiting.host;
         for index in spent.first..spent.first + spent.count {
             // Stages of a span hold as much of a micro-batch, but not as many at once.
@@ -76,11 +76,11 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
         ));
     }
     let [_, host] = step.peaks();
-    if host > plan.machine.host_memory {
+    if host > plan.deployment.machine.host_memory {
         warnings.push(format!(
             "swapping needs {:.1} GiB of host memory per device, the host has {:.1} GiB for each",
             host.to_gib(),
-            plan.machine.host_memory.to_gib()
+            plan.deployment.machine.host_memory.to_gib()
         ));
     }
     if plan.design().schedule.timing == Timing::Simulated && step.pipeline.phases.is_none() {
@@ -89,19 +89,20 @@ pub(super) fn warnings(plan: &Plan, metrics: &Metrics, step: &Step) -> Vec<Strin
         ));
     }
     if plan.design().schedule.overlap_p2p_comm
-        && plan.sizes.pp > 1
-        && plan.sizes.vpp == 1
+        && plan.deployment.ranks.pp > 1
+        && plan.deployment.ranks.vpp == 1
         && !plan.form().runs_pairs
     {
         warnings.push(String::from("sends between stages are overlapped only with VPP or pairs"));
     }
     if plan.design().schedule.scatter_gather_tensors_in_pipeline
-        && !(plan.scatters_sends() && plan.sizes.pp > 1)
+        && !(plan.scatters_sends() && plan.deployment.ranks.pp > 1)
     {
         warnings.push(String::from("sends are scattered only with PP and TP, and without SP"));
     }
     warnings.extend(crate::uneven::warning(plan));
-    if plan.design().schedule.moe_hierarchical_alltoallv && plan.ep_group().domains == 1 {
+    if plan.design().schedule.moe_hierarchical_alltoallv && plan.deployment.ep_group().domains == 1
+    {
         warnings.push(String::from(
             "the hierarchical all-to-all has no effect: an EP group is inside one node",
         ));

@@ -14,10 +14,10 @@ pub(super) fn metrics(
     step: &Step,
     communication: &[Communication],
 ) -> Metrics {
-    let world = plan.sizes.world as f64;
+    let world = plan.deployment.ranks.world as f64;
     let step_time = step.time.total();
     let per_device = model_flops_per_device(plan, spans);
-    let executed = plan.sizes.micro_batches as f64 * spans.compute.flops;
+    let executed = plan.batch.micro_batches as f64 * spans.compute.flops;
     let budget = step_time.get() * plan.peak_for_mfu().get();
     let throughput = tokens_per_step(plan) / step_time.get();
     let [memory_peak, host_peak] = step.peaks();
@@ -57,7 +57,7 @@ pub(super) fn metrics(
 
 /// Are these peaks of device and host memory within their limits?
 pub(super) fn fits(plan: &Plan, device: Bytes, host: Bytes) -> bool {
-    device <= plan.memory_limit() && host <= plan.machine.host_memory
+    device <= plan.memory_limit() && host <= plan.deployment.machine.host_memory
 }
 
 fn token_drop_ratio(plan: &Plan) -> f64 {

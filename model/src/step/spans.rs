@@ -3,12 +3,13 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::architecture::{KindId, MAX_KINDS, PerKind};
 use crate::choice::RecomputeGranularity;
 use crate::data_parallel::data_rows;
 use crate::layer::Work;
 use crate::layout::{Span, Stage};
 use crate::memory::{FixedMemory, LayerMemory, LayerSaves};
-use crate::pair::LayerPairs;
+use crate::pair::{self, LayerPairs};
 use crate::params::RankParams;
 use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
@@ -23,7 +24,7 @@ use super::straggler_share;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layers {
     work: Arc<Work>,
-    saves: LayerSaves,
+    saves: Arc<LayerSaves>,
     pub(super) counts: Counts,
 }
 
@@ -42,16 +43,16 @@ impl Layers {
         let counts = Counts {
             params_total: plan.params_total(),
             params_active: plan.params_active(),
-            table: plan.table_params(),
+            table: plan.deployment.backbone.table_params(),
             flops_per_token: plan.flops_per_token(),
         };
-        Self { work: Arc::new(launched(plan)), saves: LayerSaves::new(plan), counts }
+        Self { work: Arc::new(launched(plan)), saves: Arc::new(LayerSaves::new(plan)), counts }
     }
 
     /// The same layers under a plan with other loads.
     pub(crate) fn under(&self, plan: &Plan) -> Self {
         let work = Arc::new(relaunched(plan, &self.work));
-        Self { work, saves: LayerSaves::new(plan), counts: self.counts }
+        Self { work, saves: Arc::new(LayerSaves::new(plan)), counts: self.counts }
     }
 }
 
@@ -60,7 +61,7 @@ impl Layers {
 pub(crate) struct Spans {
     pub(super) frame: Frame,
     pub(super) parts: Parts,
-    saves: LayerSaves,
+    saves: Arc<LayerSaves>,
     pub(super) counts: Counts,
     /// For each span of the plan what its stages do.
     pub(super) works: Vec<StageWork>,
@@ -121,12 +122,12 @@ impl Frame {
         frame
     }
 
-    /// Of the mean stage's layers of both kinds, those that full recomputation takes.
-    pub(super) fn mean_repeated(&self, plan: &Plan, mtp_is_moe: bool) -> [f64; 2] {
-        let mut repeated = [0.0; 2];
+    /// Of the mean stage's layers of each kind, those that full recomputation takes.
+    pub(super) fn mean_repeated(&self, plan: &Plan, mtp: KindId) -> PerKind<f64> {
+        let mut repeated = [0.0; MAX_KINDS];
         for (span, own) in plan.spans.iter().zip(&self.each) {
             let share = own.repeated_share * plan.share_of(span);
-            for (sum, layers) in repeated.iter_mut().zip(span.content.by_kind(mtp_is_moe)) {
+            for (sum, layers) in repeated.iter_mut().zip(span.content.with_mtp(mtp)) {
                 *sum += layers * share;
             }
         }
@@ -136,12 +137,13 @@ impl Frame {
 
 impl Spans {
     pub(crate) fn new(plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
-        Self::of(plan, layers, Parts::of(plan, layers.work.clone(), pairs), Frame::new(plan))
+        let parts = pair::paired(plan, layers.work.clone(), None, pairs);
+        Self::of(plan, layers, parts, Frame::new(plan))
     }
 
     /// The same stages under a plan with other loads, whose layers these are.
     pub(crate) fn under(&self, plan: &Plan, layers: &Layers, pairs: &mut LayerPairs) -> Self {
-        let parts = self.parts.under(plan, layers.work.clone(), pairs);
+        let parts = pair::paired(plan, layers.work.clone(), Some(&self.parts), pairs);
         Self::of(plan, layers, parts, self.frame.clone())
     }
 
@@ -159,13 +161,13 @@ impl Spans {
         }
         let compute = Compute::new(plan, &works);
         let traffic = Traffic::new(plan, &parts, &frame);
-        let (saves, counts) = (layers.saves, layers.counts);
+        let (saves, counts) = (layers.saves.clone(), layers.counts);
         Self { frame, parts, saves, counts, works, compute, once_a_step, traffic }
     }
 
     /// What the plan's recomputation and swapping leave of what layers save.
     pub(crate) fn layer_memory(&self, plan: &Plan) -> LayerMemory {
-        LayerMemory::of(plan, &self.saves)
+        LayerMemory::new(plan, &self.saves)
     }
 }
 
@@ -207,7 +209,7 @@ impl Plan {
     /// Share of the layers of a stage that full recomputation takes.
     fn repeated_share(&self, span: &Span) -> f64 {
         let full = self.recomputes_whole_layers();
-        let layers = span.content.layers() + span.content.mtp;
+        let layers = span.content.num_all_layers();
         let repeated = if full { self.recomputed_layers(span.first, layers) } else { 0.0 };
         if layers > 0.0 { repeated / layers } else { 0.0 }
     }

@@ -74,9 +74,9 @@ fn bins(stages: usize, rounds: usize, turns: bool) -> Vec<usize> {
 fn small_problem() -> impl Strategy<Value = Problem> {
     let length = || prop::sample::select(vec![0.25, 0.5, 0.9, 1.0, 1.1, 1.5, 2.5]);
     let lengths = (length(), length(), 0.0..0.3, length(), length(), length()).prop_map(
-        |(dense, moe, embedding, head, mtp, mtp_head)| Lengths {
-            dense,
-            moe,
+        |(lead, rest, embedding, head, mtp, mtp_head)| Lengths {
+            lead,
+            rest,
             embedding,
             head,
             mtp,
@@ -84,10 +84,10 @@ fn small_problem() -> impl Strategy<Value = Problem> {
         },
     );
     (lengths, 0_usize..5, 0_usize..6, 0_usize..3, 1_usize..4, 1_usize..4, any::<bool>()).prop_map(
-        |(lengths, dense, moe, mtp, stages, rounds, turns)| Problem {
+        |(lengths, lead, rest, mtp, stages, rounds, turns)| Problem {
             lengths,
-            dense,
-            moe,
+            lead,
+            rest,
             mtp,
             bin_of: bins(stages, rounds, turns),
             bins: stages,
@@ -119,7 +119,7 @@ proptest! {
 }
 
 const EQUAL: Lengths =
-    Lengths { dense: 1.0, moe: 1.0, embedding: 0.0, head: 0.0, mtp: 0.0, mtp_head: 0.0 };
+    Lengths { lead: 1.0, rest: 1.0, embedding: 0.0, head: 0.0, mtp: 0.0, mtp_head: 0.0 };
 
 fn layers(problem: &Problem) -> Vec<usize> {
     solve(problem).unwrap().chunks.iter().map(|chunk| chunk.layers).collect()
@@ -128,7 +128,7 @@ fn layers(problem: &Problem) -> Vec<usize> {
 #[test]
 fn equal_parts_are_spread_evenly() {
     let problem =
-        Problem { lengths: EQUAL, dense: 3, moe: 61, mtp: 0, bin_of: bins(16, 2, false), bins: 16 };
+        Problem { lengths: EQUAL, lead: 3, rest: 61, mtp: 0, bin_of: bins(16, 2, false), bins: 16 };
     assert_eq!(layers(&problem), [2; 32]);
 }
 
@@ -136,7 +136,7 @@ fn equal_parts_are_spread_evenly() {
 fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
     let lengths = Lengths { head: 1.5, ..EQUAL };
     let problem =
-        Problem { lengths, dense: 0, moe: 61, mtp: 0, bin_of: bins(16, 2, true), bins: 16 };
+        Problem { lengths, lead: 0, rest: 61, mtp: 0, bin_of: bins(16, 2, true), bins: 16 };
     let layers = layers(&problem);
     let changes = layers.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes <= 2, "{layers:?}");
@@ -146,7 +146,7 @@ fn neighbouring_chunks_are_alike_as_far_as_the_longest_stage_allows() {
 fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
     let lengths = Lengths { head: 1.0, mtp: 1.0, mtp_head: 1.0, ..EQUAL };
     let problem =
-        Problem { lengths, dense: 0, moe: 13, mtp: 1, bin_of: bins(4, 1, false), bins: 4 };
+        Problem { lengths, lead: 0, rest: 13, mtp: 1, bin_of: bins(4, 1, false), bins: 4 };
     let found = solve(&problem).unwrap();
     assert!((found.longest - 4.0).abs() < 1e-12);
     let split = found.chunks.iter().filter(|chunk| chunk.mtp != chunk.mtp_heads).count();
@@ -156,15 +156,15 @@ fn an_mtp_layer_keeps_its_head_where_splitting_wins_nothing() {
 #[test]
 fn more_chunks_than_parts_have_no_layout() {
     let problem =
-        Problem { lengths: EQUAL, dense: 0, moe: 4, mtp: 0, bin_of: bins(8, 1, false), bins: 8 };
+        Problem { lengths: EQUAL, lead: 0, rest: 4, mtp: 0, bin_of: bins(8, 1, false), bins: 8 };
     assert_eq!(solve(&problem), None);
 }
 
 #[test]
 fn many_dense_layers_on_many_stages_still_get_a_layout() {
-    let lengths = Lengths { dense: 0.7, head: 1.5, ..EQUAL };
+    let lengths = Lengths { lead: 0.7, head: 1.5, ..EQUAL };
     let problem =
-        Problem { lengths, dense: 400, moe: 600, mtp: 2, bin_of: bins(500, 2, false), bins: 500 };
+        Problem { lengths, lead: 400, rest: 600, mtp: 2, bin_of: bins(500, 2, false), bins: 500 };
     let found = solve(&problem).unwrap();
     assert!(!found.exact);
     assert_eq!(found.chunks.iter().map(|chunk| chunk.layers).sum::<usize>(), 1_000);
@@ -173,10 +173,10 @@ fn many_dense_layers_on_many_stages_still_get_a_layout() {
 #[test]
 fn thirteen_stages_of_four_layers_and_three_with_a_head_or_mtp_overflow_by_five_percent_of_flops() {
     // In MoE layers, by FLOPs at 8,192 tokens with full attention: the head 1.23, the MTP layer
-    // with its projection 1.12; dense layers are as long as MoE layers.
+    // with its projection 1.12; lead layers are as long as MoE layers.
     let lengths = Lengths { head: 1.23, mtp: 1.12, mtp_head: 1.23, ..EQUAL };
     let problem =
-        Problem { lengths, dense: 3, moe: 58, mtp: 1, bin_of: bins(16, 2, false), bins: 16 };
+        Problem { lengths, lead: 3, rest: 58, mtp: 1, bin_of: bins(16, 2, false), bins: 16 };
     let found = solve(&problem).unwrap();
     let overflow = found.longest / (problem.total() / 16.0) - 1.0;
     assert!((overflow - 0.048).abs() < 5e-4, "{overflow}");

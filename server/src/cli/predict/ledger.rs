@@ -1,6 +1,7 @@
 //! What each layer saves for its backward, tensor by tensor, and what freeing it would cost.
 
-use app::insight::memory_view::{fate, freed_by, kind};
+use app::draw::text::sentence;
+use app::insight::memory_view::{fate, freed_by};
 use app::present::format;
 use model::choice::{Choice, RecomputeGranularity};
 use model::file::Tree;
@@ -20,7 +21,7 @@ pub(super) fn text(plan: &Plan) -> String {
 }
 
 fn layer(layer: &LayerLedger) -> String {
-    let name = kind(layer.is_moe);
+    let name = sentence(&layer.name);
     let layers = format::counted(layer.num_layers, "layer", "layers");
     let mut text = format!(
         "Saved tensors of a layer, per micro-batch and device: {name}, {layers}\n{}",
@@ -51,7 +52,7 @@ fn tensors(layer: &LayerLedger) -> String {
             saved.tensor.label().into(),
             size(saved.bytes),
             fate(saved.fate).into(),
-            freed_by(saved.tensor, layer.is_moe),
+            freed_by(saved),
             saved.tensor.shape().into(),
         ]
     }));
@@ -76,8 +77,8 @@ pub(super) fn json(plan: &Plan) -> Tree {
 
 fn layer_json(layer: &LayerLedger) -> Tree {
     let tensors = layer.tensors.iter().map(|saved| {
-        let modules = saved.tensor.recomputed_by(layer.is_moe);
-        let swap = saved.tensor.swapped_by(layer.is_moe).map(Choice::name);
+        let modules = saved.recomputed_by;
+        let swap = saved.swapped_by.map(Choice::name);
         Tree::map([
             ("tensor", saved.tensor.label().into()),
             ("bytes", Tree::Real(saved.bytes.get())),
@@ -102,7 +103,7 @@ fn layer_json(layer: &LayerLedger) -> Tree {
         ])
     });
     Tree::map([
-        ("layer", if layer.is_moe { "moe" } else { "dense" }.into()),
+        ("layer", layer.name.to_lowercase().into()),
         ("num_layers", Tree::Unsigned(layer.num_layers)),
         ("tensors", Tree::List(tensors.collect())),
         ("recompute", Tree::List(recompute.collect())),

@@ -1,6 +1,14 @@
 //! The tensors that a layer saves for its backward, and which knobs free them.
+//!
+//! Letters: T tokens of a TP group, T' tokens that a rank keeps with SP, R rows of local experts,
+//! t TP. An element has two bytes unless said; inputs of linear layers are kept as the products
+//! read them, in one byte under FP8 (Transformer Engine). Source: Korthikanti et al. 2022,
+//! section 4, for the dense layer (with flash attention); the rest is derived from
+//! Megatron-Core's autograd functions.
 
-use crate::choice::{RecomputeModule, SwapModule, ZeroMemory};
+use alloc::vec::Vec;
+
+use crate::choice::{RecomputeModule, SwapModule};
 
 /// A tensor, or several that live and die together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,73 +107,46 @@ impl Tensor {
             Self::Shared => "T ffn / t for each matrix, and T' h",
         }
     }
+}
 
+/// One tensor of a layer with the knobs that free it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Saved {
+    pub(crate) tensor: Tensor,
+    /// Bytes of one micro-batch on one device.
+    pub(crate) bytes: f64,
     /// The modules whose recomputation frees it.
-    #[must_use]
-    pub const fn recomputed_by(self, is_moe: bool) -> &'static [RecomputeModule] {
-        use RecomputeModule as Module;
-        match self {
-            Self::NormInputs | Self::AttentionOutput => &[],
-            Self::Normed => &[Module::Layernorm],
-            Self::Latents => &[Module::MlaQkv],
-            Self::Query => &[Module::MlaQkv, Module::MlaUpProj],
-            Self::KeyValue => &[Module::MlaQkv, Module::MlaUpProj, Module::MlaKv],
-            Self::Scores => &[Module::CoreAttn],
-            Self::ActivationInput | Self::ActivationOutput if !is_moe => &[Module::Mlp],
-            Self::Probs | Self::Permuted | Self::Shared if !is_moe => &[],
-            Self::Probs | Self::ActivationInput => &[Module::Moe],
-            Self::Permuted => &[Module::MoePermute, Module::Moe],
-            Self::ActivationOutput => &[Module::MoeAct, Module::Moe],
-            Self::Shared => &[Module::SharedExperts, Module::Moe],
-        }
-    }
-
-    /// Does this zero-memory level of MindSpeed free it?
-    ///
-    /// Level 0 drops the experts' input and the output of their activation function. Level 1 drops
-    /// that function's input as well, and the inner tensors of the shared experts.
+    pub(crate) recomputed_by: &'static [RecomputeModule],
+    /// Whether MindSpeed's `--moe-zero-memory level1` drops it.
     ///
     /// # Source
     /// MindSpeed, `moe_layer_overlap_all2all.py` and
     /// `grouped_mlp_with_comp_and_comm_overlap_all2all.py`: the storages that are resized to zero.
-    #[must_use]
-    pub const fn freed_at(self, level: ZeroMemory, is_moe: bool) -> bool {
-        if !is_moe {
-            return false;
-        }
-        match self {
-            Self::Permuted | Self::ActivationOutput => !matches!(level, ZeroMemory::Disable),
-            Self::ActivationInput | Self::Shared => matches!(level, ZeroMemory::Level1),
-            Self::NormInputs
-            | Self::Normed
-            | Self::Latents
-            | Self::Query
-            | Self::KeyValue
-            | Self::Scores
-            | Self::AttentionOutput
-            | Self::Probs => false,
-        }
+    pub(crate) at_level_1: bool,
+    /// The module whose swap takes it to the host.
+    pub(crate) swapped_by: Option<SwapModule>,
+}
+
+impl Saved {
+    /// A tensor that stays on the device but for recomputation of these modules.
+    pub(crate) const fn new(
+        tensor: Tensor,
+        bytes: f64,
+        recomputed_by: &'static [RecomputeModule],
+    ) -> Self {
+        Self { tensor, bytes, recomputed_by, at_level_1: false, swapped_by: None }
     }
 
-    /// The module whose swap takes it to the host.
-    #[must_use]
-    pub const fn swapped_by(self, is_moe: bool) -> Option<SwapModule> {
-        match self {
-            Self::Probs => Some(SwapModule::Probs),
-            Self::AttentionOutput => Some(SwapModule::AttentionOutput),
-            Self::Permuted | Self::ActivationInput | Self::ActivationOutput if is_moe => {
-                Some(SwapModule::Activations)
-            }
-            Self::NormInputs
-            | Self::Normed
-            | Self::Latents
-            | Self::Query
-            | Self::KeyValue
-            | Self::Scores
-            | Self::Permuted
-            | Self::ActivationInput
-            | Self::ActivationOutput
-            | Self::Shared => None,
-        }
+    /// The same where this swap takes it to the host.
+    pub(crate) const fn swapped_by(self, module: SwapModule) -> Self {
+        Self { swapped_by: Some(module), ..self }
+    }
+
+    /// The same where zero-memory level 1 drops it.
+    pub(crate) const fn at_level_1(self) -> Self {
+        Self { at_level_1: true, ..self }
     }
 }
+
+/// The tensors that one layer saves, each at most once.
+pub(crate) type SavedTensors = Vec<Saved>;

@@ -1,6 +1,7 @@
 //! What tells the layers of plans apart.
 
-use crate::plan::{Plan, Sizes};
+use crate::plan::Plan;
+use crate::ranks::Ranks;
 use crate::routing::Effect;
 
 /// All that single layers depend on beside the model, the accelerator and how operators run: plans
@@ -15,11 +16,11 @@ pub(crate) struct LayerKey {
 }
 
 impl LayerKey {
-    pub(crate) fn of(plan: &Plan) -> Self {
-        let Sizes { tp, cp, ep, sp, micro_batch, pp, .. } = plan.sizes;
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let Ranks { tp, cp, ep, sp, pp, .. } = plan.deployment.ranks;
         let Effect { imbalance, fullest, drop_ratio, .. } = plan.effect;
         Self {
-            sizes: [tp, cp, ep, sp, micro_batch],
+            sizes: [tp, cp, ep, sp, plan.batch.micro_batch],
             is_pipelined: pp > 1,
             loads: [imbalance, fullest, drop_ratio].map(f64::to_bits),
         }

@@ -1,0 +1,190 @@
+//! The kinds of layers that a model has, and the pattern in which they follow each other.
+//!
+//! A layer is a mixer and an MLP. What is counted, timed or held for each layer is counted, timed
+//! or held once for each kind.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::choice::AttentionFlops;
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::mixer::{Mix, Mixer};
+use crate::mlp::{Mlp, Moe, Transform};
+use crate::params::{Matrices, Params};
+
+/// Kinds of layers that one model may have: each mixer's variants with each MLP's.
+pub(crate) const MAX_KINDS: usize = Mixer::MAX_VARIANTS * Mlp::MAX_VARIANTS;
+
+/// Something of each kind of layer.
+pub(crate) type PerKind<T> = [T; MAX_KINDS];
+
+/// Index of a kind among those of its model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct KindId(u8);
+
+impl KindId {
+    /// Its place in what there is of each kind.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The kinds of a design's layers one after the other, without their sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// Variants of mixer and MLP of each kind, dense layers in front.
+    variants: Vec<[usize; 2]>,
+    /// Kind of each layer, from the first to the last, MTP layers not counted.
+    pub(crate) layers: Vec<KindId>,
+}
+
+impl Pattern {
+    pub(crate) fn new(design: &Design) -> Self {
+        let mut is_there = [false; MAX_KINDS];
+        let key = |layer| {
+            let key =
+                Mlp::variant(design, layer) * Mixer::MAX_VARIANTS + Mixer::variant(design, layer);
+            is_there[key] = true;
+            KindId(key as u8)
+        };
+        let mut layers: Vec<KindId> = (0..design.transformer.num_layers).map(key).collect();
+        let mut variants = Vec::with_capacity(2);
+        let mut ids = [KindId::default(); MAX_KINDS];
+        for key in (0..MAX_KINDS).filter(|key| is_there[*key]) {
+            ids[key] = KindId(variants.len() as u8);
+            variants.push([key % Mixer::MAX_VARIANTS, key / Mixer::MAX_VARIANTS]);
+        }
+        layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
+        Self { variants, layers }
+    }
+
+    /// Layers of each kind in a range.
+    pub(crate) fn counts(layers: &[KindId]) -> PerKind<f64> {
+        let mut counts = [0.0; MAX_KINDS];
+        layers.iter().for_each(|kind| counts[kind.index()] += 1.0);
+        counts
+    }
+}
+
+/// A kind of layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LayerKind {
+    pub(crate) mixer: Mixer,
+    pub(crate) mlp: Mlp,
+}
+
+/// Layers that predict tokens further ahead, each with a projection and a head of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mtp {
+    pub(crate) layers: u64,
+    /// Their kind: that of the last layer with experts, where the model has any, else of the last.
+    pub(crate) kind: KindId,
+}
+
+/// Kinds and pattern.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Architecture {
+    /// Kinds, dense layers in front.
+    pub(crate) kinds: Vec<LayerKind>,
+    /// Layers of each kind, MTP layers not counted.
+    pub(crate) layers: PerKind<u64>,
+    pub(crate) pattern: Pattern,
+    pub(crate) mtp: Mtp,
+}
+
+impl Architecture {
+    pub(crate) fn new(design: &Design) -> Self {
+        let pattern = Pattern::new(design);
+        let kind = |[mixer, mlp]: &[usize; 2]| LayerKind {
+            mixer: Mixer::new(design, *mixer),
+            mlp: Mlp::new(design, *mlp),
+        };
+        let kinds: Vec<LayerKind> = pattern.variants.iter().map(kind).collect();
+        let layers = Pattern::counts(&pattern.layers).map(|count| count as u64);
+        let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
+        let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
+        let kind = last.copied().unwrap_or_default();
+        let mtp = Mtp { layers: design.transformer.mtp_num_layers, kind };
+        Self { kinds, layers, pattern, mtp }
+    }
+
+    /// The ids of so many kinds.
+    pub(crate) fn ids(kinds: usize) -> impl Iterator<Item = KindId> {
+        (0..kinds as u8).map(KindId)
+    }
+
+    /// The experts of its MoE layers, where it has any.
+    pub(crate) fn moe(&self) -> Option<&Moe> {
+        self.kinds.iter().find_map(|kind| kind.mlp.moe())
+    }
+
+    /// Layers with experts, MTP layers not counted.
+    pub(crate) fn moe_layers(&self) -> u64 {
+        let with = self.kinds.iter().zip(self.layers).filter(|(kind, _)| kind.mlp.moe().is_some());
+        with.map(|(_, layers)| layers).sum()
+    }
+
+    /// All layers, MTP layers not counted.
+    pub(crate) fn num_layers(&self) -> u64 {
+        self.pattern.layers.len() as u64
+    }
+
+    /// The kind of MTP layers.
+    pub(crate) fn mtp_kind(&self) -> &LayerKind {
+        &self.kinds[self.mtp.kind.index()]
+    }
+
+    /// Layers of each kind, MTP layers among them.
+    pub(crate) fn all_layers(&self) -> PerKind<u64> {
+        let mut layers = self.layers;
+        layers[self.mtp.kind.index()] += self.mtp.layers;
+        layers
+    }
+}
+
+impl LayerKind {
+    /// Its name: by its MLP, and by its mixer where that isn't the usual one.
+    pub(crate) fn name(&self) -> String {
+        String::from(self.mlp.layer_name())
+    }
+
+    /// Parameters of the norms of one layer.
+    pub(crate) fn norm_params(on: &Deployment) -> u128 {
+        u128::from(on.backbone.norms_per_layer()) * on.backbone.norm_params()
+    }
+
+    /// Parameters of one layer, its norms among them.
+    pub(crate) fn params(&self, on: &Deployment) -> Params {
+        let norms = Params { replicated: Self::norm_params(on), ..Params::default() };
+        self.mixer.params(on).plus(self.mlp.params(on)).plus(norms)
+    }
+
+    /// Parameters of one MTP layer without embedding and head: the projection of 2 h to h, two
+    /// norms before it and one behind the layer come to those of a layer.
+    ///
+    /// # Source
+    /// Megatron-Core `multi_token_prediction.py`.
+    pub(crate) fn mtp_params(&self, on: &Deployment) -> Params {
+        let (h, norm) = (u128::from(on.backbone.hidden), on.backbone.norm_params());
+        let around = Params { replicated: 3 * norm, tensor: 2 * h * h, expert: 0 };
+        self.params(on).plus(around)
+    }
+
+    /// Ranks that hold each routed expert, in the mean.
+    pub(crate) fn expert_copies(&self) -> f64 {
+        self.mlp.moe().map_or(1.0, Moe::copies)
+    }
+
+    /// Forward FLOPs of one token in one layer.
+    pub(crate) fn flops(&self, on: &Deployment, seq: u64, convention: AttentionFlops) -> f64 {
+        2.0 * (self.mixer.matrix_params(on) + self.mlp.matrix_params(on))
+            + self.mixer.score_flops(seq, convention)
+    }
+
+    /// Weight matrices, as an optimizer that works on matrices sees them.
+    pub(crate) fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        self.mixer.matrices(on, add);
+        self.mlp.matrices(on, add);
+    }
+}

@@ -1,0 +1,96 @@
+//! The machine that a model's layers run on, cut into ranks: all that a formula of a layer reads
+//! beside the sizes of its kind and the rows that it works on.
+//!
+//! Nothing here knows of batches, schedules or optimizers, so that training, prefill and decode
+//! call the same formulas.
+
+use crate::accelerator::Accelerator;
+use crate::backbone::Backbone;
+use crate::calibration::Host;
+use crate::choice::{ContextParallelAlgo, Dispatcher, FlexBackend, Precision};
+use crate::design::{Design, Kernel};
+use crate::device::Device;
+use crate::ranks::Ranks;
+use crate::topology::{Machine, ulysses_ranks};
+
+/// Backbone, ranks, machine and kernels.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Deployment {
+    pub(crate) backbone: Backbone,
+    pub(crate) ranks: Ranks,
+    pub(crate) machine: Machine,
+    pub(crate) accelerator: Accelerator,
+    /// Costs of the framework's host.
+    pub(crate) host: Host,
+    pub(crate) device: Device,
+    /// Which kernels the framework runs.
+    pub(crate) kernel: Kernel,
+    pub(crate) precision: Precision,
+    pub(crate) dispatch: Dispatch,
+    pub(crate) context: ContextParallelAlgo,
+}
+
+/// How tokens reach their experts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dispatch {
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) backend: FlexBackend,
+    /// Whether an all-to-all takes its two levels one after the other.
+    pub(crate) is_hierarchical: bool,
+}
+
+impl Dispatch {
+    pub(crate) fn new(design: &Design) -> Self {
+        let schedule = &design.schedule;
+        Self {
+            dispatcher: schedule.moe_token_dispatcher_type,
+            backend: schedule.moe_flex_dispatcher_backend,
+            is_hierarchical: schedule.moe_hierarchical_alltoallv,
+        }
+    }
+}
+
+impl Deployment {
+    /// The deployment of a design on an accelerator with these constants, whose matrix products
+    /// have this peak.
+    pub(crate) fn new(design: &Design, accelerator: Accelerator, host: Host, peak: f64) -> Self {
+        let context = design.parallel.context_parallel_algo;
+        let ulysses = match context {
+            ContextParallelAlgo::A2a => design.parallel.context_parallel_size,
+            ContextParallelAlgo::Hybrid => ulysses_ranks(design),
+            ContextParallelAlgo::P2p | ContextParallelAlgo::Allgather => 1,
+        };
+        Self {
+            backbone: Backbone::new(design),
+            ranks: Ranks::new(design, ulysses),
+            machine: Machine::new(design, &accelerator),
+            device: Device::new(design, &accelerator, &host, peak),
+            accelerator,
+            host,
+            kernel: design.kernel.clone(),
+            precision: design.training.precision,
+            dispatch: Dispatch::new(design),
+            context,
+        }
+    }
+
+    /// The share of a width that one TP rank has.
+    pub(crate) fn split(&self, width: u64) -> f64 {
+        width as f64 / self.ranks.tp as f64
+    }
+
+    /// Bytes of one stored activation element.
+    pub(crate) fn element_bytes(&self) -> f64 {
+        self.precision.stored_bytes()
+    }
+
+    /// Bytes of an element that a linear layer keeps for the gradient of its weight.
+    pub(crate) fn linear_input_bytes(&self) -> f64 {
+        self.element_bytes().min(self.precision.operand_bytes())
+    }
+
+    /// Bytes of one token's state on the residual stream.
+    pub(crate) fn row_bytes(&self) -> f64 {
+        self.backbone.hidden as f64 * self.element_bytes()
+    }
+}

@@ -1,0 +1,66 @@
+//! Element-wise operators that several kinds of layers run: norms, rotary embedding, residuals, an
+//! MLP's activation function.
+
+use crate::deployment::Deployment;
+use crate::device::{Block, Cost};
+use crate::rows::Rows;
+use crate::tally::Tally;
+
+/// One norm over `tokens` rows of `width`: fused it reads and writes once; in five kernels it
+/// passes over the row four times as often.
+pub(crate) fn norm<T: Tally>(on: &Deployment, tokens: f64, width: f64) -> Block<T> {
+    let elements = tokens * width;
+    let bytes = elements * on.element_bytes();
+    let (passes, kernels) = if on.kernel.fused_rms_norm { (1.0, 1.0) } else { (4.0, 5.0) };
+    Block {
+        // Square, add, scale, weigh; the gradient's two sums, its three terms and the weight's.
+        forward: on.device.elementwise(2.0 * bytes * passes, kernels).doing(4.0 * elements),
+        input_grad: on.device.elementwise(4.0 * bytes * passes, kernels).doing(8.0 * elements),
+        weight_grad: Cost::ZERO,
+    }
+}
+
+/// Rotary embedding of heads that are so wide together: read and write each rotated element. Under
+/// MLA the rotated part is joined with the rest, which copies whole heads.
+pub(crate) fn rotary<T: Tally>(on: &Deployment, rows: &Rows, width: f64) -> Block<T> {
+    if !on.backbone.is_rotary {
+        return Block::default();
+    }
+    let elements = rows.group * width;
+    // Two multiplications and an addition an element.
+    let cost =
+        on.device.elementwise(2.0 * elements * on.element_bytes(), 1.0).doing(3.0 * elements);
+    Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+}
+
+/// One addition to the residual stream, and the norm in front of it where a layer has sandwich
+/// norms.
+pub(crate) fn residual<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
+    let elements = rows.own * on.backbone.hidden as f64;
+    let addition = on.device.elementwise(3.0 * rows.own_bytes(on), 1.0).doing(elements);
+    let added = Block { forward: addition, input_grad: addition, weight_grad: Cost::ZERO };
+    if on.backbone.has_sandwich_norms {
+        added + norm(on, rows.own, on.backbone.hidden as f64)
+    } else {
+        added
+    }
+}
+
+/// The activation function between an MLP's matrices: reads both halves, writes one.
+pub(crate) fn activation<T: Tally>(on: &Deployment, rows: f64, width: f64) -> Block<T> {
+    let inputs = on.backbone.mlp_inputs();
+    let elements = rows * width;
+    let bytes = elements * on.element_bytes();
+    Block {
+        // Exponential, addition, division, one product for each input; about twice that backward.
+        forward: on
+            .device
+            .elementwise((inputs + 1.0) * bytes, 1.0)
+            .doing((3.0 + inputs) * elements),
+        input_grad: on
+            .device
+            .elementwise((2.0 * inputs + 1.0) * bytes, 1.0)
+            .doing((6.0 + 2.0 * inputs) * elements),
+        weight_grad: Cost::ZERO,
+    }
+}

@@ -1,0 +1,121 @@
+//! Mixers: the part of a layer in which tokens meet. A kind of mixer is one file that has
+//! everything the model says of it; this one only tells them apart.
+
+mod attention;
+mod core;
+mod mla;
+
+use crate::choice::AttentionFlops;
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::hop::Exchanges;
+use crate::operator::Operators;
+use crate::params::{Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::SavedTensors;
+use crate::tally::Tally;
+
+pub(crate) use attention::Attention;
+pub(crate) use mla::Mla;
+
+/// Everything that the model says of one kind of mixer.
+///
+/// Formulas take the deployment and the rows of a pass, and nothing else: training, prefill and
+/// decode call the same ones.
+pub(crate) trait Mix {
+    /// Parameters, its layer's norms not counted.
+    fn params(&self, on: &Deployment) -> Params;
+
+    /// The formula of these parameters, in words.
+    fn params_formula(&self) -> &'static str;
+
+    /// Parameters of the matrices that every token meets: two FLOPs each, forward.
+    fn matrix_params(&self, on: &Deployment) -> f64;
+
+    /// Model FLOPs of one token beyond its matrices, forward: scores and values, or a state.
+    fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64;
+
+    /// Weight matrices, as an optimizer that works on matrices sees them.
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices));
+
+    /// Operators of all passes.
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>);
+
+    /// Tensors that a forward saves for its backward.
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors);
+
+    /// Exchanges of its TP and CP ranks.
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges);
+}
+
+/// A kind of mixer with its sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mixer {
+    /// Grouped-query attention, multi-head attention among it.
+    Attention(Attention),
+    /// Multi-latent attention.
+    Mla(Mla),
+}
+
+/// Calls a function of the mixer's own kind.
+macro_rules! of_kind {
+    ($self:ident, $mixer:ident => $call:expr) => {
+        match $self {
+            Self::Attention($mixer) => $call,
+            Self::Mla($mixer) => $call,
+        }
+    };
+}
+
+impl Mixer {
+    /// Variants that the layers of one design may have.
+    pub(crate) const MAX_VARIANTS: usize = 4;
+
+    /// Which variant a design's layer at this position has.
+    pub(crate) const fn variant(_: &Design, _: u64) -> usize {
+        0
+    }
+
+    /// A variant of a design's mixers.
+    pub(crate) fn new(design: &Design, _: usize) -> Self {
+        if design.transformer.multi_latent_attention {
+            Self::Mla(Mla::new(design))
+        } else {
+            Self::Attention(Attention::new(design))
+        }
+    }
+}
+
+impl Mix for Mixer {
+    fn params(&self, on: &Deployment) -> Params {
+        of_kind!(self, mixer => mixer.params(on))
+    }
+
+    fn params_formula(&self) -> &'static str {
+        of_kind!(self, mixer => mixer.params_formula())
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        of_kind!(self, mixer => mixer.matrix_params(on))
+    }
+
+    fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
+        of_kind!(self, mixer => mixer.score_flops(seq, convention))
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        of_kind!(self, mixer => mixer.matrices(on, add));
+    }
+
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        of_kind!(self, mixer => mixer.operators(on, rows, to));
+    }
+
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        of_kind!(self, mixer => mixer.saved(on, rows, to));
+    }
+
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        of_kind!(self, mixer => mixer.exchanges(on, rows, to));
+    }
+}

@@ -1,0 +1,165 @@
+//! Grouped-query attention, with multi-head attention as its case of a group for each head.
+//!
+//! Letters: h hidden, a query heads, g groups, d width of a head, t TP, T and T' tokens of a TP
+//! group and of a rank.
+
+use super::Mix;
+use super::core::{Core, Projections};
+use crate::axis::{Axis, Collective};
+use crate::choice::{AttentionFlops, Framework};
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::device::{Block, Cost};
+use crate::hop::{Calls, Exchanges, Hop};
+use crate::operator::{Again, Operators};
+use crate::params::{Cut, Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::SavedTensors;
+use crate::tally::Tally;
+
+/// Attention whose queries share keys and values in groups.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Attention {
+    core: Core,
+    /// Whether queries and keys are normed head by head.
+    has_head_norms: bool,
+    /// Whether the projections to queries, keys and values have biases.
+    has_input_biases: bool,
+}
+
+impl Attention {
+    /// The attention of a design's layers.
+    pub(super) fn new(design: &Design) -> Self {
+        let transformer = &design.transformer;
+        let heads = transformer.num_attention_heads;
+        let width = transformer.kv_channels.unwrap_or(transformer.hidden_size / heads);
+        let groups = transformer.num_query_groups.unwrap_or(heads);
+        Self {
+            core: Core::new(design, groups, [width, width]),
+            has_head_norms: transformer.qk_layernorm,
+            has_input_biases: transformer.add_qkv_bias || transformer.add_bias_linear,
+        }
+    }
+
+    /// Copies around the joint projection to queries, keys and values: under GQA queries are copied
+    /// out of their groups, values into a tensor of their own, and backward all three gradients
+    /// into one.
+    ///
+    /// # Source
+    /// Megatron-Core, `SelfAttention.get_query_key_value_tensors`, and Transformer Engine, which
+    /// takes queries, keys and values as they are only where one tensor holds them.
+    fn split_heads<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        if on.kernel.framework != Framework::Megatron {
+            return Block::default();
+        }
+        let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
+        let is_grouped = groups < heads;
+        let query = on.split(heads) * qk_dim as f64;
+        let [key, value] = [qk_dim, v_dim].map(|width| on.split(groups) * width as f64);
+        let copy = |width: f64, kernels: f64| {
+            on.device.elementwise(2.0 * rows.group * width * on.element_bytes(), kernels)
+        };
+        let [copied, kernels] = if is_grouped { [query + value, 2.0] } else { [0.0 + value, 1.0] };
+        Block {
+            forward: copy(copied, kernels),
+            input_grad: copy(query + key + value, 1.0),
+            weight_grad: Cost::ZERO,
+        }
+    }
+}
+
+impl Mix for Attention {
+    /// q h a d, k and v h g d each, o a d h, and their biases.
+    fn params(&self, on: &Deployment) -> Params {
+        let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
+        let (h, a, g) = (u128::from(on.backbone.hidden), u128::from(heads), u128::from(groups));
+        let (qk, v) = (u128::from(qk_dim), u128::from(v_dim));
+        let biases = if self.has_input_biases { a * qk + g * (qk + v) } else { 0 };
+        let norms = if self.has_head_norms { 2 * qk } else { 0 };
+        Params {
+            replicated: norms + if on.backbone.has_biases { h } else { 0 },
+            tensor: h * a * qk + h * g * (qk + v) + biases + a * v * h,
+            expert: 0,
+        }
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "query, key and value of the groups, output"
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
+        let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
+        let (qk, v) = (qk_dim as f64, v_dim as f64);
+        h * a * qk + h * g * (qk + v) + a * v * h
+    }
+
+    fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
+        self.core.score_flops(seq, convention)
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
+        let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
+        let (qk, v) = (qk_dim as f64, v_dim as f64);
+        add(Matrices::dense([a * qk, h], Cut::Rows));
+        add(Matrices::dense([g * qk, h], Cut::Rows));
+        add(Matrices::dense([g * v, h], Cut::Rows));
+        add(Matrices::dense([h, a * v], Cut::Columns));
+    }
+
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
+        let (tokens, h) = (rows.group, on.backbone.hidden as f64);
+        let (heads, groups) = (on.split(heads), on.split(groups));
+        let (qk, v) = (qk_dim as f64, v_dim as f64);
+        let mut key_value = on.device.linear(tokens, h, groups * (qk + v));
+        if self.has_head_norms {
+            key_value += self.core.head_norms(on, rows);
+        }
+        let query = on.device.linear(tokens, h, heads * qk) + self.split_heads(on, rows);
+        let output = on.device.linear(tokens, heads * v, h);
+        self.core.operators(on, rows, Projections { query, key_value, output }, to);
+    }
+
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        self.core.saved(on, rows, to);
+    }
+
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        tensor_exchanges(on, rows, true, to);
+        self.core.context_exchanges(on, rows, to);
+    }
+}
+
+/// TP, Megatron's sequence parallelism: the hidden state is gathered in front of a split matrix,
+/// where the mixer projects it whole, and the sum is scattered behind one; backward the mirror
+/// image, and the input is gathered again for the weight's gradient. Without SP the sums are
+/// all-reduced.
+///
+/// # Source
+/// Korthikanti et al. 2022, section 4.2.2; Megatron-Core `layers.py`.
+pub(super) fn tensor_exchanges(
+    on: &Deployment,
+    rows: &Rows,
+    gathers_hidden: bool,
+    to: &mut Exchanges,
+) {
+    if on.ranks.tp == 1 {
+        return;
+    }
+    let (machine, group) = (&on.machine, on.tp_group());
+    let hidden = rows.group * on.backbone.hidden as f64 * on.element_bytes();
+    if on.ranks.sp == 1 {
+        let call = machine.all_reduce_call(&group, hidden);
+        let calls = Calls::new((Hop::MixerOut, 1.0), (Hop::MixerIn, 1.0), Again::LAYER);
+        to.push(Axis::Tp, Collective::AllReduce, &call, calls);
+        return;
+    }
+    let whole = if gathers_hidden { 1.0 } else { 0.0 };
+    let call = machine.gather_call(&group, hidden);
+    let gathers = Calls::new((Hop::MixerIn, whole), (Hop::MixerOut, 1.0 + whole), Again::LAYER);
+    let scatters = Calls::new((Hop::MixerOut, 1.0), (Hop::MixerIn, whole), Again::LAYER);
+    to.push(Axis::Tp, Collective::AllGather, &call, gathers);
+    to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
+}

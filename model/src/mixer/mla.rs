@@ -1,0 +1,161 @@
+//! Multi-latent attention: queries, keys and values are made of latents that are narrow.
+//!
+//! Letters: h hidden, a heads, r_q and r_kv ranks of the latents, n and r widths of a head's part
+//! without and with rotary embedding, v width of a value.
+
+use super::Mix;
+use super::attention::tensor_exchanges;
+use super::core::{Core, Projections};
+use crate::axis::{Axis, Collective};
+use crate::choice::{AttentionFlops, RecomputeModule};
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::elementwise::norm;
+use crate::hop::{Calls, Exchanges, Hop};
+use crate::operator::{Again, Operators, Place};
+use crate::params::{Cut, Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::{Saved, SavedTensors, Tensor};
+use crate::tally::Tally;
+
+/// The sizes of multi-latent attention.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Mla {
+    core: Core,
+    /// Rank of the query latent; zero when queries are projected directly.
+    q_rank: u64,
+    /// Rank of the key-value latent.
+    kv_rank: u64,
+    /// Width of a head's part without rotary embedding.
+    nope_dim: u64,
+    /// Width of a head's part with rotary embedding.
+    rope_dim: u64,
+    /// Whether the latents are normed.
+    has_latent_norms: bool,
+}
+
+impl Mla {
+    /// The attention of a design's layers.
+    pub(super) fn new(design: &Design) -> Self {
+        let transformer = &design.transformer;
+        let (nope_dim, rope_dim) = (transformer.qk_head_dim, transformer.qk_pos_emb_head_dim);
+        let widths = [nope_dim + rope_dim, transformer.v_head_dim];
+        Self {
+            core: Core::new(design, transformer.num_attention_heads, widths),
+            q_rank: transformer.q_lora_rank.unwrap_or(0),
+            kv_rank: transformer.kv_lora_rank,
+            nope_dim,
+            rope_dim,
+            has_latent_norms: transformer.qk_layernorm,
+        }
+    }
+
+    /// Inputs of the projection to queries: the latent, or the hidden state without one.
+    const fn query_inputs(&self, on: &Deployment) -> u64 {
+        if self.q_rank > 0 { self.q_rank } else { on.backbone.hidden }
+    }
+}
+
+impl Mix for Mla {
+    /// q h r_q + r_q a (n + r), kv h (r_kv + r) + r_kv a (n + v), o a v h.
+    ///
+    /// # Source
+    /// Megatron-Core `multi_latent_attention.py`; the down-projections are replicated.
+    fn params(&self, on: &Deployment) -> Params {
+        let (h, a) = (u128::from(on.backbone.hidden), u128::from(self.core.heads));
+        let (qk, v) = (u128::from(self.core.qk_dim), u128::from(self.core.v_dim));
+        let (q_rank, kv_rank) = (u128::from(self.q_rank), u128::from(self.kv_rank));
+        let (nope, rope) = (u128::from(self.nope_dim), u128::from(self.rope_dim));
+        let query_up = u128::from(self.query_inputs(on)) * a * qk;
+        let norms = if self.has_latent_norms { q_rank + kv_rank } else { 0 };
+        let bias = if on.backbone.has_biases { h } else { 0 };
+        Params {
+            replicated: h * q_rank + h * (kv_rank + rope) + norms + bias,
+            tensor: query_up + kv_rank * a * (nope + v) + a * v * h,
+            expert: 0,
+        }
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "MLA: query down and up, key-value down and up, output"
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        let (h, a) = (on.backbone.hidden as f64, self.core.heads as f64);
+        let (qk, v) = (self.core.qk_dim as f64, self.core.v_dim as f64);
+        let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
+        h * q_rank
+            + self.query_inputs(on) as f64 * a * qk
+            + h * (kv_rank + self.rope_dim as f64)
+            + kv_rank * a * (self.nope_dim as f64 + v)
+            + a * v * h
+    }
+
+    fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
+        self.core.score_flops(seq, convention)
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        let (h, a) = (on.backbone.hidden as f64, self.core.heads as f64);
+        let (qk, v) = (self.core.qk_dim as f64, self.core.v_dim as f64);
+        let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
+        let query_inputs = self.query_inputs(on) as f64;
+        add(Matrices::dense([q_rank, h], Cut::Nothing));
+        add(Matrices::dense([a * qk, query_inputs], Cut::Rows));
+        add(Matrices::dense([kv_rank + self.rope_dim as f64, h], Cut::Nothing));
+        add(Matrices::dense([a * (self.nope_dim as f64 + v), kv_rank], Cut::Rows));
+        add(Matrices::dense([h, a * v], Cut::Columns));
+    }
+
+    /// Down to the latents on the rank's own tokens, up to the heads on the group's.
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let (tokens, own, device) = (rows.group, rows.own, &on.device);
+        let (h, heads) = (on.backbone.hidden as f64, on.split(self.core.heads));
+        let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
+        let mut latents = device.linear(own, h, kv_rank + self.rope_dim as f64);
+        if self.has_latent_norms {
+            latents += norm(on, own, q_rank + kv_rank);
+        }
+        if self.q_rank > 0 {
+            latents += device.linear(own, h, q_rank);
+        }
+        let again = Again::with(RecomputeModule::MlaQkv);
+        to.push("Latent projections", Place::MixerInput, again, latents);
+        let query_inputs = self.query_inputs(on) as f64;
+        let width = heads * (self.nope_dim + self.core.v_dim) as f64;
+        let projections = Projections {
+            query: device.linear(tokens, query_inputs, heads * self.core.qk_dim as f64),
+            key_value: device.linear(tokens, kv_rank, width),
+            output: device.linear(tokens, heads * self.core.v_dim as f64, h),
+        };
+        self.core.operators(on, rows, projections, to);
+    }
+
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        let width = self.q_rank + self.kv_rank;
+        let normed = if self.has_latent_norms { width } else { 0 };
+        let latents = (width + self.rope_dim + normed) as f64 * rows.own * on.element_bytes();
+        to.push(Saved::new(Tensor::Latents, latents, &[RecomputeModule::MlaQkv]));
+        self.core.saved(on, rows, to);
+    }
+
+    /// Latents come together instead of the hidden state.
+    ///
+    /// # Source
+    /// Megatron-Core `multi_latent_attention.py`.
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        tensor_exchanges(on, rows, self.q_rank == 0, to);
+        if on.ranks.tp > 1 && on.ranks.sp > 1 {
+            let width = (self.q_rank + self.kv_rank + self.rope_dim) as f64;
+            let latents = rows.group * width * on.element_bytes();
+            let call = on.machine.gather_call(&on.tp_group(), latents);
+            // Whichever of queries, keys and values is made again needs its latent whole.
+            let again = Again::with(RecomputeModule::MlaKv);
+            let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
+            let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
+            to.push(Axis::Tp, Collective::AllGather, &call, gathers);
+            to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
+        }
+        self.core.context_exchanges(on, rows, to);
+    }
+}

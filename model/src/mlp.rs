@@ -1,0 +1,159 @@
+//! MLPs: the part of a layer that works on each token alone. A kind of MLP is one file that has
+//! everything the model says of it; this one only tells them apart.
+
+mod dense;
+mod moe;
+
+use alloc::vec::Vec;
+
+use crate::breakdown::Breakdown;
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::hop::Exchanges;
+use crate::operator::Operators;
+use crate::params::{Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::SavedTensors;
+use crate::tally::Tally;
+
+pub(crate) use dense::Dense;
+pub(crate) use moe::Moe;
+
+/// Everything that the model says of one kind of MLP.
+pub(crate) trait Transform {
+    /// Parameters, its layer's norms not counted.
+    fn params(&self, on: &Deployment) -> Params;
+
+    /// Its parameters part by part.
+    fn param_terms(&self, on: &Deployment) -> Vec<Breakdown>;
+
+    /// The formula of a layer's parameters, in words.
+    fn params_formula(&self) -> &'static str;
+
+    /// Parameters of the matrices that one token meets: two FLOPs each, forward.
+    fn matrix_params(&self, on: &Deployment) -> f64;
+
+    /// Weight matrices, as an optimizer that works on matrices sees them.
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices));
+
+    /// Operators of all passes that don't follow the loads of experts.
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>);
+
+    /// Operators whose rows follow from routing.
+    fn routed_operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>);
+
+    /// Tensors that a forward saves for its backward.
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors);
+
+    /// Bytes at the fullest moment of a layer, beyond what is saved.
+    fn working_bytes(&self, on: &Deployment, rows: &Rows) -> f64;
+
+    /// Parameters on one rank of weights with different shapes.
+    fn shapes_params(&self, on: &Deployment) -> f64;
+
+    /// Exchanges of its TP, EP and ETP ranks.
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges);
+}
+
+/// A kind of MLP with its sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mlp {
+    /// One MLP for all tokens.
+    Dense(Dense),
+    /// Experts among which a router chooses.
+    Moe(Moe),
+}
+
+/// Calls a function of the MLP's own kind.
+macro_rules! of_kind {
+    ($self:ident, $mlp:ident => $call:expr) => {
+        match $self {
+            Self::Dense($mlp) => $call,
+            Self::Moe($mlp) => $call,
+        }
+    };
+}
+
+impl Mlp {
+    /// Variants that the layers of one design may have: dense, and with experts.
+    pub(crate) const MAX_VARIANTS: usize = 2;
+
+    /// Which variant a design's layer at this position has.
+    pub(crate) fn variant(design: &Design, layer: u64) -> usize {
+        let transformer = &design.transformer;
+        let has_experts =
+            transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(layer);
+        usize::from(has_experts)
+    }
+
+    /// A variant of a design's MLPs.
+    pub(crate) fn new(design: &Design, variant: usize) -> Self {
+        let transformer = &design.transformer;
+        match transformer.num_moe_experts {
+            Some(experts) if variant == 1 => Self::Moe(Moe::new(design, experts)),
+            Some(_) | None => Self::Dense(Dense { width: transformer.ffn_hidden_size }),
+        }
+    }
+
+    /// The experts, where it has any.
+    pub(crate) const fn moe(&self) -> Option<&Moe> {
+        match self {
+            Self::Dense(_) => None,
+            Self::Moe(moe) => Some(moe),
+        }
+    }
+
+    /// The name of a layer with this MLP.
+    pub(crate) const fn layer_name(&self) -> &'static str {
+        match self {
+            Self::Dense(_) => "dense",
+            Self::Moe(_) => "MoE",
+        }
+    }
+}
+
+impl Transform for Mlp {
+    fn params(&self, on: &Deployment) -> Params {
+        of_kind!(self, mlp => mlp.params(on))
+    }
+
+    fn param_terms(&self, on: &Deployment) -> Vec<Breakdown> {
+        of_kind!(self, mlp => mlp.param_terms(on))
+    }
+
+    fn params_formula(&self) -> &'static str {
+        of_kind!(self, mlp => mlp.params_formula())
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        of_kind!(self, mlp => mlp.matrix_params(on))
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        of_kind!(self, mlp => mlp.matrices(on, add));
+    }
+
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        of_kind!(self, mlp => mlp.operators(on, rows, to));
+    }
+
+    fn routed_operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        of_kind!(self, mlp => mlp.routed_operators(on, rows, to));
+    }
+
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        of_kind!(self, mlp => mlp.saved(on, rows, to));
+    }
+
+    fn working_bytes(&self, on: &Deployment, rows: &Rows) -> f64 {
+        of_kind!(self, mlp => mlp.working_bytes(on, rows))
+    }
+
+    fn shapes_params(&self, on: &Deployment) -> f64 {
+        of_kind!(self, mlp => mlp.shapes_params(on))
+    }
+
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        of_kind!(self, mlp => mlp.exchanges(on, rows, to));
+    }
+}

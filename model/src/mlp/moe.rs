@@ -1,0 +1,287 @@
+//! Mixture of experts: a router, routed experts, and shared experts for all tokens.
+//!
+//! Letters: h hidden, E experts, k experts of a token, f width of one, R rows of a rank's experts,
+//! T' tokens that a rank keeps with SP.
+
+mod dispatch;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Dense, Transform};
+use crate::breakdown::Breakdown;
+use crate::choice::{AuxLoss, Dispatcher, Framework, RecomputeModule, SwapModule};
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::device::{Block, Cost};
+use crate::elementwise::activation;
+use crate::hop::Exchanges;
+use crate::operator::{Again, Operators, Place};
+use crate::params::{Cut, Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::{Saved, SavedTensors, Tensor};
+use crate::source::MEGATRON;
+use crate::tally::Tally;
+
+/// Experts with their router.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moe {
+    /// E, routed experts.
+    pub(crate) experts: u64,
+    /// k, experts that a token visits.
+    pub(crate) topk: u64,
+    /// Inner width of a routed expert.
+    pub(crate) width: u64,
+    /// Shared experts, as one MLP; of no width where there are none.
+    pub(crate) shared: Dense,
+    /// Copies of busy experts.
+    pub(crate) redundant: u64,
+    /// Router groups, those of them that a token keeps, and whether it visits all alike.
+    groups: Option<u64>,
+    group_topk: Option<u64>,
+    is_group_balanced: bool,
+    aux_loss: AuxLoss,
+}
+
+impl Moe {
+    /// So many experts of a design's layers.
+    pub(super) fn new(design: &Design, experts: u64) -> Self {
+        let transformer = &design.transformer;
+        Self {
+            experts,
+            topk: transformer.moe_router_topk,
+            width: transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size),
+            shared: Dense { width: transformer.moe_shared_expert_intermediate_size.unwrap_or(0) },
+            redundant: design.routing.redundant_experts,
+            groups: transformer.moe_router_num_groups,
+            group_topk: transformer.moe_router_group_topk,
+            is_group_balanced: transformer.moe_router_group_balanced,
+            aux_loss: design.routing.aux_loss,
+        }
+    }
+
+    /// Where each routed expert stands, copies of busy ones counted: ranks over experts, in the
+    /// mean.
+    pub(crate) fn copies(&self) -> f64 {
+        1.0 + self.redundant as f64 / self.experts.max(1) as f64
+    }
+
+    /// Experts on one rank, copies of busy ones counted.
+    pub(crate) fn local_experts(&self, on: &Deployment) -> u64 {
+        (self.experts + self.redundant) / on.ranks.ep
+    }
+
+    /// Copies of its own tokens that a rank sends to experts, after capacity.
+    ///
+    /// Without SP the TP ranks hold the same tokens and each sends its share.
+    pub(crate) fn copies_per_rank(&self, on: &Deployment, rows: &Rows) -> f64 {
+        rows.group / on.ranks.tp as f64 * self.topk as f64 * rows.routed.kept
+    }
+
+    /// R, rows that one rank's experts compute: copies of the whole ETP group, mean over the ranks.
+    pub(crate) fn rows(&self, on: &Deployment, rows: &Rows) -> f64 {
+        self.copies_per_rank(on, rows) * on.ranks.etp as f64
+    }
+
+    /// Rows that a rank must have memory for.
+    fn fullest_rows(&self, on: &Deployment, rows: &Rows) -> f64 {
+        self.rows(on, rows) * rows.routed.fullest
+    }
+
+    /// Scores of all experts in FP32: softmax, top-k, and the map of who goes where.
+    fn router<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let (own, experts) = (rows.own, self.experts as f64);
+        let scores = own * experts;
+        let mut block = on.device.linear(own, on.backbone.hidden as f64, experts);
+        // Largest, exponential, sum, division, and the comparison of the top-k; backward a sum, a
+        // difference and two products.
+        block.forward += on.device.elementwise(6.0 * (scores * 4.0), 4.0).doing(5.0 * scores);
+        block.input_grad += on.device.elementwise(4.0 * (scores * 4.0), 3.0).doing(4.0 * scores);
+        block
+    }
+
+    /// Parameters of one routed expert: its matrices and biases.
+    fn expert_params(&self, on: &Deployment) -> u128 {
+        Dense { width: self.width }.params(on).total()
+    }
+
+    /// Parameters of the router.
+    pub(crate) fn router_params(&self, on: &Deployment) -> u128 {
+        u128::from(on.backbone.hidden) * u128::from(self.experts)
+    }
+
+    /// Parameters of the routed experts that a token doesn't visit.
+    pub(crate) fn resting_params(&self, on: &Deployment) -> u128 {
+        u128::from(self.experts - self.topk.min(self.experts)) * self.expert_params(on)
+    }
+}
+
+/// Copies in expert order on one side of the exchange: each read and written. Unfused, an index and
+/// a gather kernel take each side, which passes over the rows twice.
+fn reorder<T: Tally>(on: &Deployment, rows: f64, share: f64) -> Block<T> {
+    let bytes = rows * on.row_bytes() * 2.0 * share;
+    let (passes, kernels) = if on.kernel.moe_permute_fusion { (1.0, 1.0) } else { (2.0, 3.0) };
+    let cost = on.device.gather(bytes * passes, kernels);
+    Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+}
+
+impl Transform for Moe {
+    /// Router h E, routed experts, shared experts.
+    fn params(&self, on: &Deployment) -> Params {
+        Params {
+            replicated: self.router_params(on),
+            tensor: on.backbone.mlp_matrix_params(self.shared.width),
+            expert: u128::from(self.experts) * self.expert_params(on),
+        }
+    }
+
+    fn param_terms(&self, on: &Deployment) -> Vec<Breakdown> {
+        let experts = vec![
+            Breakdown::given("experts", self.experts as f64, ""),
+            Breakdown::params(
+                "one expert",
+                self.expert_params(on),
+                "matrices x hidden size x expert width",
+            ),
+        ];
+        let shared = on.backbone.mlp_matrix_params(self.shared.width);
+        vec![
+            Breakdown::params("router", self.router_params(on), "hidden size x experts"),
+            Breakdown::product("routed experts", "", experts).by("experts x one expert", MEGATRON),
+            Breakdown::params("shared experts", shared, "matrices x hidden size x shared width"),
+        ]
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "attention + router + routed experts + shared experts + norms"
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        (on.backbone.hidden * self.experts) as f64
+            + self.topk as f64 * on.backbone.mlp_matrix_params(self.width) as f64
+            + on.backbone.mlp_matrix_params(self.shared.width) as f64
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        self.shared.matrices(on, add);
+        let local = self.local_experts(on) as f64;
+        Dense { width: self.width }.add_matrices(on, local, true, add);
+        let router = [self.experts as f64, on.backbone.hidden as f64];
+        add(Matrices::dense(router, Cut::Nothing));
+    }
+
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let again = Again::with(RecomputeModule::Moe);
+        to.push("Router", Place::MlpInput, again, self.router(on, rows));
+        if let Some([up, down]) = self.shared.blocks(on, rows) {
+            let again = Again::with(RecomputeModule::SharedExperts);
+            to.push("Shared experts", Place::Mlp, again.at_level_1(), up);
+            to.push("Shared experts", Place::Mlp, again, down);
+        }
+    }
+
+    /// Permutation on both sides of the exchange, experts, their activation function, and the
+    /// weighted sum of what they give. The fullest rank is waited for.
+    fn routed_operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let (device, h) = (&on.device, on.backbone.hidden as f64);
+        let awaited = self.rows(on, rows) * rows.routed.imbalance;
+        let local = self.local_experts(on) as f64;
+        let inner = self.width as f64 / on.ranks.etp as f64;
+        let each = awaited / local;
+        // Without an exchange there is one side, half of it in front of what would be dispatch.
+        let side = reorder(on, awaited, 1.0) * if on.ranks.ep == 1 { 0.5 } else { 1.0 };
+        let up = device.grouped_linear(each, h, on.backbone.mlp_inputs() * inner, local);
+        let down = device.grouped_linear(each, inner, h, local);
+        // The weighted sum reads every copy and writes every token.
+        let sides = if on.ranks.ep == 1 { 1.0 } else { 2.0 };
+        let sum: Block<T> = reorder(on, awaited, 1.0 + 1.0 / self.topk.max(1) as f64) * sides;
+        // A product and an addition for each element, both ways.
+        let [forward, input_grad] =
+            [sum.forward, sum.input_grad].map(|pass| pass.doing(2.0 * awaited * h));
+        let moe = Again::with(RecomputeModule::Moe);
+        let permute = Again::with(RecomputeModule::MoePermute);
+        to.push_routed("Permutation", Place::MlpInput, permute, side);
+        to.push_routed("Permutation", Place::Experts, permute, side);
+        to.push_routed("Experts", Place::Experts, moe.at_level_1(), up);
+        to.push_routed(
+            "Experts' activation function",
+            Place::Experts,
+            Again::with(RecomputeModule::MoeAct),
+            activation(on, awaited, inner),
+        );
+        to.push_routed("Experts", Place::Experts, moe, down);
+        let sum = Block { forward, input_grad, ..sum };
+        to.push_routed("Unpermutation", Place::MlpOutput, moe, sum);
+    }
+
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        use RecomputeModule::{Moe, MoeAct, MoePermute, SharedExperts};
+        let (element, input) = (on.element_bytes(), on.linear_input_bytes());
+        let fullest = self.fullest_rows(on, rows);
+        let inputs = on.backbone.mlp_inputs();
+        let inner = fullest * (self.width as f64 / on.ranks.etp as f64);
+        let shared = rows.group * on.split(self.shared.width);
+        let hidden = on.backbone.hidden as f64;
+        // The shared experts' input is gathered again in the backward; a rank keeps its own part.
+        let shared_input = if self.shared.width > 0 { rows.own * hidden * input } else { 0.0 };
+        let shared = (inputs * element + input) * shared + shared_input;
+        let activations = SwapModule::Activations;
+        to.extend([
+            Saved::new(Tensor::Probs, rows.own * self.experts as f64 * 5.0, &[Moe])
+                .swapped_by(SwapModule::Probs),
+            Saved::new(Tensor::Permuted, fullest * hidden * input, &[MoePermute, Moe])
+                .swapped_by(activations),
+            Saved::new(Tensor::ActivationInput, inputs * inner * element, &[Moe])
+                .at_level_1()
+                .swapped_by(activations),
+            Saved::new(Tensor::ActivationOutput, inner * input, &[MoeAct, Moe])
+                .swapped_by(activations),
+            Saved::new(Tensor::Shared, shared, &[SharedExperts, Moe]).at_level_1(),
+        ]);
+    }
+
+    /// The return of the experts' outputs, which is the forward's.
+    ///
+    /// Megatron-Core's layer still names the rows that it sent and received and the outputs in the
+    /// experts' and in the senders' order: four times R h, and the shared experts' output. A
+    /// dispatcher that sends a token once to a rank, or gathers all tokens, has those two
+    /// beside the experts' outputs. MindSpeed gives each copy back once it is read.
+    ///
+    /// # Source
+    /// Megatron-Core, `moe_layer.py` and `token_dispatcher.py`; MindSpeed,
+    /// `moe_layer_overlap_all2all.py`.
+    fn working_bytes(&self, on: &Deployment, rows: &Rows) -> f64 {
+        let fullest = self.fullest_rows(on, rows);
+        let (ranks, own) = (on.ranks.ep as f64, rows.own);
+        let copies = match on.dispatch.dispatcher {
+            _ if on.kernel.framework == Framework::Mindspeed => 2.0 * fullest,
+            // A group of one rank returns what it is given.
+            Dispatcher::Alltoall => fullest * if ranks > 1.0 { 4.0 } else { 3.0 },
+            Dispatcher::Flex => {
+                // Ranks that a token's experts lie on, for even routing.
+                let missed = libm::pow(1.0 - 1.0 / ranks, self.topk as f64);
+                fullest + 2.0 * own * ranks * (1.0 - missed)
+            }
+            Dispatcher::Allgather => fullest + 2.0 * own * ranks,
+        };
+        let shared = if self.shared.width > 0 { rows.own_bytes(on) } else { 0.0 };
+        copies * on.row_bytes() + shared
+    }
+
+    fn shapes_params(&self, on: &Deployment) -> f64 {
+        let expert = self.width as f64 / on.ranks.etp as f64;
+        let shared = on.split(self.shared.width);
+        // A shared expert as wide as a routed one has the same shapes.
+        let shared = if (shared - expert).abs() < 0.5 { 0.0 } else { shared };
+        (on.backbone.mlp_matrices * on.backbone.hidden) as f64 * (expert + shared)
+    }
+
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        if self.shared.width > 0 {
+            let shared = Again::with(RecomputeModule::SharedExperts);
+            // A zero-memory level doesn't run the last product, whose sums are scattered.
+            Dense::tensor_exchanges(on, rows, [shared.at_level_1(), shared], to);
+        }
+        self.expert_exchanges(on, rows, to);
+    }
+}
