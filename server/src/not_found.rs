@@ -3,6 +3,7 @@
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
 
 use crate::choices;
 use crate::problem::Problem;
@@ -14,15 +15,14 @@ const ROUTES: &str = "GET /api/v1/openapi.json lists what there is";
 /// An address that nothing answers.
 pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
     if is_for_people(request) {
-        let text = "<p>A design is a link to the explorer; published runs beside their \
-                    predictions are at <a href=\"/trust\">/trust</a>.</p>";
-        return page(
-            state,
-            request,
-            StatusCode::NOT_FOUND,
-            "There is nothing at this address",
-            text,
-        );
+        let text = html! {
+            p {
+                "A design is a link to the explorer; published runs beside their predictions are \
+                at " a href="/trust" { "/trust" } "."
+            }
+        };
+        let title = "There is nothing at this address";
+        return page(state, request, StatusCode::NOT_FOUND, title, &text);
     }
     Problem::new(StatusCode::NOT_FOUND, format!("nothing has this address; {ROUTES}"))
         .into_response()
@@ -32,15 +32,14 @@ pub(crate) fn not_found(state: &AppState, request: &Request) -> Response {
 pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
     let detail = "there is no stored design of that id; it may have been deleted";
     if is_for_people(request) {
-        let text = "<p>Whoever stored it may have deleted it, or the link isn't whole. A long \
-                    link, with the whole design in it, opens for ever.</p>";
-        return page(
-            state,
-            request,
-            StatusCode::NOT_FOUND,
-            "There is no design at this link",
-            text,
-        );
+        let text = html! {
+            p {
+                "Whoever stored it may have deleted it, or the link isn't whole. A long link, with \
+                the whole design in it, opens for ever."
+            }
+        };
+        let title = "There is no design at this link";
+        return page(state, request, StatusCode::NOT_FOUND, title, &text);
     }
     Problem::new(StatusCode::NOT_FOUND, detail).into_response()
 }
@@ -49,11 +48,13 @@ pub(crate) fn no_such_design(state: &AppState, request: &Request) -> Response {
 pub(crate) fn too_long(state: &AppState, request: &Request, limit: usize) -> Response {
     let limit = app::present::format::whole(limit as u64);
     if is_for_people(request) {
-        let text = format!(
-            "<p>Addresses with {limit} bytes or more are refused. A link needs only the knobs that \
-             differ from its preset: start from a closer preset, or keep the design as a file and \
-             run <code>moescape predict FILE</code>.</p>"
-        );
+        let text = html! {
+            p {
+                "Addresses with " (limit) " bytes or more are refused. A link needs only the knobs \
+                that differ from its preset: start from a closer preset, or keep the design as a \
+                file and run " code { "moescape predict FILE" } "."
+            }
+        };
         return page(state, request, StatusCode::URI_TOO_LONG, "This link is too long", &text);
     }
     let detail = format!(
@@ -67,12 +68,15 @@ pub(crate) fn misdirected(state: &AppState, request: &Request, host: &str) -> Re
     let status = StatusCode::MISDIRECTED_REQUEST;
     if is_for_people(request) {
         let title = "This server doesn't have that name";
-        let body = format!(
-            "<h1>{title}</h1>\n<p><span>You asked for</span> <code>{host}</code></p>\n\
-             <p><span>Whoever runs the server can give it that name:</span> \
-             <code>moescape serve --host {host}</code></p>"
-        );
-        let page = Reading { title, class: "broken-link", body: &body, ..Reading::default() };
+        let body = html! {
+            h1 { (title) }
+            p { span { "You asked for" } " " code { (host) } }
+            p {
+                span { "Whoever runs the server can give it that name:" } " "
+                code { "moescape serve --host " (host) }
+            }
+        };
+        let page = Reading { title, class: "broken-link", body, ..Reading::default() };
         return page.answer(state, choices::theme(request.headers()).as_deref(), status);
     }
     let detail = format!(
@@ -95,19 +99,22 @@ fn is_for_people(request: &Request) -> bool {
         && accept.is_some_and(|accept| accept.contains("text/html"))
 }
 
-/// A small page; `text` is our own, never the visitor's.
+/// A small page.
 fn page(
     state: &AppState,
     request: &Request,
     status: StatusCode,
     title: &str,
-    text: &str,
+    text: &Markup,
 ) -> Response {
-    let body = format!(
-        "<h1>{title}</h1>\n{text}\n\
-         <p><a class=\"button primary\" href=\"/\">Open the explorer</a> \
-         <a class=\"button\" href=\"/find\">Find a layout</a></p>"
-    );
-    let page = Reading { title, class: "broken-link", body: &body, ..Reading::default() };
+    let body = html! {
+        h1 { (title) }
+        (text)
+        p {
+            a.button.primary href="/" { "Open the explorer" } " "
+            a.button href="/find" { "Find a layout" }
+        }
+    };
+    let page = Reading { title, class: "broken-link", body, ..Reading::default() };
     page.answer(state, choices::theme(request.headers()).as_deref(), status)
 }

@@ -2,12 +2,10 @@
 //! settings, the sheets to share, export and import, and what isn't there. They read well without
 //! a script; with one they have the keys and the palette of every page.
 
-use std::fmt::Write as _;
-
 use app::panel::header;
-use app::present::html::{element, escaped};
 use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::MODEL_VERSION;
 
 use crate::state::AppState;
@@ -28,16 +26,18 @@ pub(crate) struct Reading<'a> {
     pub(crate) about: &'a str,
     /// A script of its own.
     pub(crate) script: Option<&'a str>,
-    /// More of the document's head, as HTML of our own.
-    pub(crate) head: &'a str,
+    /// More of the document's head.
+    pub(crate) head: Markup,
     /// The class of `<main>`, which says how it is laid out.
     pub(crate) class: &'a str,
-    /// More attributes of `<main>`, our own.
-    pub(crate) main: &'a str,
+    /// The language of `<main>`, where it is the same in every language of the site.
+    pub(crate) lang: Option<&'a str>,
+    /// What marks `<main>` as a step of the tour.
+    pub(crate) tour: Option<&'a str>,
     /// What stands beside `<main>`, in front of it.
-    pub(crate) beside: &'a str,
+    pub(crate) beside: Markup,
     /// What stands in `<main>`.
-    pub(crate) body: &'a str,
+    pub(crate) body: Markup,
 }
 
 impl Default for Reading<'_> {
@@ -47,11 +47,12 @@ impl Default for Reading<'_> {
             title: "",
             about: "",
             script: None,
-            head: "",
+            head: Markup::default(),
             class: "reading",
-            main: "",
-            beside: "",
-            body: "",
+            lang: None,
+            tour: None,
+            beside: Markup::default(),
+            body: Markup::default(),
         }
     }
 }
@@ -69,63 +70,47 @@ impl Reading<'_> {
             (names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
             (names::CACHE_CONTROL, HeaderValue::from_static(cache)),
         ];
-        (status, fields, Html(self.document(state, theme))).into_response()
+        (status, fields, Html(self.document(state, theme).into_string())).into_response()
     }
 
-    fn document(&self, state: &AppState, theme: Option<&str>) -> String {
-        let Self { path, title, class, main, beside, body, .. } = self;
-        // Only the two that there are come out of a cookie.
-        let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
-        let title = format!("{title} · Moescape");
-        let columns = if beside.is_empty() { "" } else { " class=\"guide\"" };
-        let mut html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <meta name=\"model-version\" content=\"{MODEL_VERSION}\">\n\
-             {}\
-             <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n",
-            self.preview(&title)
-        );
-        element(&mut html, "title", "", &title);
-        if let Some(names) = state.site.names() {
-            // Writing to a string can't fail.
-            let _ = write!(
-                html,
-                "\n<link rel=\"manifest\" href=\"/manifest.webmanifest\">\n\
-                 <link rel=\"stylesheet\" href=\"{}\">\n\
-                 <script type=\"module\" src=\"{}\"></script>",
-                names.css, names.habits
-            );
+    fn document(&self, state: &AppState, theme: Option<&str>) -> Markup {
+        let title = format!("{} · Moescape", self.title);
+        html! {
+            (DOCTYPE)
+            // Only the two themes that there are come out of a cookie.
+            html lang="en" data-theme=[theme] {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="model-version" content=(MODEL_VERSION);
+                    @if self.about.is_empty() {
+                        meta name="robots" content="noindex";
+                    } @else {
+                        meta name="description" content=(self.about);
+                        meta property="og:title" content=(title);
+                        meta property="og:description" content=(self.about);
+                    }
+                    link rel="icon" type="image/svg+xml" href="/favicon.svg";
+                    title { (title) }
+                    @if let Some(names) = state.site.names() {
+                        link rel="manifest" href="/manifest.webmanifest";
+                        link rel="stylesheet" href=(names.css);
+                        script type="module" src=(names.habits) {}
+                    }
+                    @if let Some(script) = self.script { script type="module" src=(script) {} }
+                    (self.head)
+                }
+                body { div.reading-page {
+                    a.skip href="#reading" { "Skip to the content" }
+                    header.header { (PreEscaped(header::still(self.path))) }
+                    div class=[(!self.beside.0.is_empty()).then_some("guide")] {
+                        (self.beside)
+                        main #reading class=(self.class) data-tour=[self.tour] lang=[self.lang]
+                            translate=[self.lang.map(|_| "no")] { (self.body) }
+                    }
+                } }
+            }
         }
-        if let Some(script) = self.script {
-            let _ = write!(html, "\n<script type=\"module\" src=\"{script}\"></script>");
-        }
-        html.push('\n');
-        html.push_str(self.head);
-        let _ = write!(
-            html,
-            "</head>\n<body>\n<div class=\"reading-page\">\
-             <a class=\"skip\" href=\"#reading\">Skip to the content</a>\
-             <header class=\"header\">{}</header>\n\
-             <div{columns}>{beside}\
-             <main id=\"reading\" class=\"{class}\" {main}>{body}</main></div></div>\n\
-             </body>\n</html>\n",
-            header::still(path)
-        );
-        html
-    }
-
-    /// What search engines and previews are told.
-    fn preview(&self, title: &str) -> String {
-        if self.about.is_empty() {
-            return "<meta name=\"robots\" content=\"noindex\">\n".to_owned();
-        }
-        let (title, about) = (escaped(title), escaped(self.about));
-        format!(
-            "<meta name=\"description\" content=\"{about}\">\n\
-             <meta property=\"og:title\" content=\"{title}\">\n\
-             <meta property=\"og:description\" content=\"{about}\">\n"
-        )
     }
 }

@@ -5,19 +5,17 @@
 //! page of its own, so that a page around it gains nothing by being one. It never writes its own
 //! address. It is the one route that other sites may frame; `--embed-from` says which.
 
-use std::fmt::Write as _;
-
 use app::insight::memory_state;
 use app::insight::numbers::Numbers;
 use app::panel::cards::headlines;
 use app::panel::timeline;
-use app::present::html::{element, escape_into, escaped};
-use app::present::name;
+use app::present::{format, name};
 use app::study::options::Options;
 use app::study::{Study, Width, answer};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::design::Design;
 use model::{MODEL_VERSION, Plan, link};
 
@@ -139,64 +137,70 @@ pub(super) async fn of_stored(
 }
 
 /// The panel with its title and the way to the explorer.
-fn body(design: &Design, address: &str, which: Panel) -> String {
-    let mut html = String::from("<header class=\"embed-head\"><h1>");
-    escape_into(&mut html, &name::title(design));
+fn body(design: &Design, address: &str, which: Panel) -> Markup {
     let changed = design.changed().len() as u64;
-    if changed > 0 {
-        let changed = app::present::format::counted(changed, "knob changed", "knobs changed");
-        let _ = write!(html, " <span class=\"muted\">{changed}</span>");
-    }
-    let _ = write!(
-        html,
-        "</h1><a class=\"button\" href=\"{}\" rel=\"noopener\">Open in Moescape</a></header>\
-         <main class=\"embed-panel\">",
-        escaped(address)
-    );
-    match Plan::new(design) {
-        Ok(plan) => html.push_str(&panel(&Numbers::new(plan), which)),
-        Err(violations) => {
-            html.push_str("<p class=\"card embed-broken\">");
-            let first = violations.first().map_or("", |violation| violation.message.as_str());
-            let why = app::insight::recorded::lacking(design)
-                .unwrap_or_else(|| format!("This design can't run. {first}"));
-            escape_into(&mut html, &why);
-            html.push_str("</p>");
+    html! {
+        header.embed-head {
+            h1 {
+                (name::title(design))
+                @if changed > 0 {
+                    " " span.muted { (format::counted(changed, "knob changed", "knobs changed")) }
+                }
+            }
+            a.button href=(address) rel="noopener" { "Open in Moescape" }
         }
+        main.embed-panel {
+            @match Plan::new(design) {
+                Ok(plan) => (panel(&Numbers::new(plan), which)),
+                Err(violations) => p.card.embed-broken {
+                    @if let Some(why) = app::insight::recorded::lacking(design) { (why) }
+                    @else {
+                        "This design can't run. "
+                        (violations.first().map_or("", |violation| violation.message.as_str()))
+                    }
+                },
+            }
+        }
+        footer.muted.embed-foot { "Model " (MODEL_VERSION) }
     }
-    let _ =
-        write!(html, "</main><footer class=\"muted embed-foot\">Model {MODEL_VERSION}</footer>");
-    html
 }
 
-fn panel(numbers: &Numbers, which: Panel) -> String {
+fn panel(numbers: &Numbers, which: Panel) -> Markup {
     match which {
-        Panel::Headline => headline(numbers),
-        Panel::Study(study) => answer::html(study, numbers, Width::Any, Options::default()),
+        Panel::Headline => headline(numbers, "embed-numbers card"),
+        Panel::Study(study) => {
+            PreEscaped(answer::html(study, numbers, Width::Any, Options::default()))
+        }
         Panel::Timeline => timeline::still(numbers, TIMELINE_WIDTH)
-            .unwrap_or_else(|why| format!("<p class=\"card\">{}</p>", escaped(&why))),
+            .map_or_else(|why| html! { p.card { (why) } }, PreEscaped),
     }
 }
 
-fn headline(numbers: &Numbers) -> String {
-    let mut html = String::from("<dl class=\"embed-numbers card\">");
-    for headline in headlines(numbers) {
-        let _ = write!(html, "<div data-metric=\"{}\">", headline.metric.metric().name);
-        element(&mut html, "dt", "", headline.title);
-        element(&mut html, "dd", "class=\"embed-number\"", &headline.shown.to_string());
-        element(&mut html, "dd", "class=\"muted\"", &headline.line);
-        html.push_str("</div>");
+/// The headline numbers as a list of this class, and whether they fit.
+pub(super) fn headline(numbers: &Numbers, class: &str) -> Markup {
+    let memory = memory_state::said_class(numbers.estimate.metrics.memory_state());
+    html! {
+        dl class=(class) {
+            @for headline in headlines(numbers) {
+                div data-metric=(headline.metric.metric().name) {
+                    dt { (headline.title) }
+                    dd.embed-number { (headline.shown) }
+                    dd.muted { (headline.line) }
+                }
+            }
+        }
+        p class=(memory) { (memory_state::sentence(numbers)) }
     }
-    html.push_str("</dl>");
-    let class = memory_state::said_class(numbers.estimate.metrics.memory_state());
-    element(&mut html, "p", &format!("class=\"{class}\""), &memory_state::sentence(numbers));
-    html
 }
 
 fn refused(state: &AppState, status: StatusCode, why: &str) -> Response {
-    let mut body = String::from("<main class=\"embed-panel\"><h1>Nothing to show</h1>");
-    element(&mut body, "p", "class=\"card embed-broken\"", why);
-    body.push_str("<p><a class=\"button\" href=\"/\">Open Moescape</a></p></main>");
+    let body = html! {
+        main.embed-panel {
+            h1 { "Nothing to show" }
+            p.card.embed-broken { (why) }
+            p { a.button href="/" { "Open Moescape" } }
+        }
+    };
     document(state, status, "Nothing to show", None, &body)
 }
 
@@ -206,27 +210,28 @@ fn document(
     status: StatusCode,
     title: &str,
     theme: Option<&str>,
-    body: &str,
+    body: &Markup,
 ) -> Response {
-    let style = state.site.names().map_or_else(String::new, |names| {
-        format!(
-            "<link rel=\"stylesheet\" href=\"{}\">\n<script src=\"/embed.js\" defer></script>",
-            names.css
-        )
-    });
-    let theme = theme.map_or_else(String::new, |theme| format!(" data-theme=\"{theme}\""));
-    let html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"{theme}>\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"robots\" content=\"noindex\">\n\
-         <link rel=\"icon\" type=\"image/svg+xml\" href=\"/favicon.svg\">\n\
-         <base target=\"_blank\">\n\
-         <title>{} · Moescape</title>\n{style}\n</head>\n<body class=\"embed\">\n{body}\n</body>\n\
-         </html>\n",
-        escaped(title)
-    );
-    (status, Html(html)).into_response()
+    let html = html! {
+        (DOCTYPE)
+        html lang="en" data-theme=[theme] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="robots" content="noindex";
+                link rel="icon" type="image/svg+xml" href="/favicon.svg";
+                base target="_blank";
+                title { (title) " · Moescape" }
+                @if let Some(names) = state.site.names() {
+                    link rel="stylesheet" href=(names.css);
+                    script src="/embed.js" defer {}
+                }
+            }
+            body.embed { (body) }
+        }
+    };
+    (status, Html(html.into_string())).into_response()
 }
 
 /// The headers of a page that other sites may frame.
@@ -267,7 +272,7 @@ mod tests {
     fn every_panel_can_be_drawn() {
         let numbers = Numbers::of(&link::decode("").unwrap()).unwrap();
         for (name, _, which) in PANELS {
-            let html = panel(&numbers, which);
+            let html = panel(&numbers, which).0;
             assert!(html.len() > 200 && !html.contains("<script"), "{name}: {html}");
             // A colour that is written out is wrong in one of the themes.
             assert!(!html.contains("=\"#"), "{name}: {html}");

@@ -39,7 +39,7 @@ pub(super) async fn sheet(
             title: "Export a design",
             script: state.site.names().map(|names| names.share.as_str()),
             class: "share",
-            body: &sheet::html(&design),
+            body: sheet::html(&design),
             ..Reading::default()
         };
         page.answer(&state, theme.as_deref(), StatusCode::OK)

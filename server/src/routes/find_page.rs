@@ -4,15 +4,13 @@
 //! on to an address at which the server searches and writes the same into the page. What a form
 //! sends is led on to the address of the design that it comes to.
 
-use std::fmt::Write as _;
-
 use app::page::find::form::{self, Shown};
 use app::page::find::request::{Request, address};
 use app::page::find::{ABOUT, PATH, TITLE, answer};
-use app::present::html::escaped;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
+use maud::{PreEscaped, html};
 use model::knob::KnobError;
 
 use super::find::searched;
@@ -69,27 +67,22 @@ struct Page<'a> {
 impl Page<'_> {
     fn answer(&self, status: StatusCode, shown: Shown<'_>) -> Response {
         let names = self.state.site.names();
-        // A config.json can be dropped here, too.
-        let import = names.map(|names| names.import.as_str());
-        let mut head = import.map_or_else(String::new, |import| {
-            format!("<script type=\"module\" src=\"{import}\"></script>\n")
-        });
-        if matches!(shown, Shown::Browser(_)) {
-            let there = escaped(&form::on_server(&self.request.query));
-            // Writing to a string can't fail.
-            let _ = writeln!(
-                head,
-                "<noscript><meta http-equiv=\"refresh\" content=\"0;url={there}\"></noscript>"
-            );
-        }
+        let there = form::on_server(&self.request.query);
+        let head = html! {
+            // A config.json can be dropped here, too.
+            @if let Some(names) = names { script type="module" src=(names.import) {} }
+            @if matches!(shown, Shown::Browser(_)) {
+                noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
+            }
+        };
         let page = Reading {
             path: PATH,
             title: TITLE,
             about: if self.request.is_asked { "" } else { ABOUT },
             script: names.map(|names| names.find.as_str()),
             class: "reading find",
-            head: &head,
-            body: &form::html(self.request, self.wrong, shown),
+            head,
+            body: PreEscaped(form::html(self.request, self.wrong, shown)),
             ..Reading::default()
         };
         page.answer(self.state, choices::theme(self.headers).as_deref(), status)

@@ -3,17 +3,15 @@
 //!
 //! `?q=` leaves those in view that have all of its words; a script does the same while one types.
 
-use std::fmt::Write as _;
-
 use app::insight::memory_state;
 use app::insight::numbers::Numbers;
-use app::page::trust::words;
+use app::page::{find, trust::words};
 use app::panel::header::{PRESETS_PATH, TOUR_PATH};
 use app::present::format::{self, PerUnit};
-use app::present::html::{element, escape_into, escaped};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use maud::{Markup, html};
 use model::design::Design;
 use model::link;
 use model::metric::MetricId;
@@ -50,7 +48,7 @@ struct Card {
     /// What the search looks at, in lower case.
     words: String,
     /// The card, but for its opening tag.
-    html: String,
+    html: Markup,
 }
 
 /// All cards; the same for everybody who reads the same unit, so they are made once.
@@ -71,7 +69,6 @@ pub(super) async fn presets(
     let theme = choices::theme(&headers);
     off_thread(move || {
         let body = body(&asked);
-        let body = body.as_str();
         let page =
             Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, body, ..Reading::default() };
         page.answer(&state, theme.as_deref(), StatusCode::OK)
@@ -79,97 +76,72 @@ pub(super) async fn presets(
     .await
 }
 
-fn body(asked: &str) -> String {
+fn body(asked: &str) -> Markup {
     let lower = asked.to_lowercase();
     let fits = |card: &Card| lower.split_whitespace().all(|word| card.words.contains(word));
     let found = cards().iter().filter(|card| fits(card)).count();
-    let mut html = String::new();
-    element(&mut html, "h1", "", TITLE);
-    // Writing to a string can't fail.
-    let _ = write!(
-        html,
-        "<p class=\"muted\">{ABOUT}. <a href=\"{TOUR_PATH}\">The tour</a> goes from the paper's \
-         baseline to its final run.</p>\
-         <form class=\"gallery-search\" role=\"search\" action=\"{PRESETS_PATH}\">\
-         <label for=\"gallery-q\">Find a preset</label>\
-         <input type=\"search\" id=\"gallery-q\" name=\"q\" data-gallery=\"\" autocomplete=\"off\" \
-         maxlength=\"80\" placeholder=\"Such as deepseek, 910b or tight\" value=\"{}\">\
-         <button class=\"button\">Find</button>\
-         <p id=\"gallery-count\" role=\"status\">{}</p></form>",
-        escaped(asked),
-        format::counted(found as u64, "preset", "presets"),
-    );
-    let hidden = if found == 0 { "" } else { " hidden" };
-    let _ = write!(
-        html,
-        "<p id=\"gallery-none\"{hidden}>No preset has these words. \
-         <a href=\"/import\">Import a config.json</a> of your own and find its layouts.</p>"
-    );
-    for (kind, title, about) in GROUPS {
-        let of_kind = || cards().iter().filter(|card| card.preset.kind == kind);
-        let hidden = if of_kind().any(fits) { "" } else { " hidden" };
-        let _ = write!(html, "<section class=\"gallery-group\"{hidden}>");
-        element(&mut html, "h2", "", title);
-        element(&mut html, "p", "class=\"muted\"", about);
-        html.push_str("<div class=\"gallery-cards\">");
-        for card in of_kind() {
-            let hidden = if fits(card) { "" } else { " hidden" };
-            let _ = write!(
-                html,
-                "<article class=\"card gallery-card\" data-preset=\"{id}\" data-words=\"{}\" \
-                 aria-labelledby=\"preset-{id}\"{hidden}>{}</article>",
-                escaped(&card.words),
-                card.html,
-                id = card.preset.id,
-            );
+    html! {
+        h1 { (TITLE) }
+        p.muted {
+            (ABOUT) ". " a href=(TOUR_PATH) { "The tour" }
+            " goes from the paper's baseline to its final run."
         }
-        html.push_str("</div></section>");
+        form.gallery-search role="search" action=(PRESETS_PATH) {
+            label for="gallery-q" { "Find a preset" }
+            input type="search" id="gallery-q" name="q" data-gallery="" autocomplete="off"
+                maxlength="80" placeholder="Such as deepseek, 910b or tight" value=(asked);
+            button.button { "Find" }
+            p #gallery-count role="status" {
+                (format::counted(found as u64, "preset", "presets"))
+            }
+        }
+        p #gallery-none hidden[found > 0] {
+            "No preset has these words. " a href="/import" { "Import a config.json" }
+            " of your own and find its layouts."
+        }
+        @for (kind, title, about) in GROUPS {
+            @let of_kind = || cards().iter().filter(|card| card.preset.kind == kind);
+            section.gallery-group hidden[!of_kind().any(fits)] {
+                h2 { (title) }
+                p.muted { (about) }
+                div.gallery-cards {
+                    @for card in of_kind() {
+                        article.card.gallery-card data-preset=(card.preset.id)
+                            data-words=(card.words) aria-labelledby={ "preset-" (card.preset.id) }
+                            hidden[!fits(card)] { (card.html) }
+                    }
+                }
+            }
+        }
     }
-    html
 }
 
 fn card(preset: &'static Preset) -> Card {
-    let mut html = String::new();
-    let _ = write!(html, "<h3 id=\"preset-{}\">", preset.id);
-    match preset.refused {
-        None => {
-            let attributes = format!("href=\"/?v=1&amp;preset={}\"", preset.id);
-            element(&mut html, "a", &attributes, preset.title);
-        }
-        Some(_) => escape_into(&mut html, preset.title),
-    }
-    html.push_str("</h3>");
-    element(&mut html, "p", "", preset.story);
+    let facts = preset.refused.map_or_else(|| facts(&preset.design()), |_| Vec::new());
     let mut words = format!("{} {} {}", preset.id, preset.title, preset.story);
-    match preset.refused {
-        Some(reason) => {
-            element(&mut html, "p", "class=\"muted\"", &format!("Can't be opened: {reason}"));
-        }
-        None => {
-            let facts = facts(&preset.design());
-            words.extend(facts.iter().map(|(_, text)| format!(" {text}")));
-            html.push_str("<dl class=\"gallery-facts\">");
-            for (name, text) in &facts {
-                html.push_str("<div>");
-                element(&mut html, "dt", "", name);
-                element(&mut html, "dd", "", text);
-                html.push_str("</div>");
-            }
-            html.push_str("</dl>");
-            let find = format!("href=\"{}?v=1&amp;preset={}\"", app::page::find::PATH, preset.id);
-            element(&mut html, "a", &find, "Find layouts");
-            runs(&mut html, preset);
-        }
-    }
-    html.push_str("<p class=\"muted gallery-source\">Source: ");
+    words.extend(facts.iter().map(|(_, text)| format!(" {text}")));
     let source = preset.source;
-    if source.url.is_empty() {
-        escape_into(&mut html, source.title);
-    } else {
-        let attributes = format!("href=\"{}\" rel=\"noopener\"", escaped(source.url));
-        element(&mut html, "a", &attributes, source.title);
-    }
-    html.push_str("</p>");
+    let html = html! {
+        h3 id={ "preset-" (preset.id) } {
+            @if preset.refused.is_some() { (preset.title) }
+            @else { a href={ "/?v=1&preset=" (preset.id) } { (preset.title) } }
+        }
+        p { (preset.story) }
+        @if let Some(reason) = preset.refused {
+            p.muted { "Can't be opened: " (reason) }
+        } @else {
+            dl.gallery-facts {
+                @for (name, text) in &facts { div { dt { (name) } dd { (text) } } }
+            }
+            a href={ (find::PATH) "?v=1&preset=" (preset.id) } { "Find layouts" }
+            (runs(preset))
+        }
+        p.muted.gallery-source {
+            "Source: "
+            @if source.url.is_empty() { (source.title) }
+            @else { a href=(source.url) rel="noopener" { (source.title) } }
+        }
+    };
     Card { preset, words: words.to_lowercase(), html }
 }
 
@@ -201,40 +173,32 @@ fn facts(design: &Design) -> Vec<(&'static str, String)> {
 }
 
 /// Runs that are published of the same model on as many of the same accelerators.
-fn runs(html: &mut String, preset: &'static Preset) {
+fn runs(preset: &'static Preset) -> Markup {
     let own = preset.design();
     let rows = validated().served.rows.iter().filter(|row| is_of(row, &own));
     let rows: Vec<&Row> = rows.take(MAX_RUNS).collect();
     let reported: Vec<_> = app::present::published::published(preset.id).collect();
-    if rows.is_empty() && reported.is_empty() {
-        return;
-    }
-    html.push_str("<h4>Published</h4><ul class=\"gallery-published\">");
-    if let Some(numbers) = Numbers::of(&own) {
-        for row in reported {
-            element(html, "li", "", &row.beside(&numbers.estimate.metrics));
+    html! {
+        @if !rows.is_empty() || !reported.is_empty() {
+            h4 { "Published" }
+            ul.gallery-published {
+                @if let Some(numbers) = Numbers::of(&own) {
+                    @for row in reported { li { (row.beside(&numbers.estimate.metrics)) } }
+                }
+                @for row in rows {
+                    li {
+                        (row.metric.as_deref().map_or("", words::metric_label)) " "
+                        (words::value(row, row.measured)) " (predicted "
+                        (words::value(row, row.predicted)) ", "
+                        (row.error.map_or_else(String::new, words::error)) "), " (row.id) ": "
+                        @if row.source.starts_with("https://") {
+                            a href=(row.source) rel="noopener" { "source" }
+                        } @else { (row.source) }
+                    }
+                }
+            }
         }
     }
-    for row in rows {
-        let metric = row.metric.as_deref().map_or("", words::metric_label);
-        let error = row.error.map_or_else(String::new, words::error);
-        let text = format!(
-            "{metric} {} (predicted {}, {error}), {}: ",
-            words::value(row, row.measured),
-            words::value(row, row.predicted),
-            row.id,
-        );
-        html.push_str("<li>");
-        escape_into(html, &text);
-        if row.source.starts_with("https://") {
-            let attributes = format!("href=\"{}\" rel=\"noopener\"", escaped(&row.source));
-            element(html, "a", &attributes, "source");
-        } else {
-            escape_into(html, &row.source);
-        }
-        html.push_str("</li>");
-    }
-    html.push_str("</ul>");
 }
 
 /// Is a published run one of this design's model on this design's cluster, with a number?

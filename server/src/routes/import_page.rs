@@ -12,6 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use interchange::{Format, import};
+use maud::Markup;
 use model::design::Design;
 
 use super::page::off_thread;
@@ -29,7 +30,7 @@ pub(super) async fn form(State(state): State<AppState>, request: Request) -> Res
     let is_large = request.uri().query() == Some("large");
     let why = is_large.then(|| (StatusCode::PAYLOAD_TOO_LARGE, too_large()));
     let asked = Asked { why, ..Asked::default() };
-    shown(&state, request.headers(), &asked, "")
+    shown(&state, request.headers(), &asked, None)
 }
 
 /// What becomes of a text.
@@ -46,23 +47,20 @@ pub(super) async fn import_form(
         Ok(form) => form,
         Err(why) => {
             let asked = Asked { why: Some(why), ..Asked::default() };
-            return Ok(shown(&state, &headers, &asked, ""));
+            return Ok(shown(&state, &headers, &asked, None));
         }
     };
     // Off the threads that answer others: a text may have a million characters.
     off_thread(move || {
         let mut asked = Asked::of(&form);
-        let answer = answered(&form, &mut asked).unwrap_or_else(|why| {
-            asked.why = Some(why);
-            String::new()
-        });
-        shown(&state, &headers, &asked, &answer)
+        let answer = answered(&form, &mut asked).map_err(|why| asked.why = Some(why)).ok();
+        shown(&state, &headers, &asked, answer.as_ref())
     })
     .await
 }
 
 /// The answer to a form, or why there is none.
-fn answered(form: &Form, asked: &mut Asked) -> Result<String, (StatusCode, String)> {
+fn answered(form: &Form, asked: &mut Asked) -> Result<Markup, (StatusCode, String)> {
     let bad = |why: String| (StatusCode::BAD_REQUEST, why);
     let text = match &form.file {
         Some((name, bytes)) => decoded(bytes).map_err(|why| bad(format!("{name}: {why}")))?,
@@ -149,13 +147,18 @@ fn too_large() -> String {
 }
 
 /// The page: the answer above the form, or the form alone.
-fn shown(state: &AppState, headers: &HeaderMap, asked: &Asked, answer: &str) -> Response {
+fn shown(
+    state: &AppState,
+    headers: &HeaderMap,
+    asked: &Asked,
+    answer: Option<&Markup>,
+) -> Response {
     let status = asked.why.as_ref().map_or(asked.status, |(status, _)| *status);
     let page = Reading {
         title: "Import a design",
         script: state.site.names().map(|names| names.import.as_str()),
         class: "import",
-        body: &ask::html(asked, answer),
+        body: ask::html(asked, answer),
         ..Reading::default()
     };
     page.answer(state, choices::theme(headers).as_deref(), status)

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use app::panel::header::SETTINGS_PATH;
 use app::present::format::MemoryUnit;
-use app::present::html::{element, escape_into};
 use axum::Form;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
 
 use crate::choices;
 use crate::language::Language;
@@ -76,7 +76,7 @@ pub(super) async fn form(
     let body = body(&headers, asked.unwrap_or("/"));
     let about = "Language, units, theme and keys of every page";
     let (path, title) = (SETTINGS_PATH, "Settings");
-    let page = Reading { path, title, about, body: &body, ..Reading::default() };
+    let page = Reading { path, title, about, body, ..Reading::default() };
     page.answer(&state, choices::theme(&headers).as_deref(), StatusCode::OK)
 }
 
@@ -116,40 +116,37 @@ fn is_own(path: &str) -> bool {
         && path.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn body(headers: &HeaderMap, back: &str) -> String {
-    let mut html = String::from("<h1>Settings</h1><form method=\"post\" class=\"settings\">");
-    html.push_str("<input type=\"hidden\" name=\"back\" value=\"");
-    escape_into(&mut html, back);
-    html.push_str("\">");
-    for Setting { name, title, about, values } in &SETTINGS {
-        let chosen = choices::cookie(headers, name).unwrap_or_default();
-        // What isn't known counts as not chosen.
-        let is_known = values.iter().any(|(value, _)| *value == chosen);
-        html.push_str("<fieldset>");
-        element(&mut html, "legend", "", title);
-        for (value, label) in *values {
-            let is_chosen = if is_known { *value == chosen } else { value.is_empty() };
-            let checked = if is_chosen { " checked" } else { "" };
-            html.push_str("<label>");
-            html.push_str(&format!(
-                "<input type=\"radio\" name=\"{name}\" value=\"{value}\"{checked}> "
-            ));
-            element(&mut html, "span", "", label);
-            html.push_str("</label>");
+fn body(headers: &HeaderMap, back: &str) -> Markup {
+    html! {
+        h1 { "Settings" }
+        form method="post" class="settings" {
+            input type="hidden" name="back" value=(back);
+            @for Setting { name, title, about, values } in &SETTINGS {
+                // What isn't known counts as not chosen.
+                @let chosen = choices::cookie(headers, name)
+                    .filter(|chosen| values.iter().any(|(value, _)| value == chosen))
+                    .unwrap_or_default();
+                fieldset {
+                    legend { (title) }
+                    @for (value, label) in *values {
+                        label {
+                            input type="radio" name=(name) value=(value) checked[*value == chosen];
+                            " " span { (label) }
+                        }
+                    }
+                    p.muted { (about) }
+                }
+            }
+            p {
+                button.button.primary { "Keep these settings" } " "
+                a href=(back) class="button" { "Back" }
+            }
         }
-        element(&mut html, "p", "class=\"muted\"", about);
-        html.push_str("</fieldset>");
+        p.muted {
+            "They are kept in this browser as cookies; links and stored designs say nothing of \
+             them."
+        }
     }
-    html.push_str("<p><button class=\"button primary\">Keep these settings</button> <a href=\"");
-    escape_into(&mut html, back);
-    html.push_str("\" class=\"button\">Back</a></p></form>");
-    element(
-        &mut html,
-        "p",
-        "class=\"muted\"",
-        "They are kept in this browser as cookies; links and stored designs say nothing of them.",
-    );
-    html
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ async fn sheet(
             title: "Share a design",
             script: state.site.names().map(|names| names.share.as_str()),
             class: "share",
-            body: &sheet.html(),
+            body: sheet.html(),
             ..Reading::default()
         };
         page.answer(&state, asker.theme.as_deref(), status)

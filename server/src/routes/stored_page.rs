@@ -4,16 +4,14 @@
 //! what was computed then and what is now; *Keep* shows the stored numbers beside, *Recompute*
 //! stores those of today under an id of their own.
 
-use std::fmt::Write as _;
-
 use app::document::Preview;
 use app::explorer::stored::Stored as Shown;
-use app::present::html::{element, escape_into, escaped};
 use app::site::Page;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use leptos::prelude::provide_context;
+use maud::{Markup, html};
 use model::{MODEL_VERSION, link};
 
 use super::{designs, page};
@@ -48,13 +46,13 @@ impl Asked {
         asked
     }
 
-    /// The address of this page with or without the stored numbers, as an attribute has it.
+    /// The address of this page with or without the stored numbers.
     fn address(&self, id: &str, keeps: bool) -> String {
-        let tag = self.tag.as_ref().map(|tag| format!("note={}", escaped(tag)));
+        let tag = self.tag.as_ref().map(|tag| format!("note={tag}"));
         let numbers = keeps.then(|| "numbers=stored".to_owned());
         let asked: Vec<String> = tag.into_iter().chain(numbers).collect();
         let mark = if asked.is_empty() { "" } else { "?" };
-        format!("/d/{id}{mark}{}", asked.join("&amp;"))
+        format!("/d/{id}{mark}{}", asked.join("&"))
     }
 }
 
@@ -88,7 +86,7 @@ pub(super) async fn open(
     let shown = page::off_thread(move || Shown {
         link: stored.link.clone(),
         name: entry.as_ref().map(|entry| entry.name.clone()).unwrap_or_default(),
-        banner: banner(&stored, entry.as_ref(), &asked),
+        banner: banner(&stored, entry.as_ref(), &asked).into_string(),
     });
     let shown = shown.await?;
     let contexts = move || {
@@ -119,98 +117,73 @@ pub(super) async fn recompute(
 }
 
 /// What the page says of a stored design.
-fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> String {
-    let mut html = String::from("<section class=\"stored-box card\" aria-label=\"Stored design\">");
-    let _ = write!(
-        html,
-        "<p class=\"stored-left\">You have moved on from a stored design. \
-         <a href=\"/d/{0}\">Open it again</a></p><div class=\"stored-here\">",
-        stored.id
-    );
+fn banner(stored: &StoredDesign, entry: Option<&Entry>, asked: &Asked) -> Markup {
     let name = entry.map_or("", |entry| &entry.name);
-    let (name, own) =
-        if name.is_empty() { ("Stored design", "") } else { (name, "translate=\"no\"") };
-    element(&mut html, "h2", own, name);
-    let since = format!(
-        "Stored on {} with model {}",
-        calendar::day(stored.created_at_secs),
-        stored.model_version
-    );
-    element(&mut html, "p", "class=\"muted\"", &since);
     let note = entry.map_or("", |entry| &entry.note);
-    if !note.is_empty() {
-        element(&mut html, "p", "class=\"stored-note\" translate=\"no\"", note);
-    }
-    if let Ok(design) = link::decode(&stored.link) {
-        let changes = changes(stored.result.as_deref(), &design);
-        if !stored.is_current() {
-            html.push_str(&since_then(stored, &changes, asked));
+    html! {
+        section.stored-box.card aria-label="Stored design" {
+            p.stored-left {
+                "You have moved on from a stored design. "
+                a href={ "/d/" (stored.id) } { "Open it again" }
+            }
+            div.stored-here {
+                @if name.is_empty() { h2 { "Stored design" } }
+                @else { h2 translate="no" { (name) } }
+                p.muted {
+                    "Stored on " (calendar::day(stored.created_at_secs)) " with model "
+                    (stored.model_version)
+                }
+                @if !note.is_empty() { p.stored-note translate="no" { (note) } }
+                @if let Ok(design) = link::decode(&stored.link) {
+                    @let changes = changes(stored.result.as_deref(), &design);
+                    @if !stored.is_current() { (since_then(stored, &changes, asked)) }
+                    @if asked.keeps { (kept_numbers(stored, &changes, asked)) }
+                }
+            }
         }
-        if asked.keeps {
-            html.push_str(&kept_numbers(stored, &changes, asked));
-        }
     }
-    html.push_str("</div></section>");
-    html
 }
 
 /// What has changed since a design was stored, and what to do about it.
-fn since_then(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> String {
+fn since_then(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> Markup {
     let changed: Vec<&Change> = changes.iter().filter(|change| change.shows()).collect();
-    let mut html = String::from("<p class=\"stored-since\">");
-    let versions = format!("Computed with model {}, now {MODEL_VERSION}", stored.model_version);
-    escape_into(&mut html, &versions);
-    html.push_str(match changed.len() {
-        0 => ": no headline number has changed.</p>",
-        _ => ":</p><ul class=\"stored-changes\">",
-    });
-    for change in &changed {
-        let _ = write!(
-            html,
-            "<li>{} <span class=\"then\">{}</span> <span aria-hidden=\"true\">→</span>\
-             <span class=\"visually-hidden\"> is now </span> <strong>{}</strong></li>",
-            escaped(change.id.metric().label),
-            escaped(&change.then_text()),
-            escaped(&change.now_text()),
-        );
-    }
-    if !changed.is_empty() {
-        html.push_str("</ul>");
-    }
     let id = &stored.id;
-    html.push_str("<div class=\"stored-actions\">");
-    if !asked.keeps {
-        let link = asked.address(id, true);
-        let _ = write!(html, "<a class=\"button\" href=\"{link}\">Keep</a>");
+    html! {
+        p.stored-since {
+            "Computed with model " (stored.model_version) ", now " (MODEL_VERSION)
+            @if changed.is_empty() { ": no headline number has changed." } @else { ":" }
+        }
+        @if !changed.is_empty() {
+            ul.stored-changes { @for change in &changed { li {
+                (change.id.metric().label) " " span.then { (change.then_text()) } " "
+                span aria-hidden="true" { "→" } span.visually-hidden { " is now " } " "
+                strong { (change.now_text()) }
+            } } }
+        }
+        div.stored-actions {
+            @if !asked.keeps { a.button href=(asked.address(id, true)) { "Keep" } }
+            form method="post" action={ "/d/" (id) "/recompute" } {
+                button.button.primary { "Recompute" }
+            }
+            p.muted {
+                @if !asked.keeps { "Keep shows the stored numbers beside today's. " }
+                "Recompute stores today's under a new short link; this one stays as it is."
+            }
+        }
     }
-    let _ = write!(
-        html,
-        "<form method=\"post\" action=\"/d/{id}/recompute\">\
-         <button class=\"button primary\">Recompute</button></form><p class=\"muted\">"
-    );
-    if !asked.keeps {
-        html.push_str("Keep shows the stored numbers beside today's. ");
-    }
-    html.push_str(
-        "Recompute stores today's under a new short link; this one stays as it is.</p></div>",
-    );
-    html
 }
 
 /// The stored numbers, marked as such.
-fn kept_numbers(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> String {
-    let mut html = String::from("<div class=\"stored-numbers\"><h3>");
-    escape_into(&mut html, &format!("Stored numbers, model {}", stored.model_version));
-    html.push_str("</h3><dl>");
-    for change in changes {
-        html.push_str("<div class=\"fact\">");
-        element(&mut html, "dt", "", change.id.metric().label);
-        element(&mut html, "dd", "", &change.then_text());
-        html.push_str("</div>");
+fn kept_numbers(stored: &StoredDesign, changes: &[Change], asked: &Asked) -> Markup {
+    html! {
+        div.stored-numbers {
+            h3 { "Stored numbers, model " (stored.model_version) }
+            dl { @for change in changes {
+                div.fact { dt { (change.id.metric().label) } dd { (change.then_text()) } }
+            } }
+            p { a href=(asked.address(&stored.id, false)) { "Hide the stored numbers" } }
+        }
     }
-    let link = asked.address(&stored.id, false);
-    let _ = write!(html, "</dl><p><a href=\"{link}\">Hide the stored numbers</a></p></div>");
-    html
 }
 
 #[cfg(test)]
@@ -231,7 +204,7 @@ mod tests {
 
     #[test]
     fn an_older_model_is_told_with_each_number_that_changed() {
-        let html = banner(&stored("0.0.1"), None, &Asked::default());
+        let html = banner(&stored("0.0.1"), None, &Asked::default()).0;
         assert!(
             html.contains(&format!("Computed with model 0.0.1, now {MODEL_VERSION}:")),
             "{html}"
@@ -239,15 +212,15 @@ mod tests {
         assert_eq!(html.matches("<li>").count(), 1, "{html}");
         assert!(html.contains("<li>MFU ") && html.contains("Recompute"), "{html}");
         assert!(!html.contains("Stored numbers"), "{html}");
-        let kept = banner(&stored("0.0.1"), None, &Asked::of("numbers=stored&utm_source=x"));
+        let kept = banner(&stored("0.0.1"), None, &Asked::of("numbers=stored&utm_source=x")).0;
         assert!(kept.contains("Stored numbers, model 0.0.1") && !kept.contains(">Keep<"), "{kept}");
-        let tagged = banner(&stored("0.0.1"), None, &Asked::of("note=abc"));
+        let tagged = banner(&stored("0.0.1"), None, &Asked::of("note=abc")).0;
         assert!(tagged.contains("?note=abc&amp;numbers=stored\">Keep<"), "{tagged}");
     }
 
     #[test]
     fn a_design_of_this_model_is_only_named() {
-        let html = banner(&stored(MODEL_VERSION), None, &Asked::default());
+        let html = banner(&stored(MODEL_VERSION), None, &Asked::default()).0;
         assert!(html.contains("Stored on 1970-01-02") && !html.contains("Recompute"), "{html}");
     }
 
@@ -255,7 +228,7 @@ mod tests {
     fn what_people_wrote_is_only_text() {
         let text = "<img src=x onerror=alert(1)>\"'&";
         let entry = Entry { name: text.to_owned(), note: text.to_owned(), ..Entry::default() };
-        let html = banner(&stored("<0>"), Some(&entry), &Asked::of("note=\"><script>"));
+        let html = banner(&stored("<0>"), Some(&entry), &Asked::of("note=\"><script>")).0;
         assert!(!html.contains("<img") && !html.contains("<script") && !html.contains("<0>"));
         assert_eq!(html.matches("&lt;img src=x onerror").count(), 2, "{html}");
     }

@@ -3,15 +3,14 @@
 
 mod words;
 
-use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use app::page::ladder::numbers::{Step, steps};
 use app::present::format;
-use app::present::html::{element, escape_into, escaped};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use maud::{Markup, html};
 use model::ladder::{PAPER, TO_PAPER};
 use model::metric::{Better, MetricId, MetricValue};
 use model::preset::Preset;
@@ -61,16 +60,23 @@ pub(super) async fn tour(
             None => (0, StatusCode::BAD_REQUEST),
         };
         let title = format!("{} · Tour", heading(steps, index));
-        let mut body = String::new();
-        if status != StatusCode::OK {
-            let said = format!("There is no such step: the tour has steps 0 to {last}.");
-            element(&mut body, "p", "class=\"refused\" role=\"alert\"", &said);
-        }
-        write_step(&mut body, steps, index);
+        let body = html! {
+            @if status != StatusCode::OK {
+                p.refused role="alert" {
+                    "There is no such step: the tour has steps 0 to " (last) "."
+                }
+            }
+            @if let Some(step) = steps.get(index) { (written(steps, index, step)) }
+        };
         let path = app::panel::header::TOUR_PATH;
-        let main = "data-tour=\"\"";
-        let page =
-            Reading { path, title: &title, about: ABOUT, main, body: &body, ..Reading::default() };
+        let page = Reading {
+            path,
+            title: &title,
+            about: ABOUT,
+            tour: Some(""),
+            body,
+            ..Reading::default()
+        };
         page.answer(&state, theme.as_deref(), status)
     })
     .await
@@ -87,34 +93,39 @@ fn heading(steps: &[Step], index: usize) -> String {
     format!("Step {index} of {}: {title}", steps.len().saturating_sub(1))
 }
 
-fn write_step(html: &mut String, steps: &[Step], index: usize) {
-    let Some(step) = steps.get(index) else { return };
-    list(html, steps, index);
-    html.push_str("<article class=\"tour-step\">");
-    element(html, "h1", "id=\"step\" tabindex=\"-1\" autofocus", &heading(steps, index));
-    element(html, "p", "class=\"tour-headline\" data-headline=\"\"", &headline(steps, index));
-    for paragraph in words::why(index) {
-        element(html, "p", "", paragraph);
+fn written(steps: &[Step], index: usize, step: &Step) -> Markup {
+    html! {
+        (list(steps, index))
+        article.tour-step {
+            h1 #step tabindex="-1" autofocus { (heading(steps, index)) }
+            p.tour-headline data-headline="" { (headline(steps, index)) }
+            @for paragraph in words::why(index) { p { (paragraph) } }
+            @if let Some(rung) = step.rung {
+                h2 { "What is turned" }
+                ul.tour-settings {
+                    @for (knob, value) in rung.settings { li { code { (knob) " = " (value) } } }
+                }
+            }
+            (numbers(steps, index))
+            (published(steps, step))
+            (turns(steps, index))
+        }
     }
-    settings(html, step);
-    numbers(html, steps, index);
-    published(html, steps, index);
-    turns(html, steps, index);
-    html.push_str("</article>");
 }
 
 /// Every step, to go to any of them.
-fn list(html: &mut String, steps: &[Step], index: usize) {
-    html.push_str("<nav class=\"tour-list\" aria-label=\"Steps of the tour\"><ol start=\"0\">");
-    for (at, step) in steps.iter().enumerate() {
-        let current = if at == index { " aria-current=\"step\"" } else { "" };
-        let mfu = format::percent(step.predicted.metrics.mfu, 1);
-        // Writing to a string can't fail.
-        let _ = write!(html, "<li><a data-turn=\"\" href=\"/tour?step={at}\"{current}>");
-        escape_into(html, step.title());
-        let _ = write!(html, " <span class=\"muted\">{mfu}</span></a></li>");
+fn list(steps: &[Step], index: usize) -> Markup {
+    html! {
+        nav.tour-list aria-label="Steps of the tour" { ol start="0" {
+            @for (at, step) in steps.iter().enumerate() {
+                @let current = (at == index).then_some("step");
+                li { a data-turn="" href={ "/tour?step=" (at) } aria-current=[current] {
+                    (step.title()) " "
+                    span.muted { (format::percent(step.predicted.metrics.mfu, 1)) }
+                } }
+            }
+        } }
     }
-    html.push_str("</ol></nav>");
 }
 
 /// What the step comes to, in a sentence; it is spoken when the step is gone to.
@@ -136,45 +147,34 @@ fn headline(steps: &[Step], index: usize) -> String {
     }
 }
 
-/// The knobs that the step turns.
-fn settings(html: &mut String, step: &Step) {
-    let Some(rung) = step.rung else { return };
-    html.push_str("<h2>What is turned</h2><ul class=\"tour-settings\">");
-    for (knob, value) in rung.settings {
-        html.push_str("<li>");
-        element(html, "code", "", &format!("{knob} = {value}"));
-        html.push_str("</li>");
-    }
-    html.push_str("</ul>");
-}
-
 /// The step's numbers beside those of the step before.
-fn numbers(html: &mut String, steps: &[Step], index: usize) {
-    html.push_str("<h2>What the model says</h2><div class=\"tour-numbers\"><table>");
-    let caption = "Predicted numbers of this step and of the one before";
-    element(html, "caption", "class=\"visually-hidden\"", caption);
-    html.push_str("<thead><tr><th scope=\"col\">Metric</th>");
+fn numbers(steps: &[Step], index: usize) -> Markup {
     let columns: &[&str] = if index == 0 { &["Here"] } else { &["Before", "Here", "Change"] };
-    for column in columns {
-        element(html, "th", "scope=\"col\"", column);
+    html! {
+        h2 { "What the model says" }
+        div.tour-numbers { table {
+            caption.visually-hidden { "Predicted numbers of this step and of the one before" }
+            thead { tr {
+                th scope="col" { "Metric" }
+                @for column in columns { th scope="col" { (column) } }
+            } }
+            tbody { @for metric in SHOWN {
+                @let now = number(&steps[index], metric);
+                @let then = index.checked_sub(1).map(|before| number(&steps[before], metric));
+                tr {
+                    th scope="row" { (metric.metric().label) }
+                    @for value in then.into_iter().chain([now]) {
+                        td { (format::metric(metric, MetricValue::Number(value))) }
+                    }
+                    @if let Some(then) = then {
+                        td class=(verdict(metric, now, then)) {
+                            (format::difference(metric, now, then))
+                        }
+                    }
+                }
+            } }
+        } }
     }
-    html.push_str("</tr></thead><tbody>");
-    for metric in SHOWN {
-        html.push_str("<tr>");
-        element(html, "th", "scope=\"row\"", metric.metric().label);
-        let now = number(&steps[index], metric);
-        let shown = |value| format::metric(metric, MetricValue::Number(value)).to_string();
-        if let Some(then) = index.checked_sub(1).map(|before| number(&steps[before], metric)) {
-            element(html, "td", "", &shown(then));
-            element(html, "td", "", &shown(now));
-            let class = format!("class=\"{}\"", verdict(metric, now, then));
-            element(html, "td", &class, &format::difference(metric, now, then));
-        } else {
-            element(html, "td", "", &shown(now));
-        }
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table></div>");
 }
 
 fn number(step: &Step, metric: MetricId) -> f64 {
@@ -200,68 +200,66 @@ fn verdict(metric: MetricId, now: f64, then: f64) -> &'static str {
 }
 
 /// What is published of the step, and how far the model is from it.
-fn published(html: &mut String, steps: &[Step], index: usize) {
-    let step = &steps[index];
-    html.push_str("<h2>What is published</h2><ul class=\"tour-published\">");
+fn published(steps: &[Step], step: &Step) -> Markup {
     let known = step.rung.map_or("", |rung| rung.known);
-    if !known.is_empty() {
-        element(html, "li", "", &format!("Of this change: {known}."));
-    }
-    let mut has_numbers = false;
-    for metric in [MetricId::mfu, MetricId::tokens_per_second_per_device] {
-        let Some(reported) = step.published(metric) else { continue };
-        has_numbers = true;
-        let shown = |value| format::metric(metric, MetricValue::Number(value));
-        let ours = number(step, metric);
-        let text = format!(
-            "{}: published is {}, the model predicts {}, {} of it.",
-            metric.metric().label,
-            shown(reported),
-            shown(ours),
-            format::relative(ours, reported),
-        );
-        element(html, "li", "", &text);
-    }
-    if known.is_empty() && !has_numbers {
-        element(html, "li", "", "Nothing of this change by itself.");
-    }
-    html.push_str("</ul>");
-    let (Some(first), Some(paper), Some(last)) = (steps.first(), steps.get(TO_PAPER), steps.last())
-    else {
-        return;
-    };
-    let [from, over, to] =
-        [first, paper, last].map(|step| format::percent(step.predicted.metrics.mfu, 1).to_string());
-    let text = format!(
-        "Published are 18.9 %, 30.0 % and 41 %; the model says {from}, {over} and {to} for the \
-         same three runs. No constant of it is set for them. The steps between aren't published as \
-         a table: their order is ours, and so are the gains, which depend on it."
-    );
-    element(html, "p", "class=\"muted\"", &text);
-    if let Ok(preset) = Preset::find(PAPER) {
-        let attributes = format!("href=\"{}\" rel=\"noopener\"", escaped(preset.source.url));
-        html.push_str("<p class=\"muted\">Source: ");
-        element(html, "a", &attributes, preset.source.title);
-        html.push_str(". <a href=\"/ladder\">All steps in one table</a></p>");
+    let metrics = [MetricId::mfu, MetricId::tokens_per_second_per_device];
+    let reported: Vec<_> =
+        metrics.iter().filter_map(|id| Some((*id, step.published(*id)?))).collect();
+    html! {
+        h2 { "What is published" }
+        ul.tour-published {
+            @if !known.is_empty() { li { "Of this change: " (known) "." } }
+            @for (metric, reported) in &reported {
+                @let shown = |value| format::metric(*metric, MetricValue::Number(value));
+                @let ours = number(step, *metric);
+                li {
+                    (metric.metric().label) ": published is " (shown(*reported))
+                    ", the model predicts " (shown(ours)) ", "
+                    (format::relative(ours, *reported)) " of it."
+                }
+            }
+            @if known.is_empty() && reported.is_empty() {
+                li { "Nothing of this change by itself." }
+            }
+        }
+        @if let (Some(first), Some(paper), Some(last)) =
+            (steps.first(), steps.get(TO_PAPER), steps.last())
+        {
+            @let mfu = |step: &Step| format::percent(step.predicted.metrics.mfu, 1);
+            p.muted {
+                "Published are 18.9 %, 30.0 % and 41 %; the model says " (mfu(first)) ", "
+                (mfu(paper)) " and " (mfu(last)) " for the same three runs. No constant of it is \
+                set for them. The steps between aren't published as a table: their order is \
+                ours, and so are the gains, which depend on it."
+            }
+            @if let Ok(preset) = Preset::find(PAPER) {
+                p.muted {
+                    "Source: "
+                    a href=(preset.source.url) rel="noopener" { (preset.source.title) }
+                    ". " a href="/ladder" { "All steps in one table" }
+                }
+            }
+        }
     }
 }
 
 /// To the step before, to the next one, and into the explorer.
-fn turns(html: &mut String, steps: &[Step], index: usize) {
-    html.push_str("<p class=\"tour-turns\">");
-    let mut turn = |at: Option<usize>, rel: &str, text: &str| {
-        let Some(step) = at.and_then(|at| steps.get(at)) else { return };
-        let attributes = format!(
-            "class=\"button\" rel=\"{rel}\" data-turn=\"\" href=\"/tour?step={}\" title=\"{}\"",
-            at.unwrap_or_default(),
-            escaped(step.title()),
-        );
-        element(html, "a", &attributes, text);
+fn turns(steps: &[Step], index: usize) -> Markup {
+    let turn = |at: Option<usize>, rel: &str, text: &str| {
+        html! {
+            @if let Some((at, step)) = at.and_then(|at| Some((at, steps.get(at)?))) {
+                a.button rel=(rel) data-turn="" href={ "/tour?step=" (at) } title=(step.title()) {
+                    (text)
+                }
+            }
+        }
     };
-    turn(index.checked_sub(1), "prev", "← Previous step");
-    turn(Some(index + 1), "next", "Next step →");
     let design = link::encode(&steps[index].predicted.design);
-    let attributes = format!("class=\"button primary\" href=\"/?{}\"", escaped(&design));
-    element(html, "a", &attributes, "Open this step in the explorer");
-    html.push_str("</p>");
+    html! {
+        p.tour-turns {
+            (turn(index.checked_sub(1), "prev", "← Previous step"))
+            (turn(Some(index + 1), "next", "Next step →"))
+            a.button.primary href={ "/?" (design) } { "Open this step in the explorer" }
+        }
+    }
 }

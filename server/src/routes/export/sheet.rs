@@ -1,8 +1,6 @@
 //! The sheet itself, as HTML.
 
-use std::fmt::Write as _;
-
-use app::present::html::{element, escape_into, escaped};
+use maud::{Markup, html};
 use model::design::Design;
 use model::file::Extent;
 use model::{Plan, link};
@@ -13,44 +11,42 @@ use crate::exports::{self, Export};
 const NAMED: usize = 12;
 
 /// What stands in the dialog or on the page.
-pub(super) fn html(design: &Design) -> String {
+pub(super) fn html(design: &Design) -> Markup {
     let link = link::encode(design);
-    let mut html = String::from("<h1 id=\"sheet-title\" tabindex=\"-1\">Export this design</h1>");
-    html.push_str(
-        "<p class=\"muted\">Every file says inside which design it is of, by its link, with the \
-         model's version and the day. Nothing is stored.</p><section><h2>Launch scripts</h2>",
-    );
-    for export in [Export::Megatron, Export::Mindspeed] {
-        script(&mut html, export, design, &link);
-    }
-    html.push_str("</section><section><h2>Design file</h2>");
     let about = "What differs from the preset. Import, the command line and the API read it.";
-    for export in [Export::Json, Export::Toml] {
-        row(&mut html, export, &link, about);
+    html! {
+        h1 #sheet-title tabindex="-1" { "Export this design" }
+        p.muted {
+            "Every file says inside which design it is of, by its link, with the model's version \
+             and the day. Nothing is stored."
+        }
+        section {
+            h2 { "Launch scripts" }
+            (script(Export::Megatron, design, &link))
+            (script(Export::Mindspeed, design, &link))
+        }
+        section {
+            h2 { "Design file" }
+            (row(Export::Json, &link, about))
+            (row(Export::Toml, &link, about))
+        }
+        section { h2 { "Numbers" } (numbers(design, &link)) }
+        p.muted { "Charts are saved as SVG and PNG where they are shown." }
+        p.share-back { a.button href={ "/?" (link) } { "Back to the design" } }
     }
-    html.push_str("</section><section><h2>Numbers</h2>");
-    numbers(&mut html, design, &link);
-    let _ = write!(
-        html,
-        "</section><p class=\"muted\">Charts are saved as SVG and PNG where they are shown.</p>\
-         <p class=\"share-back\"><a class=\"button\" href=\"/?{}\">Back to the design</a></p>",
-        escaped(&link)
-    );
-    html
 }
 
 /// A script, what no argument of it says, and the script to read.
-fn script(html: &mut String, export: Export, design: &Design, link: &str) {
+fn script(export: Export, design: &Design, link: &str) -> Markup {
     let text = exports::file(export, design, Extent::Changed).unwrap_or_default();
     let text = String::from_utf8(text).unwrap_or_default();
-    row(html, export, link, &without_argument(&text));
-    html.push_str("<details class=\"export-text\"><summary>Show the script</summary>");
-    let attributes = format!(
-        "class=\"scroll-x\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"",
-        export.title()
-    );
-    element(html, "pre", &attributes, &text);
-    html.push_str("</details>");
+    html! {
+        (row(export, link, &without_argument(&text)))
+        details.export-text {
+            summary { "Show the script" }
+            pre.scroll-x tabindex="0" role="region" aria-label=(export.title()) { (text) }
+        }
+    }
 }
 
 /// Which knobs have no argument there.
@@ -69,45 +65,41 @@ fn without_argument(script: &str) -> String {
     )
 }
 
-fn numbers(html: &mut String, design: &Design, link: &str) {
-    if let Err(violations) = Plan::new(design) {
-        html.push_str("<p class=\"share-warning\">This design can't run, so it has no numbers. ");
-        escape_into(html, violations.first().map_or("", |violation| violation.message.as_str()));
-        html.push_str("</p>");
-        return;
-    }
+fn numbers(design: &Design, link: &str) -> Markup {
     let table = "Headline metrics, every stage, every axis: a number in each row.";
-    for (export, about) in [
+    let files = [
         (Export::Csv, table),
         (Export::Parquet, table),
         (Export::Metrics, "All that the model says of the design, as predict --json prints it."),
         (Export::Trace, "What each stage does when, for Perfetto."),
-    ] {
-        row(html, export, link, about);
+    ];
+    html! {
+        @match Plan::new(design) {
+            Ok(_) => @for (export, about) in files { (row(export, link, about)) },
+            Err(violations) => p.share-warning {
+                "This design can't run, so it has no numbers. "
+                (violations.first().map_or("", |violation| violation.message.as_str()))
+            },
+        }
     }
 }
 
 /// A file with its buttons.
-fn row(html: &mut String, export: Export, link: &str, about: &str) {
+fn row(export: Export, link: &str, about: &str) -> Markup {
     let address = format!("/export/{}?{link}", export.name());
-    let (address, title) = (escaped(&address), export.title());
-    html.push_str("<div class=\"export-row\"><div>");
-    element(html, "h3", "", title);
-    element(html, "p", "class=\"muted\"", about);
-    html.push_str("</div><div class=\"export-buttons\">");
-    if export.is_text() {
-        let _ = write!(
-            html,
-            "<button type=\"button\" class=\"button\" data-copy-file=\"{address}\" \
-             aria-live=\"polite\" hidden>Copy<span class=\"visually-hidden\"> {title}</span>\
-             </button>"
-        );
+    let hidden_title = html! { span.visually-hidden { " " (export.title()) } };
+    html! {
+        div.export-row {
+            div { h3 { (export.title()) } p.muted { (about) } }
+            div.export-buttons {
+                @if export.is_text() {
+                    button type="button" class="button" data-copy-file=(address)
+                        aria-live="polite" hidden { "Copy" (hidden_title) }
+                }
+                a.button download href=(address) { "Download" (hidden_title) }
+            }
+        }
     }
-    let _ = write!(
-        html,
-        "<a class=\"button\" download href=\"{address}\">Download<span class=\"visually-hidden\"> \
-         {title}</span></a></div></div>"
-    );
 }
 
 #[cfg(test)]
@@ -115,7 +107,7 @@ mod tests {
     use super::*;
 
     fn sheet(query: &str) -> String {
-        html(&link::decode(query).unwrap())
+        html(&link::decode(query).unwrap()).into_string()
     }
 
     #[test]

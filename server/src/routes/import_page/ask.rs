@@ -1,9 +1,7 @@
 //! The form of `/import`, as HTML.
 
-use std::fmt::Write as _;
-
-use app::present::html::{element, escape_into, escaped};
 use axum::http::StatusCode;
+use maud::{Markup, html};
 use model::preset::{Preset, PresetKind};
 
 /// What texts there are, by the names that the API has.
@@ -27,6 +25,10 @@ pub(super) struct Form {
     /// The file's name and bytes, where one was chosen.
     pub(super) file: Option<(String, Vec<u8>)>,
 }
+
+/// Presets to take the rest from, by what they are.
+const KINDS: [(PresetKind, &str); 2] =
+    [(PresetKind::Recipe, "As in a published run"), (PresetKind::Model, "As in a model of ours")];
 
 /// What was asked for, to be shown in the form again.
 pub(super) struct Asked {
@@ -63,78 +65,73 @@ impl Asked {
 }
 
 /// What stands on the page.
-pub(super) fn html(asked: &Asked, answer: &str) -> String {
-    let mut html = String::new();
-    if answer.is_empty() {
-        html.push_str("<h1>Import a design</h1>");
+pub(super) fn html(asked: &Asked, answer: Option<&Markup>) -> Markup {
+    html! {
+        @if answer.is_none() { h1 { "Import a design" } }
+        @if let Some((_, why)) = &asked.why { p.share-refused role="alert" { (why) } }
+        @if let Some(answer) = answer { (answer) }
+        section.card.import-card {
+            @if answer.is_none() {
+                p {
+                    "A model's " code { "config.json" } ", a launch script or YAML of \
+                    Megatron-LM or MindSpeed-LLM, or a design file. The page says which key set \
+                    which knob, what was assumed, and what isn't known. Nothing is stored."
+                }
+            } @else { h2 { "Import another text" } }
+            (form(asked))
+        }
     }
-    if let Some((_, why)) = &asked.why {
-        element(&mut html, "p", "class=\"share-refused\" role=\"alert\"", why);
-    }
-    html.push_str(answer);
-    html.push_str("<section class=\"card import-card\">");
-    if answer.is_empty() {
-        html.push_str(
-            "<p>A model&#39;s <code>config.json</code>, a launch script or YAML of Megatron-LM or \
-             MindSpeed-LLM, or a design file. The page says which key set which knob, what was \
-             assumed, and what isn&#39;t known. Nothing is stored.</p>",
-        );
-    } else {
-        html.push_str("<h2>Import another text</h2>");
-    }
-    form(&mut html, asked);
-    html.push_str("</section>");
-    html
 }
 
-fn form(html: &mut String, asked: &Asked) {
-    let _ = writeln!(
-        html,
-        "<form class=\"import-form\" method=\"post\" action=\"/import\" \
-         enctype=\"multipart/form-data\">\
-         <div class=\"import-field\"><label for=\"import-file\">File</label>\
-         <input id=\"import-file\" type=\"file\" name=\"file\" \
-         accept=\".json,.sh,.bash,.yaml,.yml,.toml,.txt\">\
-         <p class=\"muted\" data-scripted hidden>Or drop one anywhere on this page.</p></div>\
-         <div class=\"import-field\"><label for=\"import-text\">Or its text; a file goes first\
-         </label><textarea id=\"import-text\" name=\"text\" rows=\"10\" spellcheck=\"false\" \
-         autocomplete=\"off\" maxlength=\"{}\">",
-        interchange::MAX_BYTES
-    );
-    escape_into(html, &asked.text);
-    html.push_str(
-        "</textarea></div><div class=\"import-choices\"><div class=\"import-field\">\
-         <label for=\"import-format\">Written for</label>\
-         <select id=\"import-format\" name=\"format\" autocomplete=\"off\">",
-    );
-    for (name, words) in FORMATS {
-        option(html, name, words, name == asked.format);
+fn form(asked: &Asked) -> Markup {
+    html! {
+        form class="import-form" method="post" action="/import" enctype="multipart/form-data" {
+            div.import-field {
+                label for="import-file" { "File" }
+                input id="import-file" type="file" name="file"
+                    accept=".json,.sh,.bash,.yaml,.yml,.toml,.txt";
+                p.muted data-scripted hidden { "Or drop one anywhere on this page." }
+            }
+            div.import-field {
+                label for="import-text" { "Or its text; a file goes first" }
+                textarea id="import-text" name="text" rows="10" spellcheck="false"
+                    autocomplete="off" maxlength=(interchange::MAX_BYTES) { "\n" (asked.text) }
+            }
+            div.import-choices {
+                div.import-field {
+                    label for="import-format" { "Written for" }
+                    select id="import-format" name="format" autocomplete="off" {
+                        @for (name, words) in FORMATS { (option(name, words, &asked.format)) }
+                    }
+                }
+                div.import-field {
+                    label for="import-preset" { "What the text can't speak of" }
+                    select id="import-preset" name="preset" autocomplete="off"
+                        aria-describedby="import-preset-about" {
+                        (option("", "Neutral values", &asked.preset))
+                        @for (kind, label) in KINDS { optgroup label=(label) {
+                            @for preset in Preset::all().filter(|it| it.kind == kind) {
+                                @if preset.refused.is_none() {
+                                    (option(preset.id, preset.title, &asked.preset))
+                                }
+                            }
+                        } }
+                    }
+                    p #import-preset-about class="muted" {
+                        "For a config.json all but the shape of the model, for a script the \
+                        cluster."
+                    }
+                }
+            }
+            p.import-send {
+                button.button.primary { "Import" }
+                progress id="import-progress" aria-label="Importing" hidden {}
+                span #import-status role="status" {}
+            }
+        }
     }
-    html.push_str(
-        "</select></div><div class=\"import-field\"><label for=\"import-preset\">What the text \
-         can&#39;t speak of</label><select id=\"import-preset\" name=\"preset\" \
-         autocomplete=\"off\" aria-describedby=\"import-preset-about\">",
-    );
-    option(html, "", "Neutral values", asked.preset.is_empty());
-    for (kind, label) in [
-        (PresetKind::Recipe, "As in a published run"),
-        (PresetKind::Model, "As in a model of ours"),
-    ] {
-        let _ = write!(html, "<optgroup label=\"{label}\">");
-        let presets = Preset::all().filter(|it| it.kind == kind && it.refused.is_none());
-        presets.for_each(|it| option(html, it.id, it.title, it.id == asked.preset));
-        html.push_str("</optgroup>");
-    }
-    html.push_str(
-        "</select><p id=\"import-preset-about\" class=\"muted\">For a config.json all but the \
-         shape of the model, for a script the cluster.</p></div></div>\
-         <p class=\"import-send\"><button class=\"button primary\">Import</button>\
-         <progress id=\"import-progress\" aria-label=\"Importing\" hidden></progress>\
-         <span id=\"import-status\" role=\"status\"></span></p></form>",
-    );
 }
 
-fn option(html: &mut String, value: &str, words: &str, chosen: bool) {
-    let chosen = if chosen { " selected" } else { "" };
-    element(html, "option", &format!("value=\"{}\"{chosen}", escaped(value)), words);
+fn option(value: &str, words: &str, chosen: &str) -> Markup {
+    html! { option value=(value) selected[value == chosen] { (words) } }
 }

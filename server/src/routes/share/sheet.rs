@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use app::present::format;
-use app::present::html::{element, escape_into, escaped};
 use app::present::name;
+use maud::{Markup, html};
 use model::design::Design;
 use model::file::{self, Extent, json};
 use model::link as links;
@@ -49,24 +49,20 @@ pub(super) struct Sheet<'a> {
 
 impl Sheet<'_> {
     /// What stands in the dialog or on the page.
-    pub(super) fn html(&self) -> String {
-        let mut html =
-            String::from("<h1 id=\"sheet-title\" tabindex=\"-1\">Share this design</h1>");
-        if let Some(why) = self.why {
-            element(&mut html, "p", "class=\"share-refused\" role=\"alert\"", why);
+    pub(super) fn html(&self) -> Markup {
+        html! {
+            h1 #sheet-title tabindex="-1" { "Share this design" }
+            @if let Some(why) = self.why { p.share-refused role="alert" { (why) } }
+            section { h2 { "Full link" } (self.full_link()) }
+            section { h2 { "Short link" } (self.short_link()) }
+            section { h2 { "Code for a phone" } (self.code()) }
+            section { h2 { "In another page" } (self.embed()) }
+            section { h2 { "For a program" } (self.call()) }
+            @if !self.listed.is_empty() {
+                section { h2 { "Your short links" } ul.share-list { (self.list()) } }
+            }
+            p.share-back { a.button href={ "/?" (self.link) } { "Back to the design" } }
         }
-        self.full_link(&mut html);
-        self.short_link(&mut html);
-        self.code(&mut html);
-        self.embed(&mut html);
-        self.call(&mut html);
-        self.list(&mut html);
-        let _ = write!(
-            html,
-            "<p class=\"share-back\"><a class=\"button\" href=\"/?{}\">Back to the design</a></p>",
-            escaped(self.link)
-        );
-        html
     }
 
     /// The whole long link.
@@ -79,201 +75,174 @@ impl Sheet<'_> {
         self.entry.map(|entry| format!("{}{}", self.base, entry.address(self.short)))
     }
 
-    fn full_link(&self, html: &mut String) {
+    fn full_link(&self) -> Markup {
         let long = self.long();
-        html.push_str("<section><h2>Full link</h2>");
-        copied(html, "share-long", "Full link", &long);
         let length = long.chars().count();
-        let _ = write!(
-            html,
-            "<p class=\"muted\">The whole design is in the link: nothing is stored. {} \
-             characters.</p>",
-            format::whole(length as u64)
-        );
-        if length > LONG {
-            let _ = write!(
-                html,
-                "<p class=\"share-warning\">Some programs cut links of more than {} characters. \
-                 Make a short link.</p>",
-                format::whole(LONG as u64)
-            );
+        html! {
+            (copied("share-long", "Full link", &long))
+            p.muted {
+                "The whole design is in the link: nothing is stored. "
+                (format::whole(length as u64)) " characters."
+            }
+            @if length > LONG {
+                p.share-warning {
+                    "Some programs cut links of more than " (format::whole(LONG as u64))
+                    " characters. Make a short link."
+                }
+            }
         }
-        html.push_str("</section>");
     }
 
-    fn short_link(&self, html: &mut String) {
-        html.push_str("<section><h2>Short link</h2>");
-        if let Some(short) = self.shortened() {
-            copied(html, "share-short", "Short link", &short);
-        }
-        html.push_str("<form method=\"post\" action=\"/share\" class=\"share-form\">");
-        hidden(html, "link", self.link);
+    fn short_link(&self) -> Markup {
         let (name, note) = match (self.typed, self.entry) {
             (Some(typed), _) => (typed.name.as_str(), typed.note.as_str()),
             (None, Some(entry)) => (entry.name.as_str(), entry.note.as_str()),
             (None, None) => ("", ""),
         };
-        let _ = write!(
-            html,
-            "<label for=\"share-name\">Name, if you like</label>\
-             <input id=\"share-name\" name=\"name\" maxlength=\"{MAX_NAME_LEN}\" \
-             autocomplete=\"off\" value=\"{}\">\
-             <label for=\"share-note\">Note, if you like</label>\
-             <textarea id=\"share-note\" name=\"note\" maxlength=\"{MAX_NOTE_LEN}\" rows=\"2\">\n{}\
-             </textarea>",
-            escaped(name),
-            escaped(note)
-        );
         let store = match self.entry {
             Some(_) => "Save name and note",
             None => "Store and make a short link",
         };
-        let _ = write!(
-            html,
-            "<button class=\"button primary\" name=\"action\" value=\"store\">{store}</button>\
-             </form><p class=\"muted\">The server stores the design, its headline numbers, the \
-             model's version, the name and the note, until you delete them here. Whoever has the \
-             link reads them. A cookie tells the server that they are this browser's; it stores \
-             no account and no address of yours.</p></section>"
-        );
+        html! {
+            @if let Some(short) = self.shortened() { (copied("share-short", "Short link", &short)) }
+            form method="post" action="/share" class="share-form" {
+                (hidden("link", self.link))
+                label for="share-name" { "Name, if you like" }
+                input id="share-name" name="name" maxlength=(MAX_NAME_LEN) autocomplete="off"
+                    value=(name);
+                label for="share-note" { "Note, if you like" }
+                textarea id="share-note" name="note" maxlength=(MAX_NOTE_LEN) rows="2" {
+                    "\n" (note)
+                }
+                button.button.primary name="action" value="store" { (store) }
+            }
+            p.muted {
+                "The server stores the design, its headline numbers, the model's version, the \
+                name and the note, until you delete them here. Whoever has the link reads them. \
+                A cookie tells the server that they are this browser's; it stores no account and \
+                no address of yours."
+            }
+        }
     }
 
     /// The link as a code for a camera: the short one, where there is one.
-    fn code(&self, html: &mut String) {
+    fn code(&self) -> Markup {
         let (which, link) = match self.shortened() {
             Some(short) => ("short", short),
             None => ("full", self.long()),
         };
-        html.push_str("<section><h2>Code for a phone</h2>");
         let code = QrCode::encode_text(&link, QrCodeEcc::Low).ok();
-        match code.filter(|_| link.len() <= MAX_CODE_LEN) {
-            Some(code) => {
-                let _ = write!(html, "<div class=\"share-code\">{}</div>", drawn(&code, which));
+        html! {
+            @if let Some(code) = code.filter(|_| link.len() <= MAX_CODE_LEN) {
+                div.share-code { (drawn(&code, which)) }
+            } @else {
+                p.muted { "The full link is too long for a code. A short link has one." }
             }
-            None => html.push_str(
-                "<p class=\"muted\">The full link is too long for a code. A short link has one.\
-                 </p>",
-            ),
         }
-        html.push_str("</section>");
     }
 
-    fn embed(&self, html: &mut String) {
+    fn embed(&self) -> Markup {
         let first = PANELS[0].0;
         let address = match self.entry {
             Some(_) => format!("{}/embed/d/{}?panel={first}", self.base, self.short),
             None => format!("{}/embed?panel={first}&{}", self.base, self.link),
         };
-        let snippet = format!(
-            "<iframe src=\"{}\" title=\"{}\" width=\"720\" height=\"480\" loading=\"lazy\">\
-             </iframe>",
-            escaped(&address),
-            escaped(&name::title(self.design))
-        );
-        html.push_str(
-            "<section><h2>In another page</h2><label for=\"share-panel\">Panel</label>\
-             <select id=\"share-panel\" data-panel=\"share-embed\" autocomplete=\"off\">",
-        );
-        for (name, words, _) in PANELS {
-            let _ = write!(html, "<option value=\"{name}\">{words}</option>");
+        let snippet = html! {
+            iframe src=(address) title=(name::title(self.design)) width="720" height="480"
+                loading="lazy" {}
+        };
+        html! {
+            label for="share-panel" { "Panel" }
+            select id="share-panel" data-panel="share-embed" autocomplete="off" {
+                @for (name, words, _) in PANELS { option value=(name) { (words) } }
+            }
+            (copied("share-embed", "HTML of the panel", &snippet.0))
+            p.muted {
+                "Add &theme=dark or &theme=light to the address to choose; it follows the \
+                reader's system else."
+            }
         }
-        html.push_str("</select>");
-        copied(html, "share-embed", "HTML of the panel", &snippet);
-        html.push_str(
-            "<p class=\"muted\">Add &amp;theme=dark or &amp;theme=light to the address to choose; \
-             it follows the reader's system else.</p></section>",
-        );
     }
 
-    fn call(&self, html: &mut String) {
+    fn call(&self) -> Markup {
         let design = json::print(&file::write(self.design, Extent::Changed));
         // A quote ends the shell's text, so that it is written outside of it.
         let design: String = design.lines().map(str::trim_start).collect();
         let design = design.replace('\'', "'\\''");
         let call = format!("curl -s {}/api/v1/predict -d '{design}'", self.base);
-        html.push_str("<section><h2>For a program</h2>");
-        copied(html, "share-curl", "Call of the API", &call);
-        let _ = write!(
-            html,
-            "<p class=\"muted\">Answers with every number as JSON. \
-             <a href=\"/api/v1/openapi.json\">What else the API can do</a></p>\
-             <p><a href=\"/export?{}\" data-sheet=\"Export this design\">Launch scripts, files \
-             and tables of this design</a></p></section>",
-            escaped(self.link)
-        );
+        html! {
+            (copied("share-curl", "Call of the API", &call))
+            p.muted {
+                "Answers with every number as JSON. "
+                a href="/api/v1/openapi.json" { "What else the API can do" }
+            }
+            p { a href={ "/export?" (self.link) } data-sheet="Export this design" {
+                "Launch scripts, files and tables of this design"
+            } }
+        }
     }
 
-    fn list(&self, html: &mut String) {
-        if self.listed.is_empty() {
-            return;
+    fn list(&self) -> Markup {
+        html! {
+            @for (stored, entry) in self.listed {
+                @let title = links::decode(&stored.link).map(|design| name::title(&design));
+                @let title = title.unwrap_or_else(|_| stored.id.clone());
+                @let name = if entry.name.is_empty() { &title } else { &entry.name };
+                li {
+                    a href=(entry.address(&stored.id)) { (name) } " "
+                    span.muted {
+                        (calendar::day(entry.created_at_secs)) ", model " (stored.model_version)
+                    }
+                    form method="post" action="/share" {
+                        (hidden("link", self.link))
+                        (hidden("id", &stored.id))
+                        button.button name="action" value="delete"
+                            aria-label={ "Delete " (name) } { "Delete" }
+                    }
+                }
+            }
         }
-        html.push_str("<section><h2>Your short links</h2><ul class=\"share-list\">");
-        for (stored, entry) in self.listed {
-            let title = links::decode(&stored.link).map(|design| name::title(&design));
-            let title = title.unwrap_or_else(|_| stored.id.clone());
-            let name = if entry.name.is_empty() { &title } else { &entry.name };
-            let _ = write!(html, "<li><a href=\"{}\">", escaped(&entry.address(&stored.id)));
-            escape_into(html, name);
-            let _ = write!(
-                html,
-                "</a> <span class=\"muted\">{}, model {}</span>",
-                calendar::day(entry.created_at_secs),
-                escaped(&stored.model_version)
-            );
-            html.push_str("<form method=\"post\" action=\"/share\">");
-            hidden(html, "link", self.link);
-            hidden(html, "id", &stored.id);
-            let _ = write!(
-                html,
-                "<button class=\"button\" name=\"action\" value=\"delete\" \
-                 aria-label=\"Delete {}\">Delete</button></form></li>",
-                escaped(name)
-            );
-        }
-        html.push_str("</ul></section>");
     }
 }
 
 /// A text to be copied: selected as a whole where no script copies it.
-fn copied(html: &mut String, id: &str, label: &str, text: &str) {
-    let _ = write!(
-        html,
-        "<div class=\"share-row\"><input id=\"{id}\" readonly aria-label=\"{label}\" \
-         autocomplete=\"off\" value=\"{}\"><button type=\"button\" class=\"button\" \
-         data-copy=\"{id}\" aria-live=\"polite\" hidden>Copy<span class=\"visually-hidden\"> \
-         {label}</span></button></div>",
-        escaped(text)
-    );
+fn copied(id: &str, label: &str, text: &str) -> Markup {
+    html! {
+        div.share-row {
+            input id=(id) readonly aria-label=(label) autocomplete="off" value=(text);
+            button type="button" class="button" data-copy=(id) aria-live="polite" hidden {
+                "Copy" span.visually-hidden { " " (label) }
+            }
+        }
+    }
 }
 
-fn hidden(html: &mut String, name: &str, value: &str) {
-    let _ = write!(
-        html,
-        "<input type=\"hidden\" name=\"{name}\" autocomplete=\"off\" value=\"{}\">",
-        escaped(value)
-    );
+fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) autocomplete="off" value=(value); }
 }
 
 /// A code as SVG, black on white in either theme: cameras read no other.
-fn drawn(code: &QrCode, which: &str) -> String {
+fn drawn(code: &QrCode, which: &str) -> Markup {
     let size = code.size();
     let side = size + 2 * MARGIN;
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {side} {side}\" role=\"img\" aria-label=\"Code of the {which} link\">\
-         <rect width=\"{side}\" height=\"{side}\" fill=\"#fff\"/><path fill=\"#000\" d=\""
-    );
+    let mut path = String::new();
     for y in 0..size {
         let mut x = 0;
         while x < size {
             let run = (x..size).take_while(|x| code.get_module(*x, y)).count();
             if run > 0 {
-                let _ = write!(svg, "M{} {}h{run}v1h-{run}z", x + MARGIN, y + MARGIN);
+                let _ = write!(path, "M{} {}h{run}v1h-{run}z", x + MARGIN, y + MARGIN);
             }
             x += run as i32 + 1;
         }
     }
-    svg.push_str("\"/></svg>");
-    svg
+    html! {
+        svg viewBox={ "0 0 " (side) " " (side) } role="img"
+            aria-label={ "Code of the " (which) " link" } {
+            rect width=(side) height=(side) fill="#fff" {}
+            path fill="#000" d=(path) {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -293,7 +262,7 @@ mod tests {
             why: Some("<why>"),
             typed: None,
         };
-        sheet.html()
+        sheet.html().into_string()
     }
 
     #[test]
