@@ -1,4 +1,7 @@
 //! A checked design with everything derived that formulas need: a deployment that trains.
+//!
+//! The number of devices is the cluster's; the data-parallel size and the number of micro-batches
+//! follow from it and are never stored.
 
 use alloc::vec::Vec;
 

@@ -28,7 +28,7 @@ struct Limits {
 }
 
 const CRATES: [Limits; 7] = [
-    Limits { name: "model", circle: 59, upward: 82 },
+    Limits { name: "model", circle: 59, upward: 35 },
     Limits { name: "app", circle: 84, upward: 25 },
     Limits { name: "server", circle: 0, upward: 0 },
     Limits { name: "crates/interchange", circle: 2, upward: 0 },
