@@ -1,15 +1,10 @@
 //! Which layers and heads each pipeline stage holds.
 
-mod load;
-mod proposal;
-mod solver;
+pub(crate) mod solver;
+pub(crate) mod text;
 
 use alloc::vec;
 use alloc::vec::Vec;
-
-pub use load::StageLoad;
-pub use proposal::{Proposal, layout_loads, layout_overflow, layout_proposal, layout_proposals};
-pub(crate) use proposal::{even_layout, quick_layout};
 
 use crate::architecture::{KindId, Pattern, PerKind};
 use crate::choice::Method;
@@ -128,7 +123,7 @@ pub(crate) fn stages(design: &Design, chunks: &[Stage]) -> Vec<Stage> {
 }
 
 /// What each of p stages holds of these chunks.
-fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
+pub(crate) fn stages_of(method: Method, p: usize, chunks: &[Stage]) -> Vec<Stage> {
     let placement = Form::of(method).placement;
     let mut stages = vec![Stage::default(); p];
     for (position, chunk) in chunks.iter().enumerate() {

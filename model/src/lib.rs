@@ -50,58 +50,65 @@ pub mod violation;
 pub mod estimate;
 pub mod routing;
 
-pub mod rules;
-
 mod breakdown;
 mod tally;
+mod topology;
 
 mod collective;
 mod device;
-mod hop;
 mod operator;
-mod params;
 mod saved;
-mod topology;
 
 mod backbone;
-mod deployment;
-mod groups;
+mod hop;
 mod ranks;
+
+mod deployment;
+mod params;
+
+mod groups;
 mod rows;
 
-mod architecture;
 mod elementwise;
-mod ends;
-mod layer;
 mod mixer;
 mod mlp;
+
+mod architecture;
+mod ends;
+
+mod layer;
+mod layout;
+
+pub mod rules;
+
+pub mod plan;
 
 mod boundary;
 mod counts;
 mod data_parallel;
 mod layer_key;
-mod layout;
-pub mod plan;
+pub mod margin;
+mod muon;
 mod recomputation;
 
-pub mod margin;
 mod memory;
-mod muon;
+mod stage;
 
 pub mod pair;
+
 mod pipeline;
-mod stage;
+mod proposal;
 mod uneven;
 
-mod estimator;
 mod step;
+
+mod estimator;
 pub mod timeline;
 
 pub mod anchor;
 pub mod burst;
 pub mod convention;
 pub mod explain;
-pub mod find;
 pub mod fit;
 pub mod ledger;
 pub mod loads;
@@ -112,17 +119,19 @@ pub mod solve;
 pub mod trace;
 pub mod verdict;
 
+pub mod find;
+
 pub use convention::{Convention, conventions};
 pub use estimator::Estimator;
 pub use explain::{Breakdown, explain, explain_at};
 pub use fit::make_it_fit;
-pub use layout::{
-    Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
-};
 pub use ledger::ledger;
 pub use memory::{Content, Filling, contents, is_near_limit, peak_at_most};
 pub use memory_state::MemoryState;
 pub use plan::{Plan, peak as peak_flops};
+pub use proposal::{
+    Proposal, StageLoad, layout_loads, layout_overflow, layout_proposal, layout_proposals,
+};
 pub use range::{Range, range};
 pub use roofline::roofline;
 pub use rules::{legal_values, steps};

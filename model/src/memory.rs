@@ -12,8 +12,6 @@ use crate::estimate::StageMemory;
 use crate::layout::Stage;
 use crate::mlp::Transform;
 use crate::params::RankParams;
-use crate::pipeline::Held;
-use crate::pipeline::simulated::PerMicroBatch;
 use crate::plan::Plan;
 use crate::recomputation::{Recomputation, RetainedBytes};
 use crate::saved::SavedTensors;
@@ -56,6 +54,25 @@ pub(crate) struct LayerMemory {
 struct LayerNeed {
     retained: RetainedBytes,
     works: f64,
+}
+
+/// Activations that a stage holds for backwards at its fullest moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    /// Activations, bytes.
+    pub(crate) bytes: f64,
+    /// Full-stage micro-batches.
+    pub(crate) micro_batches: f64,
+    /// The task that brings it there; none where a formula gave the times.
+    pub(crate) task: Option<Task>,
+}
+
+/// Bytes that each stage of a span keeps and moves for one micro-batch, and how much is done again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PerMicroBatch {
+    pub(crate) kept: RetainedBytes,
+    /// Share of the layers that full recomputation takes.
+    pub(crate) repeated_share: f64,
 }
 
 /// What a stage holds whatever becomes of activations, in bytes.

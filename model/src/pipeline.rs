@@ -13,8 +13,9 @@ use alloc::vec::Vec;
 
 use crate::choice::Method;
 use crate::layout::Span;
+use crate::memory::Held;
 use crate::plan::Plan;
-use crate::schedule::{ChunkTimes, Form, Formula, Schedule, StageTimes, Task, Times};
+use crate::schedule::{ChunkTimes, Form, Formula, Schedule, StageTimes, Times};
 use crate::stage::{PerAxis, Waiting, Waits};
 
 /// Communication of one phase, mean over stages, and what of it is exposed. Seconds per axis.
@@ -22,17 +23,6 @@ use crate::stage::{PerAxis, Waiting, Waits};
 pub(crate) struct PhaseTraffic {
     pub(crate) seconds: PerAxis,
     pub(crate) exposed: PerAxis,
-}
-
-/// What a stage holds for backwards at its fullest moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Held {
-    /// Activations, bytes.
-    pub(crate) bytes: f64,
-    /// Full-stage micro-batches.
-    pub(crate) micro_batches: f64,
-    /// The task that brings it there; none where a formula gave the times.
-    pub(crate) task: Option<Task>,
 }
 
 /// How stages next to each other spend the step, each of them.

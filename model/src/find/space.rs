@@ -12,6 +12,7 @@ use crate::design::{Design, KnobId, KnobSet, Layout};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
+use crate::proposal;
 use crate::rules;
 use crate::schedule::{Form, Grid, Placement};
 
@@ -132,9 +133,9 @@ impl Space {
         design.parallel.virtual_pipeline_model_parallel_size = each;
         let spreads = layout::slots(&self.base).is_multiple_of(pp * each);
         let text = match plan {
-            Some(plan) => layout::quick_layout(plan, method, pp, each)?,
+            Some(plan) => proposal::quick_layout(plan, method, pp, each)?,
             None if spreads => return None,
-            None => layout::even_layout(&design)?,
+            None => layout::text::even_layout(&design)?,
         };
         let stages = |design: &Design| {
             layout::stages(design, &layout::chunks_of(design, &Pattern::new(design)))

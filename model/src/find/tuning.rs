@@ -16,6 +16,7 @@ use crate::fit::{is_redundant, whole_layers};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
+use crate::proposal;
 use crate::units::Bytes;
 
 /// Layers that share a checkpoint, at most.
@@ -239,7 +240,7 @@ pub(super) fn balanced(space: &Space, design: &Design) -> Vec<Design> {
         return Vec::new();
     }
     let Ok(plan) = Plan::new(design) else { return Vec::new() };
-    let proposals = layout::layout_proposals(&plan).into_iter();
+    let proposals = proposal::layout_proposals(&plan).into_iter();
     let laid_out = proposals.filter_map(|proposal| {
         let mut changed = design.clone();
         changed.parallel.noop_layers = Positions::default();

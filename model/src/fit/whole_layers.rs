@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::whole_layers;
 use crate::design::{Design, PerStage};
+use crate::memory::Held;
 use crate::memory::{LayerMemory, LayerSaves};
-use crate::pipeline::Held;
 use crate::plan::Plan;
 use crate::step::estimate;
 

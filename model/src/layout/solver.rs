@@ -19,39 +19,39 @@ const MAX_SMOOTHED: usize = 96;
 
 /// Seconds of each kind of part, for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Lengths {
-    pub(super) lead: f64,
-    pub(super) rest: f64,
-    pub(super) embedding: f64,
-    pub(super) head: f64,
+pub(crate) struct Lengths {
+    pub(crate) lead: f64,
+    pub(crate) rest: f64,
+    pub(crate) embedding: f64,
+    pub(crate) head: f64,
     /// An MTP layer without its head.
-    pub(super) mtp: f64,
+    pub(crate) mtp: f64,
     /// The head and loss of an MTP layer.
-    pub(super) mtp_head: f64,
+    pub(crate) mtp_head: f64,
 }
 
 /// What is to be laid out, and where chunks lie.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Problem {
-    pub(super) lengths: Lengths,
+pub(crate) struct Problem {
+    pub(crate) lengths: Lengths,
     /// Layers of the leading kind.
-    pub(super) lead: usize,
+    pub(crate) lead: usize,
     /// Layers of the other kind, behind them.
-    pub(super) rest: usize,
-    pub(super) mtp: usize,
+    pub(crate) rest: usize,
+    pub(crate) mtp: usize,
     /// The bin of each chunk, in model order.
-    pub(super) bin_of: Vec<usize>,
+    pub(crate) bin_of: Vec<usize>,
     /// How many bins there are.
-    pub(super) bins: usize,
+    pub(crate) bins: usize,
 }
 
 /// What one chunk holds beside the embedding, which is on the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Chunk {
-    pub(super) layers: usize,
-    pub(super) heads: usize,
-    pub(super) mtp: usize,
-    pub(super) mtp_heads: usize,
+pub(crate) struct Chunk {
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    pub(crate) mtp: usize,
+    pub(crate) mtp_heads: usize,
 }
 
 impl Chunk {
@@ -60,19 +60,19 @@ impl Chunk {
     }
 
     /// MTP layers whose head is in the same chunk.
-    pub(super) fn whole_mtp(self) -> usize {
+    pub(crate) fn whole_mtp(self) -> usize {
         self.mtp.min(self.mtp_heads)
     }
 }
 
 /// A layout with the least longest bin.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Solution {
-    pub(super) chunks: Vec<Chunk>,
+pub(crate) struct Solution {
+    pub(crate) chunks: Vec<Chunk>,
     /// The longest bin.
-    pub(super) longest: f64,
+    pub(crate) longest: f64,
     /// Was every layout compared?
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
 }
 
 impl Problem {
@@ -81,7 +81,7 @@ impl Problem {
     }
 
     /// All parts together.
-    pub(super) fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         let of = &self.lengths;
         of.embedding
             + of.head
@@ -91,7 +91,7 @@ impl Problem {
     }
 
     /// No layout is shorter than its longest part, nor than the mean.
-    pub(super) fn bound(&self) -> f64 {
+    pub(crate) fn bound(&self) -> f64 {
         let of = &self.lengths;
         let some = |count: usize, length: f64| if count > 0 { length } else { 0.0 };
         [
@@ -106,7 +106,7 @@ impl Problem {
     }
 
     /// The length of each bin under a layout.
-    pub(super) fn bin_lengths(&self, chunks: &[Chunk]) -> Vec<f64> {
+    pub(crate) fn bin_lengths(&self, chunks: &[Chunk]) -> Vec<f64> {
         let mut counts = vec![(0, 0); self.bins];
         let mut first = 0;
         for (chunk, bin) in chunks.iter().zip(&self.bin_of) {
@@ -138,7 +138,7 @@ impl Problem {
     }
 
     /// The same with all layers as long as their mean.
-    pub(super) fn with_equal_layers(&self) -> Self {
+    pub(crate) fn with_equal_layers(&self) -> Self {
         let (lead, rest) = (self.lead as f64, self.rest as f64);
         let sum = lead * self.lengths.lead + rest * self.lengths.rest;
         let lengths = Lengths { rest: sum / (lead + rest), ..self.lengths };
@@ -154,7 +154,7 @@ impl Problem {
 /// lead ones are shared out by dynamic programming so that most room is left for the others.
 /// Among equally long layouts the one is taken that keeps MTP layers with their heads, and whose
 /// neighbouring chunks differ least.
-pub(super) fn solve(problem: &Problem) -> Option<Solution> {
+pub(crate) fn solve(problem: &Problem) -> Option<Solution> {
     let (chunks, layers) = (problem.bin_of.len(), problem.layers());
     if chunks == 0 || layers == 0 || chunks > layers + 2 + 2 * problem.mtp {
         return None;

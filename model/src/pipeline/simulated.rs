@@ -6,16 +6,15 @@ use core::array;
 use crate::architecture::KindId;
 use crate::axis::Phase;
 use crate::layout::Stage;
-use crate::memory::LayerMemory;
+use crate::memory::{Held, LayerMemory, PerMicroBatch};
 use crate::pair::{self, Hiding, PairTimeline, Side};
 use crate::plan::Plan;
-use crate::recomputation::RetainedBytes;
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
 };
 use crate::stage::{AXES, Parts, StageWork, Terms, Waiting};
 
-use super::{Held, PhaseTraffic, Pipeline, Spent};
+use super::{PhaseTraffic, Pipeline, Spent};
 
 /// Tasks up to which a step is simulated whole: about 16 stages, 400 micro-batches, 4 chunks.
 const WHOLE: u64 = 50_000;
@@ -31,14 +30,6 @@ pub(crate) struct Load<'a> {
     pub(crate) layers: &'a LayerMemory,
     /// For each span of the plan.
     pub(crate) each: &'a [PerMicroBatch],
-}
-
-/// What each stage of a span keeps and moves for one micro-batch, and how much of it is done again.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PerMicroBatch {
-    pub(crate) kept: RetainedBytes,
-    /// Share of the layers that full recomputation takes.
-    pub(crate) repeated_share: f64,
 }
 
 /// Chunks of the same content, recomputation, swapping and sends do the same work.

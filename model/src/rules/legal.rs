@@ -150,7 +150,7 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             pattern_of_all_layers(design).filter(&mut holds).into_iter().collect()
         }
         (Kind::Layout, _) => {
-            let even = layout::even_layout(design).map(Value::Text);
+            let even = layout::text::even_layout(design).map(Value::Text);
             core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
         }
         (

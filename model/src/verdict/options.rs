@@ -9,6 +9,7 @@ use crate::fit::{is_redundant, whole_layers};
 use crate::knob::Value;
 use crate::layout;
 use crate::plan::Plan;
+use crate::proposal;
 use crate::rules::legal_values;
 
 /// Designs in which a knob has another value.
@@ -195,7 +196,7 @@ fn stages(design: &Design, id: KnobId) -> Vec<Candidate> {
             let even = changed.parallel.pipeline_model_parallel_layout.is_none()
                 && layout::slots(&changed).is_multiple_of(chunks);
             if !even {
-                let text = layout::even_layout(&changed)?;
+                let text = layout::text::even_layout(&changed)?;
                 changed.parallel.noop_layers = Positions::default();
                 changed.set(KnobId::pipeline_model_parallel_layout, &Value::Text(text)).ok()?;
             }
@@ -207,7 +208,7 @@ fn stages(design: &Design, id: KnobId) -> Vec<Candidate> {
 
 fn layouts(plan: &Plan) -> Vec<Candidate> {
     let design = plan.design();
-    let proposals = layout::layout_proposals(plan).into_iter();
+    let proposals = proposal::layout_proposals(plan).into_iter();
     proposals
         .filter_map(|proposal| {
             let mut changed = design.clone();

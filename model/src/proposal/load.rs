@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::Stage;
 use crate::architecture::{MAX_KINDS, PerKind};
 use crate::choice::RecomputeGranularity;
+use crate::layout::Stage;
 use crate::pair;
 use crate::plan::Plan;
 use crate::stage::{StageWork, Terms};
