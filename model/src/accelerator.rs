@@ -82,6 +82,8 @@ pub struct Accelerator {
     pub inter_all_to_all_fraction: f64,
     /// Share of its time that a hidden collective still costs: it occupies cores and memory.
     pub communication_core_share: f64,
+    /// Whether every design is also shown on it: one part of each kind that people choose among.
+    pub is_platform: bool,
     /// Where the row comes from.
     pub source: Source,
 }
@@ -122,6 +124,7 @@ const BASE: Accelerator = Accelerator {
     inter_all_to_all_fraction: 0.74,
     // DeepSeek-V3, section 3.2: 20 of 132 streaming multiprocessors.
     communication_core_share: 0.15,
+    is_platform: false,
     source: NVIDIA,
 };
 
@@ -299,12 +302,14 @@ impl AcceleratorId {
 
 accelerators! {
     Ascend910b1 = "ascend-910b1", Accelerator {
+        is_platform: true,
         title: "Ascend 910B1",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
         num_cores: 24,
         ..A2
     };
     Ascend910b2 = "ascend-910b2", Accelerator {
+        is_platform: true,
         title: "Ascend 910B2",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
         num_cores: 24,
@@ -312,6 +317,7 @@ accelerators! {
         ..A2
     };
     Ascend910b3 = "ascend-910b3", Accelerator {
+        is_platform: true,
         title: "Ascend 910B3 (Atlas 800T A2)",
         bf16_tflops: Some(294.9), fp16_tflops: 313.0, fp32_tflops: 83.0,
         num_cores: 20,
@@ -321,6 +327,7 @@ accelerators! {
         ..A2
     };
     Ascend910b4 = "ascend-910b4", Accelerator {
+        is_platform: true,
         title: "Ascend 910B4",
         bf16_tflops: Some(245.8), fp16_tflops: 280.0, fp32_tflops: 75.0,
         num_cores: 20,
@@ -331,6 +338,7 @@ accelerators! {
         ..A2
     };
     Ascend910c = "ascend-910c", Accelerator {
+        is_platform: true,
         title: "Ascend 910C die (CloudMatrix384)",
         bf16_tflops: Some(353.9), fp16_tflops: 376.0, fp32_tflops: 99.5,
         num_cores: 24,
@@ -356,7 +364,7 @@ accelerators! {
         hbm_gib: 40.0, hbm_usable_gib: 39.5, hbm_gb_per_sec: 1_555.0,
         ..A100
     };
-    A100Sxm80gb = "a100-sxm-80gb", Accelerator { title: "NVIDIA A100 SXM 80 GB", ..A100 };
+    A100Sxm80gb = "a100-sxm-80gb", Accelerator { is_platform: true, title: "NVIDIA A100 SXM 80 GB", ..A100 };
     A100Pcie80gb = "a100-pcie-80gb", Accelerator {
         title: "NVIDIA A100 PCIe 80 GB",
         hbm_gb_per_sec: 1_935.0, intra_node_gb_per_sec: 32.0,
@@ -370,7 +378,7 @@ accelerators! {
         intra_node_gb_per_sec: 200.0,
         ..A100
     };
-    H100Sxm80gb = "h100-sxm-80gb", Accelerator { title: "NVIDIA H100 SXM 80 GB", ..H100 };
+    H100Sxm80gb = "h100-sxm-80gb", Accelerator { is_platform: true, title: "NVIDIA H100 SXM 80 GB", ..H100 };
     H100With96gb = "h100-96gb", Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,
@@ -378,11 +386,13 @@ accelerators! {
         ..H100
     };
     H800Sxm80gb = "h800-sxm-80gb", Accelerator {
+        is_platform: true,
         title: "NVIDIA H800 SXM 80 GB",
         intra_node_gb_per_sec: 200.0,
         ..H100
     };
     H20 = "h20", Accelerator {
+        is_platform: true,
         title: "NVIDIA H20",
         bf16_tflops: Some(148.0), fp16_tflops: 148.0, fp32_tflops: 74.0, fp8_tflops: Some(296.0),
         num_cores: 78,
@@ -392,12 +402,13 @@ accelerators! {
         ..H100
     };
     H200Sxm141gb = "h200-sxm-141gb", Accelerator {
+        is_platform: true,
         title: "NVIDIA H200 SXM 141 GB",
         hbm_gib: 141.0, hbm_usable_gib: 139.8, hbm_gb_per_sec: 4_800.0,
         kernels: HOPPER.on(calibration::H200),
         ..H100
     };
-    B200 = "b200", Accelerator { title: "NVIDIA B200", ..B200 };
+    B200 = "b200", Accelerator { is_platform: true, title: "NVIDIA B200", ..B200 };
     B300 = "b300", Accelerator {
         title: "NVIDIA B300",
         bf16_tflops: Some(2_500.0), fp16_tflops: 2_500.0, fp32_tflops: 1_250.0,

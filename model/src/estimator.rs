@@ -14,6 +14,7 @@ use core::mem;
 use crate::choice::RecomputeGranularity;
 use crate::design::{Design, KnobId, KnobSet};
 use crate::estimate::{Communication, Estimate, Metrics};
+use crate::knob::Reach;
 use crate::layer_key::LayerKey;
 use crate::memory;
 use crate::pair::LayerPairs;
@@ -26,22 +27,7 @@ use crate::uneven;
 use crate::violation::Violation;
 
 /// Knobs that change neither a size of a plan nor what single layers cost and save.
-const BEYOND_LAYERS: KnobSet = KnobSet::of(&[
-    KnobId::recompute_granularity,
-    KnobId::recompute_method,
-    KnobId::recompute_num_layers,
-    KnobId::recompute_modules,
-    KnobId::swap_modules,
-    KnobId::swap_prefetch,
-    KnobId::delay_wgrad_compute,
-    KnobId::moe_hierarchical_alltoallv,
-    KnobId::moe_shared_expert_overlap,
-    KnobId::moe_alltoall_overlap_comm,
-    KnobId::overlap_grad_reduce,
-    KnobId::overlap_param_gather,
-    KnobId::overlap_p2p_comm,
-    KnobId::tp_comm_overlap,
-]);
+const BEYOND_LAYERS: KnobSet = KnobSet::reaching(Reach::Spans);
 
 /// Of these, the ones that change what stages do beside copying to host memory.
 const OF_SPANS: KnobSet = BEYOND_LAYERS.without(&KnobSet::of(&[KnobId::swap_modules]));
@@ -50,18 +36,7 @@ const OF_SPANS: KnobSet = BEYOND_LAYERS.without(&KnobSet::of(&[KnobId::swap_modu
 const OF_WHOLE_SPANS: KnobSet = OF_SPANS.without(&KnobSet::of(&[KnobId::recompute_modules]));
 
 /// Knobs that reach single layers by no other way than what a [`LayerKey`] holds.
-const BY_SIZE: KnobSet = KnobSet::of(&[
-    KnobId::tensor_model_parallel_size,
-    KnobId::sequence_parallel,
-    KnobId::pipeline_model_parallel_size,
-    KnobId::virtual_pipeline_model_parallel_size,
-    KnobId::context_parallel_size,
-    KnobId::expert_model_parallel_size,
-    KnobId::noop_layers,
-    KnobId::method,
-    KnobId::global_batch_size,
-    KnobId::micro_batch_size,
-]);
+const BY_SIZE: KnobSet = KnobSet::reaching(Reach::Sizes);
 
 /// Spans of the same layers that are kept.
 const MAX_SPANS: usize = 16;

@@ -87,6 +87,34 @@ pub enum Grain {
     Multiple(u64),
 }
 
+/// The parts of an estimate that a knob reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Single layers, whatever their sizes.
+    Layers,
+    /// Single layers by their sizes alone.
+    Sizes,
+    /// Stages, and no single layer or size of a plan.
+    Spans,
+}
+
+/// A part that a knob plays for those who change many of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Of a strategy, which a search may change: it leaves the trained model, its batch in tokens
+    /// and its machine as they are.
+    Strategy,
+    /// Hides one thing behind another: what it promises must hold.
+    Overlap,
+    /// Says with others what is computed again.
+    Recomputation,
+    /// Of one machine: another accelerator has its own value.
+    Machine,
+    /// No lever, as a step of it tells nothing: how time is computed, what is counted, which
+    /// accelerator, whose host overheads, and which loads.
+    NoLever,
+}
+
 /// The part of a design that a knob belongs to; also the first half of its id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
@@ -163,6 +191,10 @@ pub struct Knob {
     /// Other names that are read, never written: short ones, and Hugging Face's. None means two
     /// knobs.
     pub aliases: &'static [&'static str],
+    /// The parts of an estimate that it reaches.
+    pub reach: Reach,
+    /// A bit for each [`Role`].
+    roles: u8,
 }
 
 impl Knob {
@@ -180,6 +212,8 @@ impl Knob {
             primary: false,
             grain: Grain::Unit,
             aliases: &[],
+            reach: Reach::Layers,
+            roles: 0,
         }
     }
 
@@ -219,9 +253,45 @@ impl Knob {
         self
     }
 
+    pub(crate) const fn strategy(self) -> Self {
+        self.role(Role::Strategy)
+    }
+
+    pub(crate) const fn overlap(self) -> Self {
+        self.role(Role::Strategy).role(Role::Overlap)
+    }
+
+    pub(crate) const fn recomputation(self) -> Self {
+        self.role(Role::Strategy).role(Role::Recomputation)
+    }
+
+    pub(crate) const fn of_machine(self) -> Self {
+        self.role(Role::Machine)
+    }
+
+    pub(crate) const fn no_lever(self) -> Self {
+        self.role(Role::NoLever)
+    }
+
+    const fn role(mut self, role: Role) -> Self {
+        self.roles |= 1 << role as u8;
+        self
+    }
+
+    pub(crate) const fn reaching(mut self, reach: Reach) -> Self {
+        self.reach = reach;
+        self
+    }
+
     pub(crate) const fn not_offered(mut self, reason: &'static str) -> Self {
         self.not_offered = Some(reason);
         self
+    }
+
+    /// Whether it plays this part.
+    #[must_use]
+    pub const fn has(&self, role: Role) -> bool {
+        self.roles & (1 << role as u8) != 0
     }
 
     /// The public id, `section.name`.

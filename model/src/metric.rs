@@ -4,4 +4,4 @@ mod address;
 mod table;
 
 pub use address::{MetricAddress, MetricPart};
-pub use table::{Better, Metric, MetricId, MetricValue};
+pub use table::{Basis, Better, Metric, MetricId, MetricValue};

@@ -3,7 +3,7 @@
 
 use crate::calibration::{MEMORY_SPREAD, PAIR_SPREAD, SPREADS, Spread};
 use crate::choice::Timing;
-use crate::metric::MetricId;
+use crate::metric::{Basis, MetricId};
 use crate::plan::Plan;
 
 /// Sources below which a family's own errors say too little of the next source.
@@ -23,7 +23,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Is the basis another one than runs of this family and kind, as too few sources have those?
+    /// Whether the basis is another one than runs of this family and kind, as too few sources have those.
     #[must_use]
     pub const fn is_borrowed(&self) -> bool {
         self.basis.family.is_empty() && self.basis.is_of_time
@@ -38,29 +38,11 @@ impl Range {
 /// families.
 #[must_use]
 pub fn range(plan: &Plan, metric: MetricId) -> Option<Range> {
-    match metric {
-        MetricId::step_time_seconds => Some(time_range(plan, |[low, high]| [low, high])),
-        MetricId::mfu
-        | MetricId::hfu
-        | MetricId::tokens_per_second
-        | MetricId::tokens_per_second_per_device
-        | MetricId::model_tflops_per_device => Some(time_range(plan, |[low, high]| [-high, -low])),
-        MetricId::memory_peak_bytes => Some(memory_range(plan)),
-        MetricId::params_total
-        | MetricId::params_active
-        | MetricId::params_total_no_input_embedding
-        | MetricId::params_active_no_input_embedding
-        | MetricId::flops_per_token
-        | MetricId::memory_limit_bytes
-        | MetricId::fits
-        | MetricId::fit_probability
-        | MetricId::bubble_ratio
-        | MetricId::bubble_ratio_closed_form
-        | MetricId::comm_volume_bytes
-        | MetricId::comm_exposed_seconds
-        | MetricId::overlap_ratio
-        | MetricId::imbalance_ratio
-        | MetricId::token_drop_ratio => None,
+    match metric.metric().basis {
+        Basis::Time => Some(time_range(plan, |[low, high]| [low, high])),
+        Basis::Rate => Some(time_range(plan, |[low, high]| [-high, -low])),
+        Basis::Memory => Some(memory_range(plan)),
+        Basis::Verdict | Basis::Exact | Basis::Derived => None,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
-use model::knob::{Kind, Section, Value};
+use model::knob::{Kind, Role, Section, Value};
 use model::{Plan, estimate, legal_values, steps};
 
 /// Real numbers are moved by this share of their value.
@@ -52,7 +52,7 @@ impl Group {
 
     /// The group of a knob; `None` for those whose step tells nothing.
     fn of(knob: KnobId) -> Option<Self> {
-        if NO_LEVERS.contains(&knob) {
+        if knob.knob().has(Role::NoLever) {
             return None;
         }
         if matches!(knob, KnobId::micro_batch_size | KnobId::optimizer) {
@@ -67,18 +67,6 @@ impl Group {
         })
     }
 }
-
-/// Knobs whose step tells nothing: how time is computed, what is counted, which accelerator, whose
-/// host overheads, and which loads.
-const NO_LEVERS: [KnobId; 7] = [
-    KnobId::timing,
-    KnobId::framework,
-    KnobId::attention_flops,
-    KnobId::count_mtp_flops,
-    KnobId::peak_for_mfu,
-    KnobId::accelerator,
-    KnobId::balance,
-];
 
 /// A step of a knob.
 #[derive(Clone, Debug, PartialEq)]

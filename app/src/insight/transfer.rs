@@ -2,28 +2,18 @@
 
 use model::accelerator::AcceleratorId;
 use model::choice::{Balance, Choice, Software};
-use model::design::{Design, KnobId};
+use model::design::{Design, KnobId, KnobSet};
 use model::estimate::{Estimate, Metrics};
-use model::knob::Value;
+use model::knob::{Role, Value};
 use model::violation::Nearest;
 use model::{Estimator, Plan, estimate, solve};
 
 use crate::insight::sensitivity::next_values;
 
 /// The accelerators that stand beside the design's own, in their order.
-pub const PLATFORMS: [AcceleratorId; 11] = [
-    AcceleratorId::Ascend910b1,
-    AcceleratorId::Ascend910b2,
-    AcceleratorId::Ascend910b3,
-    AcceleratorId::Ascend910b4,
-    AcceleratorId::Ascend910c,
-    AcceleratorId::A100Sxm80gb,
-    AcceleratorId::H100Sxm80gb,
-    AcceleratorId::H800Sxm80gb,
-    AcceleratorId::H20,
-    AcceleratorId::H200Sxm141gb,
-    AcceleratorId::B200,
-];
+pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
+    AcceleratorId::ALL.iter().copied().filter(|id| id.row().is_platform)
+}
 
 /// What stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,25 +75,11 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
-/// Knobs of the cluster that belong to one machine: another has its own values.
-const OF_MACHINE: [KnobId; 10] = [
-    KnobId::devices_per_node,
-    KnobId::scale_up_domain_size,
-    KnobId::nics_per_node,
-    KnobId::hbm_usable_gib,
-    KnobId::peak_bf16_tflops,
-    KnobId::intra_node_gb_per_sec,
-    KnobId::inter_node_gb_per_sec,
-    KnobId::host_gb_per_sec,
-    KnobId::host_memory_gib,
-    KnobId::peak_for_mfu,
-];
-
-/// The design on its own accelerator and on each of [`PLATFORMS`].
+/// The design on its own accelerator and on each of [`platforms`].
 #[must_use]
 pub fn rows(plan: &Plan, keep: Keep) -> Vec<Row> {
     let own = plan.design().cluster.accelerator;
-    let mut all = PLATFORMS.to_vec();
+    let mut all: Vec<_> = platforms().collect();
     if !all.contains(&own) {
         all.insert(0, own);
     }
@@ -133,7 +109,7 @@ fn row(plan: &Plan, accelerator: AcceleratorId, keep: Keep) -> Row {
 #[must_use]
 pub fn moved(own: &Design, accelerator: AcceleratorId, keep: Keep) -> Design {
     let mut design = own.clone();
-    for knob in OF_MACHINE {
+    for knob in KnobSet::with_role(Role::Machine).iter() {
         // Each of them can be left to the accelerator.
         let _ = design.set(knob, &Value::None);
     }

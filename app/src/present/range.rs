@@ -2,7 +2,7 @@
 
 use model::anchor::{self, Nearest};
 use model::estimate::Metrics;
-use model::metric::{MetricId, MetricValue};
+use model::metric::{Basis, MetricId, MetricValue};
 use model::range::MIN_SOURCES;
 use model::{Plan, Range};
 
@@ -27,28 +27,10 @@ pub fn expected(plan: &Plan, metric: MetricId) -> Expected {
     if let Some(range) = model::range(plan, metric) {
         return Expected::Range(range);
     }
-    match metric {
-        MetricId::params_total
-        | MetricId::params_active
-        | MetricId::params_total_no_input_embedding
-        | MetricId::params_active_no_input_embedding
-        | MetricId::flops_per_token
-        | MetricId::memory_limit_bytes
-        | MetricId::bubble_ratio_closed_form => Expected::Exact,
-        MetricId::fits | MetricId::fit_probability => Expected::AsPeakMemory,
-        MetricId::mfu
-        | MetricId::hfu
-        | MetricId::tokens_per_second
-        | MetricId::tokens_per_second_per_device
-        | MetricId::step_time_seconds
-        | MetricId::model_tflops_per_device
-        | MetricId::memory_peak_bytes
-        | MetricId::bubble_ratio
-        | MetricId::comm_volume_bytes
-        | MetricId::comm_exposed_seconds
-        | MetricId::overlap_ratio
-        | MetricId::imbalance_ratio
-        | MetricId::token_drop_ratio => Expected::Derived,
+    match metric.metric().basis {
+        Basis::Exact => Expected::Exact,
+        Basis::Verdict => Expected::AsPeakMemory,
+        Basis::Time | Basis::Rate | Basis::Memory | Basis::Derived => Expected::Derived,
     }
 }
 

@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn every_accelerator_has_a_row_and_every_cell_its_label() {
         let html = html(&numbers(""), Options("keep=peak"));
-        for accelerator in crate::insight::transfer::PLATFORMS {
+        for accelerator in crate::insight::transfer::platforms() {
             assert!(html.contains(&escaped(title(accelerator))), "{}", title(accelerator));
         }
         let table = html.split("</table>").next().unwrap_or_default();

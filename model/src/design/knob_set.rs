@@ -1,6 +1,7 @@
 //! Sets of knobs: which ones differ, which ones something reads.
 
-use super::table::{Design, KnobId};
+use super::table::{Design, KNOBS, KnobId};
+use crate::knob::{Reach, Role};
 
 const WORDS: usize = KnobId::ALL.len().div_ceil(64);
 
@@ -18,6 +19,32 @@ impl KnobSet {
     #[must_use]
     pub const fn of(knobs: &[KnobId]) -> Self {
         Self::EMPTY.and(knobs)
+    }
+
+    /// The knobs of this role.
+    #[must_use]
+    pub const fn with_role(role: Role) -> Self {
+        let (mut set, mut place) = (Self::EMPTY, 0);
+        while place < KNOBS.len() {
+            if KNOBS[place].has(role) {
+                set = set.and(&[KnobId::ALL[place]]);
+            }
+            place += 1;
+        }
+        set
+    }
+
+    /// The knobs of this reach.
+    #[must_use]
+    pub const fn reaching(reach: Reach) -> Self {
+        let (mut set, mut place) = (Self::EMPTY, 0);
+        while place < KNOBS.len() {
+            if KNOBS[place].reach as u8 == reach as u8 {
+                set = set.and(&[KnobId::ALL[place]]);
+            }
+            place += 1;
+        }
+        set
     }
 
     /// With these knobs too.

@@ -10,7 +10,7 @@ use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
-use crate::knob::{Knob, KnobError, Section, Value};
+use crate::knob::{Knob, KnobError, Reach, Section, Value};
 use crate::preset::Preset;
 use crate::source::*;
 
@@ -121,80 +121,85 @@ Transformer transformer {
 Cluster cluster {
     accelerator: AcceleratorId = AcceleratorId::H100Sxm80gb,
         knob("Accelerator", Choice(AcceleratorId::NAMES), "The device; one device is one rank")
-            .source(MSMODELING).primary();
+            .source(MSMODELING).primary().no_lever();
     num_devices: u64 = 8,
         knob("Devices", Integer(1, 1_048_576), "Devices of the cluster, the world size").primary()
             .by_factor().aliases(&["world_size"]);
     devices_per_node: Option<u64> = None,
         knob("Devices per node", OptionalInteger(1, 1_024), "none is the accelerator's usual")
-            .by_factor();
+            .by_factor().of_machine();
     scale_up_domain_size: Option<u64> = None,
         knob("Scale-up domain", OptionalInteger(1, 65_536),
             "Devices that reach each other at node speed; none is the accelerator's usual")
-            .by_factor();
+            .by_factor().of_machine();
     nics_per_node: Option<u64> = None,
         knob("NICs per node", OptionalInteger(1, 1_024), "Network ports; none is one per device")
-            .by_factor();
+            .by_factor().of_machine();
     hbm_usable_gib: Option<f64> = None,
         knob("Usable memory", OptionalReal(1.0, 4_096.0),
-            "Device memory that a program gets; none is the accelerator's").unit("GiB");
+            "Device memory that a program gets; none is the accelerator's").unit("GiB")
+            .of_machine();
     peak_bf16_tflops: Option<f64> = None,
         knob("Peak BF16", OptionalReal(1.0, 100_000.0),
-            "Dense peak; other precisions scale with it; none is the accelerator's").unit("TFLOPS");
+            "Dense peak; other precisions scale with it; none is the accelerator's").unit("TFLOPS")
+            .of_machine();
     intra_node_gb_per_sec: Option<f64> = None,
         knob("Intra-node bandwidth", OptionalReal(0.1, 100_000.0),
-            "Per device, one direction, all links; none is the accelerator's").unit("GB/s");
+            "Per device, one direction, all links; none is the accelerator's").unit("GB/s")
+            .of_machine();
     inter_node_gb_per_sec: Option<f64> = None,
         knob("Inter-node bandwidth", OptionalReal(0.1, 100_000.0),
-            "Per NIC, one direction; none is the accelerator's").unit("GB/s");
+            "Per NIC, one direction; none is the accelerator's").unit("GB/s").of_machine();
     host_gb_per_sec: Option<f64> = None,
         knob("Host link", OptionalReal(0.1, 100_000.0),
-            "Device to host memory, one direction; none is the accelerator's").unit("GB/s");
+            "Device to host memory, one direction; none is the accelerator's").unit("GB/s")
+            .of_machine();
     host_memory_gib: Option<f64> = None,
         knob("Host memory", OptionalReal(1.0, 1_048_576.0),
-            "Memory of a node's host; none is the accelerator's usual").unit("GiB");
+            "Memory of a node's host; none is the accelerator's usual").unit("GiB").of_machine();
 }
 /// How the model is cut.
 Parallel parallel {
     tensor_model_parallel_size: u64 = 1,
         knob("Tensor parallel (TP)", Integer(1, 1_024), "Ranks that split each layer's matrices")
-            .primary().by_factor().aliases(&["tp"]);
+            .primary().by_factor().aliases(&["tp"]).strategy().reaching(Reach::Sizes);
     sequence_parallel: bool = false,
         knob("Sequence parallel (SP)", Flag,
             "Norms and residuals split by sequence over the TP ranks").source(KORTHIKANTI_2022)
-            .aliases(&["sp"]);
+            .aliases(&["sp"]).strategy().reaching(Reach::Sizes);
     pipeline_model_parallel_size: u64 = 1,
         knob("Pipeline parallel (PP)", Integer(1, 1_024), "Stages that split the layers").primary()
-            .by_factor().aliases(&["pp"]);
+            .by_factor().aliases(&["pp"]).strategy().reaching(Reach::Sizes);
     virtual_pipeline_model_parallel_size: u64 = 1,
         knob("Virtual stages (VPP)", Integer(1, 256), "Chunks of layers on each stage")
-            .source(NARAYANAN_2021).primary().by_factor().aliases(&["vpp"]);
+            .source(NARAYANAN_2021).primary().by_factor().aliases(&["vpp"]).strategy()
+            .reaching(Reach::Sizes);
     context_parallel_size: u64 = 1,
         knob("Context parallel (CP)", Integer(1, 4_096), "Ranks that split each sequence")
-            .primary().by_factor().aliases(&["cp"]);
+            .primary().by_factor().aliases(&["cp"]).strategy().reaching(Reach::Sizes);
     context_parallel_algo: ContextParallelAlgo = ContextParallelAlgo::P2p,
         knob("CP algorithm", Choice(ContextParallelAlgo::NAMES),
             "How attention sees the whole sequence").source(RING_ATTENTION);
     expert_model_parallel_size: u64 = 1,
         knob("Expert parallel (EP)", Integer(1, 65_536),
             "Ranks that a layer's experts are spread over; MindSpeed's TP-extend-EP is TP x its EP")
-            .primary().by_factor().aliases(&["ep"]);
+            .primary().by_factor().aliases(&["ep"]).strategy().reaching(Reach::Sizes);
     expert_tensor_parallel_size: u64 = 1,
         knob("Expert tensor parallel (ETP)", Integer(1, 1_024), "Ranks that split one expert")
-            .by_factor().aliases(&["etp"]);
+            .by_factor().aliases(&["etp"]).strategy();
     data_parallel_sharding_strategy: ShardingStrategy = ShardingStrategy::Optim,
         knob("Data-parallel sharding", Choice(ShardingStrategy::NAMES),
-            "What data-parallel ranks share out (ZeRO)").source(ZERO);
+            "What data-parallel ranks share out (ZeRO)").source(ZERO).strategy();
     num_distributed_optimizer_instances: u64 = 1,
         knob("Optimizer instances", Integer(1, 4_096),
             "Copies of the sharded optimizer states over the data-parallel ranks").by_factor();
     pipeline_model_parallel_layout: Option<Layout> = None,
         knob("Pipeline layout", Layout,
             "What each chunk holds, split by |: E embedding, t layer, m MTP layer (n without head, \
-             h the head alone), L head; none spreads layers evenly");
+             h the head alone), L head; none spreads layers evenly").strategy();
     noop_layers: Positions = Positions::default(),
         knob("No-op layers", PositionList(4_096), "Positions of empty layer slots, counted from 0")
-            .source(MINDSPEED);
+            .source(MINDSPEED).strategy().reaching(Reach::Sizes);
     rank_order: RankOrder = RankOrder::TpCpEpDpPp,
         knob("Rank order", Choice(RankOrder::NAMES), "Which axis has the closest neighbours");
 }
@@ -202,45 +207,52 @@ Parallel parallel {
 Schedule schedule {
     method: Method = Method::OneForwardOneBackward,
         knob("Schedule", Choice(Method::NAMES), "The order of forwards and backwards")
-            .source(NARAYANAN_2021).primary();
+            .source(NARAYANAN_2021).primary().strategy().reaching(Reach::Sizes);
     timing: Timing = Timing::Simulated,
         knob("Schedule timing", Choice(Timing::NAMES),
             "Whether the pipeline is simulated task by task or taken from its closed formula")
-            .source(DERIVED);
+            .source(DERIVED).no_lever();
     microbatch_group_size_per_vp_stage: Option<u64> = None,
         knob("Micro-batch group", OptionalInteger(1, 65_536),
-            "Micro-batches that a chunk runs in a row; none is PP").by_factor();
+            "Micro-batches that a chunk runs in a row; none is PP").by_factor().strategy();
     delay_wgrad_compute: bool = false,
         knob("Delay weight gradients", Flag,
-            "Weight gradients apart from the backward, so that they hide its communication");
+            "Weight gradients apart from the backward, so that they hide its communication")
+            .overlap().reaching(Reach::Spans);
     overlap_p2p_comm: bool = false,
-        knob("Overlap P2P", Flag, "Sends between stages run beside compute");
+        knob("Overlap P2P", Flag, "Sends between stages run beside compute").overlap()
+            .reaching(Reach::Spans);
     scatter_gather_tensors_in_pipeline: bool = false,
         knob("Scatter and gather P2P", Flag,
             "Without SP, each TP rank sends its share between stages and the next stage gathers it")
             .source(NARAYANAN_2021);
     overlap_grad_reduce: bool = false,
-        knob("Overlap gradient reduce", Flag, "Gradients are reduced during the backward");
+        knob("Overlap gradient reduce", Flag, "Gradients are reduced during the backward")
+            .overlap().reaching(Reach::Spans);
     overlap_param_gather: bool = false,
-        knob("Overlap parameter gather", Flag, "Parameters are gathered during the forward");
+        knob("Overlap parameter gather", Flag, "Parameters are gathered during the forward")
+            .overlap().reaching(Reach::Spans);
     tp_comm_overlap: bool = false,
         knob("Overlap TP", Flag, "TP collectives run in pieces beside their matrix product")
-            .source(MINDSPEED);
+            .source(MINDSPEED).overlap().reaching(Reach::Spans);
     overlap_moe_expert_parallel_comm: bool = false,
-        knob("Overlap EP", Flag, "All-to-all runs beside another micro-batch's compute");
+        knob("Overlap EP", Flag, "All-to-all runs beside another micro-batch's compute").overlap();
     moe_shared_expert_overlap: bool = false,
-        knob("Overlap shared expert", Flag, "The shared expert runs beside the dispatch");
+        knob("Overlap shared expert", Flag, "The shared expert runs beside the dispatch").overlap()
+            .reaching(Reach::Spans);
     moe_alltoall_overlap_comm: bool = false,
         knob("Overlap all-to-all in the layer", Flag,
-            "Dispatch and combine run in pieces beside the experts").source(MINDSPEED);
+            "Dispatch and combine run in pieces beside the experts").source(MINDSPEED).overlap()
+            .reaching(Reach::Spans);
     moe_token_dispatcher_type: Dispatcher = Dispatcher::Alltoall,
-        knob("Token dispatcher", Choice(Dispatcher::NAMES), "How tokens reach their experts");
+        knob("Token dispatcher", Choice(Dispatcher::NAMES), "How tokens reach their experts")
+            .strategy();
     moe_flex_dispatcher_backend: FlexBackend = FlexBackend::Deepep,
         knob("Flex backend", Choice(FlexBackend::NAMES), "The library behind the flex dispatcher");
     moe_hierarchical_alltoallv: bool = false,
         knob("Hierarchical all-to-all", Flag,
             "All-gather between nodes among equal TP ranks, then all-to-all inside the node")
-            .source(PANGU_ULTRA_MOE);
+            .source(PANGU_ULTRA_MOE).strategy().reaching(Reach::Spans);
 }
 /// The batch and the number format.
 Training training {
@@ -249,10 +261,11 @@ Training training {
             .primary().by_factor().aliases(&["seq"]);
     micro_batch_size: u64 = 1,
         knob("Micro-batch (MBS)", Integer(1, 4_096), "Sequences that run through at once")
-            .unit("sequences").primary().by_factor().aliases(&["mbs"]);
+            .unit("sequences").primary().by_factor().aliases(&["mbs"]).strategy()
+            .reaching(Reach::Sizes);
     global_batch_size: u64 = 256,
         knob("Global batch (GBS)", Integer(1, 16_777_216), "Sequences of one optimizer step")
-            .unit("sequences").primary().by_factor().aliases(&["gbs"]);
+            .unit("sequences").primary().by_factor().aliases(&["gbs"]).reaching(Reach::Sizes);
     precision: Precision = Precision::Bf16,
         knob("Precision", Choice(Precision::NAMES), "Number format of matrix products");
     optimizer: Optimizer = Optimizer::Adam,
@@ -276,12 +289,13 @@ Training training {
         knob("Pad to capacity", Flag, "Every expert computes its whole capacity");
     attention_flops: AttentionFlops = AttentionFlops::Causal,
         knob("Attention counted", Choice(AttentionFlops::NAMES),
-            "How much of the score matrix model FLOPs count; the time doesn't change");
+            "How much of the score matrix model FLOPs count; the time doesn't change").no_lever();
     count_mtp_flops: bool = true,
-        knob("Count MTP", Flag, "Model FLOPs count MTP layers and their heads");
+        knob("Count MTP", Flag, "Model FLOPs count MTP layers and their heads").no_lever();
     peak_for_mfu: Option<f64> = None,
         knob("Peak for MFU", OptionalReal(1.0, 100_000.0),
-            "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS");
+            "MFU's denominator; none is the accelerator's peak at this precision").unit("TFLOPS")
+            .of_machine().no_lever();
     data_imbalance: f64 = 1.0,
         knob("Data imbalance", Real(1.0, 8.0),
             "Attention work of the busiest over the mean of the data-parallel ranks that meet in \
@@ -292,29 +306,31 @@ Training training {
 Memory memory {
     recompute_granularity: RecomputeGranularity = RecomputeGranularity::None,
         knob("Recompute", Choice(RecomputeGranularity::NAMES), "What is computed again")
-            .source(KORTHIKANTI_2022);
+            .source(KORTHIKANTI_2022).recomputation().reaching(Reach::Spans);
     recompute_method: RecomputeMethod = RecomputeMethod::Uniform,
         knob("Recompute method", Choice(RecomputeMethod::NAMES),
-            "Which layers full recomputation takes");
+            "Which layers full recomputation takes").recomputation().reaching(Reach::Spans);
     recompute_num_layers: Option<PerStage> = None,
         knob("Recompute layers", PerStage(1_000),
-            "Layers of a group (uniform) or layers of each stage (block); none is 1 or all");
+            "Layers of a group (uniform) or layers of each stage (block); none is 1 or all")
+            .recomputation().reaching(Reach::Spans);
     recompute_modules: Set<RecomputeModule> = Set::EMPTY,
         knob("Recompute modules", Subset(RecomputeModule::NAMES),
-            "Parts that selective recomputation computes again");
+            "Parts that selective recomputation computes again").recomputation()
+            .reaching(Reach::Spans);
     moe_zero_memory: ZeroMemory = ZeroMemory::Disable,
         knob("MoE zero memory", Choice(ZeroMemory::NAMES),
             "What the backward makes again of the experts' tensors, beside their exchanges")
-            .source(MINDSPEED);
+            .source(MINDSPEED).strategy();
     swap_modules: Set<SwapModule> = Set::EMPTY,
         knob("Swap to host", Subset(SwapModule::NAMES), "What is parked in host memory")
-            .source(PANGU_ULTRA_MOE);
+            .source(PANGU_ULTRA_MOE).strategy().reaching(Reach::Spans);
     swap_prefetch: bool = true,
         knob("Swap prefetch", Flag, "Swapped tensors travel while others compute")
-            .source(PANGU_ULTRA_MOE);
+            .source(PANGU_ULTRA_MOE).reaching(Reach::Spans);
     cpu_offloading_num_layers: u64 = 0,
         knob("Offloaded layers", Integer(0, 1_000),
-            "Layers per stage whose activations are parked in host memory");
+            "Layers per stage whose activations are parked in host memory").strategy();
     gradient_dtype: StateDtype = StateDtype::Fp32,
         knob("Gradients", Choice(StateDtype::NAMES), "Number format of accumulated gradients");
     main_params_dtype: StateDtype = StateDtype::Fp32,
@@ -335,7 +351,7 @@ Memory memory {
 /// Where tokens go.
 Routing routing {
     balance: Balance = Balance::Uniform,
-        knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from");
+        knob("Expert load", Choice(Balance::NAMES), "Where expert loads come from").no_lever();
     skew: f64 = TRAINED_SKEW,
         knob("Skew", Real(0.0, 10.0),
             "Standard deviation of the logarithm of an expert's generated load, mean over layers; \
@@ -372,7 +388,7 @@ Kernel kernel {
             "Whose host costs, kernels and buffers count; ideal has no overhead, fsdp's \
              recomputation leaves the last product of a dense MLP out, and deepspeed keeps 16-bit \
              gradients beside those in fp32")
-            .source(MSMODELING);
+            .source(MSMODELING).no_lever();
     software: Software = Software::Calibrated,
         knob("State of the software", Choice(Software::NAMES),
             "Whose rates of kernels and host count: the family's own as calibrated, or those that \

@@ -4,66 +4,21 @@ use alloc::vec::Vec;
 
 use crate::choice::{Choice, Framework, Method, ShardingStrategy, SwapModule};
 use crate::design::{Design, KnobId, KnobSet};
-use crate::knob::Value;
+use crate::knob::{Role, Value};
 
 /// The knobs of a strategy: they leave the trained model, its batch in tokens and its machine as
 /// they are.
-pub const STRATEGY: KnobSet = KnobSet::of(&[
-    KnobId::tensor_model_parallel_size,
-    KnobId::sequence_parallel,
-    KnobId::pipeline_model_parallel_size,
-    KnobId::virtual_pipeline_model_parallel_size,
-    KnobId::context_parallel_size,
-    KnobId::expert_model_parallel_size,
-    KnobId::expert_tensor_parallel_size,
-    KnobId::data_parallel_sharding_strategy,
-    KnobId::pipeline_model_parallel_layout,
-    KnobId::noop_layers,
-    KnobId::method,
-    KnobId::microbatch_group_size_per_vp_stage,
-    KnobId::delay_wgrad_compute,
-    KnobId::overlap_p2p_comm,
-    KnobId::overlap_grad_reduce,
-    KnobId::overlap_param_gather,
-    KnobId::tp_comm_overlap,
-    KnobId::overlap_moe_expert_parallel_comm,
-    KnobId::moe_shared_expert_overlap,
-    KnobId::moe_alltoall_overlap_comm,
-    KnobId::moe_token_dispatcher_type,
-    KnobId::moe_hierarchical_alltoallv,
-    KnobId::micro_batch_size,
-    KnobId::recompute_granularity,
-    KnobId::recompute_method,
-    KnobId::recompute_num_layers,
-    KnobId::recompute_modules,
-    KnobId::moe_zero_memory,
-    KnobId::swap_modules,
-    KnobId::cpu_offloading_num_layers,
-]);
+pub const STRATEGY: KnobSet = KnobSet::with_role(Role::Strategy);
 
 /// Knobs that say together what is computed again.
-pub(super) const RECOMPUTATION: KnobSet = KnobSet::of(&[
-    KnobId::recompute_granularity,
-    KnobId::recompute_method,
-    KnobId::recompute_num_layers,
-    KnobId::recompute_modules,
-]);
+pub(super) const RECOMPUTATION: KnobSet = KnobSet::with_role(Role::Recomputation);
 
 /// Knobs of a strategy that hide one thing behind another: what they promise must hold.
-pub(super) const OVERLAPS: &[KnobId] = &[
-    KnobId::delay_wgrad_compute,
-    KnobId::overlap_p2p_comm,
-    KnobId::overlap_grad_reduce,
-    KnobId::overlap_param_gather,
-    KnobId::tp_comm_overlap,
-    KnobId::overlap_moe_expert_parallel_comm,
-    KnobId::moe_shared_expert_overlap,
-    KnobId::moe_alltoall_overlap_comm,
-];
+pub(super) const OVERLAPS: KnobSet = KnobSet::with_role(Role::Overlap);
 
 /// Overlaps of a design that must hold for its number.
 pub(super) fn overlaps(design: &Design) -> usize {
-    OVERLAPS.iter().filter(|knob| design.get(**knob) == Value::Flag(true)).count()
+    OVERLAPS.iter().filter(|knob| design.get(*knob) == Value::Flag(true)).count()
 }
 
 /// Knobs of a design's strategy that differ from their neutral values.

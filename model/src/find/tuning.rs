@@ -44,7 +44,7 @@ fn with(found: &mut Vec<Design>, design: &Design, change: impl FnOnce(&mut Desig
 /// Every freed flag the other way round; two that exclude each other change places.
 fn flags(space: &Space, design: &Design, found: &mut Vec<Design>) {
     let others = [KnobId::moe_hierarchical_alltoallv, KnobId::sequence_parallel];
-    for knob in OVERLAPS.iter().chain(&others).copied() {
+    for knob in OVERLAPS.iter().chain(others) {
         let Value::Flag(on) = design.get(knob) else { continue };
         if !space.is_free(knob) || (!on && !space.ships_in(design, knob)) {
             continue;
