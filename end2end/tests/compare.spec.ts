@@ -18,7 +18,7 @@ test("p pins a design, c compares it with the next one", async ({ page }) => {
   await page.keyboard.press("p");
   await expect(tray(page).getByRole("listitem")).toHaveCount(1);
   await page.keyboard.press("p");
-  await expect(page.getByText("Pinned already as A")).toBeAttached();
+  await expect(page.getByText("Already pinned as A")).toBeAttached();
   await numberBox(page, "Virtual stages (VPP)").fill("1");
   await page.getByRole("button", { name: "Explain MFU" }).focus();
   const mfu = await card(page, "MFU").locator(".number").innerText();

@@ -114,7 +114,7 @@ for (const typed of ["find", "best layout", "search", "optimize", "auto", "solve
   test(`the palette knows “${typed}”`, async ({ page }) => {
     await gotoHydrated(page, "/?v=1&preset=qwen3-30b-a3b");
     await page.keyboard.press("Control+k");
-    const palette = page.getByRole("dialog", { name: "Find and do anything" });
+    const palette = page.getByRole("dialog", { name: "Search and commands" });
     await palette.getByRole("combobox").fill(typed);
     const options = palette.getByRole("option").filter({ hasText: /^Find/ });
     await expect(options.first()).toBeVisible();

@@ -8,7 +8,7 @@ import { expectNoScroll, findings, looks } from "./looks";
 /** Opens the palette and types a line. */
 async function ask(page: Page, line: string): Promise<Locator> {
   await page.keyboard.press("Control+k");
-  const palette = page.getByRole("dialog", { name: "Find and do anything" });
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
   await expect(palette.getByRole("combobox")).toBeFocused();
   await page.keyboard.type(line);
   return palette;
@@ -141,7 +141,7 @@ test("single keys can be turned off", async ({ page }) => {
   await expect(page.getByRole("complementary", { name: "MFU" })).toBeHidden();
   await expect(page.getByRole("dialog", { name: "Steps" })).toBeHidden();
   await page.keyboard.press("Control+k");
-  await expect(page.getByRole("dialog", { name: "Find and do anything" })).toBeVisible();
+  await expect(page.getByRole("dialog", { name: "Search and commands" })).toBeVisible();
 });
 
 test("the list of steps goes back and forth", async ({ page }) => {
@@ -276,6 +276,6 @@ test("the header of the explorer takes one line on a phone", async ({ visit }) =
     await ready(page);
     const height = await page.locator("header.header").evaluate((it) => it.clientHeight);
     expect(height).toBeLessThan(60);
-    await expect(page.getByRole("button", { name: "Find and do anything" })).toBeInViewport();
+    await expect(page.getByRole("button", { name: "Search and commands" })).toBeInViewport();
   }
 });

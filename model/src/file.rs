@@ -217,7 +217,7 @@ fn unknown_section(name: &str) -> KnobError {
 }
 
 fn repeated(key: &str) -> KnobError {
-    let detail = format!("{} stands in the file more than once", shorten(key));
+    let detail = format!("duplicate key {}", shorten(key));
     file_error("repeated_knob", key, detail, None)
 }
 

@@ -98,8 +98,8 @@ pub fn palette_button() -> impl IntoView {
         <button
             type="button"
             class="button"
-            title="Find and do anything (Ctrl K)"
-            aria-label="Find and do anything"
+            title="Search and commands (Ctrl K)"
+            aria-label="Search and commands"
             data-palette=""
         >
             {icon(Icon::Command)}

@@ -9,13 +9,13 @@ use crate::widget::dialog::{Modal, modal};
 
 /// Keys and what they do.
 const KEYS: [(&str, &str); 21] = [
-    ("Ctrl K", "Find and do anything; tp 16 sets a knob"),
+    ("Ctrl K", "Search and commands; tp 16 sets a knob"),
     ("/", "Find a knob"),
     ("?", "This help"),
     ("p", "Pin this design"),
     ("c", "Compare the pinned designs"),
     ("x", "Explain the number at hand"),
-    ("y", "Copy the number at hand with all its digits"),
+    ("y", "Copy the number under the pointer, full precision"),
     ("[ ]", "To the knob before, to the next one"),
     ("h", "Every step so far"),
     ("g and a letter", "Go to a view or page: g k knobs, g m memory, g p presets, …"),

@@ -12,7 +12,7 @@ use crate::present::format;
 use crate::widget::choice::{Item, Items, Select, select};
 
 const KINDS: [(PresetKind, &str); 2] =
-    [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a cluster of ours")];
+    [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models on a default cluster")];
 
 /// The preset that the design starts from.
 pub fn presets(explorer: Explorer) -> impl IntoView {

@@ -21,7 +21,7 @@ function pin(link, name) {
     return "This browser keeps nothing";
   }
   const known = LETTERS.find((letter) => pins.get(letter) === link);
-  if (known) return `Pinned already as ${known.toUpperCase()}`;
+  if (known) return `Already pinned as ${known.toUpperCase()}`;
   const free = LETTERS.find((letter) => !pins.get(letter));
   if (!free) return `${LETTERS.length} designs are pinned: remove one first`;
   pins.set(free, link);
@@ -112,7 +112,7 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const title = button.closest("article")?.querySelector("h3")?.textContent ?? "";
   said.textContent = pin(button.dataset.pin, title);
-  button.textContent = said.textContent.startsWith("Pinned") ? "Pinned" : "Pin";
+  button.textContent = /pinned as/i.test(said.textContent) ? "Pinned" : "Pin";
   document.getElementById("find-pinned").textContent = said.textContent;
 });
 

@@ -250,7 +250,7 @@ function press(event) {
 }
 
 function fill(dialog) {
-  dialog.setAttribute("aria-label", "Find and do anything");
+  dialog.setAttribute("aria-label", "Search and commands");
   const input = page.make("input", {
     id: "palette-input",
     type: "text",

@@ -175,7 +175,7 @@ impl Config<'_> {
         for (key, value) in self.entries {
             let line = self.lines.of(key);
             if !seen.insert(key) {
-                self.draft.fault(line, key, "the key stands in the file more than once");
+                self.draft.fault(line, key, "duplicate key");
             } else if key.starts_with('_') {
                 self.draft.ignore(key, line, "a remark");
             } else {

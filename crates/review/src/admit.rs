@@ -29,8 +29,7 @@ impl Room {
     pub fn admit(&self, role: Role, by: &Person, asked: Change) -> Result<Change, Refusal> {
         let needed = needed(&asked);
         if role < needed {
-            let detail = format!("this link may {role}; that takes one that may {needed}");
-            return Err(Refusal::new(Cause::Role, detail));
+            return Err(Refusal::new(Cause::Role, role.refusal(needed)));
         }
         let change = match asked {
             Change::Create { .. } => return Err(Refusal::invalid("a session begins once")),

@@ -36,6 +36,24 @@ impl Role {
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
+
+    /// The reason that a link of this role is refused what needs another.
+    #[must_use]
+    pub fn refusal(self, needed: Self) -> String {
+        let allowed = match self {
+            Self::View => "viewing",
+            Self::Comment => "comments",
+            Self::Edit => "edits",
+            Self::Own => "everything",
+        };
+        let holder = match needed {
+            Self::View => "a viewer's",
+            Self::Comment => "a commenter's",
+            Self::Edit => "an editor's",
+            Self::Own => "an owner's",
+        };
+        format!("this link allows {allowed}; this needs {holder} link")
+    }
 }
 
 impl std::fmt::Display for Role {

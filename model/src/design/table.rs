@@ -372,7 +372,7 @@ Routing routing {
         knob("Planner interval", Integer(1, 1_000_000), "Steps between two plans")
             .unit("steps").source(MINDSPEED).by_factor();
     planner_threshold: f64 = 0.08,
-        knob("Planner threshold", Real(0.0, 10.0), "Fall of the coefficient of variation to act")
+        knob("Planner threshold", Real(0.0, 10.0), "Drop in load variation that triggers moves")
             .source(MINDSPEED);
     planner_trigger: PlannerTrigger = PlannerTrigger::Threshold,
         knob("Planner trigger", Choice(PlannerTrigger::NAMES), "When experts move")

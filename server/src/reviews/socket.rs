@@ -394,11 +394,7 @@ impl Talk {
                 self.show().await?;
                 self.send(Message::Show(self.connection, Showing::Bring)).await
             }
-            Ask::Bring {} => {
-                let detail =
-                    format!("this link may {}; that takes one that may edit", self.grant.role);
-                self.mistake(socket, &detail).await
-            }
+            Ask::Bring {} => self.mistake(socket, &self.grant.role.refusal(Role::Edit)).await,
         }
     }
 

@@ -49,8 +49,7 @@ impl Holder {
         if self.grant.role >= role {
             return Ok(());
         }
-        let detail = format!("this link may {}; that takes one that may {role}", self.grant.role);
-        Err(Problem::new(StatusCode::FORBIDDEN, detail))
+        Err(Problem::new(StatusCode::FORBIDDEN, self.grant.role.refusal(role)))
     }
 }
 

@@ -55,7 +55,7 @@ impl Tray {
         let link = untrack(|| self.explorer.with_design(link::encode));
         self.change(|pins| {
             if let Some(place) = pins.designs.iter().position(|pin| pin.link == link) {
-                return format!("Pinned already as {}", letter(place));
+                return format!("Already pinned as {}", letter(place));
             }
             if pins.designs.len() >= MAX_DESIGNS {
                 return format!("{MAX_DESIGNS} designs are pinned: remove one first");

@@ -35,7 +35,7 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
                 "Moescape"
             </a>
             <h1>"This link can't be opened as it is"</h1>
-            <p>"Each part below is not understood. Nothing was guessed in its place."</p>
+            <p>"These parts couldn't be read, and nothing was substituted."</p>
             <ul class="link-errors">{items}</ul>
             {rest}
             <p>
@@ -49,7 +49,7 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
 
 fn item(error: &KnobError) -> impl IntoView + use<> {
     let nearest = (!error.nearest.is_empty()).then(|| {
-        view! { <p>"Nearest that is accepted: " <code>{error.nearest.join(", ")}</code></p> }
+        view! { <p>"Closest valid value: " <code>{error.nearest.join(", ")}</code></p> }
     });
     view! {
         <li data-rule=error.rule>

@@ -109,7 +109,7 @@ pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>) -> String 
 
 fn mistakes(html: &mut String, wrong: &[KnobError]) {
     html.push_str("<section class=\"find-wrong\" role=\"alert\"><p>");
-    escape_into(html, "This can't be searched as it is. Each part below is not understood.");
+    escape_into(html, "This can't be searched as it is. These parts couldn't be read.");
     html.push_str("</p><ul>");
     for error in wrong {
         let _ = write!(html, "<li data-rule=\"{}\"><code>", escaped(error.rule));
@@ -118,7 +118,7 @@ fn mistakes(html: &mut String, wrong: &[KnobError]) {
         element(html, "span", "", &error.detail);
         html.push('.');
         if !error.nearest.is_empty() {
-            html.push_str(" <span>Nearest that is accepted:</span> ");
+            html.push_str(" <span>Closest valid value:</span> ");
             element(html, "code", "", &error.nearest.join(", "));
         }
         html.push_str("</li>");

@@ -169,9 +169,15 @@ pub fn best(data: &Data) -> String {
         let best = sure.reduce(|best, row| {
             if better(data.number(dim, row), data.number(dim, best)) { row } else { best }
         });
-        let word = if objective.max { "Highest" } else { "Lowest" };
+        let label = lower(data.label(dim));
+        let word = match (label.contains("parameters"), objective.max) {
+            (true, true) => "Most",
+            (true, false) => "Fewest",
+            (false, true) => "Highest",
+            (false, false) => "Lowest",
+        };
         html.push_str("<article class=\"card sweep-best\">");
-        element(&mut html, "h3", "", &format!("{word} {}", lower(data.label(dim))));
+        element(&mut html, "h3", "", &format!("{word} {label}"));
         match best {
             Some(row) => {
                 element(&mut html, "p", "class=\"sweep-best-value\"", &data.text(dim, row));

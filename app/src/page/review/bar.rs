@@ -25,7 +25,7 @@ pub(super) fn bar(session: Session) -> Part {
             <button
                 type="button"
                 class="button only-keyboard"
-                title="Everyone's page goes to where you are"
+                title="Bring everyone to your view"
                 on:click=move |_| client::say(&Ask::Bring {})
             >
                 "Bring everyone here"

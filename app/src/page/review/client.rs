@@ -353,7 +353,7 @@ fn announce(session: Session, event: &review::Event) {
 fn refuse(session: Session, change: Option<&Change>, why: &str) {
     let text = change.and_then(Change::text);
     let text = text.map_or_else(String::new, |text| format!(" You wrote: {text}"));
-    session.say(format!("That wasn't taken: {why}.{text}"));
+    session.say(format!("Not saved: {why}.{text}"));
 }
 
 /// The line is lost: it is made again after a while.

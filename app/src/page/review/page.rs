@@ -79,7 +79,7 @@ fn working(session: Session) -> Part {
         (if session.suggesting.get() {
             "You make a suggestion: only you see these knobs turned."
         } else if session.may(Role::Edit) {
-            "What you turn here everyone sees at once."
+            "Everyone sees your changes immediately."
         } else if session.may(Role::Comment) {
             "You can suggest changes: Designs, Suggest a change."
         } else {

@@ -9,7 +9,7 @@ use crate::present::html::escape_into;
 pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {
     let mut html = String::new();
     element(&mut html, "h1", "", "This link can't be opened as it is");
-    let about = "Each part below is not understood. Nothing was guessed in its place.";
+    let about = "These parts couldn't be read, and nothing was substituted.";
     element(&mut html, "p", "", about);
     html.push_str("<ul class=\"link-errors\">");
     for error in errors {

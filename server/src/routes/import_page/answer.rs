@@ -98,7 +98,7 @@ fn ways(design: &Design) -> Markup {
     let link = link::encode(design);
     let kinds = [
         (PresetKind::Recipe, "Published runs"),
-        (PresetKind::Model, "Models on a cluster of ours"),
+        (PresetKind::Model, "Models on a default cluster"),
     ];
     html! {
         div.import-ways {

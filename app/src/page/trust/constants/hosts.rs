@@ -68,7 +68,7 @@ const CONSTANTS: [Constant; 7] = [
         fit: None,
     },
     Constant {
-        name: "Launches of a further expert",
+        name: "Extra launches per expert",
         meaning: "host time in a grouped product that loops over experts, in launches",
         text: |host| format::decimals(host.launches_per_expert, 1),
         fit: Some(Fit {
