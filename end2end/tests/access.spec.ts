@@ -60,7 +60,7 @@ for (const { name, options } of looks()) {
   });
 }
 
-test.describe("pages of what there isn't", () => {
+test.describe("pages that do not exist", () => {
   test.use({ expectedConsole: /status of 4\d\d/ });
 
   for (const url of ["/?preset=nope", "/no-such-page", `/?preset=${"a".repeat(10_000)}`]) {

@@ -5,15 +5,15 @@ import * as page from "./page.js";
 const RECENT = "moescape.recent";
 const NAMED = "moescape.named";
 
-/** So many are kept. */
+/** The designs kept in each list, at most. */
 const MAX_DESIGNS = { [RECENT]: 20, [NAMED]: 100 };
 
 /** A kept list: each design's query string, its name and when it was kept, newest first. */
 function read(key) {
   try {
     const list = JSON.parse(localStorage.getItem(key) ?? "[]");
-    const whole = (it) => typeof it?.query === "string" && typeof it?.name === "string";
-    return Array.isArray(list) ? list.filter(whole) : [];
+    const isDesign = (it) => typeof it?.query === "string" && typeof it?.name === "string";
+    return Array.isArray(list) ? list.filter(isDesign) : [];
   } catch {
     return [];
   }
@@ -38,7 +38,7 @@ export async function remember(query) {
 }
 
 function row(key, { query, name, time }) {
-  // What somebody called it stays as it is in every language.
+  // Names that people gave stay as they are in every language.
   const translate = key === NAMED ? "no" : undefined;
   const link = page.make("a", { href: `/?${query}`, translate }, name);
   link.addEventListener("click", (event) => {
@@ -46,7 +46,7 @@ function row(key, { query, name, time }) {
     event.preventDefault();
     document.getElementById("designs").close();
     page.openDesign(query, name);
-    page.say(`Opened ${name}`);
+    page.announce(`Opened ${name}`);
   });
   const style = { dateStyle: "medium", timeStyle: "short" };
   const when = new Date(time ?? 0).toLocaleString("en-GB", style);
@@ -55,7 +55,7 @@ function row(key, { query, name, time }) {
   forget.addEventListener("click", () => {
     write(key, read(key).filter((it) => it.query !== query || it.name !== name));
     draw();
-    page.say(`${name} is deleted`);
+    page.announce(`${name} is deleted`);
     document.getElementById("designs-title").focus();
   });
   return page.make("li", {}, link, page.make("span", { class: "muted" }, when), forget);
@@ -75,15 +75,15 @@ function draw() {
   );
 }
 
-function name(event) {
+function nameDesign(event) {
   event.preventDefault();
   const input = document.getElementById("designs-name");
   const [query, typed] = [page.design(), input.value.trim()];
-  if (query === undefined) return page.say("This page has no design to name");
-  if (!typed) return page.say("The design needs a name");
+  if (query === undefined) return page.announce("This page has no design to name");
+  if (!typed) return page.announce("The design needs a name");
   const others = read(NAMED).filter((it) => it.name !== typed);
-  const kept = write(NAMED, [{ query, name: typed, time: Date.now() }, ...others]);
-  page.say(kept ? `Kept as ${typed}` : "This browser keeps nothing");
+  const isKept = write(NAMED, [{ query, name: typed, time: Date.now() }, ...others]);
+  page.announce(isKept ? `Kept as ${typed}` : "This browser keeps nothing");
   input.value = "";
   draw();
 }
@@ -96,7 +96,7 @@ function fill(dialog) {
   const label = page.make("label", { for: "designs-name" }, "Name of the design at hand");
   const button = page.make("button", { class: "button primary" }, "Keep");
   const form = page.make("form", { class: "designs-form" }, label, input, button);
-  form.addEventListener("submit", name);
+  form.addEventListener("submit", nameDesign);
   form.hidden = page.design() === undefined;
   const about =
     "They are kept in this browser alone, not on the server: nobody else sees them, and they are " +

@@ -1,5 +1,5 @@
-// Searches for layouts in a worker of the page, shows what it finds as it goes, and ends it when
-// it is told to. Keeps pins where the explorer finds them.
+// Searches for layouts in a worker of the page, shows the results as they come, and ends the worker
+// on request. Keeps pins where the explorer finds them.
 //
 // The page is one of the server's (`/find`) that works without this script, too.
 
@@ -7,12 +7,12 @@ const PINS = "moescape.pins";
 const LETTERS = ["a", "b", "c", "d"];
 
 const result = document.getElementById("find-result");
-const said = document.getElementById("find-said");
+const announcement = document.getElementById("find-said");
 
 /** The unit of memory that the visitor chose. */
 const unit = () => /(?:^|; )units=([^;]*)/.exec(document.cookie)?.[1] ?? "";
 
-/** Keeps a design among the pins; says what came of it. */
+/** Keeps a design among the pins; returns the message to show. */
 function pin(link, name) {
   let pins;
   try {
@@ -34,12 +34,12 @@ function pin(link, name) {
   return `Pinned as ${free.toUpperCase()}`;
 }
 
-/** Shows what works only with this script. */
+/** Shows the parts that work only with this script. */
 function ready() {
   for (const button of document.querySelectorAll("[data-pin]")) button.hidden = false;
 }
 
-/** Puts what is found in its place; what is open stays open, and the focus stays where it is. */
+/** Puts the answer in its place; open details stay open, and the focus stays where it is. */
 function write(answer, html) {
   const opened = new Map();
   const key = (details, index) => `${details.closest("[data-goal]")?.dataset.goal ?? ""} ${index}`;
@@ -70,7 +70,7 @@ function search() {
       result.focus();
     }
     state.hidden = true;
-    said.textContent = text;
+    announcement.textContent = text;
   };
   cancel.addEventListener("click", () => {
     end("Cancelled: what was found by then stays");
@@ -89,7 +89,7 @@ function search() {
     bar.value = progress.share;
     const count = progress.evaluated.toLocaleString("en-US");
     words.replaceChildren(line(progress.phase), line(`${count} designs looked at`));
-    if (progress.phase !== phase) said.textContent = phase = progress.phase;
+    if (progress.phase !== phase) announcement.textContent = phase = progress.phase;
   });
   worker.addEventListener("error", () => {
     document.getElementById("find-failed").hidden = false;
@@ -111,9 +111,9 @@ document.addEventListener("click", (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-pin]") : null;
   if (!button) return;
   const title = button.closest("article")?.querySelector("h3")?.textContent ?? "";
-  said.textContent = pin(button.dataset.pin, title);
-  button.textContent = /pinned as/i.test(said.textContent) ? "Pinned" : "Pin";
-  document.getElementById("find-pinned").textContent = said.textContent;
+  announcement.textContent = pin(button.dataset.pin, title);
+  button.textContent = /pinned as/i.test(announcement.textContent) ? "Pinned" : "Pin";
+  document.getElementById("find-pinned").textContent = announcement.textContent;
 });
 
 ready();

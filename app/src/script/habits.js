@@ -1,34 +1,34 @@
-// Keys on every page, numbers to be copied, the palette, the designs that the browser keeps, what
-// goes on paper, and a life without the server. What isn't needed at once is loaded when it is.
+// Keys on every page, numbers to be copied, the palette, the designs that the browser keeps,
+// printing, and use without the server. Scripts that aren't needed at once are loaded on demand.
 
 import * as page from "./page.js";
 import { start as startOffline } from "./offline.js";
 
-/** Waiting for the letter after `g`; ends by itself. */
-let going;
+/** The timer of the wait for the letter after `g`. */
+let goTimer;
 
-/** A design is noted as a recent one when its knobs have rested for this long. */
+/** The rest of the knobs after which a design is noted as a recent one. */
 const REST_MS = 4000;
 
-/** What is typed while the palette is on its way; undefined at any other time. */
-let typed;
+/** The keys typed while the palette loads; undefined at any other time. */
+let pendingKeys;
 
 async function palette() {
-  typed ??= "";
+  pendingKeys ??= "";
   try {
     const { togglePalette } = await import("./palette.js");
-    togglePalette(typed);
+    togglePalette(pendingKeys);
   } finally {
-    typed = undefined;
+    pendingKeys = undefined;
   }
 }
 
 const designs = () => import("./designs.js");
 
-/** Does a key type or choose something where the focus is? */
-function types(key) {
+/** Whether a key types or chooses something where the focus is. */
+function isTyping(key) {
   const focused = document.activeElement;
-  // What was focused in a dialog stays so until the next frame after that has closed.
+  // The focus stays in a dialog until the next frame after that has closed.
   if (!focused || focused.closest("dialog:not([open])")) return false;
   if (focused.isContentEditable || focused.matches("textarea, select")) return true;
   if (!focused.matches("input")) return false;
@@ -40,10 +40,10 @@ function types(key) {
 /** Goes to the view or page of a letter. */
 async function go(letter) {
   const { goByLetter } = await import("./places.js");
-  if (!goByLetter(letter)) page.say(`There is no place at g ${letter}`);
+  if (!goByLetter(letter)) page.announce(`There is no place at g ${letter}`);
 }
 
-function explainAtHand() {
+function explainMetric() {
   const knob = document.activeElement?.closest("[data-knob]");
   if (knob) return knob.querySelector(".info")?.click();
   page.explain(page.metricAtHand() ?? "mfu");
@@ -53,7 +53,7 @@ function explainAtHand() {
 const EXPLORER = {
   "[": () => page.nextKnob(-1),
   "]": () => page.nextKnob(1),
-  x: explainAtHand,
+  x: explainMetric,
   y: () => void page.copyExact(page.metricAtHand() ?? "mfu"),
   h: () => document.querySelector("[data-key=h]")?.click(),
 };
@@ -62,16 +62,16 @@ const EXPLORER = {
 const ELSEWHERE = {
   t: page.switchTheme,
   "?": () => void palette(),
-  "[": () => page.seen("a[rel=prev]")?.click(),
-  "]": () => page.seen("a[rel=next]")?.click(),
+  "[": () => page.visible("a[rel=prev]")?.click(),
+  "]": () => page.visible("a[rel=next]")?.click(),
 };
 
-/** Acts on a single letter; false where it is none of ours. */
+/** Acts on a single letter; false where it has no meaning. */
 function letter(key) {
   const isReview = document.querySelector(".page.reviewing") !== null;
   if (key === "g") {
-    clearTimeout(going);
-    going = setTimeout(() => (going = undefined), 2000);
+    clearTimeout(goTimer);
+    goTimer = setTimeout(() => (goTimer = undefined), 2000);
     return true;
   }
   if (key === "d" && !document.activeElement?.closest("figure.timeline")) {
@@ -84,17 +84,17 @@ function letter(key) {
   return true;
 }
 
-/** Keeps a key for the palette, while that is on its way; false for keys that it has no use for. */
-function keepTyped(key) {
-  if (key === "Backspace") typed = typed.slice(0, -1);
-  else if (key.length === 1) typed += key;
+/** Keeps a key for the palette while that loads; false for keys that it has no use for. */
+function keepKey(key) {
+  if (key === "Backspace") pendingKeys = pendingKeys.slice(0, -1);
+  else if (key.length === 1) pendingKeys += key;
   else return false;
   return true;
 }
 
 function press(event) {
   const control = event.ctrlKey || event.metaKey;
-  if (typed !== undefined && !control && !event.altKey && keepTyped(event.key)) {
+  if (pendingKeys !== undefined && !control && !event.altKey && keepKey(event.key)) {
     event.preventDefault();
     event.stopImmediatePropagation();
     return;
@@ -105,16 +105,17 @@ function press(event) {
     void palette();
     return;
   }
-  if (control || event.altKey || types(event.key) || document.querySelector("dialog:modal")) return;
+  if (control || event.altKey || isTyping(event.key)) return;
+  if (document.querySelector("dialog:modal")) return;
   if (page.cookie("keys") === "off") return;
-  if (going !== undefined) {
-    clearTimeout(going);
-    going = undefined;
+  if (goTimer !== undefined) {
+    clearTimeout(goTimer);
+    goTimer = undefined;
     if (/^[a-z]$/.test(event.key)) void go(event.key);
   } else if (!letter(event.key)) {
     return;
   }
-  // The explorer's own keys don't hear it as well.
+  // Keeps the event from the explorer's own keys.
   event.preventDefault();
   event.stopImmediatePropagation();
 }
@@ -129,7 +130,7 @@ function click(event) {
   void page.copyExact(place.dataset.explained ?? place.dataset.metric);
 }
 
-/** Writes below what is printed where it can be found and what made it. */
+/** Writes the page's address and the model's version below what is printed. */
 function beforePrint() {
   document.getElementById("printed")?.remove();
   const query = page.design();
@@ -139,7 +140,7 @@ function beforePrint() {
   const day = new Date().toISOString().slice(0, 10);
   const words = `Moescape${model} · printed ${day} · `;
   document.body.append(page.make("p", { id: "printed" }, words, page.make("span", {}, address)));
-  // What is drawn on a canvas knows no style sheet for paper.
+  // Canvases don't follow the style sheet for paper.
   const { theme } = document.documentElement.dataset;
   if (theme !== "dark") return;
   document.documentElement.dataset.theme = "light";
@@ -159,15 +160,15 @@ function noteDesigns() {
   }).observe(link, { attributeFilter: ["href"] });
 }
 
-/** Goes where the address asks for: to a knob, to an explanation. */
-function follow() {
+/** Goes to the knob or explanation that the address names. */
+function followHash() {
   const [, kind, id] = /^#(knob|explain)-(.+)$/.exec(location.hash) ?? [];
   if (kind === "knob") page.goToKnob(decodeURIComponent(id));
   if (kind === "explain") page.explain(decodeURIComponent(id));
 }
 
-/** Calls back once the page works: at once where no module takes it over. */
-function whenTaken(act) {
+/** Calls back once the page is hydrated: at once where no module hydrates it. */
+function whenHydrated(act) {
   const root = document.documentElement;
   const hasModule = document.querySelector("link[rel=modulepreload]") !== null;
   if (!hasModule || root.dataset.hydrated === "true") return act();
@@ -193,10 +194,10 @@ addEventListener("keydown", press, true);
 document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);
 showCurrent();
-whenTaken(() => {
-  follow();
+whenHydrated(() => {
+  followHash();
   if (page.isExplorer()) noteDesigns();
 });
 if (document.querySelector("[data-tour]")) void import("./tour.js");
 if (document.querySelector("[data-gallery]")) void import("./gallery.js");
-startOffline(whenTaken);
+startOffline(whenHydrated);

@@ -16,7 +16,7 @@ const traceInput = (event) =>
     ? event.target.closest(".trace")?.querySelector("input[type=file]")
     : undefined;
 
-function say(text) {
+function showStatus(text) {
   const status = document.getElementById("import-status");
   if (status) status.textContent = text;
 }
@@ -32,7 +32,7 @@ async function send(name) {
   );
   const progress = document.getElementById("import-progress");
   progress.hidden = false;
-  say(`Reading ${name}, ${size(bytes)} …`);
+  showStatus(`Reading ${name}, ${size(bytes)} …`);
   try {
     const response = await fetch("/import", { method: "POST", body });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -47,7 +47,7 @@ async function send(name) {
     heading.scrollIntoView();
   } catch {
     progress.hidden = true;
-    say("The server can't be reached. The form is as it was.");
+    showStatus("The server can't be reached. The form is as it was.");
   }
 }
 
@@ -58,7 +58,7 @@ function take(files) {
   const here = form();
   if (file.size > MAX_BYTES) {
     if (!here) location.href = "/import?large";
-    else say(`${file.name} has ${size(file.size)}; at most ${size(MAX_BYTES)} are read.`);
+    else showStatus(`${file.name} has ${size(file.size)}; at most ${size(MAX_BYTES)} are read.`);
     return;
   }
   if (here) {
@@ -80,7 +80,7 @@ function take(files) {
   leaving.submit();
 }
 
-/** Makes what works only with this script visible. */
+/** Shows the parts that work only with this script. */
 function ready() {
   const here = form();
   if (!here) return;

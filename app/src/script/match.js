@@ -1,4 +1,4 @@
-// How well what was typed fits a name: the better, the higher; zero where it doesn't.
+// Points of a typed text against a name: the better it fits, the higher; zero where it doesn't.
 
 /** Points of one word against one name, both in lower case. */
 function word(typed, name) {

@@ -1,15 +1,15 @@
-// A life without the server after the first visit: the service worker, what is said while there is
-// no line, and the bar that offers a new version.
+// Use without the server after the first visit: the service worker, the notice while there is no
+// connection, and the one that offers a new version.
 
 import * as page from "./page.js";
 
-/** A page that is new here is left alone for this long: the worker's files can wait. */
+/** The delay before the worker is registered: its files can wait until the page is there. */
 const DELAY_MS = 3000;
 
-/** A page that stays open asks this often for a new version. */
+/** The interval at which an open page looks for a new version. */
 const UPDATE_MS = 3_600_000;
 
-function bar(id, text, ...parts) {
+function showNotice(id, text, ...parts) {
   document.getElementById(id)?.remove();
   const words = page.make("p", {}, text);
   const close = page.closeButton(() => element.remove());
@@ -17,13 +17,13 @@ function bar(id, text, ...parts) {
   document.body.append(element);
 }
 
-function sayOffline() {
+function showOffline() {
   const unread = document.documentElement.dataset.unread === "true";
   const needs = "Sharing, sweeps, reviews and traces need the server.";
   const works = unread
     ? "This link has a mistake, and only the server says which: you see the first design instead."
     : "Knobs, numbers, charts and links go on.";
-  bar("offline", `You are offline. ${works} ${needs}`);
+  showNotice("offline", `You are offline. ${works} ${needs}`);
 }
 
 function offerVersion(worker) {
@@ -32,7 +32,8 @@ function offerVersion(worker) {
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
     worker.postMessage("take over");
   });
-  bar("new-version", "There is a new version of Moescape. Your design stays as it is.", reload);
+  const text = "There is a new version of Moescape. Your design stays as it is.";
+  showNotice("new-version", text, reload);
 }
 
 function watch(registration) {
@@ -53,12 +54,12 @@ async function register() {
   try {
     watch(await navigator.serviceWorker.register("/service-worker.js"));
   } catch {
-    // Where it isn't allowed the page works as ever, with the server.
+    // Without a worker the page needs the server, and works.
   }
 }
 
-/** Begins; `whenTaken` calls back once the page works. */
-export function start(whenTaken) {
+/** Begins; `whenHydrated` calls back once the page is hydrated. */
+export function start(whenHydrated) {
   const root = document.documentElement;
   const isShell = root.hasAttribute("data-shell");
   if (isShell) {
@@ -66,11 +67,11 @@ export function start(whenTaken) {
     const theme = page.cookie("theme");
     if (theme === "dark" || theme === "light") root.dataset.theme = theme;
   }
-  whenTaken(() => {
+  whenHydrated(() => {
     // The page follows its address right after it works, and then knows whether it can read it.
-    if (isShell || !navigator.onLine) setTimeout(sayOffline);
+    if (isShell || !navigator.onLine) setTimeout(showOffline);
   });
-  addEventListener("offline", sayOffline);
+  addEventListener("offline", showOffline);
   addEventListener("online", () => document.getElementById("offline")?.remove());
   if ("serviceWorker" in navigator) setTimeout(() => void register(), DELAY_MS);
 }

@@ -1,15 +1,15 @@
-// What the scripts of keys, palette and designs share: the design at hand, the explorer's module,
-// places on the page, words that are spoken.
+// The parts that the scripts of keys, palette and designs share: the design at hand, the explorer's
+// module, places on the page, announcements.
 //
 // These scripts act through links, buttons and boxes that exist on the page, so that they work on
 // every page and the modules know nothing of them.
 
 /** The first element that a selector names and that is in view. */
-export function seen(selector) {
+export function visible(selector) {
   return [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
 }
 
-/** Is this the explorer, and does it work? */
+/** Whether this is the explorer, and works. */
 export function isExplorer() {
   const root = document.documentElement;
   return document.querySelector(".page") !== null && root.dataset.hydrated === "true";
@@ -49,9 +49,9 @@ export function goTo(element) {
   if (!element.matches("a, button, input, select, textarea, summary, [tabindex]")) {
     element.tabIndex = -1;
   }
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const block = element.matches(".study") ? "start" : "center";
-  element.scrollIntoView({ block, behavior: still ? "auto" : "smooth" });
+  element.scrollIntoView({ block, behavior: isStill ? "auto" : "smooth" });
   element.focus({ preventScroll: true });
 }
 
@@ -63,7 +63,7 @@ export function control(id) {
 
 /** Raises the sheet of knobs, where they are on one, and ends a search that may hide some. */
 function showKnobs() {
-  const sheet = seen(".bottom-bar [aria-controls=knobs][aria-expanded=false]");
+  const sheet = visible(".bottom-bar [aria-controls=knobs][aria-expanded=false]");
   sheet?.click();
   const search = document.getElementById("knob-search");
   if (search?.value) {
@@ -97,7 +97,7 @@ export function nextKnob(by) {
 /** Explains a metric. */
 export function explain(metric) {
   const name = CSS.escape(metric);
-  const button = seen(`[data-metric=${name}] .info, .explain[data-metric=${name}]`);
+  const button = visible(`[data-metric=${name}] .info, .explain[data-metric=${name}]`);
   if (button) return button.click();
   if (design() === undefined) return void (location.href = `/#explain-${metric}`);
   dispatchEvent(new CustomEvent("moescape-explain", { detail: metric }));
@@ -115,8 +115,8 @@ export function metricAtHand() {
   return undefined;
 }
 
-/** Says something to those who hear the page, and shows it for a moment to those who see it. */
-export function say(text) {
+/** Announces a text to screen readers, and shows it for a moment. */
+export function announce(text) {
   let region = document.getElementById("habits-said");
   if (!region) {
     region = document.createElement("p");
@@ -124,33 +124,33 @@ export function say(text) {
     region.className = "said";
     region.setAttribute("role", "status");
   }
-  // What is behind an open dialog is neither seen nor heard.
+  // Nothing behind an open dialog is visible or read aloud.
   const place = document.querySelector("dialog:modal") ?? document.body;
   if (region.parentElement !== place) place.append(region);
-  // In the next frame: a region that has just been made isn't listened to yet. Its moment begins
-  // when the text is there, however late a busy machine draws that frame.
+  // In the next frame: screen readers don't follow a region yet that has just been made. Its moment
+  // begins when the text is there, however late a busy machine draws that frame.
   requestAnimationFrame(() => {
     region.textContent = text;
-    clearTimeout(say.end);
-    say.end = setTimeout(() => (region.textContent = ""), 4000);
+    clearTimeout(announce.end);
+    announce.end = setTimeout(() => (region.textContent = ""), 4000);
   });
 }
 
-/** Puts a text on the clipboard and says so. */
+/** Puts a text on the clipboard and announces it. */
 export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    say(`Copied: ${what}`);
+    announce(`Copied: ${what}`);
   } catch {
     // Pages that aren't served securely have no clipboard.
-    say(`This browser gives no clipboard: ${what}`);
+    announce(`This browser gives no clipboard: ${what}`);
   }
 }
 
 /** Copies a metric of the design at hand with all its digits. */
 export async function copyExact(metric) {
   const exact = await ask("exact", metric);
-  if (exact === undefined) return say("There is no number of this design to copy");
+  if (exact === undefined) return announce("There is no number of this design to copy");
   await copy(exact, exact);
 }
 
@@ -199,7 +199,7 @@ export function dialog(id, fill) {
   if (known) return known;
   const element = make("dialog", { id, class: id });
   fill(element);
-  // What is typed here is no key of the page's, and a press beside the dialog closes it.
+  // Keys in the dialog aren't the page's, and a click beside the dialog closes it.
   element.addEventListener("keydown", (event) => event.stopPropagation());
   element.addEventListener("click", (event) => {
     if (event.target === element) element.close();

@@ -8,30 +8,30 @@ import { fit } from "./match.js";
 import { actions, places } from "./places.js";
 import { showDesigns } from "./designs.js";
 
-/** So many results are shown at most. */
+/** The results shown, at most. */
 const MAX_RESULTS = 40;
 
-/** So many values are offered for a knob at most. */
+/** The values offered for a knob, at most. */
 const MAX_VALUES = 24;
 
-/** What the server knows by name; fetched once. */
+/** The names of knobs, metrics and presets; fetched once. */
 let registry;
 
-/** What is shown, and which of it is chosen. */
-let shown = [];
-let chosen = 0;
+/** The results shown, and the index of the selected one. */
+let results = [];
+let selected = 0;
 
-/** The search that is under way; an older one that ends later shows nothing. */
+/** The searches begun: an older one that ends later shows nothing. */
 let searches = 0;
 
 /** Names in both languages, where the page isn't in English. */
-let heard = (names) => names;
+let searchNames = (names) => names;
 if (document.documentElement.lang === "zh-CN") {
   const { translate } = await import("./translate.js");
-  heard = (names) => [...names, ...names.filter(Boolean).map(translate)];
+  searchNames = (names) => [...names, ...names.filter(Boolean).map(translate)];
 }
 
-async function known() {
+async function fetchRegistry() {
   registry ??= fetch("/palette.json").then((answer) => {
     if (!answer.ok) throw new Error(answer.statusText);
     return answer.json();
@@ -55,7 +55,7 @@ function valueOf(id) {
   return ticked.map((box) => box.parentElement.textContent.trim()).join(",") || "none";
 }
 
-/** Sets a knob through its control; whatever is wrong with the value stands beside it then. */
+/** Sets a knob through its control, which shows any mistake in the value. */
 function setKnob({ id, label }, value) {
   const control = page.control(id);
   if (!control) return void (location.href = `/?${id}=${encodeURIComponent(value)}`);
@@ -145,7 +145,7 @@ async function values(line, knobs) {
 
 /** Everything that fits a line, best first. */
 async function search(line) {
-  const all = await known();
+  const all = await fetchRegistry();
   const designs = {
     kind: "Action",
     title: "Designs kept in this browser",
@@ -163,7 +163,7 @@ async function search(line) {
     ...all.presets.map(presetEntry),
     ...(page.isExplorer() ? all.metrics.map(copyEntry) : []),
   ];
-  const rated = named.map((entry) => [fit(line.toLowerCase(), heard(entry.names)), entry]);
+  const rated = named.map((entry) => [fit(line.toLowerCase(), searchNames(entry.names)), entry]);
   const best = rated.filter(([points]) => points > 0).sort(([a], [b]) => b - a);
   const rest = best.map(([, entry]) => entry);
   // A knob that was called by its name stands in front of its values.
@@ -186,15 +186,15 @@ function option(entry, index) {
 function choose(index) {
   const rows = document.querySelectorAll("#palette-list > li");
   const input = document.getElementById("palette-input");
-  chosen = rows.length > 0 ? (index + rows.length) % rows.length : 0;
-  rows.forEach((row, at) => row.setAttribute("aria-selected", String(at === chosen)));
-  const row = rows[chosen];
+  selected = rows.length > 0 ? (index + rows.length) % rows.length : 0;
+  rows.forEach((row, at) => row.setAttribute("aria-selected", String(at === selected)));
+  const row = rows[selected];
   if (row) input.setAttribute("aria-activedescendant", row.id);
   else input.removeAttribute("aria-activedescendant");
   row?.scrollIntoView({ block: "nearest" });
 }
 
-/** Done when the newest search has been shown. */
+/** Settles when the newest search is shown. */
 let latest = Promise.resolve();
 
 function update() {
@@ -207,10 +207,10 @@ async function show() {
   const line = document.getElementById("palette-input").value.trim();
   const { found, missing } = await search(line);
   if (own !== searches) return;
-  shown = found.slice(0, MAX_RESULTS);
+  results = found.slice(0, MAX_RESULTS);
   const list = document.getElementById("palette-list");
-  list.replaceChildren(...shown.map(option));
-  list.hidden = shown.length === 0;
+  list.replaceChildren(...results.map(option));
+  list.hidden = results.length === 0;
   document.getElementById("palette-input").setAttribute("aria-expanded", String(!list.hidden));
   const count = found.length === 1 ? "1 result" : `${found.length} results`;
   const lost = missing ? " Knobs, metrics and presets can't be reached now." : "";
@@ -220,18 +220,18 @@ async function show() {
 }
 
 function act(index) {
-  const entry = shown[index];
+  const entry = results[index];
   if (!entry) return;
   document.getElementById("palette").close();
-  // The focus is back where it was; what is done may take it elsewhere.
+  // The focus is back where it was; the entry may take it elsewhere.
   entry.run();
 }
 
-/** Acts on what is chosen of what was typed last: who types fast is ahead of the list. */
+/** Acts on the selected result of the latest text: fast typing is ahead of the list. */
 async function enter() {
-  const asked = searches;
+  const current = searches;
   await latest;
-  if (asked === searches && document.getElementById("palette").open) act(chosen);
+  if (current === searches && document.getElementById("palette").open) act(selected);
 }
 
 function press(event) {
@@ -239,8 +239,8 @@ function press(event) {
   if (event.key in steps) {
     const by = steps[event.key];
     const far = Math.abs(by) > 1;
-    const to = chosen + by;
-    choose(far ? Math.max(0, Math.min(shown.length - 1, to)) : to);
+    const to = selected + by;
+    choose(far ? Math.max(0, Math.min(results.length - 1, to)) : to);
   } else if (event.key === "Enter" && !event.isComposing) {
     void enter();
   } else {

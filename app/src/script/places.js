@@ -1,9 +1,9 @@
-// Where one can go with `g` and a letter, and what can be done: the palette lists both, the keys
-// act on them. What isn't on the page at hand is in neither.
+// The places to go to with `g` and a letter, and the actions of a page: the palette lists both, the
+// keys act on them. Neither has any that the page at hand lacks.
 
 import * as page from "./page.js";
 
-/** Letters of views and where they are on the explorer; what a view is called stands there. */
+/** Letters of views and the headings of these on the explorer, which name them. */
 const VIEWS = [
   ["n", ".cards h2"],
   ["m", "[data-study=memory] h2"],
@@ -44,17 +44,17 @@ function openPage(address) {
 
 function view(letter, title, element) {
   const key = letter && `g ${letter}`;
-  // What stands in a study is written anew as the design changes; its place stays.
+  // A study is written anew as the design changes; its place stays.
   const run = () => page.goTo(element.closest(".study") ?? element);
   return { kind: "View", title, names: [title, "go to"], key, run };
 }
 
 /** Every place that there is from here. */
 export function places() {
-  const lettered = new Map(VIEWS.map(([letter, selector]) => [page.seen(selector), letter]));
+  const lettered = new Map(VIEWS.map(([letter, selector]) => [page.visible(selector), letter]));
   const headings = [...document.querySelectorAll("main h2")].filter((it) => it.checkVisibility());
   const others = OTHERS.map(([letter, title, selector]) => {
-    const element = page.seen(selector);
+    const element = page.visible(selector);
     return element && view(letter, title, element);
   });
   const pages = PAGES.map(([letter, title, address]) => ({
@@ -91,7 +91,7 @@ const BUTTONS = [
   ["Keys", "help shortcuts", "?", "button[data-act=keys]"],
 ];
 
-/** What a way out or a piece of advice is called. */
+/** The title of a way out or of a piece of advice. */
 function titleOf(way) {
   const text = way.textContent.replace(/\s+/g, " ").trim();
   if (way.closest(".verdict")) return `Mend: ${text}`;
@@ -100,7 +100,7 @@ function titleOf(way) {
   return way.dataset.step === "making it fit" ? text : `Make it fit: ${text}`;
 }
 
-/** What can be done here. */
+/** The actions of this page. */
 export function actions() {
   const found = BUTTONS.map(([title, words, key, selector]) => {
     const element = document.querySelector(selector);
@@ -121,7 +121,7 @@ export function actions() {
   return [
     ...found.filter(Boolean),
     ...fitting,
-    action("Find layouts", FINDS, "", findLayouts),
+    action("Find layouts", FIND_WORDS, "", findLayouts),
     action("Switch between dark and light", "theme colours", "t", page.switchTheme),
     action("Settings: language, units, theme", "chinese 中文 gb gib", "", openSettings),
     action("Print this page", "pdf paper", "", () => print()),
@@ -134,8 +134,8 @@ export function actions() {
   ];
 }
 
-/** What people call a search for layouts. */
-const FINDS =
+/** Words for a search for layouts. */
+const FIND_WORDS =
   "find best layout fastest safest simplest search optimize optimise optimizer auto tune solver " +
   "plan parallelism strategy fewest devices largest batch longest sequence";
 
@@ -156,5 +156,5 @@ function openSettings() {
 function switchKeys() {
   const now = page.cookie("keys") === "off" ? "on" : "off";
   page.keep("keys", now);
-  page.say(`Single-letter keys are ${now}`);
+  page.announce(`Single-letter keys are ${now}`);
 }

@@ -4,7 +4,7 @@
 // `data-save-png` the chart in the element of that id, `data-save-canvas` the canvas in it. Every
 // file says where it comes from.
 
-/** What the style sheet says of a chart's marks; a file has none, so they are written into it. */
+/** Properties of a chart's marks that are written into its file, which has no style sheet. */
 const LOOKS = [
   "fill",
   "fill-opacity",
@@ -25,7 +25,7 @@ const SCALE = 2;
 /** A PNG's signature and its first chunk, behind which others may stand. */
 const PNG_HEAD = 33;
 
-/** Names and values that say where a file comes from. */
+/** The names and values of a file's origin. */
 function provenance() {
   const link = document.querySelector("a[data-design]")?.getAttribute("href");
   const here = location.pathname + location.search;
@@ -71,7 +71,7 @@ function plain(value) {
   return `${mixed[4] ? "rgba" : "rgb"}(${parts.join(", ")})`;
 }
 
-/** Does something while the page is in its light colours; nothing is painted meanwhile. */
+/** Acts while the page has its light colours; nothing is painted meanwhile. */
 function inLight(act) {
   const root = document.documentElement;
   const theme = root.getAttribute("data-theme");

@@ -1,10 +1,10 @@
-// The service worker: what makes the explorer work without the server after the first visit.
+// The service worker, by which the explorer works without the server after the first visit.
 //
 // It keeps the files of one build of the site, by name; the build puts the names in. Those are
 // hashed, so that a page only ever gets the module that it was written for, whatever build it is
 // of. Pages come from the server as long as there is one. The explorer's links differ only by
-// their query, so that one kept page stands for all of them: it says of itself that it was written
-// for the first design, and the explorer then follows the address.
+// their query, so that one cached page stands for all of them: a mark in it says that it was
+// written for the first design, and the explorer then follows the address.
 
 const VERSION = "VERSION";
 const FILES = ["FILES"];
@@ -16,10 +16,10 @@ const CACHE = `moescape-${VERSION}`;
 /** Files without a hash in their names: the server's are newer. */
 const NAMED = ["/favicon.svg", "/manifest.webmanifest", "/palette.json"];
 
-/** Pages to read that are kept as they were seen, by their whole address. */
-const READABLE = /^\/(trust|ladder|schedule|presets|tour|compare)$/;
+/** Pages that are cached as they were loaded, by their whole address. */
+const CACHED_PAGES = /^\/(trust|ladder|schedule|presets|tour|compare)$/;
 
-/** So many of these are kept. */
+/** These pages in the cache, at most. */
 const MAX_PAGES = 30;
 
 /** The explorer's page for the first design, with a mark that says so. */
@@ -40,8 +40,8 @@ async function install() {
   await cache.addAll([...FILES, ...NAMED]);
 }
 
-/** Forgets what older builds left, but for the last one, of which a page may still be open. */
-async function clear() {
+/** Removes the caches of older builds but the last one, of which a page may still be open. */
+async function removeOldCaches() {
   const names = await caches.keys();
   const old = names.filter((name) => name.startsWith("moescape-") && name !== CACHE);
   await Promise.all(old.slice(0, -1).map((name) => caches.delete(name)));
@@ -49,26 +49,26 @@ async function clear() {
   await self.clients.claim();
 }
 
-/** A file that never changes under its name: as it is kept, or from the server. */
-async function hashed(request) {
-  const kept = await caches.match(request, { ignoreVary: true });
-  if (kept) return kept;
+/** Serves a file that never changes under its name: from the cache, else from the server. */
+async function serveHashed(request) {
+  const cached = await caches.match(request, { ignoreVary: true });
+  if (cached) return cached;
   const cache = await caches.open(CACHE);
   const answer = await fetch(request);
   if (answer.ok) await cache.put(request, answer.clone());
   return answer;
 }
 
-/** From the server, else as it is kept. */
-async function named(request) {
+/** Serves a file from the server, else from the cache. */
+async function serveNamed(request) {
   const cache = await caches.open(CACHE);
   try {
     const answer = await fetch(request);
     if (answer.ok) await cache.put(request, answer.clone());
     return answer;
   } catch (error) {
-    const kept = await cache.match(request, { ignoreVary: true });
-    if (kept) return kept;
+    const cached = await cache.match(request, { ignoreVary: true });
+    if (cached) return cached;
     throw error;
   }
 }
@@ -76,11 +76,11 @@ async function named(request) {
 async function keepPage(request, answer) {
   const cache = await caches.open(CACHE);
   await cache.put(request, answer);
-  const pages = (await cache.keys()).filter((it) => READABLE.test(new URL(it.url).pathname));
+  const pages = (await cache.keys()).filter((it) => CACHED_PAGES.test(new URL(it.url).pathname));
   await Promise.all(pages.slice(0, -MAX_PAGES).map((it) => cache.delete(it)));
 }
 
-function unreachable() {
+function offlinePage() {
   const text = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Offline · Moescape</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -96,26 +96,26 @@ function unreachable() {
   return new Response(text, { status: 200, headers });
 }
 
-/** A page: from the server, else as it is kept. */
-async function page(event, { pathname }) {
+/** Serves a page from the server, else from the cache. */
+async function servePage(event, { pathname }) {
   const { request } = event;
   try {
     const answer = await fetch(request);
     // A proxy whose server is gone.
     if (answer.status === 502 || answer.status === 504) throw new Error("no server");
-    if (answer.ok && READABLE.test(pathname)) {
+    if (answer.ok && CACHED_PAGES.test(pathname)) {
       event.waitUntil(keepPage(request, answer.clone()));
     }
     return answer;
   } catch {
     const cache = await caches.open(CACHE);
     const key = pathname === "/" ? "/shell" : request;
-    return (await cache.match(key, { ignoreVary: true })) ?? unreachable();
+    return (await cache.match(key, { ignoreVary: true })) ?? offlinePage();
   }
 }
 
 addEventListener("install", (event) => event.waitUntil(install()));
-addEventListener("activate", (event) => event.waitUntil(clear()));
+addEventListener("activate", (event) => event.waitUntil(removeOldCaches()));
 // A visitor asked for the new version; until then it waits for the pages of the old one to close.
 addEventListener("message", ({ data }) => {
   if (data === "take over") void self.skipWaiting();
@@ -124,7 +124,7 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin) return;
-  if (request.mode === "navigate") event.respondWith(page(event, url));
-  else if (url.pathname.startsWith("/pkg/")) event.respondWith(hashed(request));
-  else if (NAMED.includes(url.pathname)) event.respondWith(named(request));
+  if (request.mode === "navigate") event.respondWith(servePage(event, url));
+  else if (url.pathname.startsWith("/pkg/")) event.respondWith(serveHashed(request));
+  else if (NAMED.includes(url.pathname)) event.respondWith(serveNamed(request));
 });

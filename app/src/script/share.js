@@ -7,17 +7,17 @@
 
 const dialog = () => document.getElementById("share-dialog");
 
-/** The dialog; made when it is first asked for: the page is taken over as the server wrote it. */
-function made() {
+/** The dialog; made on its first use: the page is taken over as the server wrote it. */
+function makeDialog() {
   if (dialog()) return dialog();
   const element = document.createElement("dialog");
   element.id = "share-dialog";
   element.className = "share-dialog";
   element.setAttribute("aria-labelledby", "sheet-title");
   element.addEventListener("submit", submit);
-  // What is typed here is no key of the explorer's.
+  // Keys in the dialog aren't the explorer's.
   element.addEventListener("keydown", (event) => event.stopPropagation());
-  // A press beside the dialog closes it.
+  // A click beside the dialog closes it.
   element.addEventListener("click", (event) => {
     if (event.target === element) element.close();
   });
@@ -40,7 +40,7 @@ function fill(nodes) {
   sheet.querySelector("#sheet-title")?.focus();
 }
 
-function say(text) {
+function showMessage(text) {
   const title = document.createElement("h1");
   title.id = "sheet-title";
   title.tabIndex = -1;
@@ -57,9 +57,9 @@ async function load(address, options) {
     const text = await response.text();
     const main = new DOMParser().parseFromString(text, "text/html").querySelector("main.share");
     if (main) return fill([...main.childNodes]);
-    say("The server has no sheet for this design. The link in the address bar works.");
+    showMessage("The server has no sheet for this design. The link in the address bar works.");
   } catch {
-    say("The server can't be reached. The link in the address bar works.");
+    showMessage("The server can't be reached. The link in the address bar works.");
   }
 }
 
@@ -83,7 +83,7 @@ function ready(root) {
   }
 }
 
-function copied(button) {
+function confirmCopy(button) {
   button.firstChild.data = "Copied";
   setTimeout(() => (button.firstChild.data = "Copy"), 2000);
 }
@@ -93,7 +93,7 @@ async function copy(button) {
   input.select();
   try {
     await navigator.clipboard.writeText(input.value);
-    copied(button);
+    confirmCopy(button);
   } catch {
     // Pages that aren't served securely have no clipboard: the text is selected.
     button.firstChild.data = "Press Ctrl C";
@@ -106,7 +106,7 @@ async function copyFile(button) {
     const response = await fetch(button.dataset.copyFile);
     if (!response.ok) throw new Error(response.statusText);
     await navigator.clipboard.writeText(await response.text());
-    copied(button);
+    confirmCopy(button);
   } catch {
     button.firstChild.data = "Can't copy: download it";
   }
@@ -122,8 +122,8 @@ document.addEventListener("click", (event) => {
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
   if (!link || elsewhere || event.button !== 0) return;
   event.preventDefault();
-  made().dataset.title = link.dataset.sheet;
-  say("One moment…");
+  makeDialog().dataset.title = link.dataset.sheet;
+  showMessage("One moment…");
   if (!dialog().open) dialog().showModal();
   load(link.href);
 });

@@ -1,23 +1,23 @@
 // The tour, step by step without a page between: the step's heading gets the focus, and its
-// headline is spoken. Without this script every step is a page.
+// headline is announced. Without this script every step is a page.
 
 import * as page from "./page.js";
 
-/** The address that is shown; the last one that was asked for wins. */
-let asked = location.href;
+/** The address that was requested last: an earlier answer that comes later is dropped. */
+let latest = location.href;
 
 async function show(address, isNew) {
-  asked = address;
+  latest = address;
   let text;
   try {
     const answer = await fetch(address);
     if (!answer.ok) throw new Error(answer.statusText);
     text = await answer.text();
   } catch {
-    // The browser says what is wrong with it.
+    // The browser shows the error.
     return void (location.href = address);
   }
-  if (asked !== address) return;
+  if (latest !== address) return;
   const fresh = new DOMParser().parseFromString(text, "text/html");
   const [from, to] = [fresh, document].map((it) => it.querySelector("main[data-tour]"));
   if (!from || !to) return void (location.href = address);
@@ -27,7 +27,7 @@ async function show(address, isNew) {
   const heading = to.querySelector("h1");
   heading.focus();
   scrollTo(0, 0);
-  page.say(to.querySelector("[data-headline]")?.textContent ?? "");
+  page.announce(to.querySelector("[data-headline]")?.textContent ?? "");
 }
 
 document.addEventListener("click", (event) => {
