@@ -7,10 +7,10 @@ import { readFile } from "node:fs/promises";
 
 const read = (path) => readFile(new URL(path, import.meta.url), "utf8");
 const json = async (path) => JSON.parse(await read(path));
-const dictionaryFile = (name) => json(`../app/src/language/zh/${name}.json`);
+const dictionaryFile = (name) => json(`../app/src/present/language/zh/${name}.json`);
 
 // A script of pages: node would take it for a module of its older kind.
-const script = await read("../app/src/habits/dictionary.js");
+const script = await read("../app/src/script/dictionary.js");
 const { Dictionary } = await import(`data:text/javascript,${encodeURIComponent(script)}`);
 
 const words = await Promise.all(["model", "explorer", "pages"].map(dictionaryFile));
