@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message as Frame, Utf8Bytes, WebSocket};
 use review::wire::{Ask, At, PROTOCOL, Tell};
-use review::{Person, Seq, Setting, clean_name};
+use review::{Person, Role, Seq, Setting, clean_name};
 use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot, watch};
 use tokio::time::{Instant, interval_at, sleep, timeout};
 
