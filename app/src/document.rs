@@ -1,21 +1,11 @@
 //! The document around each page: what the server writes, and what the browser's modules take over.
 
+#[cfg(any(feature = "hydrate", feature = "ssr"))]
+pub mod body;
 #[cfg(feature = "hydrate")]
-pub mod hydration;
+mod hydration;
 #[cfg(feature = "ssr")]
 mod shell;
-
-#[cfg(feature = "ssr")]
-use leptos::either::EitherOf9;
-#[cfg(feature = "ssr")]
-use leptos::prelude::*;
-#[cfg(feature = "ssr")]
-use model::link;
-
-#[cfg(feature = "ssr")]
-use crate::page::{compare, explorer, ladder, results, review, schedule, sweep, trust};
-#[cfg(feature = "ssr")]
-use crate::site::Page;
 
 #[cfg(feature = "ssr")]
 pub use shell::shell;
@@ -73,25 +63,4 @@ pub struct ModuleFiles {
     pub js: String,
     /// The module itself.
     pub wasm: String,
-}
-
-/// The [`Page`] that is asked for, as the server writes it; the explorer shows the link in
-/// [`RawQuery`], or what is wrong with it.
-#[cfg(feature = "ssr")]
-#[component]
-pub fn App() -> impl IntoView {
-    let raw = use_context::<RawQuery>().unwrap_or_default().0;
-    match use_context::<Page>().unwrap_or_default() {
-        Page::Explorer => match link::decode(&raw) {
-            Ok(design) => EitherOf9::A(explorer::page(design)),
-            Err(errors) => EitherOf9::B(explorer::broken_link::broken_link(&raw, &errors)),
-        },
-        Page::Trust => EitherOf9::C(trust::page(&raw)),
-        Page::Ladder => EitherOf9::D(ladder::page()),
-        Page::Schedule => EitherOf9::E(schedule::page(&raw)),
-        Page::Sweep => EitherOf9::F(sweep::page()),
-        Page::Results => EitherOf9::G(results::page(&raw)),
-        Page::Compare => EitherOf9::H(compare::page(&raw)),
-        Page::Review => EitherOf9::I(review::page()),
-    }
 }

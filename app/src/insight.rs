@@ -14,4 +14,5 @@ pub mod parity;
 pub mod recorded;
 pub mod schedules;
 pub mod sensitivity;
+pub mod spec;
 pub mod transfer;

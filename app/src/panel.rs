@@ -1,10 +1,13 @@
 //! The parts of the page: each reads the explorer, asks `format` for text and composes widgets.
 
+pub mod address;
 pub mod cards;
 pub mod conventions;
 pub mod explanation;
+pub mod find_bar;
 pub mod header;
 pub mod help;
+pub mod keys;
 pub mod knob;
 pub mod knob_note;
 pub mod knobs;
@@ -13,4 +16,5 @@ pub mod steps;
 pub mod studies;
 pub mod timeline;
 pub mod trace;
+pub mod tray;
 pub mod verdict;

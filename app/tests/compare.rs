@@ -3,9 +3,10 @@
 #![cfg(feature = "ssr")]
 
 use app::document::{RawQuery, shell};
-use app::page::compare::{Choice, Chosen, EXAMPLES};
+use app::page::compare::EXAMPLES;
 use app::present::format;
 use app::site::Page;
+use app::site::chosen::{Choice, Chosen};
 use leptos::prelude::*;
 use model::design::KnobId;
 use model::metric::MetricId;

@@ -3,7 +3,6 @@
 #![cfg(feature = "ssr")]
 
 use app::document::shell;
-use app::page::ladder;
 use app::page::ladder::numbers::{layouts, steps};
 use app::present::format;
 use app::site::Page;
@@ -99,7 +98,7 @@ fn ids_are_unique_and_nothing_needs_an_inline_style() {
 
 #[test]
 fn the_page_is_found_by_its_path() {
-    assert_eq!(Page::at(ladder::PATH), Page::Ladder);
+    assert_eq!(Page::at(Page::Ladder.path()), Page::Ladder);
     assert_eq!(Page::at("/ladder/"), Page::Ladder);
     assert_eq!(Page::at("/ladders"), Page::Explorer);
 }

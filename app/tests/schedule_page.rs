@@ -5,9 +5,9 @@
 
 use app::document::{RawQuery, shell};
 use app::page::schedule::input::{Field, Input};
+use app::page::schedule::of_design;
 use app::page::schedule::query::{address, decode, encode, salvage};
 use app::page::schedule::run::{MAX_TASKS, compare, first_good, run};
-use app::page::schedule::{self, of_design};
 use app::site::Page;
 use leptos::prelude::*;
 use model::choice::{Choice, Method};
@@ -287,7 +287,7 @@ fn ids_are_unique_and_labels_refer_to_them() {
 
 #[test]
 fn the_page_is_found_by_its_path() {
-    assert_eq!(Page::at(schedule::PATH), Page::Schedule);
+    assert_eq!(Page::at(Page::Schedule.path()), Page::Schedule);
     assert_eq!(Page::at("/schedule/"), Page::Schedule);
     assert!(document("").contains("href=\"/schedule\" aria-current=\"page\""));
 }

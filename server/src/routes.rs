@@ -36,6 +36,7 @@ mod tour;
 mod trace;
 mod validation;
 
+use app::site::Page;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{delete, get, post};
@@ -54,10 +55,10 @@ pub fn router(state: AppState) -> Router {
         .route("/d/{id}/recompute", post(stored_page::recompute))
         .route("/d/{id}/card.png", get(card::of_stored))
         .route("/card.png", get(card::of_link))
-        .route(app::panel::header::PRESETS_PATH, get(gallery::presets))
-        .route(app::panel::header::TOUR_PATH, get(tour::tour))
+        .route(Page::Presets.path(), get(gallery::presets))
+        .route(Page::Tour.path(), get(tour::tour))
         .route("/palette.json", get(palette::palette))
-        .route(app::panel::header::SETTINGS_PATH, get(settings::form).post(settings::choose))
+        .route(Page::Settings.path(), get(settings::form).post(settings::choose))
         .route("/share", get(share::open).post(share::act))
         .route("/export", get(export::sheet))
         .route("/export/{name}", get(export::file))
@@ -67,17 +68,17 @@ pub fn router(state: AppState) -> Router {
                 .post(import_page::import_form)
                 .layer(DefaultBodyLimit::max(import_page::MAX_BYTES)),
         )
-        .route(app::page::find::PATH, get(find_page::page))
+        .route(Page::Find.path(), get(find_page::page))
         .route("/embed", get(embed::of_link))
         .route("/embed/d/{id}", get(embed::of_stored))
-        .route(app::page::trust::PATH, get(page::trust))
-        .route(app::page::ladder::PATH, get(page::ladder))
-        .route(app::page::schedule::PATH, get(page::schedule))
-        .route(app::page::schedule::OF_DESIGN_PATH, get(schedule::of))
-        .route(app::page::sweep::PATH, get(sweep_page::builder))
-        .route(app::page::compare::PATH, get(page::compare))
+        .route(Page::Trust.path(), get(page::trust))
+        .route(Page::Ladder.path(), get(page::ladder))
+        .route(Page::Schedule.path(), get(page::schedule))
+        .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::of))
+        .route(Page::Sweep.path(), get(sweep_page::builder))
+        .route(Page::Compare.path(), get(page::compare))
         .route(app::page::compare::CSV_PATH, get(page::comparison))
-        .route(crate::guide::PATH, get(guide::contents))
+        .route(Page::Guide.path(), get(guide::contents))
         .route("/guide/{chapter}", get(guide::chapter))
         .route("/guide/images/{name}", get(guide::image))
         .route("/s/{id}", get(sweep_page::results))

@@ -50,7 +50,7 @@ impl Validated {
 
 /// Where a report that is made now comes from: each of its rows has a design of its own.
 pub(crate) fn provenance() -> Provenance {
-    Provenance { design: app::page::trust::PATH.to_owned(), date: calendar::today() }
+    Provenance { design: app::site::Page::Trust.path().to_owned(), date: calendar::today() }
 }
 
 /// A report as JSON, with the names of its fields.

@@ -5,44 +5,30 @@ use leptos::nonce::use_nonce;
 use leptos::prelude::*;
 use model::{MODEL_VERSION, Plan, estimate, link};
 
-use crate::document::{App, ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
+use super::body::App;
+use crate::document::{ModuleFiles, Preview, RawQuery, SiteFiles, ThemeCookie};
 use crate::explorer::stored::{LINK_FIELD, Stored};
 use crate::page::trust::Served;
-use crate::page::{compare, ladder, results, review, schedule, sweep};
+use crate::page::{results, review};
 use crate::present::format::MemoryUnit;
 use crate::present::{format, name};
-use crate::site::Page;
+use crate::site::{Module, Page};
 use crate::study::client::WORKER_FIELD;
 
 /// The whole document. Without [`SiteFiles`] it has neither style nor script and still reads well.
 pub fn shell() -> impl IntoView {
     let theme = use_context::<ThemeCookie>().and_then(|cookie| cookie.0);
     let theme = theme.filter(|theme| matches!(theme.as_str(), "dark" | "light"));
-    let (title, description) = match use_context::<Page>().unwrap_or_default() {
-        Page::Explorer => summary(&use_context::<RawQuery>().unwrap_or_default().0),
-        Page::Trust => trust_summary(),
-        Page::Ladder => (format!("{} · Moescape", ladder::TITLE), ladder::ABOUT.to_owned()),
-        Page::Schedule => {
-            let title = format!("{} · Moescape", schedule::TITLE);
-            (title, schedule::ABOUT.to_owned())
-        }
-        Page::Sweep => {
-            let title = format!("{} · Moescape", sweep::TITLE);
-            (title, sweep::ABOUT.to_owned())
-        }
-        Page::Results => sweep_summary(),
-        Page::Compare => (format!("{} · Moescape", compare::TITLE), compare::ABOUT.to_owned()),
-        Page::Review => review::summary(),
-    };
+    let page = use_context::<Page>().unwrap_or_default();
+    let (title, description) = summary(page);
     let title = match use_context::<Stored>().filter(|stored| !stored.name.is_empty()) {
         Some(stored) => format!("{} · {title}", stored.name),
         None => title,
     };
     let units = MemoryUnit::chosen();
     let units = (units != MemoryUnit::default()).then(|| units.id());
-    let page = use_context::<Page>().unwrap_or_default();
     let files = use_context::<SiteFiles>();
-    let has_studies = matches!(page, Page::Explorer | Page::Review);
+    let has_studies = matches!(page.module(), Some(Module::Explorer | Module::Reviews));
     let worker = files.clone().filter(|_| has_studies).map(|files| {
         view! { <meta name=WORKER_FIELD content=files.worker/> }
     });
@@ -125,11 +111,11 @@ fn scripts(files: SiteFiles, page: Page) -> Vec<impl IntoView> {
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
     let SiteFiles { explorer, pages, sweeps, reviews, css, .. } = files;
-    let ModuleFiles { js, wasm } = match page {
-        Page::Explorer => explorer,
-        Page::Trust | Page::Ladder | Page::Schedule | Page::Compare => pages,
-        Page::Sweep | Page::Results => sweeps,
-        Page::Review => reviews,
+    let ModuleFiles { js, wasm } = match page.module() {
+        Some(Module::Explorer) | None => explorer,
+        Some(Module::Pages) => pages,
+        Some(Module::Sweeps) => sweeps,
+        Some(Module::Reviews) => reviews,
     };
     // A script of its own, in front of the style sheet, which would hold it up: the module is on
     // its way while the page is read. A preload would be warned about where the machine is slow.
@@ -149,9 +135,24 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
     (style, script)
 }
 
+/// Title and description of a page: those of its row, or what follows from what it shows.
+fn summary(page: Page) -> (String, String) {
+    if page == Page::Explorer {
+        explorer_summary()
+    } else if page == Page::Trust {
+        trust_summary()
+    } else if page == Page::Results {
+        sweep_summary()
+    } else if page == Page::Review {
+        review::summary()
+    } else {
+        (format!("{} · Moescape", page.title()), page.about().to_owned())
+    }
+}
+
 /// Title and description of the page of published runs.
 fn trust_summary() -> (String, String) {
-    let title = "How far to trust the numbers · Moescape".to_owned();
+    let title = format!("{} · Moescape", Page::Trust.title());
     let about = use_context::<Served>().map_or_else(String::new, |served| served.still.sentence);
     (title, about)
 }
@@ -173,13 +174,14 @@ fn sweep_summary() -> (String, String) {
 }
 
 /// Title and description of a design, for search engines and previews of shared links.
-fn summary(raw: &str) -> (String, String) {
-    const ABOUT: &str = "Explore how a mixture-of-experts model trains on a cluster";
-    let Ok(design) = link::decode(raw) else {
-        return ("This link can't be opened · Moescape".to_owned(), ABOUT.to_owned());
+fn explorer_summary() -> (String, String) {
+    let about = Page::Explorer.about().to_owned();
+    let raw = use_context::<RawQuery>().unwrap_or_default().0;
+    let Ok(design) = link::decode(&raw) else {
+        return ("This link can't be opened · Moescape".to_owned(), about);
     };
     let title = name::document(&name::title(&design));
-    let Ok(plan) = Plan::new(&design) else { return (title, ABOUT.to_owned()) };
+    let Ok(plan) = Plan::new(&design) else { return (title, about) };
     let metrics = estimate(&plan).metrics;
     let description = format!(
         "MFU {}, {} per device, step {}, {} of {} per device",

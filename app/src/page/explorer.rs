@@ -5,12 +5,12 @@ pub mod broken_link;
 use leptos::prelude::*;
 use model::design::Design;
 
-use crate::browser;
 use crate::explorer::stored;
 use crate::explorer::{Explorer, Shown};
-use crate::page::compare::tray::Tray;
-use crate::page::find::bar::{Start, bar};
+use crate::panel::find_bar::{Start, bar};
+use crate::panel::keys;
 use crate::panel::studies::{Studies, choose, press};
+use crate::panel::tray::Tray;
 use crate::panel::{
     cards, conventions, explanation, header, help, knobs, steps, timeline, trace, verdict,
 };
@@ -33,7 +33,7 @@ fn stopped() -> impl IntoView {
 pub fn page(design: Design) -> impl IntoView {
     let explorer = Explorer::new(design);
     let tray = Tray::new(explorer);
-    let announcement = browser::install(explorer, tray);
+    let announcement = keys::install(explorer, tray);
     let is_stale = move || explorer.shown() != Shown::Design;
     let studies = Studies::new(explorer);
     view! {

@@ -6,32 +6,10 @@
 //! writes ([`form`]), and what can be done on it is a link or a form.
 
 pub mod answer;
-pub mod bar;
 mod cards;
 #[cfg(feature = "ssr")]
 pub mod form;
-#[cfg(any(feature = "ssr", test))]
-pub mod options;
 pub mod request;
 pub mod run;
 #[cfg(feature = "ssr")]
 pub mod space;
-
-use model::design::Design;
-use model::link;
-
-/// The page's address.
-pub const PATH: &str = "/find";
-
-/// The page's title.
-pub const TITLE: &str = "Find a layout";
-
-/// What the page is about, for search engines and previews of shared links.
-pub const ABOUT: &str = "Which layout should a model run with on a cluster: the fastest, the \
-                         safest and the simplest, each with its reasons and its margin";
-
-/// Where layouts of a design are searched.
-#[must_use]
-pub fn address_of(design: &Design) -> String {
-    format!("{PATH}?{}", link::encode(design))
-}

@@ -9,13 +9,3 @@ pub mod numbers;
 mod page;
 
 pub use page::page;
-
-/// The page's address.
-pub const PATH: &str = "/ladder";
-
-/// The page's title.
-pub const TITLE: &str = "From 18.9 % over 30.0 % to 41 % MFU";
-
-/// What the page is about, for search engines and previews of shared links.
-pub const ABOUT: &str = "Pangu Ultra MoE from its baseline to its final run, one change at a time: \
-                         what each is predicted to gain beside what is published of it";

@@ -6,7 +6,6 @@
 
 mod browser;
 pub mod data;
-mod dom;
 mod heat;
 mod ink;
 mod live;
@@ -26,15 +25,11 @@ pub mod wire;
 
 use std::sync::Arc;
 
-pub(crate) use dom::{Target, is_typing, write_part, write_part_after};
 pub use page::page;
 
 pub use data::Data;
 pub use heat::Grid;
 pub use view::View;
-
-/// The page's address, before the id.
-pub const PATH: &str = "/s";
 
 /// What the server knows when it renders the page; none where there is no such sweep.
 #[derive(Clone, Debug)]

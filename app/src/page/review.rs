@@ -37,8 +37,5 @@ pub use data::Served;
 pub(crate) use data::summary;
 pub use page::page;
 
-/// The pages' address, before the session's id.
-pub const PATH: &str = "/r";
-
 /// The page that begins a session.
 pub const START_PATH: &str = "/r/new";

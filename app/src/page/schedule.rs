@@ -24,17 +24,4 @@ mod words;
 pub use input::Input;
 #[cfg(feature = "ssr")]
 pub use of_design::of_design;
-pub use page::{open_alone, page};
-
-/// The page's address.
-pub const PATH: &str = "/schedule";
-
-/// Where a design's query string leads to its schedule.
-pub const OF_DESIGN_PATH: &str = "/schedule/of";
-
-/// The page's title.
-pub const TITLE: &str = "Pipeline schedules";
-
-/// What the page is about, for search engines and previews of shared links.
-pub const ABOUT: &str = "Any pipeline schedule on any task times, simulated task by task: step \
-                         time, bubble, micro-batches in flight, and the timeline";
+pub use page::page;

@@ -7,24 +7,11 @@
 mod browser;
 mod form;
 mod page;
-pub mod space;
-pub mod spec;
 mod still;
 #[cfg(test)]
 mod tests;
-pub mod toml_text;
 
 pub use page::page;
-
-/// The page's address.
-pub const PATH: &str = "/sweep";
-
-/// The page's title.
-pub const TITLE: &str = "Build a sweep";
-
-/// What the page is about, for search engines and previews of shared links.
-pub const ABOUT: &str = "Let knobs vary, say what a design must keep to and what is best, and see \
-                         every design that is worth building";
 
 /// What the server knows when it renders the page.
 #[derive(Clone, Debug, Default)]

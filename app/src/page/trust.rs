@@ -25,9 +25,6 @@ use validation::report::Row;
 
 pub use page::page;
 
-/// The page's address.
-pub const PATH: &str = "/trust";
-
 /// Where the browser fetches the runs, and where anybody can.
 pub const JSON_PATH: &str = "/api/v1/validation";
 

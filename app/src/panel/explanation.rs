@@ -14,9 +14,9 @@ use web_sys::{HtmlDetailsElement, HtmlElement};
 use super::conventions;
 use crate::browser::download::elements;
 use crate::explorer::Explorer;
-use crate::page::trust;
 use crate::present::format;
 use crate::present::range::expected;
+use crate::site::Page;
 use crate::widget::dialog::{SidePanel, side_panel};
 use crate::widget::part::{IntoPart, Part};
 
@@ -105,7 +105,7 @@ fn error(explorer: Explorer, id: MetricId) -> impl IntoView {
     view! {
         {sentence}
         " "
-        <a href=trust::PATH>"How predictions compare with published runs"</a>
+        <a href=Page::Trust.path()>"How predictions compare with published runs"</a>
     }
 }
 

@@ -8,26 +8,11 @@ use crate::browser;
 use crate::explorer::{Explorer, Shown};
 use crate::insight::memory_state;
 use crate::insight::recorded::Recorded;
-use crate::page::compare;
-use crate::page::compare::tray::Tray;
-use crate::page::find;
-use crate::page::ladder;
-use crate::page::schedule;
-use crate::page::sweep;
-use crate::page::trust;
+use crate::panel::tray::Tray;
 use crate::present::format;
 use crate::site::Page;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::sheet::guide_focus;
-
-/// The gallery of presets, a page of the server.
-pub const PRESETS_PATH: &str = "/presets";
-
-/// The tour of the paper's recipe, a page of the server.
-pub const TOUR_PATH: &str = "/tour";
-
-/// Where the guide is, which only the server writes.
-pub const GUIDE: &str = "/guide";
 
 /// The name, which leads to the explorer's first design.
 pub fn brand() -> impl IntoView {
@@ -70,26 +55,18 @@ fn pages_with(
     current: Option<Page>,
     query: impl Fn() -> String + Clone + Send + 'static,
 ) -> impl IntoView {
-    let mark = move |page| (current == Some(page)).then_some("page");
-    let with_design = move |path| {
+    let link = move |(page, label): (Page, &'static str)| {
         let query = query.clone();
-        move || format!("{path}{}", query())
+        let href = move || match page.takes_design() {
+            true => format!("{}{}", page.path(), query()),
+            false => page.path().to_owned(),
+        };
+        let is_current = (current == Some(page)).then_some("page");
+        view! { <a href=href aria-current=is_current>{label}</a> }
     };
-    let (find, sweep) = (with_design(find::PATH), with_design(sweep::PATH));
-    view! {
-        <nav class="pages" aria-label="Pages">
-            <a href="/" aria-current=mark(Page::Explorer)>"Explore"</a>
-            <a href=find>"Find"</a>
-            <a href=PRESETS_PATH>"Presets"</a>
-            <a href=TOUR_PATH>"Tour"</a>
-            <a href=sweep aria-current=mark(Page::Sweep)>"Sweep"</a>
-            <a href=compare::PATH aria-current=mark(Page::Compare)>"Compare"</a>
-            <a href=schedule::PATH aria-current=mark(Page::Schedule)>"Schedules"</a>
-            <a href=ladder::PATH aria-current=mark(Page::Ladder)>"Ladder"</a>
-            <a href=trust::PATH aria-current=mark(Page::Trust)>"Trust"</a>
-            <a href=GUIDE>"Guide"</a>
-        </nav>
-    }
+    let named = Page::ALL.iter().filter_map(|page| Some((*page, page.label()?)));
+    let links: Vec<_> = named.map(link).collect();
+    view! { <nav class="pages" aria-label="Pages">{links}</nav> }
 }
 
 /// Opens the palette of all that can be found and done; a script of its own draws it.
@@ -122,15 +99,12 @@ pub fn theme_button() -> impl IntoView {
     }
 }
 
-/// The settings of all pages, a page of the server.
-pub const SETTINGS_PATH: &str = "/settings";
-
 /// Leads to language, units, theme and keys; the page there leads back.
 pub fn settings_link() -> impl IntoView {
     view! {
         <a
             class="button only-wide"
-            href=SETTINGS_PATH
+            href=Page::Settings.path()
             title="Language, units, theme, keys"
             aria-label="Settings"
         >

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::header::SETTINGS_PATH;
 use crate::browser;
 use crate::explorer::Explorer;
+use crate::site::Page;
 use crate::widget::dialog::{Modal, modal};
 
 /// Keys and what they do.
@@ -62,7 +62,7 @@ fn body(explorer: Explorer) -> impl IntoView {
         <p>
             <a href="/guide/views">"How to read each view"</a>
             " · "
-            <a href=SETTINGS_PATH>"Settings: language, units, theme"</a>
+            <a href=Page::Settings.path()>"Settings: language, units, theme"</a>
         </p>
     }
 }

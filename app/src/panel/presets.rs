@@ -7,8 +7,8 @@ use model::preset::{Preset, PresetKind};
 
 use super::explanation::source;
 use crate::explorer::Explorer;
-use crate::page::ladder;
 use crate::present::format;
+use crate::site::Page;
 use crate::widget::choice::{Item, Items, Select, select};
 
 const KINDS: [(PresetKind, &str); 2] =
@@ -98,7 +98,7 @@ fn gallery(explorer: Explorer) -> impl IntoView {
             {groups}
             <h3>"Step by step"</h3>
             <p class="gallery-link">
-                <a href=ladder::PATH>"Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"</a>
+                <a href=Page::Ladder.path()>"Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"</a>
             </p>
         </details>
     }

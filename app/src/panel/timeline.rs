@@ -6,12 +6,13 @@ use leptos::prelude::*;
 use model::Plan;
 use model::design::KnobId;
 use model::knob::Value;
+use model::link;
 
 use crate::explorer::{Explorer, Shown};
 use crate::insight::numbers::Numbers;
-use crate::page::schedule::open_alone;
 use crate::present::format;
 use crate::present::provenance::Provenance;
+use crate::site::SCHEDULE_OF_DESIGN_PATH;
 use crate::timeline::{Scene, TimelineFigure, chrome_trace, drawing, timeline as figure};
 
 /// A pipeline with more tasks than this has no timeline: computing it would keep the page waiting.
@@ -19,6 +20,13 @@ const MAX_TASKS: u64 = 300_000;
 
 /// The figure's heading.
 const TITLE: &str = "Pipeline timeline";
+
+/// From the explorer to its design's schedule alone.
+fn open_alone(explorer: Explorer) -> impl IntoView {
+    let address =
+        move || format!("{SCHEDULE_OF_DESIGN_PATH}?{}", explorer.with_design(link::encode));
+    view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
+}
 
 /// What each stage does when.
 pub fn timeline(explorer: Explorer) -> impl IntoView {

@@ -6,9 +6,9 @@ use model::violation::{Nearest, Violation};
 
 use crate::explorer::{Explorer, Shown};
 use crate::insight::bottleneck::bottleneck;
-use crate::page::find;
 use crate::present::format::{self, short_label, spelled};
 use crate::present::published::published;
+use crate::site::find_address;
 
 /// The bottleneck, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
@@ -70,7 +70,7 @@ fn broken_rules(explorer: Explorer) -> impl IntoView {
             <p><strong>"This design can't run."</strong>" "{shown}</p>
             <ul>{rules}</ul>
             <p>
-                <a href=move || explorer.with_design(find::address_of)>"Find layouts that can"</a>
+                <a href=move || explorer.with_design(find_address)>"Find layouts that can"</a>
             </p>
         </section>
     }

@@ -356,6 +356,31 @@ pub fn short_label(knob: KnobId) -> &'static str {
     inner.map_or(label, |(short, _)| short)
 }
 
+/// A time as people plan with it: `about 3 min`.
+#[must_use]
+pub fn lasting(seconds: f64) -> String {
+    let (number, unit) = match seconds {
+        s if s < 1.0 => return "less than 1 s".to_owned(),
+        s if s < 90.0 => (s, "s"),
+        s if s < 5_400.0 => (s / 60.0, "min"),
+        s if s < 172_800.0 => (s / 3_600.0, "h"),
+        s => (s / 86_400.0, "days"),
+    };
+    format!("about {} {unit}", decimals(number.ceil(), 0))
+}
+
+/// A rule's name as people read it.
+#[must_use]
+pub fn reason(reason: &str) -> String {
+    if let Some(constraint) = reason.strip_prefix("constraint: ") {
+        return format!("Constraint: {constraint}");
+    }
+    let words = reason.replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", letters.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

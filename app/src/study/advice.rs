@@ -12,9 +12,9 @@ use model::{make_it_fit, verdict};
 use super::Width;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
-use crate::page::find;
 use crate::present::format::{self, short_label, spelled};
 use crate::present::html::{design_link, element, escaped};
+use crate::site::find_address;
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.
 const MAX_CHANGES: usize = 3;
@@ -30,7 +30,7 @@ pub(super) fn html(numbers: &Numbers, _: Width) -> String {
 /// What is said at once: searching takes a while.
 pub(super) fn first(numbers: &Numbers) -> String {
     let what = if numbers.estimate.metrics.fits { "faster" } else { "fit" };
-    let layouts = escaped(&find::address_of(numbers.plan.design()));
+    let layouts = escaped(&find_address(numbers.plan.design()));
     format!(
         "<div class=\"advice\"><p>Looking for what makes it {what} …</p>\
          <noscript><a href=\"{layouts}\">Find layouts</a></noscript></div>"
@@ -54,7 +54,7 @@ fn helpful(numbers: &Numbers) -> String {
         let effect = format!("{points} pt, {}", format::memory(change.metrics.memory_peak));
         way(&mut html, &change.design, &words, &words, &effect);
     }
-    let layouts = escaped(&find::address_of(design));
+    let layouts = escaped(&find_address(design));
     let _ = write!(html, "<a class=\"button\" href=\"{layouts}\">Find layouts</a></div>");
     losses(&mut html, numbers, &advice.losses);
     html.push_str("</div>");
@@ -155,7 +155,7 @@ fn fitting(numbers: &Numbers) -> String {
     element(&mut html, "p", "", &excess(&verdict));
     html.push_str("<div class=\"ways\">");
     let found = make_it_fit(&numbers.plan);
-    let layouts = escaped(&find::address_of(numbers.plan.design()));
+    let layouts = escaped(&find_address(numbers.plan.design()));
     let _ =
         write!(html, "<a class=\"button primary\" href=\"{layouts}\">Find layouts that fit</a>");
     let tried = format::counted(found.tried as u64, "set", "sets");

@@ -4,9 +4,10 @@
 //! on to an address at which the server searches and writes the same into the page. What a form
 //! sends is led on to the address of the design that it comes to.
 
+use app::page::find::answer;
 use app::page::find::form::{self, Shown};
 use app::page::find::request::{Request, address};
-use app::page::find::{ABOUT, PATH, TITLE, answer};
+use app::site;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -76,9 +77,9 @@ impl Page<'_> {
             }
         };
         let page = Reading {
-            path: PATH,
-            title: TITLE,
-            about: if self.request.is_asked { "" } else { ABOUT },
+            path: site::Page::Find.path(),
+            title: site::Page::Find.title(),
+            about: if self.request.is_asked { "" } else { site::Page::Find.about() },
             script: names.map(|names| names.find.as_str()),
             class: "reading find",
             head,

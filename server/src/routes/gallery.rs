@@ -5,9 +5,9 @@
 
 use app::insight::memory_state;
 use app::insight::numbers::Numbers;
-use app::page::{find, trust::words};
-use app::panel::header::{PRESETS_PATH, TOUR_PATH};
+use app::page::trust::words;
 use app::present::format::{self, PerUnit};
+use app::site::Page;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -69,8 +69,13 @@ pub(super) async fn presets(
     let theme = choices::theme(&headers);
     off_thread(move || {
         let body = body(&asked);
-        let page =
-            Reading { path: PRESETS_PATH, title: TITLE, about: ABOUT, body, ..Reading::default() };
+        let page = Reading {
+            path: Page::Presets.path(),
+            title: TITLE,
+            about: ABOUT,
+            body,
+            ..Reading::default()
+        };
         page.answer(&state, theme.as_deref(), StatusCode::OK)
     })
     .await
@@ -83,10 +88,10 @@ fn body(asked: &str) -> Markup {
     html! {
         h1 { (TITLE) }
         p.muted {
-            (ABOUT) ". " a href=(TOUR_PATH) { "The tour" }
+            (ABOUT) ". " a href=(Page::Tour.path()) { "The tour" }
             " goes from the paper's baseline to its final run."
         }
-        form.gallery-search role="search" action=(PRESETS_PATH) {
+        form.gallery-search role="search" action=(Page::Presets.path()) {
             label for="gallery-q" { "Find a preset" }
             input type="search" id="gallery-q" name="q" data-gallery="" autocomplete="off"
                 maxlength="80" placeholder="Such as deepseek, 910b or tight" value=(asked);
@@ -133,7 +138,7 @@ fn card(preset: &'static Preset) -> Card {
             dl.gallery-facts {
                 @for (name, text) in &facts { div { dt { (name) } dd { (text) } } }
             }
-            a href={ (find::PATH) "?v=1&preset=" (preset.id) } { "Find layouts" }
+            a href={ (Page::Find.path()) "?v=1&preset=" (preset.id) } { "Find layouts" }
             (runs(preset))
         }
         p.muted.gallery-source {

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use app::panel::header::SETTINGS_PATH;
 use app::present::format::MemoryUnit;
+use app::site::Page;
 use axum::Form;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -75,7 +75,7 @@ pub(super) async fn form(
     let asked = asked.as_deref().or_else(|| before(&headers)).filter(|back| is_own(back));
     let body = body(&headers, asked.unwrap_or("/"));
     let about = "Language, units, theme and keys of every page";
-    let (path, title) = (SETTINGS_PATH, "Settings");
+    let (path, title) = (Page::Settings.path(), "Settings");
     let page = Reading { path, title, about, body, ..Reading::default() };
     page.answer(&state, choices::theme(&headers).as_deref(), StatusCode::OK)
 }

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use app::page::compare::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
+use app::insight::spec;
 use app::page::find;
 use app::page::results::data::Pace;
-use app::page::results::{self, Data, Grid, parts, wire};
-use app::page::sweep::{Served, spec};
+use app::page::results::{self, Data, Grid, wire};
+use app::page::sweep::Served;
 use app::site::Page;
+use app::site::chosen::{Choice, Chosen, MAX_DESIGNS as MAX_COMPARED};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -173,7 +174,7 @@ fn empty_cells(found: &Found, x: &str, y: &str) -> Option<String> {
                     "Of {} designs tried in this cell, {} break: {}.",
                     why.tried,
                     why.breaking,
-                    parts::reason_text(&why.reason),
+                    app::present::format::reason(&why.reason),
                 ),
                 None => "Designs that were tried in this cell keep everything.".to_owned(),
             };
@@ -199,7 +200,7 @@ pub(super) async fn find_around(
     Path((id, index)): Path<(String, u64)>,
 ) -> Result<Redirect, Problem> {
     let design = design_of(&state, id, index).await?;
-    Ok(Redirect::to(&find::address_of(&design)))
+    Ok(Redirect::to(&app::site::find_address(&design)))
 }
 
 async fn design_of(state: &AppState, id: String, index: u64) -> Result<Design, Problem> {

@@ -68,7 +68,7 @@ pub(super) async fn tour(
             }
             @if let Some(step) = steps.get(index) { (written(steps, index, step)) }
         };
-        let path = app::panel::header::TOUR_PATH;
+        let path = app::site::Page::Tour.path();
         let page = Reading {
             path,
             title: &title,

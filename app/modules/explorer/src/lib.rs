@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::hydration::explorer();
+    app::document::body::explorer();
 }
 
 /// Every number of a link's estimate, to be compared bit by bit with the native ones.

@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::hydration::reviews();
+    app::document::body::reviews();
 }
 
 /// What the explorer in the session knows of the design in a link, for scripts beside it.

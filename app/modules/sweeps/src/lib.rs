@@ -7,5 +7,5 @@ use wasm_bindgen::prelude::wasm_bindgen;
 /// Takes over the page that the server rendered.
 #[wasm_bindgen]
 pub fn hydrate() {
-    app::document::hydration::sweeps();
+    app::document::body::sweeps();
 }

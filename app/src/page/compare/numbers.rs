@@ -8,13 +8,13 @@ use model::metric::{MetricId, MetricValue};
 use model::range::{are_alike, probability_of_order};
 use model::violation::Violation;
 
-use super::chosen::{Chosen, letter};
 use crate::insight::better::is_better;
 pub use crate::insight::better::{Hindrance, number};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 use crate::present::name;
 use crate::present::range::{Expected, expected};
+use crate::site::chosen::{Chosen, letter};
 
 /// What came of a design's link.
 #[derive(Clone, Debug, PartialEq)]
@@ -276,7 +276,7 @@ pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::compare::chosen::Choice;
+    use crate::site::chosen::Choice;
 
     fn of(links: &[&str]) -> Vec<Column> {
         let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{TITLE, browser};
+use super::browser;
 use crate::panel::header;
 use crate::site::Page;
 
@@ -18,7 +18,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
                 <div class="actions">{header::buttons()}</div>
             </header>
             <main id="results" class="compare">
-                <h1>{TITLE}</h1>
+                <h1>{Page::Compare.title()}</h1>
                 <p class="compare-pinned" hidden=move || pinned.with(Option::is_none)>
                     <a class="button" href=move || pinned.get().unwrap_or_default()>
                         "Compare the designs that you pinned"

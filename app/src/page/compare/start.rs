@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use model::link;
 use model::preset::{Preset, PresetKind};
 
-use super::chosen::{Choice, Chosen, MAX_DESIGNS, key, letter};
 use crate::present::html::{element, escaped};
+use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, key, letter};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
 pub const EXAMPLES: &[(&str, &[&str])] = &[

@@ -6,7 +6,6 @@ use model::knob::KnobError;
 use model::metric::{Better, MetricId};
 use model::violation::Violation;
 
-use super::chosen::Chosen;
 use super::numbers::{Column, State, columns, differing, hindrances, orders, twins};
 use super::{CSV_PATH, figures, start, table};
 use crate::draw::text::sentence;
@@ -14,6 +13,7 @@ use crate::insight::memory_state;
 use crate::insight::recorded;
 use crate::present::format;
 use crate::present::html::{element, escape_into, escaped};
+use crate::site::chosen::Chosen;
 
 /// The whole content.
 pub(super) fn html(raw: &str) -> String {

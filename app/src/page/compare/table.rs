@@ -6,13 +6,13 @@ use model::design::{Design, KnobId};
 use model::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
 
-use super::chosen::Chosen;
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
 use super::still::{letter_mark, own};
 use crate::panel::knob_note::unset;
 use crate::present::format;
 use crate::present::html::{element, escaped};
 use crate::present::range::expected;
+use crate::site::chosen::Chosen;
 
 /// What stands where there is nothing to say.
 const NOTHING: &str = "–";

@@ -6,8 +6,8 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
-use crate::page::find;
 use crate::present::name;
+use crate::site::Page;
 
 /// Says what is wrong with a link.
 pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
@@ -41,7 +41,7 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
             <p>
                 <a class="button" href=first>"Open the first preset"</a>
                 " "
-                <a class="button" href=find::PATH>"Find a layout"</a>
+                <a class="button" href=Page::Find.path()>"Find a layout"</a>
             </p>
         </main>
     }

@@ -12,12 +12,11 @@ use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
 use crate::insight::found::label;
 use crate::insight::memory_state;
-use crate::page::compare::chosen::{Choice, Chosen, MAX_DESIGNS};
-use crate::page::results::parts::reason_text;
-use crate::page::sweep;
 use crate::present::format::{self, counted, percent, short_label, spelled, whole};
 use crate::present::html::{design_link, element, escape_into, escaped};
 use crate::present::name;
+use crate::site::Page;
+use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 
 /// What is found of a question so far, or at its end.
 #[must_use]
@@ -179,7 +178,7 @@ fn why_out(reason: &str) -> String {
         "memory" => "Can't fit, whatever is recomputed or swapped".to_owned(),
         "slower_than_found" => "Can't be as fast as what is found".to_owned(),
         "less_promising" => "Not looked at closer, as others promise more".to_owned(),
-        rule => reason_text(rule),
+        rule => format::reason(rule),
     }
 }
 
@@ -202,7 +201,7 @@ fn onwards(html: &mut String, query: &Query, answer: &Answer) {
 
 /// The sweep over the space of a search: its address says that it is one.
 fn sweep_address(query: &Query) -> String {
-    let mut address = format!("{}?{}", sweep::PATH, encode(query));
+    let mut address = format!("{}?{}", Page::Sweep.path(), encode(query));
     if query.goal == Goal::default() {
         address.push_str("&find.goal=");
         address.push_str(query.goal.name());

@@ -10,10 +10,10 @@ use model::link;
 use model::metric::MetricId;
 
 use crate::insight::{found, memory_state};
-use crate::page::compare::{Choice, Chosen};
 use crate::present::format::{self, counted, percent, short_label, spelled, whole};
 use crate::present::html::{element, escape_into, escaped};
 use crate::present::{name, range};
+use crate::site::chosen::{Choice, Chosen};
 
 /// So many differences are in view; more are folded away.
 const MAX_OPEN_DIFFERENCES: usize = 3;

@@ -1,6 +1,7 @@
 //! The page around a search, as the server writes it: the whole question as a form, what is wrong
 //! with it, and the place of what is found.
 
+use crate::site::Page;
 use std::fmt::Write as _;
 
 use leptos::prelude::*;
@@ -10,10 +11,9 @@ use model::knob::KnobError;
 use model::metric::MetricId;
 
 use super::answer::target_text;
-use super::bar::{Start, fields};
-use super::options::option;
 use super::request::{ON_SERVER, Request, address, encode};
-use super::{ABOUT, PATH, TITLE};
+use crate::panel::find_bar::options::option;
+use crate::panel::find_bar::{Start, fields};
 use crate::present::format::{self, short_label, spelled, whole};
 use crate::present::html::{element, escape_into, escaped};
 
@@ -82,10 +82,10 @@ pub enum Shown<'a> {
 #[must_use]
 pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>) -> String {
     let mut html = String::new();
-    element(&mut html, "h1", "", TITLE);
+    element(&mut html, "h1", "", Page::Find.title());
     if !request.is_asked {
         html.push_str("<p class=\"muted\">");
-        element(&mut html, "span", "", &format!("{ABOUT}."));
+        element(&mut html, "span", "", &format!("{}.", Page::Find.about()));
         html.push_str(" <a href=\"/guide/find\">How it searches</a></p>");
     }
     if !wrong.is_empty() {
@@ -128,9 +128,10 @@ fn mistakes(html: &mut String, wrong: &[KnobError]) {
 
 fn form(html: &mut String, query: &Query) {
     let sentence = Owner::new().with(|| fields(Start::with(&query.design)).to_html());
+    let path = Page::Find.path();
     let _ = write!(
         html,
-        "<form class=\"card find-form\" action=\"{PATH}\" aria-label=\"Find layouts\">\
+        "<form class=\"card find-form\" action=\"{path}\" aria-label=\"Find layouts\">\
          <div class=\"find-bar\">{sentence}</div><div class=\"find-asks\">"
     );
     html.push_str("<label>Goal <select name=\"find.goal\" autocomplete=\"off\">");

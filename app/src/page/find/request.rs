@@ -4,12 +4,12 @@
 //! own, each only where it differs from the usual. The page's forms send fields that change the
 //! design, such as `find.devices`; an address with them is a step on the way to one without.
 
+use crate::site::Page;
 use model::design::{Design, KnobId};
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
 use model::link;
 
-use super::PATH;
 use crate::insight::found::Terms;
 use crate::insight::transfer::{Keep, moved};
 use crate::site::parameters::{put, unescape};
@@ -143,7 +143,7 @@ pub fn encode(query: &Query) -> String {
 /// The page of a search.
 #[must_use]
 pub fn address(query: &Query) -> String {
-    format!("{PATH}?{}", encode(query))
+    format!("{}?{}", Page::Find.path(), encode(query))
 }
 
 /// The design on so many devices; as it is where there can't be so many.

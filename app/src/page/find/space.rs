@@ -8,7 +8,7 @@ use model::knob::Value;
 use model::metric::MetricId;
 use model::units::Bytes;
 
-use crate::page::sweep::spec;
+use crate::insight::spec;
 
 /// Designs of the sweep, as far as nobody asks for more.
 const DESIGNS: u64 = 3_000;

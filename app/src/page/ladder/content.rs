@@ -9,11 +9,11 @@ use model::preset::Preset;
 use super::numbers::{Layouts, Predicted, Step, layouts, steps};
 use crate::charts;
 use crate::insight::memory_state;
-use crate::page::trust;
 use crate::panel::explanation::source;
 use crate::present::format::{self, PerUnit};
 use crate::present::html::save_buttons;
 use crate::present::range::{Expected, expected};
+use crate::site::Page;
 
 /// The metrics that are published of the runs.
 const PUBLISHED: [MetricId; 2] = [MetricId::mfu, MetricId::tokens_per_second_per_device];
@@ -263,7 +263,7 @@ fn ends(runs: &[&Step]) -> impl IntoView + use<> {
                  published throughput is that of the whole cluster, 0.61 and 1.46 million \
                  tokens/s, divided by the number of NPUs. No constant of the model is set for \
                  these runs. " {runs.last().and_then(|last| band(last))} " "
-                <a href=trust::PATH>"How predictions compare with published runs"</a>
+                <a href=Page::Trust.path()>"How predictions compare with published runs"</a>
             </p>
         </section>
     }

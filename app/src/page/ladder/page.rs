@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::TITLE;
 use crate::panel::header;
 use crate::site::Page;
 
@@ -17,7 +16,7 @@ pub fn page() -> impl IntoView {
                 <div class="actions">{header::buttons()}</div>
             </header>
             <main id="ladder" class="ladder">
-                <h1>{TITLE}</h1>
+                <h1>{Page::Ladder.title()}</h1>
                 <div class="ladder-parts" inner_html=still()></div>
             </main>
         </div>

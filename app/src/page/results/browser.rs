@@ -1,5 +1,6 @@
 //! What only a browser does on this page: it gets the data, hears of progress, and listens.
 
+use crate::site::Page;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use web_sys::{
 
 use super::data::{Counts, Data, Pace};
 use super::live::Live;
-use super::{PATH, wire};
+use super::wire;
 
 /// Least time between two gets of the data, in milliseconds: four redraws a second at most.
 const MIN_PAUSE: f64 = 250.0;
@@ -49,7 +50,7 @@ const EVENTS: [&str; 11] = [
 pub(super) fn install(raw: String) {
     Effect::new(move || {
         let path = window().location().pathname().unwrap_or_default();
-        let id = path.trim_start_matches(PATH).trim_matches('/').to_owned();
+        let id = path.trim_start_matches(Page::Results.path()).trim_matches('/').to_owned();
         let Some(main) = document().get_element_by_id("results") else { return };
         if document().get_element_by_id("part-status").is_none() {
             // There is no such sweep.

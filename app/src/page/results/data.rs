@@ -2,6 +2,7 @@
 
 mod reader;
 
+use crate::site::Page;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
@@ -435,20 +436,20 @@ impl Data {
     /// Where a design opens.
     #[must_use]
     pub fn design_address(&self, index: u64) -> String {
-        format!("{}/{}/design/{index}", super::PATH, self.id)
+        format!("{}/{}/design/{index}", Page::Results.path(), self.id)
     }
 
     /// Where layouts are searched around a design.
     #[must_use]
     pub fn find_address(&self, index: u64) -> String {
-        format!("{}/{}/find/{index}", super::PATH, self.id)
+        format!("{}/{}/find/{index}", Page::Results.path(), self.id)
     }
 
     /// Where these designs are compared.
     #[must_use]
     pub fn comparison_address(&self, designs: &[u64]) -> String {
         let list: Vec<String> = designs.iter().map(u64::to_string).collect();
-        format!("{}/{}/compare?designs={}", super::PATH, self.id, list.join(","))
+        format!("{}/{}/compare?designs={}", Page::Results.path(), self.id, list.join(","))
     }
 }
 

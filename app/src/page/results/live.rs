@@ -1,5 +1,6 @@
 //! The page's state in the browser, and what is drawn of it.
 
+use crate::site::Page;
 use std::collections::BTreeMap;
 
 use leptos::prelude::{document, window};
@@ -10,10 +11,11 @@ use super::data::{Data, Dim};
 use super::heat::{self, Grid};
 use super::ink::{Ink, Pen, canvas};
 use super::parallel::{self, Grip, Lanes};
+use super::parts;
 use super::scatter::{self, Plot};
 use super::select::{Selection, select};
 use super::view::{Cut, View};
-use super::{PATH, dom, parts};
+use crate::browser::dom;
 use crate::browser::download::here;
 
 /// What a pointer is dragging.
@@ -168,7 +170,7 @@ impl Live {
 
     /// The address of something of this sweep.
     pub(super) fn address(&self, what: &str) -> String {
-        format!("{PATH}/{}/{what}", self.id)
+        format!("{}/{}/{what}", Page::Results.path(), self.id)
     }
 
     /// Takes new data in.
@@ -505,7 +507,7 @@ impl Live {
     pub(super) fn write_address(&self) {
         let query = self.view.query();
         let joint = if query.is_empty() { "" } else { "?" };
-        let to = format!("{PATH}/{}{joint}{query}", self.id);
+        let to = format!("{}/{}{joint}{query}", Page::Results.path(), self.id);
         if let Ok(history) = window().history() {
             // A browser refuses only when the address changes too often; the next change writes
             // it.

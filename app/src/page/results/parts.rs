@@ -5,19 +5,18 @@ mod controls;
 mod findings;
 mod table;
 
+use crate::site::Page;
 use std::fmt::Write as _;
 
 use model::design::KnobId;
 
 pub use controls::{axes, heat_controls, scatter_controls};
-pub use findings::{heat_table, importance, reason_text, reasons};
+pub use findings::{heat_table, importance, reasons};
 pub use table::{csv, pins, table};
 
 use super::data::{Data, Dim, Standing};
 use super::select::Selection;
 use super::view::{End, MAX_PINS, Range, View};
-use crate::page::find;
-use crate::page::sweep::PATH;
 use crate::present::format;
 use crate::present::html::{element, escaped};
 
@@ -133,7 +132,7 @@ fn pace(data: &Data) -> String {
     });
     match (data.state.as_str(), rate) {
         ("running", Some(rate)) => {
-            let eta = data.pace.eta.map(|seconds| format!(", {} to go", lasting(seconds)));
+            let eta = data.pace.eta.map(|seconds| format!(", {} to go", format::lasting(seconds)));
             format!("{rate}{}", eta.unwrap_or_default())
         }
         ("running", None) => "Waits for its turn".to_owned(),
@@ -142,19 +141,6 @@ fn pace(data: &Data) -> String {
         ("removed", _) => "Its results are deleted".to_owned(),
         _ => "A mistake of the server ended it; what it found until then is below".to_owned(),
     }
-}
-
-/// A time as people plan with it: `about 3 min`.
-#[must_use]
-pub fn lasting(seconds: f64) -> String {
-    let (number, unit) = match seconds {
-        s if s < 1.0 => return "less than 1 s".to_owned(),
-        s if s < 90.0 => (s, "s"),
-        s if s < 5_400.0 => (s / 60.0, "min"),
-        s if s < 172_800.0 => (s / 3_600.0, "h"),
-        s => (s / 86_400.0, "days"),
-    };
-    format!("about {} {unit}", format::decimals(number.ceil(), 0))
 }
 
 /// The best design of each objective.
@@ -202,7 +188,7 @@ pub fn best(data: &Data) -> String {
                 element(&mut html, "p", "class=\"muted\"", text);
                 if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
                     let link = escaped(&data.base);
-                    let attributes = format!("href=\"{}?{link}\"", find::PATH);
+                    let attributes = format!("href=\"{}?{link}\"", Page::Find.path());
                     element(&mut html, "a", &attributes, "Find layouts that fit");
                 }
             }
@@ -258,7 +244,8 @@ fn freed(data: &Data) -> String {
     for freed in &data.freed {
         let label = |id: &String| KnobId::find(id).map_or("", format::short_label);
         let names: Vec<&str> = freed.knobs.iter().map(label).collect();
-        let address = format!("{}?sweep={}&free={}", PATH, data.id, freed.knobs.join(","));
+        let address =
+            format!("{}?sweep={}&free={}", Page::Sweep.path(), data.id, freed.knobs.join(","));
         html.push_str("<li>");
         let attributes = format!("href=\"{}\"", escaped(&address));
         element(&mut html, "a", &attributes, &format!("Let {} vary", names.join(" and ")));

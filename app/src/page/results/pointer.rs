@@ -9,11 +9,11 @@ use web_sys::{Element, Event, HtmlElement, KeyboardEvent, MouseEvent, PointerEve
 
 use super::browser::{Shared, ask, due};
 use super::data::Dim;
-use super::dom::Target;
 use super::live::{Drag, Live};
 use super::parallel::{Grip, Lanes};
 use super::view::End;
 use super::{heat, parts, scale};
+use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
 
 /// The address follows when the view has been still for this long.
@@ -355,7 +355,7 @@ fn pin_first(page: &mut Live, data: &super::Data) {
     } else {
         "Four designs are pinned already: unpin one first.".to_owned()
     };
-    super::write_part("pinned-said", &crate::present::html::escaped(&said));
+    crate::browser::dom::write_part("pinned-said", &crate::present::html::escaped(&said));
     page.say(&said);
 }
 

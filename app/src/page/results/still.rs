@@ -7,8 +7,8 @@ use super::data::Data;
 use super::parts;
 use super::select::select;
 use super::view::View;
-use crate::page::sweep;
 use crate::present::html::{element, escaped};
+use crate::site::Page;
 
 /// The main part of the page.
 pub(super) fn main(data: &Data, view: &View) -> String {
@@ -77,7 +77,7 @@ fn head(data: &Data) -> String {
          <a download href=\"/api/v1/sweeps/{id}/rows?format=parquet\">Parquet</a>, \
          <a download=\"moescape-sweep.json\" href=\"/api/v1/sweeps/{id}\">result as JSON</a>\
          </span></p></div>",
-        sweep::PATH,
+        Page::Sweep.path(),
     );
     html
 }
@@ -191,6 +191,6 @@ pub(super) fn missing() -> String {
         "<div class=\"card sweep-card\"><h1>There is no such sweep</h1><p>It may have been \
          removed, or the link may be cut off. Sweeps live on the server that ran them.</p>\
          <p><a href=\"{}\">Build a sweep</a></p></div>",
-        sweep::PATH,
+        Page::Sweep.path(),
     )
 }

@@ -5,7 +5,7 @@ use super::data::{Data, Dim};
 use crate::site::parameters::{self, unescape};
 
 /// Most pins.
-pub const MAX_PINS: usize = crate::page::compare::chosen::MAX_DESIGNS;
+pub const MAX_PINS: usize = crate::site::chosen::MAX_DESIGNS;
 
 /// Most steps of keeping and excluding that an address holds.
 const MAX_CUTS: usize = 8;

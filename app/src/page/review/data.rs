@@ -1,5 +1,7 @@
 //! What the server puts into the page, so that the browser draws the same.
 
+#[cfg(feature = "ssr")]
+use crate::site::Page;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -102,11 +104,10 @@ const fn json(_: &Served) -> String {
 /// Title and description of the page.
 #[cfg(feature = "ssr")]
 pub(crate) fn summary() -> (String, String) {
-    const ABOUT: &str = "Look at a training design together: turn its knobs, talk, decide";
     let title = match &*served() {
         Served::Start { .. } => "Start a review".to_owned(),
         Served::Room { room, .. } => format!("{} · Review", room.name),
         Served::Missing => "No such review".to_owned(),
     };
-    (format!("{title} · Moescape"), ABOUT.to_owned())
+    (format!("{title} · Moescape"), Page::Review.about().to_owned())
 }

@@ -10,9 +10,9 @@ use review::{Anchor, Role, Room};
 use super::data::{self, Served};
 use super::session::{Line, Session};
 use super::{bar, client, cursors, discussion, history, name, panel, presence, start, sync};
-use crate::browser;
 use crate::browser::download::closest;
 use crate::explorer::{Explorer, Shown};
+use crate::panel::keys;
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::{cards, conventions, explanation, header, help, knobs, verdict};
 use crate::study::Study;
@@ -231,9 +231,9 @@ fn keys(session: Session) {
         let handle = window_event_listener(ev::keydown, move |event| {
             if event.key() == "Escape" && !event.default_prevented() {
                 close(session);
-            } else if browser::press_letter(explorer, &event) {
+            } else if keys::press_letter(explorer, &event) {
                 event.prevent_default();
-            } else if let Some(forward) = browser::history_key(&event) {
+            } else if let Some(forward) = keys::history_key(&event) {
                 event.prevent_default();
                 if forward { sync::redo(session) } else { sync::undo(session) }
             }

@@ -3,6 +3,7 @@
 //! [`Replica`] is the session itself. It isn't in a signal, since most of what reads it asks for a
 //! small part: `revision` grows with everything that it takes in, and memos ask it then.
 
+use crate::site::Page;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -202,7 +203,7 @@ impl Session {
 
     /// An address below the session's own.
     pub(super) fn address(self, path: &str) -> String {
-        format!("{}/{}/{path}", super::PATH, self.id())
+        format!("{}/{}/{path}", Page::Review.path(), self.id())
     }
 
     /// May the visitor do what takes that role, now?

@@ -45,7 +45,7 @@ pub(super) fn start(link: &str, name: &str, problem: Option<&str>) -> Part {
         <form
             class="composer"
             method="post"
-            action=super::PATH
+            action=Page::Review.path()
             on:submit=move |_| browser::keep_name(person.get_untracked().trim())
         >
             {problem}

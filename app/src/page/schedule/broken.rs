@@ -1,9 +1,9 @@
 //! What is wrong with a link, and what of it opens.
 
-use super::PATH;
 use super::query::{LinkError, address, encode, salvage};
 use crate::present::html::element;
 use crate::present::html::escape_into;
+use crate::site::Page;
 
 /// The page's main part as HTML text.
 pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {
@@ -25,6 +25,7 @@ pub(super) fn html(raw: &str, errors: &[LinkError]) -> String {
         escape_into(&mut html, &address(&rest));
         html.push_str("\">Open the rest of the link</a></p>");
     }
-    html.push_str(&format!("<p><a class=\"button\" href=\"{PATH}\">Open the example</a></p>"));
+    let path = Page::Schedule.path();
+    html.push_str(&format!("<p><a class=\"button\" href=\"{path}\">Open the example</a></p>"));
     html
 }

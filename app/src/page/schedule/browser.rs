@@ -1,6 +1,7 @@
 //! What only a browser does on this page: it keeps the address in step with the state, follows the
 //! page's own links without loading it again, and copies the command.
 
+use crate::site::Page;
 use std::time::Duration;
 
 use leptos::ev;
@@ -9,7 +10,7 @@ use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 
 use super::state::State;
-use super::{PATH, query, words};
+use super::{query, words};
 use crate::browser::Later;
 
 /// The address follows when the numbers have been still for this long.
@@ -54,7 +55,9 @@ pub(super) fn follow_link(state: State, event: &ev::MouseEvent) {
     let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
     let Some(link) = link.filter(|_| is_plain) else { return };
     let address = link.get_attribute("href").unwrap_or_default();
-    let Some(query) = address.strip_prefix(PATH).filter(|rest| !rest.starts_with('/')) else {
+    let Some(query) =
+        address.strip_prefix(Page::Schedule.path()).filter(|rest| !rest.starts_with('/'))
+    else {
         return;
     };
     let Ok(input) = query::decode(query) else { return };

@@ -1,5 +1,6 @@
 //! The numbers that one types in. Without a script it is a plain form.
 
+use crate::site::Page;
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -7,7 +8,7 @@ use model::choice::{Choice, Method};
 
 use super::input::{Field, Kind};
 use super::state::State;
-use super::{PATH, methods, query};
+use super::{methods, query};
 
 /// The whole form.
 pub(super) fn form(state: State) -> impl IntoView {
@@ -16,7 +17,7 @@ pub(super) fn form(state: State) -> impl IntoView {
         methods::takes_any_chunks(input.method) || input.group.is_some()
     };
     view! {
-        <form class="card schedule-form" action=PATH method="get" novalidate
+        <form class="card schedule-form" action=Page::Schedule.path() method="get" novalidate
             aria-label="Schedule and task times"
             on:submit=|event: ev::SubmitEvent| event.prevent_default()
         >
@@ -44,7 +45,7 @@ pub(super) fn form(state: State) -> impl IntoView {
                 {boxes(state, &[Field::SlowStage, Field::SlowFactor])}
             </fieldset>
             <button type="submit" class="button primary only-plain">"Simulate"</button>
-            <a id="example" class="button" href=PATH>"Back to the example"</a>
+            <a id="example" class="button" href=Page::Schedule.path()>"Back to the example"</a>
         </form>
     }
 }

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use leptos::either::Either;
 use leptos::prelude::*;
-use model::link;
 
 use super::input::Input;
 use super::state::State;
-use super::{OF_DESIGN_PATH, TITLE, browser, form, query, words};
-use crate::explorer::Explorer;
+use super::{browser, form, query, words};
 use crate::panel::header;
 use crate::present::format;
 use crate::site::Page;
@@ -36,12 +34,6 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
     }
 }
 
-/// From the explorer to its design's schedule alone.
-pub fn open_alone(explorer: Explorer) -> impl IntoView {
-    let address = move || format!("{OF_DESIGN_PATH}?{}", explorer.with_design(link::encode));
-    view! { <a class="open-alone" data-design="" href=address>"Open its schedule alone"</a> }
-}
-
 fn live(input: Input) -> impl IntoView {
     let state = State::new(input);
     let announcement = browser::install(state);
@@ -55,7 +47,7 @@ fn live(input: Input) -> impl IntoView {
     let rows = move || state.with_rows(|rows| words::comparison(rows, &state.input()));
     view! {
         <main class="schedule-main" on:click=move |event| browser::follow_link(state, &event)>
-            <h1>{TITLE}</h1>
+            <h1>{Page::Schedule.title()}</h1>
             {form::form(state)}
             <div id="results" class="schedule-results" class:stale=move || state.is_stale()>
                 <div

@@ -1,10 +1,11 @@
 //! An [`Input`] as a query string: readable, only what differs from the known example.
 
+use crate::site::Page;
 use model::choice::{Choice, Method};
 use model::link;
 
 use super::input::{Field, Input, cut};
-use super::{PATH, methods};
+use super::methods;
 
 /// The name of the method in the address.
 pub const METHOD: &str = "method";
@@ -48,7 +49,7 @@ pub fn encode(input: &Input) -> String {
 pub fn address(input: &Input) -> String {
     let query = encode(input);
     let joint = if query.is_empty() { "" } else { "?" };
-    format!("{PATH}{joint}{query}")
+    format!("{}{joint}{query}", Page::Schedule.path())
 }
 
 /// Reads a raw query string.

@@ -17,12 +17,13 @@ use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaEle
 use web_sys::{RequestInit, Response};
 
 use super::form::{self, Problem};
-use super::space::{self, Form};
-use super::spec::{self, number, set, shown, texts, values};
 use super::still;
-use crate::page::results::{Target, is_typing, parts, write_part, write_part_after};
+use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
+use crate::insight::spec::space::{self, Form};
+use crate::insight::spec::{self, number, set, shown, texts, values};
 use crate::present::format;
 use crate::present::html::escaped;
+use crate::site::Page;
 
 /// The server is asked when form and text have been still for this long.
 const REST: Duration = Duration::from_millis(350);
@@ -465,7 +466,7 @@ fn cost_text(cost: &Tree) -> String {
         format::whole(asked as u64),
         about("about_legal"),
         about("about_feasible"),
-        parts::lasting(number("about_seconds")),
+        format::lasting(number("about_seconds")),
     ];
     let tried = format::counted(tried as u64, "design", "designs");
     let how = if counted {
@@ -485,7 +486,7 @@ fn start(page: &Shared) {
         match post("/api/v1/sweeps", &spec).await {
             Some((201, answer)) => {
                 let id = answer.get("id").and_then(Tree::as_text).unwrap_or_default();
-                let to = format!("{}/{id}", crate::page::results::PATH);
+                let to = format!("{}/{id}", Page::Results.path());
                 // A navigation that is refused leaves the page as it is.
                 let _ = window().location().assign(&to);
             }

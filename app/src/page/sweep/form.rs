@@ -8,8 +8,8 @@ use model::file::{self, Tree};
 use model::knob::{Kind, Section};
 use model::metric::MetricId;
 
-use super::space::{Entry, Form, entries};
-use super::spec::{at, shown, texts};
+use crate::insight::spec::space::{Entry, Form, entries};
+use crate::insight::spec::{at, shown, texts};
 use crate::present::html::{element, escape_into, escaped};
 
 /// Something that is wrong, at a place of the spec such as `/space/parallel/tp`.

@@ -1,9 +1,11 @@
 //! The page's frame, which only the server writes.
 #![cfg_attr(not(feature = "ssr"), allow(dead_code, reason = "only the server writes the frame"))]
 
+use crate::site::Page;
 use std::fmt::Write as _;
 
-use super::{PATH, Served, TITLE, form, spec};
+use super::{Served, form};
+use crate::insight::spec;
 use crate::present::html::{element, escaped};
 
 /// What is known before a sweep starts: designs of the space, to be looked at, legal, that keep all
@@ -22,12 +24,13 @@ pub(super) fn cost(values: &[&str; 5], how: &str) -> String {
 
 /// The main part of the page.
 pub(super) fn main(served: &Served) -> String {
-    let mut html = format!("<div class=\"sweep-head\"><h1>{TITLE}</h1>");
+    let mut html = format!("<div class=\"sweep-head\"><h1>{}</h1>", Page::Sweep.title());
+    let path = Page::Sweep.path();
     if !served.published.is_empty() {
         html.push_str("<p class=\"sweep-links\">Start from");
         for (name, title) in &served.published {
             let _ =
-                write!(html, " <a href=\"{PATH}?spec={}\">{}</a>", escaped(name), escaped(title));
+                write!(html, " <a href=\"{path}?spec={}\">{}</a>", escaped(name), escaped(title));
         }
         html.push_str("</p>");
     }

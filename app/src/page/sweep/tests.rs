@@ -6,9 +6,9 @@ use model::knob::Value;
 use model::link;
 
 use super::form;
-use super::space::{self, Form};
-use super::spec::{around, parse, print, set, shown, values, vary};
 use super::still;
+use crate::insight::spec::space::{self, Form};
+use crate::insight::spec::{around, parse, print, set, shown, values, vary};
 
 /// Every form of a knob, as people write it.
 const ALL_FORMS: &str = r#"

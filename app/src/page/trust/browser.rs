@@ -1,6 +1,7 @@
 //! What only a browser does on this page: it fetches the runs, keeps the address in step with the
 //! filter, and follows the page's own links without loading it again.
 
+use crate::site::Page;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +12,9 @@ use validation::report::Row;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::js_sys::{Array, Reflect};
 
+use super::JSON_PATH;
 use super::filter::Filter;
 use super::runs::Runs;
-use super::{JSON_PATH, PATH};
 use crate::browser::Later;
 
 /// The address follows when the filter has been still for this long.
@@ -106,7 +107,7 @@ pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
         return;
     };
     let address = link.get_attribute("href").unwrap_or_default();
-    let Some(rest) = address.strip_prefix(PATH) else { return };
+    let Some(rest) = address.strip_prefix(Page::Trust.path()) else { return };
     let (query, place) = rest.split_once('#').unwrap_or((rest, ""));
     event.prevent_default();
     runs.filter.set(Filter::from_query(query));

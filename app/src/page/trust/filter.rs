@@ -1,5 +1,6 @@
 //! Which runs are shown and in what order: the part of the page that stands in its address.
 
+use crate::site::Page;
 use std::cmp::Ordering;
 
 use validation::report::Row;
@@ -193,7 +194,7 @@ impl Filter {
     pub fn address(&self) -> String {
         let query = self.query();
         let joint = if query.is_empty() { "" } else { "?" };
-        format!("{}{joint}{query}", super::PATH)
+        format!("{}{joint}{query}", Page::Trust.path())
     }
 
     /// The wanted value of a facet; empty takes any.

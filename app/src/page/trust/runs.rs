@@ -1,5 +1,6 @@
 //! The runs: the form that picks them, how well those picked are predicted, and their table.
 
+use crate::site::Page;
 use leptos::prelude::*;
 use validation::report::Row;
 
@@ -127,7 +128,7 @@ fn form(runs: Runs) -> impl IntoView {
             class="filters"
             role="search"
             method="get"
-            action=super::PATH
+            action=Page::Trust.path()
             on:submit=|event| event.prevent_default()
         >
             <label>
@@ -157,7 +158,7 @@ fn form(runs: Runs) -> impl IntoView {
                 </select>
             </label>
             {facets.into_iter().collect::<Vec<_>>()}
-            <a class="button" href=format!("{}#runs", super::PATH)>"Clear"</a>
+            <a class="button" href=format!("{}#runs", Page::Trust.path())>"Clear"</a>
             // The style sheet takes it away where the filter works by itself.
             <button class="button primary only-plain">"Filter"</button>
         </form>

@@ -49,7 +49,7 @@ fn made(import: &Import, design: &Design, file: Option<&str>) -> Markup {
     let count = |list: usize, one: &str, many: &str| counted(list as u64, one, many);
     html! {
         h1 { "Imported" }
-        (PreEscaped(app::page::find::bar::still(design)))
+        (PreEscaped(app::panel::find_bar::still(design)))
         section.card.import-card {
             p {
                 (named(file)) " was read as " (import.format.title()) ". "

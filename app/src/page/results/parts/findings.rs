@@ -27,7 +27,7 @@ pub fn reasons(data: &Data) -> String {
     );
     for (reason, designs) in &data.ruled_out {
         html.push_str("<tr>");
-        element(&mut html, "th", "scope=\"row\" class=\"words\"", &reason_text(reason));
+        element(&mut html, "th", "scope=\"row\" class=\"words\"", &format::reason(reason));
         element(&mut html, "td", "", &format::whole(*designs));
         let share = *designs as f64 / all as f64;
         let share = if share < 0.001 {
@@ -42,18 +42,6 @@ pub fn reasons(data: &Data) -> String {
     }
     html.push_str("</tbody></table>");
     html
-}
-
-/// A rule's name as people read it.
-#[must_use]
-pub fn reason_text(reason: &str) -> String {
-    if let Some(constraint) = reason.strip_prefix("constraint: ") {
-        return format!("Constraint: {constraint}");
-    }
-    let words = reason.replace('_', " ");
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}", letters.as_str())
 }
 
 fn bar_svg(html: &mut String, share: f64) {

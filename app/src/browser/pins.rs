@@ -2,7 +2,7 @@
 
 use leptos::prelude::window;
 
-use super::chosen::Chosen;
+use crate::site::chosen::Chosen;
 
 /// The name under which the browser keeps them.
 pub const KEY: &str = "moescape.pins";

@@ -4,7 +4,7 @@ use model::design::KnobId;
 use model::file::Tree;
 use model::knob::Section;
 
-use super::spec::{self, set};
+use crate::insight::spec::{self, set};
 
 /// How a knob varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,18 @@
 //! The question in a line: a model, so many devices of a kind, and the button that goes to the
 //! page.
 
+#[cfg(any(feature = "ssr", test))]
+pub mod options;
+
 use leptos::prelude::*;
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::link;
 use model::preset::PresetKind;
 
-use super::PATH;
 use crate::explorer::Explorer;
 use crate::present::name;
+use crate::site::Page;
 
 /// The design that the line begins with.
 #[derive(Clone, Copy)]
@@ -50,7 +53,7 @@ impl Start {
 /// The form in a line.
 pub fn bar(start: Start) -> impl IntoView {
     view! {
-        <form class="find-bar" action=PATH aria-label="Find layouts">
+        <form class="find-bar" action=Page::Find.path() aria-label="Find layouts">
             {fields(start)}
             <button class="button primary">"Find layouts"</button>
         </form>
@@ -66,7 +69,7 @@ pub fn still(design: &model::design::Design) -> String {
 
 /// Model, devices and accelerator in a sentence. A field that is left as it is changes nothing of
 /// the design.
-pub(super) fn fields(start: Start) -> impl IntoView {
+pub(crate) fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator } = start;
     view! {
         <input type="hidden" name="find.from" autocomplete="off" value=link/>
@@ -106,12 +109,12 @@ pub(super) fn fields(start: Start) -> impl IntoView {
 
 #[cfg(feature = "ssr")]
 fn models(kind: PresetKind) -> String {
-    super::options::models(kind)
+    options::models(kind)
 }
 
 #[cfg(feature = "ssr")]
 fn accelerators(chosen: Signal<AcceleratorId>) -> String {
-    super::options::accelerators(chosen.get_untracked())
+    options::accelerators(chosen.get_untracked())
 }
 
 /// The server has written them.

@@ -1,12 +1,14 @@
 //! A spec as a tree of words and numbers: read from text, and changed part by part.
 
+pub mod space;
+pub mod toml_text;
+
 use model::choice::{Choice, RecomputeGranularity};
 use model::design::{Design, KnobId};
 use model::file::{self, Extent, Tree, json};
 use model::knob::Value;
 
-use super::space::entries;
-use super::toml_text;
+use crate::insight::spec::space::entries;
 use crate::present::name;
 
 /// Reads a spec's text, TOML or JSON, without looking at what it means.

@@ -11,12 +11,12 @@ use leptos::wasm_bindgen::JsCast;
 use model::link;
 use web_sys::{HtmlElement, HtmlInputElement};
 
-use super::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
-use super::pins;
 use crate::browser::download::closest;
+use crate::browser::pins;
 use crate::explorer::Explorer;
 use crate::present::html::{element, escaped};
 use crate::present::name;
+use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
 use crate::widget::icon::{Icon, icon};
 
 /// What the explorer's parts know of the pins.

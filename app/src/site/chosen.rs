@@ -3,7 +3,8 @@
 //! `a=LINK&b=LINK&baseline=b&show=all`: each link is the query string of a design as the explorer
 //! has it, escaped once more. Pins in the browser are kept in the same form.
 
-use crate::site::parameters::{put, unescape};
+use super::Page;
+use super::parameters::{put, unescape};
 
 /// So many designs at once.
 pub const MAX_DESIGNS: usize = 4;
@@ -80,8 +81,8 @@ impl Chosen {
     #[must_use]
     pub fn address(&self) -> String {
         match self.query() {
-            query if query.is_empty() => super::PATH.to_owned(),
-            query => format!("{}?{query}", super::PATH),
+            query if query.is_empty() => Page::Compare.path().to_owned(),
+            query => format!("{}?{query}", Page::Compare.path()),
         }
     }
 

@@ -15,7 +15,7 @@ use model::link;
 use web_sys::ScrollRestoration;
 use web_sys::js_sys::Math;
 
-use super::Later;
+use crate::browser::Later;
 use crate::browser::download::elements;
 use crate::explorer::Explorer;
 use crate::explorer::stored;
@@ -288,13 +288,6 @@ fn follow_title(explorer: Explorer) {
         document().set_title(if stored_link().is_some() { &first } else { &title });
         first
     });
-}
-
-/// The whole address of a design.
-#[must_use]
-pub fn address(query: &str) -> String {
-    let origin = window().location().origin().unwrap_or_default();
-    format!("{origin}/?{query}")
 }
 
 /// Takes over a page that came without the server: one that was written for the first design,
