@@ -137,6 +137,7 @@ fn deny(workspace: &Workspace, install: Install) -> Result<()> {
 /// dependencies aren't compiled once more for a binary that differs in speed alone.
 fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps) {
     steps.run("node packages", || node.install_packages(workspace));
+    steps.run("types of scripts", || types(workspace, node));
     let site = steps.run("release site", || site::build(workspace, Quality::Release(node)));
     // Without a site a step failed, so the rest doesn't run.
     let Some(site) = site else { return };
@@ -146,6 +147,12 @@ fn shipped(workspace: &Workspace, node: &Node, browser: bool, steps: &mut Steps)
     if browser {
         steps.run("browser tests", || browser_tests(workspace, node));
     }
+}
+
+/// Checks the page's hand-written scripts for names and calls that can't be.
+fn types(workspace: &Workspace, node: &Node) -> Result<()> {
+    let mut tsc = node.command(workspace.end2end().join("node_modules/.bin/tsc"))?;
+    command::run(tsc.current_dir(workspace.end2end()).args(["--project", "scripts.json"]))
 }
 
 /// Compares every bit of 200 estimates, and the answers of searches, between this machine and the

@@ -48,6 +48,7 @@ function row(key, { query, name, time }) {
     page.openDesign(query, name);
     page.announce(`Opened ${name}`);
   });
+  /** @type {Intl.DateTimeFormatOptions} */
   const style = { dateStyle: "medium", timeStyle: "short" };
   const when = new Date(time ?? 0).toLocaleString("en-GB", style);
   const attributes = { type: "button", class: "button", "aria-label": `Delete ${name}` };

@@ -115,6 +115,9 @@ export function metricAtHand() {
   return undefined;
 }
 
+/** The timer that empties the region. */
+let emptying;
+
 /** Announces a text to screen readers, and shows it for a moment. */
 export function announce(text) {
   let region = document.getElementById("habits-said");
@@ -131,8 +134,8 @@ export function announce(text) {
   // begins when the text is there, however late a busy machine draws that frame.
   requestAnimationFrame(() => {
     region.textContent = text;
-    clearTimeout(announce.end);
-    announce.end = setTimeout(() => (region.textContent = ""), 4000);
+    clearTimeout(emptying);
+    emptying = setTimeout(() => (region.textContent = ""), 4000);
   });
 }
 

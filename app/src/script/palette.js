@@ -134,7 +134,7 @@ async function values(line, knobs) {
     run: () => setKnob(knob, value),
   });
   const fitting = legal.filter((value) => value.startsWith(wanted)).slice(0, MAX_VALUES);
-  fitting.sort((one, other) => (other === wanted) - (one === wanted));
+  fitting.sort((one, other) => Number(other === wanted) - Number(one === wanted));
   const offered = fitting.map((value) => entry(value, page.isExplorer() ? "legal" : ""));
   if (wanted && !legal.includes(wanted)) {
     const detail = legal.length > 0 ? "not legal here; the page says why" : "";

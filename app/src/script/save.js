@@ -66,7 +66,7 @@ function saveTable(button) {
 function plain(value) {
   const mixed = /^color\(srgb ([\d.e-]+) ([\d.e-]+) ([\d.e-]+)(?: \/ ([\d.e-]+))?\)$/.exec(value);
   if (!mixed) return value;
-  const [red, green, blue] = mixed.slice(1, 4).map((part) => Math.round(part * 255));
+  const [red, green, blue] = mixed.slice(1, 4).map((part) => Math.round(Number(part) * 255));
   const parts = [red, green, blue, ...(mixed[4] ? [mixed[4]] : [])];
   return `${mixed[4] ? "rgba" : "rgb"}(${parts.join(", ")})`;
 }

@@ -65,7 +65,9 @@ async function load(address, options) {
 
 function submit(event) {
   event.preventDefault();
-  const body = new URLSearchParams(new FormData(event.target, event.submitter));
+  /** @type {any} No file is in it. */
+  const fields = new FormData(event.target, event.submitter);
+  const body = new URLSearchParams(fields);
   // Not `form.action`: that is the button of this name.
   load(event.target.getAttribute("action"), { method: "POST", body });
 }
