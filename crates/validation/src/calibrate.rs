@@ -21,7 +21,7 @@ use model::choice::{Choice, Framework, Timing};
 use model::{Plan, estimate};
 
 use crate::runs::Run;
-use crate::{convention, expression, score};
+use crate::{convention, expression, hardware};
 
 /// The constants under fit.
 #[derive(Clone, Debug, PartialEq)]
@@ -147,7 +147,7 @@ pub struct Case<'a> {
 /// input say nothing of their family's rate.
 #[must_use]
 pub fn cases(runs: &[Run]) -> Vec<Case<'_>> {
-    cases_where(runs, score::is_candidate)
+    cases_where(runs, hardware::is_candidate)
 }
 
 /// Is the clock of a run's devices an input?

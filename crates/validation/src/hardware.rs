@@ -83,6 +83,14 @@ pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
         || NVIDIA.iter().any(|(words, _)| words.iter().all(|word| text.contains(word)))
 }
 
+/// Does a run count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
+pub(crate) fn is_candidate(run: &Run) -> bool {
+    matches!(run.tier.as_str(), "A" | "B")
+        && matches!(run.kind.as_str(), "train_step" | "pipeline")
+        && run.duplicate_of.is_none()
+        && is_nvidia_or_ascend(&run.hardware)
+}
+
 /// The machine of a run.
 pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
     let text = run.hardware.to_lowercase();

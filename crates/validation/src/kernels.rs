@@ -21,7 +21,7 @@ use model::choice::{Choice, Precision};
 
 use crate::report::Target;
 use crate::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
-use crate::score::statistics;
+use crate::statistics;
 
 /// What a kernel does: enough to predict its time.
 #[derive(Clone, Copy, Debug, PartialEq)]

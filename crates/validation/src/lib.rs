@@ -28,7 +28,7 @@ mod convention;
 mod expression;
 pub mod report;
 #[cfg(feature = "runs")]
-mod score;
+mod statistics;
 #[cfg(feature = "runs")]
 pub mod kernels;
 #[cfg(feature = "runs")]
@@ -41,6 +41,8 @@ pub mod anchors;
 pub mod peaks;
 #[cfg(feature = "runs")]
 pub mod ranges;
+#[cfg(feature = "runs")]
+mod score;
 
 #[cfg(feature = "runs")]
 pub use score::validate;

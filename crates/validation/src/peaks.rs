@@ -8,7 +8,7 @@ use model::link;
 
 use crate::imputation::{self, Item};
 use crate::report::Row;
-use crate::score::statistics::weighted_percentile;
+use crate::statistics::weighted_percentile;
 
 /// The shares of [`model::calibration::MEMORY_QUANTILES`].
 const SHARES: [f64; 7] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95];

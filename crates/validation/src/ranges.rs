@@ -8,7 +8,7 @@ use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Spread};
 use model::range::MIN_SOURCES;
 
 use crate::left_out::LeftOut;
-use crate::score::statistics::weighted_percentile;
+use crate::statistics::weighted_percentile;
 
 /// An error with the source that it is from.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,6 @@
 mod groups;
 mod left_out;
 mod pairs;
-pub(crate) mod statistics;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use crate::expression::Expressed;
 use crate::refusal::Refusal;
 use crate::report::{Refusal as RefusalCount, Row, Summary, Validation};
 use crate::runs::Run;
-use crate::{convention, expression, hardware, imputation};
+use crate::{convention, expression, hardware, imputation, statistics};
 
 /// A run's row with what scoring needs beside it.
 struct Scored<'a> {
@@ -47,14 +46,6 @@ pub fn validate(runs: &[Run]) -> Validation {
 
 /// Kinds of rows that are training steps.
 const STEPS: [&str; 3] = ["train_step", "pipeline", "production_run"];
-
-/// Does a run count towards the targets: tier A or B, a training step, NVIDIA or Ascend?
-pub(crate) fn is_candidate(run: &Run) -> bool {
-    matches!(run.tier.as_str(), "A" | "B")
-        && matches!(run.kind.as_str(), "train_step" | "pipeline")
-        && run.duplicate_of.is_none()
-        && hardware::is_nvidia_or_ascend(&run.hardware)
-}
 
 fn scored<'a>(run: &'a Run, runs: &[Run], known: &left_out::Known) -> Scored<'a> {
     let mut row = Row {
@@ -89,7 +80,7 @@ fn scored<'a>(run: &'a Run, runs: &[Run], known: &left_out::Known) -> Scored<'a>
             reason = Some(refusal.reason);
         }
     }
-    let is_candidate = is_candidate(run);
+    let is_candidate = hardware::is_candidate(run);
     row.scored = is_candidate && row.error.is_some();
     Scored { run, row, is_candidate, is_inexpressible, of, reason }
 }

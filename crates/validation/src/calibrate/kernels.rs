@@ -10,7 +10,7 @@ use model::calibration::{AMPERE, BLACKWELL, HOPPER, Kernels, Levels, Overlap};
 use model::choice::Precision;
 
 use crate::kernels::{self, Case, LARGE_US};
-use crate::score::statistics;
+use crate::statistics;
 
 /// A family: its parts, the first one first, and its constants.
 #[derive(Clone, Debug, PartialEq)]

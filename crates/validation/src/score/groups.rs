@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::statistics;
 use crate::report::{Group, Row, Score, Sweep};
+use crate::statistics;
 
 /// Designs of a published sweep, at least.
 const SWEEP: usize = 8;

@@ -7,11 +7,11 @@ use model::metric::MetricId;
 use model::range::MIN_SOURCES;
 use model::{Plan, range};
 
-use super::{Scored, statistics};
+use super::Scored;
 use crate::calibrate;
 use crate::left_out::LeftOut;
-use crate::ranges;
 use crate::report::{LeftOutScore, Row};
+use crate::{ranges, statistics};
 
 /// What is known of the runs that constants were fitted on.
 pub(super) struct Known {

@@ -1,8 +1,8 @@
 //! What validation aims at, and what was reached.
 
-use super::statistics;
 use crate::expression::OF_RECIPE;
 use crate::report::{Row, Summary, Sweep, Target};
+use crate::statistics;
 
 /// Rows of an accelerator whose bias counts, at least.
 const BIASED: usize = 8;
