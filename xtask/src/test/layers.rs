@@ -224,7 +224,7 @@ fn dependencies(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(upward(&serde_json::from_str(&text)?))
 }
 
-/// `model` and what lies in `crates` depend on neither `app` nor `server`, and `app` on no `server`.
+/// `model` and what lies in `crates` depend on neither `app` nor `server`, `app` not on `server`.
 fn upward(metadata: &serde_json::Value) -> Vec<String> {
     let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
     let mut complaints = Vec::new();

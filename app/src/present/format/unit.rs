@@ -1,5 +1,5 @@
-//! The unit in which a visitor reads sizes of memory: chosen for the thread that writes a page, told
-//! to the browser by the document, and to a worker by its name.
+//! The unit in which a visitor reads sizes of memory: chosen for the thread that writes a page,
+//! told to the browser by the document, and to a worker by its name.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
