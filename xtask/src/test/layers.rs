@@ -307,9 +307,8 @@ mod tests {
         ];
         assert_eq!(
             complaints(0, &files),
-            [
-                "a/src/page/ladder.rs:1: page::ladder imports page::trust, which stands apart from it"
-            ]
+            ["a/src/page/ladder.rs:1: page::ladder imports page::trust, \
+                 which stands apart from it"]
         );
     }
 
