@@ -3,6 +3,7 @@
 //! A layer is a mixer and an MLP. What is counted, timed or held for each layer is counted, timed
 //! or held once for each kind.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -144,9 +145,10 @@ impl Architecture {
 }
 
 impl LayerKind {
-    /// Its name: by its MLP, and by its mixer where that isn't the usual one.
+    /// Its name: by its MLP, and by its window where it has one.
     pub(crate) fn name(&self) -> String {
-        String::from(self.mlp.layer_name())
+        let name = self.mlp.layer_name();
+        self.mixer.window().map_or_else(|| String::from(name), |it| format!("{name}, window {it}"))
     }
 
     /// Parameters of the norms of one layer.

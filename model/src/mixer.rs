@@ -68,21 +68,33 @@ macro_rules! of_kind {
 }
 
 impl Mixer {
-    /// Variants that the layers of one design may have.
-    pub(crate) const MAX_VARIANTS: usize = 4;
+    /// Variants that the layers of one design may have: with its window, and without.
+    pub(crate) const MAX_VARIANTS: usize = 2;
 
     /// Which variant a design's layer at this position has.
-    pub(crate) const fn variant(_: &Design, _: u64) -> usize {
-        0
+    ///
+    /// # Source
+    /// Megatron-Core `transformer/utils.py:is_layer_window_attention`.
+    pub(crate) fn variant(design: &Design, layer: u64) -> usize {
+        let transformer = &design.transformer;
+        let skips = |every: u64| (layer + 1).is_multiple_of(every);
+        let has_window = transformer.window_size.is_some();
+        usize::from(has_window && transformer.window_attn_skip_freq.is_some_and(skips))
     }
 
     /// A variant of a design's mixers.
-    pub(crate) fn new(design: &Design, _: usize) -> Self {
+    pub(crate) fn new(design: &Design, variant: usize) -> Self {
+        let window = design.transformer.window_size.filter(|_| variant == 0);
         if design.transformer.multi_latent_attention {
-            Self::Mla(Mla::new(design))
+            Self::Mla(Mla::new(design, window))
         } else {
-            Self::Attention(Attention::new(design))
+            Self::Attention(Attention::new(design, window))
         }
+    }
+
+    /// Tokens that a query looks back; none is all of them.
+    pub(crate) fn window(&self) -> Option<u64> {
+        of_kind!(self, mixer => mixer.core.window)
     }
 }
 

@@ -86,6 +86,7 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "qk_layernorm", "true", '>', PARAMS);
     check(DENSE, &[], "sandwich_norm", "true", '>', VECTOR);
     check(DENSE, &[], "window_size", "1024", '<', STEP);
+    check(DENSE, &[("window_size", "1024")], "window_attn_skip_freq", "2", '>', STEP);
     check(DENSE, &[], "untie_embeddings_and_output_weights", "false", '<', PARAMS);
     check(DENSE, &[], "position_embedding_type", "none", '<', VECTOR);
     check(PAPER, &[], "moe_router_topk", "4", '<', ACTIVE);

@@ -80,6 +80,9 @@ Transformer transformer {
         knob("Attention window", OptionalInteger(1, 16_777_216),
             "Tokens that a query looks back; none is all").unit("tokens").by_factor()
             .aliases(&["sliding_window"]);
+    window_attn_skip_freq: Option<u64> = None,
+        knob("Full attention every", OptionalInteger(1, 1_000),
+            "Every n-th layer has no window; none leaves the window to all layers").unit("layers");
     vocab_size: u64 = 128_256,
         knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
             .by_multiples_of(128);

@@ -20,7 +20,7 @@ use crate::tally::Tally;
 /// Attention whose queries share keys and values in groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Attention {
-    core: Core,
+    pub(super) core: Core,
     /// Whether queries and keys are normed head by head.
     has_head_norms: bool,
     /// Whether the projections to queries, keys and values have biases.
@@ -28,14 +28,14 @@ pub(crate) struct Attention {
 }
 
 impl Attention {
-    /// The attention of a design's layers.
-    pub(super) fn new(design: &Design) -> Self {
+    /// The attention of a design's layers with this window.
+    pub(super) fn new(design: &Design, window: Option<u64>) -> Self {
         let transformer = &design.transformer;
         let heads = transformer.num_attention_heads;
         let width = transformer.kv_channels.unwrap_or(transformer.hidden_size / heads);
         let groups = transformer.num_query_groups.unwrap_or(heads);
         Self {
-            core: Core::new(design, groups, [width, width]),
+            core: Core::new(design, groups, [width, width], window),
             has_head_norms: transformer.qk_layernorm,
             has_input_biases: transformer.add_qkv_bias || transformer.add_bias_linear,
         }

@@ -43,8 +43,13 @@ pub(super) struct Projections<T: Tally> {
 }
 
 impl Core {
-    /// The core of a design's heads, all of its layers alike.
-    pub(super) fn new(design: &Design, groups: u64, [qk_dim, v_dim]: [u64; 2]) -> Self {
+    /// The core of a design's heads in layers with this window.
+    pub(super) fn new(
+        design: &Design,
+        groups: u64,
+        [qk_dim, v_dim]: [u64; 2],
+        window: Option<u64>,
+    ) -> Self {
         let transformer = &design.transformer;
         Self {
             heads: transformer.num_attention_heads,
@@ -52,7 +57,7 @@ impl Core {
             qk_dim,
             v_dim,
             kernel_dims: kernel_dims(design, [qk_dim, v_dim]),
-            window: transformer.window_size,
+            window,
         }
     }
 

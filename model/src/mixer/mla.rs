@@ -21,7 +21,7 @@ use crate::tally::Tally;
 /// The sizes of multi-latent attention.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mla {
-    core: Core,
+    pub(super) core: Core,
     /// Rank of the query latent; zero when queries are projected directly.
     q_rank: u64,
     /// Rank of the key-value latent.
@@ -35,13 +35,13 @@ pub(crate) struct Mla {
 }
 
 impl Mla {
-    /// The attention of a design's layers.
-    pub(super) fn new(design: &Design) -> Self {
+    /// The attention of a design's layers with this window.
+    pub(super) fn new(design: &Design, window: Option<u64>) -> Self {
         let transformer = &design.transformer;
         let (nope_dim, rope_dim) = (transformer.qk_head_dim, transformer.qk_pos_emb_head_dim);
         let widths = [nope_dim + rope_dim, transformer.v_head_dim];
         Self {
-            core: Core::new(design, transformer.num_attention_heads, widths),
+            core: Core::new(design, transformer.num_attention_heads, widths, window),
             q_rank: transformer.q_lora_rank.unwrap_or(0),
             kv_rank: transformer.kv_lora_rank,
             nope_dim,

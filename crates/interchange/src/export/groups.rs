@@ -116,6 +116,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
         group.value("padded-vocab-size", t.vocab_size);
     } else {
         group.some("window-size", t.window_size.map(|tokens| format!("{tokens},0")));
+        group.some("window-attn-skip-freq", t.window_attn_skip_freq);
         group.value("vocab-size", t.vocab_size);
         group.value("make-vocab-size-divisible-by", 1);
     }

@@ -71,6 +71,7 @@ pub(super) static FLAGS: &[Flag] = &[
     presence("use-rotary-position-embeddings", position_embedding_type, "rope"),
     switch("no-position-embedding"),
     one("window-size"), value("sliding-window", window_size),
+    value("window-attn-skip-freq", window_attn_skip_freq),
     one("vocab-size"), one("padded-vocab-size"), one("make-vocab-size-divisible-by"),
     on("untie-embeddings-and-output-weights", untie_embeddings_and_output_weights),
     // Experts.
