@@ -84,6 +84,8 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "add_bias_linear", "true", '>', PARAMS);
     check(DENSE, &[], "add_qkv_bias", "true", '>', PARAMS);
     check(DENSE, &[], "qk_layernorm", "true", '>', PARAMS);
+    check(DENSE, &[], "attention_output_gate", "true", '>', PARAMS);
+    check(DENSE, &[], "attention_output_gate", "true", '>', STEP);
     check(DENSE, &[], "sandwich_norm", "true", '>', VECTOR);
     check(DENSE, &[], "window_size", "1024", '<', STEP);
     check(DENSE, &[("window_size", "1024")], "window_attn_skip_freq", "2", '>', STEP);

@@ -524,6 +524,7 @@ fn grounds() -> Vec<Design> {
     let nothing = [("recompute_granularity", "none"), ("recompute_modules", "none")];
     grounds.push(of(&paper, &nothing));
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
+    grounds.push(of(&qwen, &[("window_size", "512")]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
     grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
     grounds.push(of(

@@ -71,6 +71,8 @@ Transformer transformer {
     qk_layernorm: bool = false,
         knob("Query-key norm", Flag, "A norm on query and key, or on MLA's latents")
             .aliases(&["use_qk_norm"]);
+    attention_output_gate: bool = false,
+        knob("Output gate", Flag, "A gate of each head's output, projected beside the query");
     sandwich_norm: bool = false,
         knob("Sandwich norm", Flag, "A further norm behind attention and behind the MLP")
             .source(PANGU_ULTRA);

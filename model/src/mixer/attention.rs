@@ -14,7 +14,7 @@ use crate::hop::{Calls, Exchanges, Hop};
 use crate::operator::{Again, Operators};
 use crate::params::{Cut, Matrices, Params};
 use crate::rows::Rows;
-use crate::saved::SavedTensors;
+use crate::saved::{SavedTensors, Tensor};
 use crate::tally::Tally;
 
 /// Attention whose queries share keys and values in groups.
@@ -23,6 +23,11 @@ pub(crate) struct Attention {
     pub(super) core: Core,
     /// Whether queries and keys are normed head by head.
     has_head_norms: bool,
+    /// Whether each head's output is multiplied by a gate that is projected beside the query.
+    ///
+    /// # Source
+    /// Megatron-Core `attention.py`, `attention_output_gate`; Qwen3-Next.
+    has_output_gate: bool,
     /// Whether the projections to queries, keys and values have biases.
     has_input_biases: bool,
 }
@@ -37,8 +42,25 @@ impl Attention {
         Self {
             core: Core::new(design, groups, [width, width], window),
             has_head_norms: transformer.qk_layernorm,
+            has_output_gate: transformer.attention_output_gate,
             has_input_biases: transformer.add_qkv_bias || transformer.add_bias_linear,
         }
+    }
+
+    /// Heads that the projection beside keys and values makes: queries, and as many gates.
+    const fn query_heads(&self) -> u64 {
+        if self.has_output_gate { 2 * self.core.heads } else { self.core.heads }
+    }
+
+    /// The gate's sigmoid and its product with the output: reads both, writes one; backward the
+    /// output's gradient and both of them make two.
+    fn gate<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let elements = rows.group * on.split(self.core.heads) * self.core.v_dim as f64;
+        let bytes = elements * on.element_bytes();
+        let pass = |moved: f64, operations: f64| {
+            on.device.elementwise(moved * bytes, 1.0).doing(operations * elements)
+        };
+        Block { forward: pass(3.0, 4.0), input_grad: pass(5.0, 8.0), weight_grad: Cost::ZERO }
     }
 
     /// Copies around the joint projection to queries, keys and values: under GQA queries are copied
@@ -74,11 +96,12 @@ impl Mix for Attention {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (u128::from(on.backbone.hidden), u128::from(heads), u128::from(groups));
         let (qk, v) = (u128::from(qk_dim), u128::from(v_dim));
-        let biases = if self.has_input_biases { a * qk + g * (qk + v) } else { 0 };
+        let queries = u128::from(self.query_heads()) * qk;
+        let biases = if self.has_input_biases { queries + g * (qk + v) } else { 0 };
         let norms = if self.has_head_norms { 2 * qk } else { 0 };
         Params {
             replicated: norms + if on.backbone.has_biases { h } else { 0 },
-            tensor: h * a * qk + h * g * (qk + v) + biases + a * v * h,
+            tensor: h * queries + h * g * (qk + v) + biases + a * v * h,
             expert: 0,
         }
     }
@@ -91,7 +114,7 @@ impl Mix for Attention {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
         let (qk, v) = (qk_dim as f64, v_dim as f64);
-        h * a * qk + h * g * (qk + v) + a * v * h
+        h * self.query_heads() as f64 * qk + h * g * (qk + v) + a * v * h
     }
 
     fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
@@ -102,7 +125,7 @@ impl Mix for Attention {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);
         let (qk, v) = (qk_dim as f64, v_dim as f64);
-        add(Matrices::dense([a * qk, h], Cut::Rows));
+        add(Matrices::dense([self.query_heads() as f64 * qk, h], Cut::Rows));
         add(Matrices::dense([g * qk, h], Cut::Rows));
         add(Matrices::dense([g * v, h], Cut::Rows));
         add(Matrices::dense([h, a * v], Cut::Columns));
@@ -117,13 +140,24 @@ impl Mix for Attention {
         if self.has_head_norms {
             key_value += self.core.head_norms(on, rows);
         }
-        let query = on.device.linear(tokens, h, heads * qk) + self.split_heads(on, rows);
-        let output = on.device.linear(tokens, heads * v, h);
+        let queries = on.split(self.query_heads()) * qk;
+        let query = on.device.linear(tokens, h, queries) + self.split_heads(on, rows);
+        let mut output = on.device.linear(tokens, heads * v, h);
+        if self.has_output_gate {
+            output += self.gate(on, rows);
+        }
         self.core.operators(on, rows, Projections { query, key_value, output }, to);
     }
 
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         self.core.saved(on, rows, to);
+        if self.has_output_gate {
+            // The gate, and the output in front of it.
+            let width = on.split(self.core.heads) * self.core.v_dim as f64;
+            let bytes = 2.0 * rows.group * width * on.element_bytes();
+            let outputs = to.iter_mut().filter(|saved| saved.tensor == Tensor::AttentionOutput);
+            outputs.for_each(|saved| saved.bytes += bytes);
+        }
     }
 
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {

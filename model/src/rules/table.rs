@@ -344,6 +344,9 @@ rules! {
             && !matches!(d.schedule.method, Method::OneForwardOneBackward | Method::Interleaved)
             && !Form::of(d.schedule.method).runs_pairs).then(|| say!(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
+    output_gate_is_not_of_mla [attention_output_gate, multi_latent_attention] MEGATRON,
+        |d| (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
+            .then(|| say!("multi-latent attention has no output gate"));
     layer_pattern_has_every_layer [moe_layer_freq, num_layers] + [num_moe_experts] MEGATRON,
         |d| {
             d.transformer.num_moe_experts?;

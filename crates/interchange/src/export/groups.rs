@@ -107,6 +107,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group.on("swiglu", t.gated_linear_unit);
     group.on("disable-bias-linear", !t.add_bias_linear);
     group.on("add-qkv-bias", t.add_qkv_bias && !t.add_bias_linear);
+    group.on("attention-output-gate", t.attention_output_gate);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");

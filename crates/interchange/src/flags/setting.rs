@@ -63,6 +63,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("qk-rope-head-dim", qk_pos_emb_head_dim),
     value("v-head-dim", v_head_dim),
     on("add-qkv-bias", add_qkv_bias), off("disable-bias-linear", add_bias_linear),
+    on("attention-output-gate", attention_output_gate),
     on("qk-layernorm", qk_layernorm), on("post-norm", sandwich_norm),
     named("position-embedding-type", position_embedding_type, &[
         ("rope", "rope"), ("yarn", "rope"), ("mrope", "rope"), ("none", "none"),
