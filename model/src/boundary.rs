@@ -33,7 +33,8 @@ impl Boundary {
 }
 
 impl Plan {
-    /// The way of what one stage sends to the next for one chunk of a micro-batch, T' h: a send, and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
+    /// The way of what one stage sends to the next for one chunk of a micro-batch, T' h: a send,
+    /// and with scatter and gather (a TP-th is sent) an all-gather of the TP ranks.
     ///
     /// Source: Narayanan et al. 2021, section 4.1; Megatron-LM 2021 to 2023,
     /// `p2p_communication.py:_communicate`. Megatron-Core sends the whole.

@@ -49,8 +49,8 @@ impl Deployment {
         Group::strided(&self.machine, self.ranks.edp, stride)
     }
 
-    /// Whether the next pipeline stage is in the same domain. At least every second one has to be, the same
-    /// for all ranks of a stage: two blocks of ranks must fit.
+    /// Whether the next pipeline stage is in the same domain. At least every second one has to be,
+    /// the same for all ranks of a stage: two blocks of ranks must fit.
     pub(crate) fn pp_is_close(&self) -> bool {
         let stride = match self.ranks.order {
             RankOrder::TpCpEpDpPp => self.ranks.world / self.ranks.pp,

@@ -23,7 +23,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether the basis is another one than runs of this family and kind, as too few sources have those.
+    /// Whether the basis is another one than runs of this family and kind, as too few sources have
+    /// those.
     #[must_use]
     pub const fn is_borrowed(&self) -> bool {
         self.basis.family.is_empty() && self.basis.is_of_time

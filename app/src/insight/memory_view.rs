@@ -43,8 +43,8 @@ impl Composition {
         tensors
     }
 
-    /// The kinds of layers, those with experts in front, and a tensor as each saves it; `None` where
-    /// a kind hasn't got it.
+    /// The kinds of layers, those with experts in front, and a tensor as each saves it; `None`
+    /// where a kind hasn't got it.
     pub fn saved(
         &self,
         tensor: Tensor,

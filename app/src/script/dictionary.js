@@ -1,6 +1,7 @@
 // A dictionary of whole texts, with places for numbers and for other texts.
 //
-// `server/src/translation/dictionary.rs` reads and looks up in the same way, and has the words for it;
+// `server/src/translation/dictionary.rs` reads and looks up in the same way, and has the words for
+// it;
 // `end2end/words.mjs` holds both to the same texts.
 
 /** Texts within texts go no deeper; longer ones are left as they are. */

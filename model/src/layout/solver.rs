@@ -1,9 +1,9 @@
 //! The layout whose longest stage is shortest, for parts of known length.
 //!
-//! The parts of a model come in order: the embedding, the layers (those of the leading kind first), and behind the
-//! last layer, in any later chunk, the language-model head and each MTP layer with its head, which
-//! never runs before its layer. A chunk holds consecutive layers; a bin holds the chunks that
-//! one stage runs, and its length is the sum of their parts.
+//! The parts of a model come in order: the embedding, the layers (those of the leading kind first),
+//! and behind the last layer, in any later chunk, the language-model head and each MTP layer with
+//! its head, which never runs before its layer. A chunk holds consecutive layers; a bin holds the
+//! chunks that one stage runs, and its length is the sum of their parts.
 
 use alloc::vec;
 use alloc::vec::Vec;

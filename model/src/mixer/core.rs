@@ -134,8 +134,8 @@ impl Core {
             widths: [qk, v],
             kernels: steps,
         });
-        // Queries and outputs, keys and values, each once: what stays on the chip is not read again.
-        // Backward their gradients as well.
+        // Queries and outputs, keys and values, each once: what stays on the chip is not read
+        // again. Backward their gradients as well.
         let moved = tokens * (heads + groups * on.ranks.cp as f64) * (qk + v) * on.element_bytes();
         block.forward = block.forward.moving(moved);
         block.input_grad = block.input_grad.moving(2.0 * moved);

@@ -84,8 +84,8 @@ impl Dense {
 const AGAIN: Again = Again::with(RecomputeModule::Mlp);
 
 impl Transform for Dense {
-    /// 3 h f with a gate, 2 h f without. Biases of the first matrices are split, that of the last is
-    /// not.
+    /// 3 h f with a gate, 2 h f without. Biases of the first matrices are split, that of the last
+    /// is not.
     fn params(&self, on: &Deployment) -> Params {
         let backbone = &on.backbone;
         let tensor = backbone.mlp_matrix_params(self.width);

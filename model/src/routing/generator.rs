@@ -33,8 +33,8 @@ pub struct Size {
 /// popularity, in whole tokens by largest remainder; no expert gets a token twice. Every random
 /// number is a function of seed, layer, expert and step alone.
 ///
-/// **sigma** (`skew`) is the mean over the layers. [`TRAINED_SKEW`] is 0.21: with E experts the most
-/// popular one is at z = 2.39 (64 experts) on average, so that max / mean - 1, MaxVio, is
+/// **sigma** (`skew`) is the mean over the layers. [`TRAINED_SKEW`] is 0.21: with E experts the
+/// most popular one is at z = 2.39 (64 experts) on average, so that max / mean - 1, MaxVio, is
 /// exp(2.39 sigma - sigma^2 / 2) - 1. Models trained with an auxiliary loss have a global MaxVio of
 /// 0.72 (1B, 64 experts) and 0.52 (3B): sigma = 0.24 and 0.18, mean 0.21. With a bias in place of
 /// the loss it is 0.04: sigma = 0.016. A second source agrees: the Gini coefficient of a log-normal

@@ -1,4 +1,5 @@
-//! The parts that every stage is made of: its kinds of layers and its ends, with what they exchange.
+//! The parts that every stage is made of: its kinds of layers and its ends, with what they
+//! exchange.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

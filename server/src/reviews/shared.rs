@@ -1,5 +1,5 @@
-//! The parts of a server's reviews that keepers share: the store, other servers, and who keeps which
-//! session.
+//! The parts of a server's reviews that keepers share: the store, other servers, and who keeps
+//! which session.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -27,7 +27,8 @@ pub struct Row {
 ///
 /// # Errors
 /// The outer error is that of `pass`. The inner ones name rows, counted from 1, that are there
-/// twice, and what is missing, up to [`MAX_ERRORS`](super::MAX_ERRORS); or say that the trace is too large.
+/// twice, and what is missing, up to [`MAX_ERRORS`](super::MAX_ERRORS); or say that the trace is
+/// too large.
 pub fn from_rows<E>(
     mut pass: impl FnMut(&mut dyn FnMut(Row) -> bool) -> Result<(), E>,
 ) -> Result<Result<Trace, Vec<TextError>>, E> {
