@@ -28,6 +28,8 @@ mod presence;
 mod proposals;
 mod prose;
 mod session;
+mod settings;
+mod socket;
 mod start;
 mod sync;
 pub mod words;

@@ -21,7 +21,7 @@ use imports::Token;
 /// one concept, such as the page of a review session; the numbers only shrink.
 const CRATES: [(&str, usize); 7] = [
     ("model", 3),
-    ("app", 20),
+    ("app", 9),
     ("server", 0),
     ("crates/interchange", 2),
     ("crates/review", 0),

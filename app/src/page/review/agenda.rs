@@ -68,7 +68,8 @@ fn question(session: Session, question: &Question) -> Part {
         .answers
         .iter()
         .map(|note| {
-            let (by, said) = (byline(&note.by, note.at_millis), prose(note.seq, &note.text));
+            let (by, said) =
+                (byline(&note.by, note.at_millis), prose(session, note.seq, &note.text));
             view! { <li>{by}{said}</li> }
         })
         .collect();
@@ -96,7 +97,7 @@ fn question(session: Session, question: &Question) -> Part {
     view! {
         <li class="thread card">
             {byline(&question.asked.by, question.asked.at_millis)}
-            {prose(question.asked.seq, &question.asked.text)}
+            {prose(session, question.asked.seq, &question.asked.text)}
             <ul class="notes-of">{answers}</ul>
             {turn}
         </li>

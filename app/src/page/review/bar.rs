@@ -5,7 +5,7 @@ use review::wire::Ask;
 use review::{Replica, Role};
 
 use super::session::{Line, Session};
-use super::{client, decisions, name, presence, sync, words};
+use super::{decisions, name, presence, socket, sync, words};
 use crate::panel::header;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
@@ -26,7 +26,7 @@ pub(super) fn bar(session: Session) -> Part {
                 type="button"
                 class="button only-keyboard"
                 title="Bring everyone to your view"
-                on:click=move |_| client::say(&Ask::Bring {})
+                on:click=move |_| socket::say(&Ask::Bring {})
             >
                 "Bring everyone here"
             </button>

@@ -106,3 +106,14 @@ pub(super) fn absolute(path: &str) -> String {
     let origin = window().location().origin().unwrap_or_default();
     format!("{origin}{path}")
 }
+
+/// Puts the focus on an element, once it is on the page.
+pub(super) fn focus(id: &'static str) {
+    request_animation_frame(move || {
+        let element = document().get_element_by_id(id);
+        if let Some(element) = element.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+            // Focus fails only on an element that is gone.
+            let _ = element.focus();
+        }
+    });
+}

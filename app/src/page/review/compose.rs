@@ -2,7 +2,6 @@
 
 use leptos::html;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
@@ -138,17 +137,6 @@ fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
         </button>
     }
     .part()
-}
-
-/// Puts the focus on an element, once it is on the page.
-pub(super) fn focus(id: &'static str) {
-    request_animation_frame(move || {
-        let element = document().get_element_by_id(id);
-        if let Some(element) = element.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-            // Focus fails only on an element that is gone.
-            let _ = element.focus();
-        }
-    });
 }
 
 /// Who wrote something, and when.

@@ -141,7 +141,7 @@ fn decision(session: Session, decision: &Decision) -> Part {
         <li class="thread card">
             <p><span class="badge strong">{decision.outcome.label()}</span></p>
             {byline(&decision.by, decision.at_millis)}
-            {prose(decision.seq, &decision.reason)}
+            {prose(session, decision.seq, &decision.reason)}
             <p class="muted">{stale}</p>
             <p class="acts">
                 <a href=format!("/?{link}") target="_blank" rel="noopener">

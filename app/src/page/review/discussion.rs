@@ -7,14 +7,11 @@ use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
-use super::session::Session;
+use super::session::{NEW_COMMENT_ID, Session};
 use super::{mentions, places, words};
 use crate::explorer::Topic;
 use crate::present::format;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
-
-/// The id of the box that begins a thread.
-pub(super) const NEW_ID: &str = "new-comment";
 
 /// Threads that are drawn at once: a session may hold thousands.
 const AT_ONCE: usize = 100;
@@ -200,7 +197,7 @@ fn new_thread(session: Session) -> Part {
                 </select>
             </p>
             {composer(session, Composer {
-                id: NEW_ID.to_owned(),
+                id: NEW_COMMENT_ID.to_owned(),
                 label: "New comment (Markdown)",
                 button: "Comment",
                 text: RwSignal::new(String::new()),
@@ -310,7 +307,8 @@ fn one_note(session: Session, thread: Seq, note: Seq) -> Part {
         })
     });
     let Some(note) = found else { return ().part() };
-    view! { <li>{byline(&note.by, note.at_millis)}{prose(note.seq, &note.text)}</li> }.part()
+    view! { <li>{byline(&note.by, note.at_millis)}{prose(session, note.seq, &note.text)}</li> }
+        .part()
 }
 
 fn answers(session: Session, seq: Seq, resolved: Memo<Option<String>>) -> Part {

@@ -82,7 +82,7 @@ fn look_back(session: Session, seq: u64) {
 /// Shows the session as it is.
 pub(super) fn back_to_now(session: Session) {
     session.past.set(None);
-    sync::show(session);
+    session.show();
     session.explorer.rest();
 }
 

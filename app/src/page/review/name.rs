@@ -6,7 +6,7 @@ use review::wire::Ask;
 use review::{MAX_NAME_LEN, Replica, clean_name};
 
 use super::session::Session;
-use super::{browser, client, compose, sync};
+use super::{browser, socket};
 use crate::widget::part::{IntoPart, Part, text};
 
 /// The id of the box.
@@ -23,7 +23,7 @@ pub(super) fn dialog(session: Session) -> Part {
             name.set(browser::name().unwrap_or_default());
             // Fails only on a dialog that is open already or out of the page.
             let _ = dialog.show_modal();
-            compose::focus(ID);
+            browser::focus(ID);
         } else if !session.asks_name.get() {
             dialog.close();
         }
@@ -33,8 +33,8 @@ pub(super) fn dialog(session: Session) -> Part {
             browser::keep_name(&name);
             session.you.update(|you| you.name.clone_from(&name));
             session.asks_name.set(false);
-            client::say(&Ask::Name { name });
-            client::pump();
+            socket::say(&Ask::Name { name });
+            session.pump();
         }
         Err(refusal) => problem.set(Some(format!("That can't be a name: {refusal}."))),
     };
@@ -99,7 +99,7 @@ fn leave(session: Session) {
             replica.refuse(&op);
         }
     });
-    sync::show(session);
+    session.show();
 }
 
 /// How many changes wait for a line, in words.

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use review::Numbers;
 
 use super::session::{Session, Tab};
-use super::{agenda, candidates, compose, decisions, discussion, history, links, proposals};
+use super::{agenda, browser, candidates, decisions, discussion, history, links, proposals};
 use crate::present::format;
 use crate::widget::part::{IntoPart, Part, flag, live, text};
 use crate::widget::sheet::guide_focus;
@@ -73,7 +73,7 @@ fn tabs(session: Session) -> Part {
         event.prevent_default();
         let tab = Tab::ALL[next];
         session.tab.set(tab);
-        compose::focus(tab_id(tab));
+        browser::focus(tab_id(tab));
     };
     view! {
         <div class="tabs" role="tablist" aria-label="Parts of the review" on:keydown=by_key>

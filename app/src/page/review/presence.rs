@@ -9,7 +9,7 @@ use review::wire::{Ask, At, Presence};
 use web_sys::Element;
 
 use super::session::Session;
-use super::{client, places, words};
+use super::{places, socket, words};
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// What the visitor is at is told this often at most: twelve times a second.
@@ -97,14 +97,14 @@ fn look(session: Session) {
     let at = At { view, knob, cursor, follows };
     if session.here.with_untracked(|here| *here != at) {
         session.here.set(at.clone());
-        client::say(&Ask::Here { at });
+        socket::say(&Ask::Here { at });
     }
 }
 
 /// Tells what the visitor is at on a new line.
 pub(super) fn tell(session: Session) {
     session.here.update(|here| here.view = Some(places::here(session)));
-    client::say(&Ask::Here { at: session.here.get_untracked() });
+    socket::say(&Ask::Here { at: session.here.get_untracked() });
 }
 
 /// Someone came, or is at something else.

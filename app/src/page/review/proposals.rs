@@ -7,7 +7,7 @@ use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, sync, words};
+use super::{deltas, settings, sync, words};
 use crate::present::format;
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
@@ -48,7 +48,9 @@ pub(super) fn proposals(session: Session) -> Part {
 fn draft(session: Session) -> Part {
     let reason = RwSignal::new(String::new());
     let settings = Memo::new(move |_| {
-        session.explorer.with_design(|shown| session.base.with(|base| sync::between(base, shown)))
+        session
+            .explorer
+            .with_design(|shown| session.base.with(|base| settings::between(base, shown)))
     });
     let begin = move || {
         session.suggesting.set(true);
@@ -125,7 +127,7 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
             Some((format!("Accepted by {}", words::person(by)), None))
         }
         ProposalState::Rejected { by, reason, seq } => {
-            Some((format!("Rejected by {}", words::person(by)), Some(prose(*seq, reason))))
+            Some((format!("Rejected by {}", words::person(by)), Some(prose(session, *seq, reason))))
         }
         ProposalState::Withdrawn => Some(("Taken back".to_owned(), None)),
     };
@@ -134,7 +136,7 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
     let numbers = live(move || {
         is_open.then(|| {
             let now = session.working_link();
-            let then = sync::with(&link::salvage(&now).0, &settings);
+            let then = settings::with(&link::salvage(&now).0, &settings);
             deltas::table(&link::encode(&then), Some(&now))
         })
     });
@@ -147,7 +149,7 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
         <li class="thread card">
             {byline(&proposal.by, proposal.at_millis)}
             {list(&proposal.settings)}
-            {prose(proposal.seq, &proposal.reason)}
+            {prose(session, proposal.seq, &proposal.reason)}
             {outcome}
             {numbers}
             {actions}

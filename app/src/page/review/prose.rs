@@ -3,11 +3,12 @@
 //! The server makes it: what it writes into the page is there at once, and what comes later stands
 //! as plain text until the server has said how it looks. So the module has no reader of Markdown.
 
+use super::session::Session;
 use crate::widget::part::Part;
 
 /// The text of an event.
 #[cfg(feature = "ssr")]
-pub(super) fn prose(_: u64, markdown: &str) -> Part {
+pub(super) fn prose(_: Session, _: u64, markdown: &str) -> Part {
     use leptos::prelude::*;
 
     use crate::widget::part::IntoPart;
@@ -17,8 +18,8 @@ pub(super) fn prose(_: u64, markdown: &str) -> Part {
 
 /// The text of an event: what isn't known yet is asked for soon.
 #[cfg(not(feature = "ssr"))]
-pub(super) fn prose(seq: u64, markdown: &str) -> Part {
-    browser::prose(seq, markdown)
+pub(super) fn prose(session: Session, seq: u64, markdown: &str) -> Part {
+    browser::prose(session, seq, plain(markdown), has_form(markdown))
 }
 
 /// What is seen at once of a text: its lines.
@@ -48,7 +49,7 @@ pub(super) use browser::mark_all;
 
 /// Names are marked in the browser, which knows whose it is.
 #[cfg(feature = "ssr")]
-pub(super) const fn mark_all(_: super::session::Session) {}
+pub(super) const fn mark_all(_: Session) {}
 
 #[cfg(not(feature = "ssr"))]
 mod browser {
@@ -59,7 +60,6 @@ mod browser {
     use leptos::prelude::*;
 
     use super::super::browser::fetch;
-    use super::super::client;
     use super::super::mentions::marked;
     use super::super::session::Session;
     use crate::browser::download::elements;
@@ -78,21 +78,22 @@ mod browser {
         static IS_DUE: Cell<bool> = const { Cell::new(false) };
     }
 
-    pub(super) fn prose(seq: u64, markdown: &str) -> Part {
+    /// The text, which is asked for if it `has_form`; until it is known it stands as `plain` HTML.
+    pub(super) fn prose(session: Session, seq: u64, plain: String, has_form: bool) -> Part {
         let known = KNOWN.with(|known| known.borrow().get(&seq).cloned());
-        let of = (known.is_none() && super::has_form(markdown)).then(|| seq.to_string());
-        let known = known.map(|html| client::session().map_or(html.clone(), |it| mark(it, &html)));
+        let of = (known.is_none() && has_form).then(|| seq.to_string());
+        let known = known.map(|html| mark(session, &html));
         if of.is_some() && !IS_DUE.replace(true) {
-            set_timeout(ask, Duration::from_millis(30));
+            set_timeout(move || ask(session), Duration::from_millis(30));
         }
-        let html = known.unwrap_or_else(|| super::plain(markdown));
+        let html = known.unwrap_or(plain);
         view! { <div class="prose" translate="no" data-of=of inner_html=html></div> }.part()
     }
 
     /// Asks for the form of all that stands without one.
-    fn ask() {
+    fn ask(session: Session) {
         IS_DUE.set(false);
-        let Some((session, body)) = client::session().zip(document().body()) else { return };
+        let Some(body) = document().body() else { return };
         let mut of: Vec<u64> = elements(&body, UNFORMED)
             .filter_map(|element| element.get_attribute("data-of")?.parse().ok())
             .collect();

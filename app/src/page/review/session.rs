@@ -13,8 +13,11 @@ use model::link;
 use review::wire::{At, Cursor, Presence};
 use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
-use super::{client, sync};
+use super::{browser, settings, socket};
 use crate::explorer::Explorer;
+
+/// The box for a new comment.
+pub(super) const NEW_COMMENT_ID: &str = "new-comment";
 
 /// The line to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +194,12 @@ impl Session {
     /// Changes the copy of the session, and tells all that read it.
     pub(super) fn update<T>(self, change: impl FnOnce(&mut Replica) -> T) -> Option<T> {
         let done = self.replica.try_update_value(change);
-        client::keep_unsent(self);
+        // For the case that the page is loaded again.
+        untrack(|| {
+            self.with_replica(|replica| {
+                browser::keep_unsent(&self.id(), &replica.unsent().collect::<Vec<_>>());
+            });
+        });
         let _ = self.revision.try_update(|revision| *revision += 1);
         done
     }
@@ -226,7 +234,7 @@ impl Session {
     /// Asks for a change: it counts here at once. Whoever has no name yet is asked for one.
     pub(super) fn ask(self, change: Change) {
         self.update(|replica| replica.ask(change));
-        sync::show(self);
+        self.show();
         self.send();
     }
 
@@ -236,7 +244,30 @@ impl Session {
         if waits && self.you.with_untracked(|you| you.name.is_empty()) {
             self.asks_name.set(true);
         } else {
-            client::pump();
+            self.pump();
+        }
+    }
+
+    /// Sends what isn't sent.
+    pub(super) fn pump(self) {
+        untrack(|| self.with_replica(socket::pump));
+    }
+
+    /// The knobs in which the explorer differs from the session.
+    pub(super) fn on_its_way(self) -> Vec<Setting> {
+        let shown = untrack(|| self.explorer.with_design(Clone::clone));
+        self.base.with_untracked(|base| settings::between(base, &shown))
+    }
+
+    /// Shows what has become of the session, with what is on its way on top.
+    pub(super) fn show(self) {
+        let now = untrack(|| self.with_replica(Replica::design));
+        let settings = self.on_its_way();
+        let keeps = self.suggesting.get_untracked() || untrack(|| self.explorer.in_gesture());
+        let shown = if keeps { settings::with(&now, &settings) } else { now.clone() };
+        self.base.set(now);
+        if self.past.with_untracked(Option::is_none) {
+            self.explorer.follow(shown);
         }
     }
 
@@ -250,7 +281,7 @@ impl Session {
         self.about.set(anchor);
         self.tab.set(Tab::Discuss);
         self.panel_open.set(true);
-        super::compose::focus(super::discussion::NEW_ID);
+        browser::focus(NEW_COMMENT_ID);
     }
 
     /// The name of whoever has that connection.

@@ -6,13 +6,12 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use model::design::{Design, KnobId};
 use model::link;
 use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
 
 use super::session::Session;
-use super::{client, words};
+use super::{socket, words};
 use crate::browser::Later;
 
 /// A knob that is held is told of this often at most: 15 times a second.
@@ -40,7 +39,7 @@ pub(super) fn install(session: Session) {
             return;
         }
         if goes_on {
-            preview.show(on_its_way(session).into_iter().next());
+            preview.show(session.on_its_way().into_iter().next());
         } else {
             preview.let_go();
             commit(session);
@@ -58,7 +57,7 @@ pub(super) fn install(session: Session) {
 
 /// Asks for what was turned.
 fn commit(session: Session) {
-    let settings = on_its_way(session);
+    let settings = session.on_its_way();
     if settings.is_empty() {
         return;
     }
@@ -69,47 +68,6 @@ fn commit(session: Session) {
     } else {
         Change::Open { link: link::encode(&design) }
     });
-}
-
-/// The knobs in which the explorer differs from the session.
-pub(super) fn on_its_way(session: Session) -> Vec<Setting> {
-    let shown = untrack(|| session.explorer.with_design(Clone::clone));
-    session.base.with_untracked(|base| between(base, &shown))
-}
-
-/// What makes one design of another.
-pub(super) fn between(before: &Design, after: &Design) -> Vec<Setting> {
-    let differing = KnobId::ALL.iter().filter(|id| before.get(**id) != after.get(**id));
-    let setting = |id: &KnobId| Setting { knob: id.id(), value: Some(after.get(*id).to_string()) };
-    differing.map(setting).collect()
-}
-
-/// A design with knobs set.
-pub(super) fn with(design: &Design, settings: &[Setting]) -> Design {
-    let mut design = design.clone();
-    for setting in settings {
-        let Ok(id) = KnobId::find(&setting.knob) else { continue };
-        match &setting.value {
-            // A knob that this version knows takes what it took when it was written.
-            Some(value) => {
-                let _ = design.set_text(id, value);
-            }
-            None => design.reset(id),
-        }
-    }
-    design
-}
-
-/// Shows what has become of the session, with what is on its way on top.
-pub(super) fn show(session: Session) {
-    let now = untrack(|| session.with_replica(Replica::design));
-    let settings = on_its_way(session);
-    let keeps = session.suggesting.get_untracked() || untrack(|| session.explorer.in_gesture());
-    let shown = if keeps { with(&now, &settings) } else { now.clone() };
-    session.base.set(now);
-    if session.past.with_untracked(Option::is_none) {
-        session.explorer.follow(shown);
-    }
 }
 
 /// Drops a suggestion in the making.
@@ -131,7 +89,7 @@ pub(super) fn redo(session: Session) {
 fn step(session: Session, step: impl FnOnce(&mut Replica) -> Undo) {
     match session.update(step) {
         Some(Undo::Change(_)) => {
-            show(session);
+            session.show();
             session.send();
         }
         Some(Undo::Overwritten(by)) => {
@@ -171,7 +129,7 @@ impl Preview {
                 let _ = self.is_due.try_set_value(false);
                 let setting = self.waiting.try_update_value(Option::take).flatten();
                 if setting.is_some() && self.session.role.get_untracked() >= Role::Edit {
-                    client::say(&Ask::Preview { setting });
+                    socket::say(&Ask::Preview { setting });
                 }
             },
             PREVIEW,
@@ -182,7 +140,7 @@ impl Preview {
         self.waiting.set_value(None);
         if self.is_shown.get_value() {
             self.is_shown.set_value(false);
-            client::say(&Ask::Preview { setting: None });
+            socket::say(&Ask::Preview { setting: None });
         }
     }
 }
