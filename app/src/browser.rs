@@ -3,6 +3,7 @@
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
 
+pub(crate) mod canvas;
 pub(crate) mod dom;
 pub(crate) mod download;
 pub mod pins;

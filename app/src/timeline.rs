@@ -7,14 +7,12 @@
 //! - What is shown: `tasks` and `operators` are lanes, `track` is the memory below them.
 //! - Where one is in it: `board`, with its `window`, `gesture` and `keys`; none of it knows a
 //!   browser.
-//! - How it is drawn: `paint` onto a `surface`, which is a `canvas` or an `svg`; `look` and
-//!   `palette` say in which colours.
+//! - How it is drawn: `paint` onto any [`Surface`](crate::draw::surface::Surface); `look` says in
+//!   which colours.
 //! - On the page: `still` is what the server writes, `widget` what takes it over, with a `picture`
 //!   for each canvas; `figure` is where both meet the page.
 
-mod axis;
 mod board;
-mod canvas;
 mod drawing;
 mod figure;
 mod files;
@@ -24,11 +22,8 @@ mod lanes;
 mod look;
 mod operators;
 mod paint;
-mod palette;
 mod picture;
 mod still;
-mod surface;
-mod svg;
 mod tasks;
 mod track;
 mod watch;

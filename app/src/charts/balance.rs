@@ -4,11 +4,13 @@ use model::StageLoad;
 use plotters_backend::text_anchor::HPos;
 
 use super::memory::bar_width;
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, strong, svg, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite, fixed, sentence};
 
 /// The parts of a bar from its foot up.
@@ -182,7 +184,7 @@ impl Bars<'_> {
                 let corners = [(left, top), (left + bar, bottom)];
                 marks.push(Mark { corners, ink: *ink, fill: Fill::Solid });
             }
-            put(canvas, &Titled { title, opens: String::new(), marks });
+            titled(canvas, title, marks);
         }
     }
 }

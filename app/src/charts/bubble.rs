@@ -4,15 +4,15 @@ use model::design::KnobId;
 use model::estimate::Estimate;
 use model::knob::Value;
 use model::{Plan, estimate as predict};
-use plotters::element::PathElement;
-use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, line, put, strong, svg,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, line, polyline, strong, svg, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, POINT, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite};
 use crate::present::format::{self, whole};
 
@@ -97,21 +97,14 @@ fn draw(points: &[Point], current: u64, width: u32) -> String {
                     plot.map_coordinate(&(octave(point.num_microbatches), bubble))
                 })
                 .collect();
-            put(canvas, &PathElement::new(path.clone(), ink.stroke_width(2)));
+            polyline(canvas, path.clone(), ink);
             for (point, (x, y)) in points.iter().zip(path) {
                 let size = if point.num_microbatches == current { POINT.0 + 2 } else { POINT.0 };
                 let corners = [(x - size, y - size), (x + size, y + size)];
                 let bubble = percent(point.bubbles[index]);
                 let title =
                     format!("{} micro-batches: {bubble}\n{words}", whole(point.num_microbatches));
-                put(
-                    canvas,
-                    &Titled {
-                        title,
-                        opens: String::new(),
-                        marks: vec![Mark { corners, ink, fill }],
-                    },
-                );
+                titled(canvas, title, vec![Mark { corners, ink, fill }]);
             }
         }
     })

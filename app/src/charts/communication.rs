@@ -5,11 +5,11 @@ use model::axis::{Axis as ParallelAxis, Collective, LinkLevel};
 use model::estimate::{Communication, Estimate};
 use plotters_backend::text_anchor::HPos;
 
-use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text,
-};
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::axis::Axis;
+use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, svg, text, titled};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, figure, finite, percent, text_width};
 
 /// Height of a bar, in pixels.
@@ -247,6 +247,6 @@ impl Layout {
         );
         let marks = vec![span(left, hidden, Fill::Solid), span(hidden, right, Fill::Hatched)];
         let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
-        put(canvas, &Titled { title, opens: String::new(), marks: marks.collect() });
+        titled(canvas, title, marks.collect());
     }
 }

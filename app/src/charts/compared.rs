@@ -7,8 +7,8 @@ mod step;
 use model::estimate::Estimate;
 
 use crate::draw::canvas::Fill;
-use crate::draw::frame::{Key, Swatch};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Swatch};
 use crate::draw::text::text_width;
 
 pub(super) use axes::{draw as draw_axes, table as axes_table};

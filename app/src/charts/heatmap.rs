@@ -2,26 +2,20 @@
 //!
 //! Cells of one color are one path: thousands of cells take as little as the field's outline.
 
-use std::convert::Infallible;
 use std::fmt::Write as _;
 
-use plotters::element::{Drawable, PointCollection};
 use plotters_backend::text_anchor::HPos;
-use plotters_backend::{BackendCoord, DrawingErrorKind};
 
-use crate::draw::backend::SvgBackend;
-use crate::draw::canvas::{LINE, drawn_width, empty, put, svg, text};
+use crate::draw::canvas::{self, LINE, drawn_width, empty, svg, text};
 use crate::draw::ink::Ink;
-use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
+use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::text::{finite, fixed};
 
 /// The upper ends of the steps of color; the last step has none.
 const STEPS: [f64; 7] = [0.5, 0.8, 0.95, 1.05, 1.25, 1.6, 2.5];
 
 /// Height of the field in pixels, about; a row is a whole number of pixels high where it can be.
 const HEIGHT: i32 = 220;
-
-/// Side of a swatch of the legend, in pixels.
-const SWATCH: i32 = 12;
 
 /// A field of numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,15 +39,15 @@ pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
     }
     let rows = chart.rows.len() as i32;
     let height = if rows > 2 * HEIGHT { HEIGHT } else { rows * (HEIGHT / rows).max(1) };
-    let legend = legend_rows(width);
-    let top = legend * LINE + LINE + 4;
+    let legend = Legend::new(width, (0..=STEPS.len()).map(key).collect());
+    let top = legend.height() + LINE + 4;
     svg(width, top + height + LINE, &chart.label, &|canvas| {
-        draw_legend(canvas, width);
+        legend.draw(canvas);
         text(canvas, &chart.y_title, (0, top - LINE / 2 - 2), Ink::Quiet, HPos::Left);
         for step in 0..=STEPS.len() {
             let path = cells(chart, step, columns, (width, height), top);
             if !path.is_empty() {
-                put(canvas, &Cells { step, path });
+                canvas::cells(canvas, step, path);
             }
         }
         let below = (width / 2, top + height + LINE / 2 + 2);
@@ -120,61 +114,8 @@ fn words(step: usize) -> String {
     }
 }
 
-/// Where each swatch stands: row, distance from the left.
-fn legend_places(width: i32) -> Vec<(i32, i32)> {
-    let (mut row, mut x) = (0, 0);
-    (0..=STEPS.len())
-        .map(|step| {
-            let own = SWATCH + 6 + text_width(&words(step), TEXT_SIZE) + 10;
-            if x + own > width && x > 0 {
-                (row, x) = (row + 1, 0);
-            }
-            let place = (row, x);
-            x += own;
-            place
-        })
-        .collect()
-}
-
-fn legend_rows(width: i32) -> i32 {
-    legend_places(width).last().map_or(1, |(row, _)| row + 1)
-}
-
-fn draw_legend(canvas: &crate::draw::canvas::Canvas<'_>, width: i32) {
-    for (step, (row, x)) in legend_places(width).into_iter().enumerate() {
-        let top = row * LINE + (LINE - SWATCH) / 2;
-        let path = format!("M{x} {top}h{SWATCH}v{SWATCH}h-{SWATCH}z");
-        put(canvas, &Cells { step, path });
-        let at = (x + SWATCH + 6, row * LINE + LINE / 2);
-        text(canvas, &words(step), at, Ink::Quiet, HPos::Left);
-    }
-}
-
-/// Cells of a step of color.
-struct Cells {
-    step: usize,
-    path: String,
-}
-
-impl<'e> PointCollection<'e, (i32, i32)> for &'e Cells {
-    type Point = (i32, i32);
-    type IntoIter = std::iter::Empty<(i32, i32)>;
-
-    fn point_iter(self) -> Self::IntoIter {
-        std::iter::empty()
-    }
-}
-
-impl Drawable<SvgBackend<'_>> for Cells {
-    fn draw<I: Iterator<Item = BackendCoord>>(
-        &self,
-        _: I,
-        backend: &mut SvgBackend<'_>,
-        _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<Infallible>> {
-        backend.cells(self.step, &self.path);
-        Ok(())
-    }
+fn key(step: usize) -> Key {
+    Key { ink: Ink::Quiet, swatch: Swatch::Heat(step), text: words(step) }
 }
 
 #[cfg(test)]

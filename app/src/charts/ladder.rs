@@ -2,11 +2,13 @@
 
 use plotters_backend::text_anchor::HPos;
 
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
 use crate::present::format;
 
@@ -98,10 +100,7 @@ fn draw_rung(
             let (left, right) = (at(bar.from.min(bar.to)), at(bar.from.max(bar.to)));
             let corners = [(left, head), (right.max(left + 2), head + BAR)];
             let mark = Mark { corners, ink: bar.ink, fill: bar.fill };
-            put(
-                canvas,
-                &Titled { title: bar.title.clone(), opens: String::new(), marks: vec![mark] },
-            );
+            titled(canvas, bar.title.clone(), vec![mark]);
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Lines over a common axis, each with marks of its own shape.
 
-use plotters::element::PathElement;
-use plotters::style::Color as _;
-
-use crate::draw::canvas::{Fill, LINE, Mark, Titled, drawn_width, empty, line, put, svg};
-use crate::draw::frame::{Axis, Frame, Key, Legend, POINT, Swatch, TEXT_GAP, Tick};
+use crate::draw::axis::{Axis, Tick};
+use crate::draw::canvas::{Fill, LINE, Mark, drawn_width, empty, line, polyline, svg, titled};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, POINT, Swatch};
 use crate::draw::text::{finite, fixed};
 
 /// Height of the plot, in pixels.
@@ -82,14 +81,14 @@ pub(super) fn draw(chart: &Lines, width: u32) -> String {
         for (one, (ink, fill)) in chart.lines.iter().zip(LOOKS) {
             let place = |(x, y): &(f64, f64)| plot.map_coordinate(&(finite(*x), finite(*y)));
             let path: Vec<_> = one.points.iter().map(place).collect();
-            put(canvas, &PathElement::new(path.clone(), ink.stroke_width(2)));
+            polyline(canvas, path.clone(), ink);
             let every = marked_every(path.len(), frame.right - frame.left);
             for ((x, y), value) in path.into_iter().zip(&one.points).step_by(every) {
                 let corners = [(x - POINT.0, y - POINT.1), (x + POINT.0, y + POINT.1)];
                 let number = fixed(finite(value.1), chart.decimals);
                 let title = format!("{}: {number} at {}", one.name, named(chart, value.0));
                 let marks = vec![Mark { corners, ink, fill }];
-                put(canvas, &Titled { title, opens: String::new(), marks });
+                titled(canvas, title, marks);
             }
         }
     })

@@ -5,11 +5,13 @@ use std::ops::Range;
 use model::estimate::{Estimate, StageEstimate, StageMemory};
 use plotters_backend::text_anchor::HPos;
 
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
 use crate::present::format;
 

@@ -3,13 +3,15 @@
 
 use model::axis::LinkLevel;
 use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
-use plotters::element::PathElement;
-use plotters::style::Color as _;
-use plotters_backend::text_anchor::HPos;
 
-use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, put, svg, text};
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::axis::{Axis, Tick};
+use crate::draw::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, polyline, put, svg,
+};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::labels::{Boxed, Labels};
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, text_width};
 use crate::present::format;
 
@@ -88,7 +90,7 @@ pub(super) fn draw(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> 
         let roofs = roofs(roofline);
         for roof in &roofs {
             let line = roof.line(&range).map(|at| plot.map_coordinate(&at));
-            put(canvas, &PathElement::new(line.to_vec(), roof.ink.stroke_width(2)));
+            polyline(canvas, line.to_vec(), roof.ink);
         }
         for point in &points {
             point.draw(canvas, &plot, point.name == chosen);
@@ -299,9 +301,6 @@ impl Roof {
     }
 }
 
-/// Left, top, right, bottom of what a name may not cover.
-type Boxed = (i32, i32, i32, i32);
-
 /// The names of roofs and of the largest operators, where there is room.
 fn names(
     canvas: &Canvas<'_>,
@@ -309,39 +308,20 @@ fn names(
     frame: &Frame,
     (points, roofs, range): (&[Point], &[Roof], &Range),
 ) {
-    let mut taken: Vec<Boxed> = points.iter().map(|point| point.boxed(plot)).collect();
-    let mut write = |words: &str, ink: Ink, places: &[(i32, i32)]| {
-        let width = text_width(words, TEXT_SIZE);
-        let free = places.iter().find_map(|(x, middle)| {
-            let left = (*x).clamp(frame.left + 2, (frame.right - width).max(frame.left + 2));
-            let own = (left, middle - LINE / 2, left + width, middle + LINE / 2);
-            let inside = own.1 >= frame.top && own.3 <= frame.bottom && own.2 <= frame.right;
-            let clear = taken.iter().all(|other| {
-                own.2 <= other.0 || other.2 <= own.0 || own.3 <= other.1 || other.3 <= own.1
-            });
-            (inside && clear).then_some((left, *middle, own))
-        });
-        if let Some((left, middle, own)) = free {
-            taken.push(own);
-            text(canvas, words, (left, middle), ink, HPos::Left);
-        }
-    };
+    let mut labels = Labels::new(frame, points.iter().map(|point| point.boxed(plot)).collect());
     for roof in roofs {
         let width = text_width(&roof.label, TEXT_SIZE);
-        let places: Vec<(i32, i32)> = roof
-            .places(range)
-            .into_iter()
-            .flat_map(|at| {
-                let (x, y) = plot.map_coordinate(&at);
-                let above = (x - width, y - LINE / 2 - 2);
-                if roof.level.is_some() {
-                    [above, (x - width, y + LINE)]
-                } else {
-                    [(x + TEXT_GAP, y + 4), (x - width - TEXT_GAP, y - 4)]
-                }
-            })
-            .collect();
-        write(&roof.label, Ink::Quiet, &places);
+        let places = roof.places(range).into_iter().flat_map(|at| {
+            let (x, y) = plot.map_coordinate(&at);
+            if roof.level.is_some() {
+                [(x - width, y - LINE / 2 - 2), (x - width, y + LINE)]
+            } else {
+                [(x + TEXT_GAP, y + 4), (x - width - TEXT_GAP, y - 4)]
+            }
+        });
+        let (least, most) = (frame.left + 2, (frame.right - width).max(frame.left + 2));
+        let places = places.map(|(x, middle)| (x.clamp(least, most), middle));
+        labels.write(canvas, &roof.label, Ink::Quiet, places);
     }
     for point in points.iter().filter(|point| point.share >= NAMED) {
         let (left, top, right, bottom) = point.boxed(plot);
@@ -353,11 +333,7 @@ fn names(
             (center, bottom + LINE / 2),
             (center, top - LINE / 2),
         ];
-        let places: Vec<(i32, i32)> = places
-            .into_iter()
-            .filter(|(x, _)| *x >= frame.left && x + width <= frame.right)
-            .collect();
-        write(point.label, Ink::Text, &places);
+        labels.write(canvas, point.label, Ink::Text, places);
     }
 }
 

@@ -4,9 +4,11 @@ use plotters::element::Polygon;
 use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{Canvas, Fill, LINE, drawn_width, line, put, strong, svg};
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::shape::{RADIUS, Shape};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite};
 use crate::present::family::Family;

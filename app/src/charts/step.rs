@@ -4,11 +4,13 @@ use model::estimate::{Estimate, StepPart};
 use model::units::Seconds;
 use plotters_backend::text_anchor::HPos;
 
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, strong, svg, text, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite};
 use crate::present::format;
 
@@ -234,14 +236,7 @@ fn draw_bars(canvas: &Canvas<'_>, plot: &Plot<'_>, rows: &[Row], values: &[[Stri
         let (left, right) = (at(row.from.min(row.to)), at(row.from.max(row.to)));
         let corners = [(left, top), (right.max(left + 2), foot)];
         let title = format!("{}: {time}, {share} of the step\n{}", row.label, row.meaning);
-        put(
-            canvas,
-            &Titled {
-                title,
-                opens: String::new(),
-                marks: vec![Mark { corners, ink: row.ink, fill: row.fill }],
-            },
-        );
+        titled(canvas, title, vec![Mark { corners, ink: row.ink, fill: row.fill }]);
         if index + 1 < rows.len() {
             // From the end of this bar to the start of the next.
             let x = at(row.to);

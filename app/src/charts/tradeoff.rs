@@ -1,14 +1,13 @@
 //! What each module frees at the peak, against the MFU that it costs.
 
-use plotters::element::PathElement;
-use plotters::style::Color as _;
-use plotters_backend::text_anchor::HPos;
-
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, polyline, put, svg,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::labels::Labels;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
 use crate::insight::memory_view::{Module, Price, pareto};
 use crate::present::format;
@@ -47,7 +46,7 @@ pub(super) fn draw(prices: &[Price], width: u32) -> String {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);
         let line: Vec<_> = pareto(prices).into_iter().map(|price| place(&plot, price)).collect();
-        put(canvas, &PathElement::new(line, Ink::Kept.stroke_width(2)));
+        polyline(canvas, line, Ink::Kept);
         draw_points(canvas, &plot, &frame, prices);
     })
 }
@@ -122,10 +121,9 @@ fn place(plot: &Plot<'_>, price: &Price) -> (i32, i32) {
 
 /// The points, and their names where there is room.
 fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Price]) {
-    // Left, top, right, bottom of what a name may not cover.
     let boxed = |(x, y): (i32, i32)| (x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS);
-    let mut taken: Vec<(i32, i32, i32, i32)> =
-        prices.iter().map(|price| boxed(place(plot, price))).collect();
+    let marks = prices.iter().map(|price| boxed(place(plot, price))).collect();
+    let mut labels = Labels::new(frame, marks);
     for price in prices {
         let (x, y) = place(plot, price);
         let fill = if price.is_on { Fill::Solid } else { Fill::Hollow };
@@ -153,20 +151,6 @@ fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Pr
             (x - beside - width, y),
             (x - width / 2, y + LINE),
         ];
-        let free = places.into_iter().find_map(|(left, middle)| {
-            let own = (left, middle - LINE / 2, left + width, middle + LINE / 2);
-            let inside = own.0 >= frame.left
-                && own.2 <= frame.right
-                && own.1 >= frame.top
-                && own.3 <= frame.bottom;
-            let clear = taken.iter().all(|other| {
-                own.2 <= other.0 || other.2 <= own.0 || own.3 <= other.1 || other.3 <= own.1
-            });
-            (inside && clear).then_some((left, middle, own))
-        });
-        if let Some((left, middle, own)) = free {
-            taken.push(own);
-            text(canvas, &name, (left, middle), Ink::Text, HPos::Left);
-        }
+        labels.write(canvas, &name, Ink::Text, places);
     }
 }

@@ -4,9 +4,9 @@ use model::ledger::{SavedTensor, Tensor};
 use model::{Content, Filling};
 use plotters_backend::text_anchor::HPos;
 
-use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Titled, drawn_width, empty, put, svg, text};
-use crate::draw::frame::{Key, Legend, Swatch};
+use crate::draw::canvas::{Canvas, Fill, LINE, Mark, drawn_width, empty, svg, text, titled};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
 use crate::insight::memory_view::{Composition, fate, freed_by};
 use crate::present::format::{self, MemoryUnit};
@@ -198,14 +198,7 @@ fn cell(
         ink: PARTS[part(filling.content)].0,
         fill: Fill::Solid,
     };
-    put(
-        canvas,
-        &Titled {
-            title: title(composition, (filling, share)),
-            opens: String::new(),
-            marks: vec![mark],
-        },
-    );
+    titled(canvas, title(composition, (filling, share)), vec![mark]);
     let room = right - left - 2 * INSET;
     let rows = ((bottom - top - 2) / LINE).max(0) as usize;
     let mut lines = wrapped(&sentence(filling.content.label()), room);

@@ -16,6 +16,8 @@ use plotters_backend::{
 };
 
 use super::ink::Ink;
+use super::surface::Side;
+use super::svg;
 use super::text::{bold_width, text_width};
 use crate::present::html::escape_into;
 
@@ -52,12 +54,7 @@ impl<'a> SvgBackend<'a> {
 
     /// Says where the part inside the axes is, for those who point at it. Nothing is seen of it.
     pub(crate) fn plot(&mut self, (x0, y0): BackendCoord, (x1, y1): BackendCoord) {
-        let (width, height) = (x1 - x0, y1 - y0);
-        let _ = write!(
-            self.svg,
-            "<rect class=\"chart-plot\" x=\"{x0}\" y=\"{y0}\" width=\"{width}\" \
-             height=\"{height}\"/>"
-        );
+        svg::rect(self.svg, [x0, y0, x1 - x0, y1 - y0], "class=\"chart-plot\"");
     }
 
     /// Ends the group.
@@ -93,24 +90,15 @@ impl<'a> SvgBackend<'a> {
         let _ = write!(self.svg, "<path class=\"chart-fill chart-heat-{step}\" d=\"{path}\"/>");
     }
 
-    fn mark(&mut self, shape: std::fmt::Arguments<'_>, color: BackendColor, width: Option<u32>) {
+    /// The attributes of a mark: its class, and the width of its line unless it is filled.
+    fn look(color: BackendColor, width: Option<u32>) -> String {
         let kind = if width.is_some() { "chart-stroke" } else { "chart-fill" };
-        // Writing to a string can't fail.
-        let _ = self.svg.write_fmt(shape);
-        let _ = write!(self.svg, " class=\"{kind} {}\"", Ink::class(color));
+        let mut look = format!("class=\"{kind} {}\"", Ink::class(color));
         if let Some(width) = width.filter(|width| *width > 1) {
-            let _ = write!(self.svg, " stroke-width=\"{width}\"");
+            // Writing to a string can't fail.
+            let _ = write!(look, " stroke-width=\"{width}\"");
         }
-        self.svg.push_str("/>");
-    }
-
-    fn points(path: impl IntoIterator<Item = BackendCoord>) -> String {
-        let mut points = String::new();
-        for (x, y) in path {
-            let gap = if points.is_empty() { "" } else { " " };
-            let _ = write!(points, "{gap}{x},{y}");
-        }
-        points
+        look
     }
 }
 
@@ -130,20 +118,17 @@ impl DrawingBackend for SvgBackend<'_> {
     }
 
     fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        let shape = format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"1\" height=\"1\"");
-        self.mark(shape, color, None);
+        svg::rect(self.svg, [x, y, 1, 1], &Self::look(color, None));
         Ok(())
     }
 
     fn draw_line<S: BackendStyle>(
         &mut self,
-        (x1, y1): BackendCoord,
-        (x2, y2): BackendCoord,
+        from: BackendCoord,
+        to: BackendCoord,
         style: &S,
     ) -> Drawn {
-        let shape = format_args!("<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"");
-        self.mark(shape, style.color(), Some(style.stroke_width()));
-        Ok(())
+        self.draw_path([from, to], style)
     }
 
     fn draw_rect<S: BackendStyle>(
@@ -154,9 +139,8 @@ impl DrawingBackend for SvgBackend<'_> {
         fill: bool,
     ) -> Drawn {
         let (width, height) = ((right - left).max(0), (bottom - top).max(0));
-        let shape =
-            format_args!("<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
-        self.mark(shape, style.color(), (!fill).then(|| style.stroke_width()));
+        let look = Self::look(style.color(), (!fill).then(|| style.stroke_width()));
+        svg::rect(self.svg, [left, top, width, height], &look);
         Ok(())
     }
 
@@ -165,21 +149,20 @@ impl DrawingBackend for SvgBackend<'_> {
         path: I,
         style: &S,
     ) -> Drawn {
-        let points = Self::points(path);
-        let shape = format_args!("<polyline points=\"{points}\"");
-        self.mark(shape, style.color(), Some(style.stroke_width()));
+        let look = Self::look(style.color(), Some(style.stroke_width()));
+        svg::points(self.svg, "polyline", path, &look);
         Ok(())
     }
 
     fn draw_circle<S: BackendStyle>(
         &mut self,
-        (x, y): BackendCoord,
+        center: BackendCoord,
         radius: u32,
         style: &S,
         fill: bool,
     ) -> Drawn {
-        let shape = format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\"");
-        self.mark(shape, style.color(), (!fill).then(|| style.stroke_width()));
+        let look = Self::look(style.color(), (!fill).then(|| style.stroke_width()));
+        svg::circle(self.svg, center, radius as i32, &look);
         Ok(())
     }
 
@@ -188,8 +171,7 @@ impl DrawingBackend for SvgBackend<'_> {
         vertices: I,
         style: &S,
     ) -> Drawn {
-        let points = Self::points(vertices);
-        self.mark(format_args!("<polygon points=\"{points}\""), style.color(), None);
+        svg::points(self.svg, "polygon", vertices, &Self::look(style.color(), None));
         Ok(())
     }
 
@@ -206,20 +188,15 @@ impl DrawingBackend for SvgBackend<'_> {
             VPos::Center => size * 36 / 100,
             VPos::Bottom => -(size * 24 / 100),
         };
-        let anchor = match style.anchor().h_pos {
-            HPos::Left => "start",
-            HPos::Center => "middle",
-            HPos::Right => "end",
+        let side = match style.anchor().h_pos {
+            HPos::Left => Side::Left,
+            HPos::Center => Side::Center,
+            HPos::Right => Side::Right,
         };
         let strong = if is_bold(style) { " chart-strong" } else { "" };
         let class = Ink::class(style.color());
-        let _ = write!(
-            self.svg,
-            "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\" text-anchor=\"{anchor}\" \
-             class=\"{class}{strong}\">"
-        );
-        escape_into(self.svg, text);
-        self.svg.push_str("</text>");
+        let look = format!("font-size=\"{size}\" class=\"{class}{strong}\"");
+        svg::text(self.svg, text, (x, baseline), side, &look);
         Ok(())
     }
 

@@ -85,6 +85,21 @@ pub(crate) fn line(canvas: &Canvas<'_>, from: (i32, i32), to: (i32, i32), ink: I
     put(canvas, &PathElement::new(vec![from, to], ink.stroke_width(1)));
 }
 
+/// Draws a line from point to point.
+pub(crate) fn polyline(canvas: &Canvas<'_>, points: Vec<(i32, i32)>, ink: Ink) {
+    put(canvas, &PathElement::new(points, ink.stroke_width(2)));
+}
+
+/// Draws marks that share a title, or have none where it is empty.
+pub(crate) fn titled(canvas: &Canvas<'_>, title: String, marks: Vec<Mark>) {
+    put(canvas, &Titled { title, opens: String::new(), marks });
+}
+
+/// Draws cells of a field that have the same step of color, as one path.
+pub(crate) fn cells(canvas: &Canvas<'_>, step: usize, path: String) {
+    put(canvas, &Cells { step, path });
+}
+
 /// How a mark is filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
@@ -200,4 +215,31 @@ fn draw_mark(
         }
     }
     Ok(())
+}
+
+/// Cells of a step of color.
+struct Cells {
+    step: usize,
+    path: String,
+}
+
+impl<'e> PointCollection<'e, (i32, i32)> for &'e Cells {
+    type Point = (i32, i32);
+    type IntoIter = std::iter::Empty<(i32, i32)>;
+
+    fn point_iter(self) -> Self::IntoIter {
+        std::iter::empty()
+    }
+}
+
+impl Drawable<SvgBackend<'_>> for Cells {
+    fn draw<I: Iterator<Item = BackendCoord>>(
+        &self,
+        _: I,
+        backend: &mut SvgBackend<'_>,
+        _: (u32, u32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        backend.cells(self.step, &self.path);
+        Ok(())
+    }
 }

@@ -7,12 +7,10 @@
 mod browser;
 pub mod data;
 mod heat;
-mod ink;
 mod live;
 mod page;
 mod parallel;
 pub mod parts;
-mod picture;
 mod pointer;
 pub mod scale;
 mod scatter;

@@ -6,9 +6,9 @@ use super::gesture::Turn;
 use super::keys::Command;
 use super::lanes::{Lanes, Spot, block_at};
 use super::paint::{Layout, Picture};
-use super::surface::Surface;
 use super::track::Track;
 use super::window::Window;
+use crate::draw::surface::Surface;
 
 /// One press of a key or button zooms and moves by this much.
 const ZOOM: f64 = 0.6;

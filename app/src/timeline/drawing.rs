@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::Scene;
 use super::board::Board;
-use super::palette::OfPage;
-use super::svg::Svg;
 use super::tasks::Stages;
 use super::window::Window;
 use super::words;
+use crate::draw::palette::Palette;
+use crate::draw::svg::SvgPicture;
 use crate::present::html::escape_into;
 
 /// A figure of all stages over the whole step: the picture in so many pixels, its legend and its
@@ -17,7 +17,8 @@ use crate::present::html::escape_into;
 pub fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {
     let mut board = Board::new(false);
     board.show(Some(Arc::new(Stages(scene.clone()))));
-    let mut svg = Svg::new(&OfPage);
+    let palette = Palette::of_page();
+    let mut svg = SvgPicture::new(&palette);
     if let Some(window) = board.window() {
         board.paint_still(&mut svg, Window::all(window.total()), width);
     }

@@ -6,6 +6,8 @@
 
 use model::schedule::{Task, TaskKind};
 
+use crate::draw::palette::{Hatch, Hue, Tile};
+
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -51,16 +53,16 @@ impl Kind {
         }
     }
 
-    /// The custom property that holds its colour.
-    pub(super) const fn property(self) -> &'static str {
+    /// Its colour.
+    pub(super) const fn hue(self) -> Hue {
         match self {
-            Self::Forward => "--chart-blue",
-            Self::Backward => "--chart-teal",
-            Self::InputGrad => "--chart-gold",
-            Self::WeightGrad => "--chart-violet",
-            Self::Recompute => "--chart-rust",
-            Self::Swap => "--chart-slate",
-            Self::Mixed => "--chart-grey",
+            Self::Forward => Hue::Blue,
+            Self::Backward => Hue::Teal,
+            Self::InputGrad => Hue::Gold,
+            Self::WeightGrad => Hue::Violet,
+            Self::Recompute => Hue::Rust,
+            Self::Swap => Hue::Slate,
+            Self::Mixed => Hue::Grey,
         }
     }
 
@@ -74,45 +76,6 @@ impl Kind {
             Self::Recompute => Hatch::Dots,
             Self::Swap => Hatch::Upright,
             Self::Mixed => Hatch::Crossed,
-        }
-    }
-}
-
-/// Lines or dots over a colour, in a tile that repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hatch {
-    /// None.
-    None,
-    /// Diagonals that rise to the right.
-    Rising,
-    /// Diagonals that fall to the right.
-    Falling,
-    /// Level lines.
-    Level,
-    /// Upright lines.
-    Upright,
-    /// Level and upright lines.
-    Crossed,
-    /// Dots.
-    Dots,
-}
-
-impl Hatch {
-    /// Size of a tile, in pixels.
-    pub(super) const TILE: f64 = 6.0;
-
-    /// The lines in a tile, from point to point; those at its edges continue in the next tile.
-    pub(super) const fn lines(self) -> &'static [[f64; 4]] {
-        match self {
-            Self::None => &[],
-            Self::Rising => &[[-1.0, 1.0, 1.0, -1.0], [-1.0, 7.0, 7.0, -1.0], [5.0, 7.0, 7.0, 5.0]],
-            Self::Falling => {
-                &[[-1.0, 5.0, 1.0, 7.0], [-1.0, -1.0, 7.0, 7.0], [5.0, -1.0, 7.0, 1.0]]
-            }
-            Self::Level => &[[0.0, 1.5, 6.0, 1.5], [0.0, 4.5, 6.0, 4.5]],
-            Self::Upright => &[[1.5, 0.0, 1.5, 6.0], [4.5, 0.0, 4.5, 6.0]],
-            Self::Crossed => &[[0.0, 1.5, 6.0, 1.5], [1.5, 0.0, 1.5, 6.0]],
-            Self::Dots => &[[1.0, 1.5, 2.5, 1.5], [4.0, 4.5, 5.5, 4.5]],
         }
     }
 }
@@ -147,9 +110,10 @@ impl Look {
         self.kind as usize * Self::SHADES + self.shade as usize
     }
 
-    /// How near its colour is to that of text.
-    pub(super) const fn depth(self) -> f64 {
-        [0.0, 0.42, 0.21, 0.62][self.shade as usize % Self::SHADES]
+    /// Its colour, nearer to that of text for a later chunk, and its pattern.
+    pub(super) const fn tile(self) -> Tile {
+        let shade = [0, 42, 21, 62][self.shade as usize % Self::SHADES];
+        Tile { ground: self.kind.hue(), shade, hatch: self.kind.hatch() }
     }
 
     /// Of several blocks in one place: what they have in common.
@@ -199,6 +163,22 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::draw::palette::tests::{contrast, palette};
+
+    #[test]
+    fn every_block_stands_out_from_the_surface_and_carries_its_letters_in_both_themes() {
+        for dark in [false, true] {
+            let palette = palette(dark);
+            for look in Look::all() {
+                for color in palette.tile(&look.tile()) {
+                    let surface = contrast(&color, palette.color(Hue::Surface));
+                    assert!(surface >= 3.0, "{look:?} {color:?}, dark {dark}: {surface}");
+                    let letters = contrast(&color, palette.color(Hue::OnMark));
+                    assert!(letters >= 4.5, "{look:?} {color:?}, dark {dark}: {letters}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_look_has_an_index_of_its_own() {
@@ -219,7 +199,7 @@ mod tests {
         for (index, kind) in Kind::ALL.into_iter().enumerate() {
             for other in &Kind::ALL[index + 1..] {
                 assert_ne!(kind.hatch(), other.hatch(), "{kind:?} and {other:?}");
-                assert_ne!(kind.property(), other.property(), "{kind:?} and {other:?}");
+                assert_ne!(kind.hue(), other.hue(), "{kind:?} and {other:?}");
             }
         }
     }

@@ -1,13 +1,12 @@
 //! Draws lanes, the axis of time and the track below them onto any surface.
 
-use super::axis::ticks;
 use super::lanes::{Lanes, Piece, Spot, pieces};
 use super::look::{Look, Looks};
-use super::palette::Ink;
-use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
 use super::track::{self, Track};
 use super::window::Window;
-use crate::draw::text::{bold_width, text_width};
+use crate::draw::palette::{Hue, Tile};
+use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
+use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
 
 /// Height of the axis with its labels, in pixels.
 const AXIS: f64 = 20.0;
@@ -103,15 +102,15 @@ impl Picture<'_> {
     /// Draws it.
     pub(super) fn paint(&self, surface: &mut dyn Surface) {
         let Layout { plot, width, height, .. } = self.layout;
-        surface.fill(&[Area { left: 0.0, top: 0.0, width, height }], Ink::Surface);
+        surface.fill(&[Area::new(0.0, 0.0, width, height)], Paint::Plain(Hue::Surface));
         self.names(surface);
         surface.clip(plot);
         self.lanes(surface);
-        for (spot, ink, width) in [(self.hovered, Ink::Quiet, 1.0), (self.selected, Ink::Text, 2.0)]
+        for (spot, hue, width) in [(self.hovered, Hue::Quiet, 1.0), (self.selected, Hue::Text, 2.0)]
         {
             if let Some(area) = spot.and_then(|spot| self.area(spot)) {
-                surface.frame(area, Ink::Surface, width + 1.0);
-                surface.frame(area, ink, width);
+                surface.frame(area, Hue::Surface, width + 1.0);
+                surface.frame(area, hue, width);
             }
         }
         surface.unclip();
@@ -121,7 +120,8 @@ impl Picture<'_> {
         }
         if let Some(x) = self.cursor {
             let x = plot.left + x.clamp(0.0, plot.width);
-            surface.line(&[(x, plot.top), (x, self.layout.bottom())], Ink::Quiet, false);
+            let ends = [(x, plot.top), (x, self.layout.bottom())];
+            surface.line(&ends, Stroke::new(Hue::Quiet, 1.0));
         }
     }
 
@@ -144,14 +144,11 @@ impl Picture<'_> {
         for lane in (0..count).filter(|lane| lane % every == 0) {
             let is_current = lane == self.lane;
             let area = self.layout.lane(lane);
-            surface.words(Words {
-                text: &self.lanes.name(lane),
-                x: plot.left - 6.0,
-                y: area.top + area.height / 2.0,
-                side: Side::Right,
-                ink: if is_current { Ink::Text } else { Ink::Quiet },
-                bold: is_current,
-            });
+            let (hue, face) =
+                if is_current { (Hue::Text, Face::Bold) } else { (Hue::Quiet, Face::Plain) };
+            let (name, at) =
+                (self.lanes.name(lane), (plot.left - 6.0, area.top + area.height / 2.0));
+            surface.words(Words { face, ..Words::new(&name, at, Side::Right, hue) });
         }
     }
 
@@ -161,7 +158,7 @@ impl Picture<'_> {
         let end = self.window.place(self.lanes.total(), plot.width).min(plot.width);
         for lane in 0..count {
             let area = self.layout.lane(lane);
-            surface.bubble(Area { width: end, ..area });
+            surface.fill(&[Area { width: end, ..area }], Paint::Tiled(Tile::EMPTY));
             pieces(self.lanes, lane, &self.window, plot.width, &mut |piece| {
                 blocks.add(&piece, area);
                 if piece.count == 1 && lane_height >= LETTERS {
@@ -175,26 +172,21 @@ impl Picture<'_> {
     fn axis(&self, surface: &mut dyn Surface) {
         let Layout { plot, track, width, .. } = self.layout;
         let bottom = plot.bottom();
-        surface.line(&[(plot.left, bottom), (plot.right(), bottom)], Ink::Axis, false);
+        let axis = Stroke::new(Hue::Axis, 1.0);
+        surface.line(&[(plot.left, bottom), (plot.right(), bottom)], axis);
         let mut free = 0.0;
-        for tick in ticks(&self.window, plot.width) {
-            let x = plot.left + self.window.place(tick.time, plot.width);
-            surface.line(&[(x, bottom), (x, bottom + 4.0)], Ink::Axis, false);
+        for (time, text) in self.window.ticks(plot.width) {
+            let x = plot.left + self.window.place(time, plot.width);
+            surface.line(&[(x, bottom), (x, bottom + 4.0)], axis);
             if let Some(track) = track {
                 let head = track.top + f64::from(TEXT_SIZE) + 6.0;
-                surface.line(&[(x, head), (x, track.bottom())], Ink::Grid, false);
+                surface.line(&[(x, head), (x, track.bottom())], Stroke::new(Hue::Grid, 1.0));
             }
-            let half = f64::from(text_width(&tick.text, TEXT_SIZE)) / 2.0;
+            let half = f64::from(text_width(&text, TEXT_SIZE)) / 2.0;
             let middle = x.clamp(half, (width - half).max(half));
             if middle - half >= free {
-                surface.words(Words {
-                    text: &tick.text,
-                    x: middle,
-                    y: bottom + AXIS / 2.0 + 3.0,
-                    side: Side::Center,
-                    ink: Ink::Quiet,
-                    bold: false,
-                });
+                let at = (middle, bottom + AXIS / 2.0 + 3.0);
+                surface.words(Words::new(&text, at, Side::Center, Hue::Quiet));
                 free = middle + half + 8.0;
             }
         }
@@ -259,19 +251,13 @@ impl Blocks {
         for look in Look::all() {
             let areas = &self.areas[look.index()];
             if !areas.is_empty() {
-                surface.blocks(areas, look);
+                surface.fill(areas, Paint::Tiled(look.tile()));
             }
         }
         let mut start = 0;
         for (x, y, end) in &self.labels {
-            surface.words(Words {
-                text: &self.text[start..*end],
-                x: *x,
-                y: *y,
-                side: Side::Center,
-                ink: Ink::OnMark,
-                bold: false,
-            });
+            let text = &self.text[start..*end];
+            surface.words(Words::new(text, (*x, *y), Side::Center, Hue::OnMark));
             start = *end;
         }
     }
@@ -290,14 +276,19 @@ mod tests {
     }
 
     impl Surface for Notes {
-        fn fill(&mut self, _: &[Area], _: Ink) {}
-        fn blocks(&mut self, areas: &[Area], _: Look) {
-            self.blocks.extend(areas);
+        fn fill(&mut self, areas: &[Area], paint: Paint) {
+            if matches!(paint, Paint::Tiled(tile) if tile != Tile::EMPTY) {
+                self.blocks.extend(areas);
+            }
         }
-        fn bubble(&mut self, _: Area) {}
-        fn frame(&mut self, _: Area, _: Ink, _: f64) {}
-        fn line(&mut self, _: &[(f64, f64)], _: Ink, _: bool) {}
-        fn shape(&mut self, _: &[(f64, f64)], _: Ink) {}
+        fn squares(&mut self, _: f64, _: usize, _: &[u8], _: Hue) {}
+        fn frame(&mut self, _: Area, _: Hue, _: f64) {}
+        fn line(&mut self, _: &[(f64, f64)], _: Stroke) {}
+        fn lines(&mut self, _: &[[(f64, f64); 2]], _: Stroke) {}
+        fn shape(&mut self, _: &[(f64, f64)], _: Hue) {}
+        fn dots(&mut self, _: &[(f64, f64)], _: f64, _: Hue) {}
+        fn ring(&mut self, _: (f64, f64), _: f64, _: Hue) {}
+        fn opacity(&mut self, _: f64) {}
         fn words(&mut self, words: Words<'_>) {
             self.words.push(words.text.to_owned());
         }

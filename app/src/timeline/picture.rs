@@ -1,13 +1,13 @@
 //! A picture on the page: a board on a canvas, and the note beside the pointer.
 
-use leptos::prelude::{document, window};
+use leptos::prelude::document;
 use leptos::wasm_bindgen::JsCast;
-use web_sys::{CanvasRenderingContext2d, Element, HtmlCanvasElement, HtmlElement};
+use web_sys::{Element, HtmlCanvasElement, HtmlElement};
 
 use super::board::{Board, Done};
-use super::canvas::{Brushes, CanvasSurface, context};
 use super::gesture::Gesture;
 use super::keys::command;
+use crate::browser::canvas::{Canvas, screen_ratio};
 
 /// A turn of the wheel by so many pixels zooms by a factor of two.
 const WHEEL: f64 = 240.0;
@@ -22,10 +22,8 @@ pub(super) struct Picture {
     pub(super) frame: Element,
     pub(super) canvas: HtmlCanvasElement,
     tip: HtmlElement,
-    context: CanvasRenderingContext2d,
-    pub(super) brushes: Option<Brushes>,
-    /// Pixels of the screen in one pixel of the page.
-    ratio: f64,
+    /// What it is drawn on, in the colours of the theme.
+    pub(super) surface: Option<Canvas>,
     /// Should the canvas have another number of pixels than it has?
     resized: bool,
     pub(super) is_dirty: bool,
@@ -39,12 +37,10 @@ impl Picture {
         Some(Self {
             board: Board::new(has_track),
             gesture: Gesture::default(),
-            context: context(&canvas)?,
             frame,
             canvas,
             tip,
-            brushes: None,
-            ratio: 0.0,
+            surface: None,
             resized: true,
             is_dirty: true,
         })
@@ -60,20 +56,15 @@ impl Picture {
     /// Draws it. `note` writes what stands beside the pointer.
     pub(super) fn draw(&mut self, note: &dyn Fn(&Board, f64) -> String) {
         self.is_dirty = false;
-        let (width, height) = self.board.size;
-        let ratio = window().device_pixel_ratio().clamp(0.5, 4.0);
-        if (ratio - self.ratio).abs() > 1e-6 {
-            (self.ratio, self.resized, self.brushes) = (ratio, true, None);
+        self.surface.take_if(|surface| (surface.ratio() - screen_ratio()).abs() > 1e-6);
+        if self.surface.is_none() {
+            self.surface = Canvas::sized(&self.canvas, self.board.size);
         }
-        if std::mem::take(&mut self.resized) {
-            self.canvas.set_width((width * ratio).round() as u32);
-            self.canvas.set_height((height * ratio).round() as u32);
-        }
-        if self.brushes.is_none() {
-            self.brushes = Brushes::read(&self.canvas, ratio);
-        }
-        if let Some(brushes) = &mut self.brushes {
-            self.board.paint(&mut CanvasSurface::new(&self.context, brushes));
+        if let Some(surface) = &mut self.surface {
+            if std::mem::take(&mut self.resized) {
+                surface.resize(&self.canvas, self.board.size);
+            }
+            self.board.paint(surface);
         }
         self.show_note(note);
     }

@@ -2,10 +2,10 @@
 
 use model::units::Bytes;
 
-use super::palette::Ink;
-use super::surface::{Area, Side, Surface, TEXT_SIZE, Words};
 use super::window::Window;
-use crate::draw::text::text_width;
+use crate::draw::palette::Hue;
+use crate::draw::surface::{Area, Face, Paint, Side, Stroke, Surface, Words};
+use crate::draw::text::{TEXT_SIZE, bold_width, text_width};
 use crate::present::format;
 
 /// In what a track counts.
@@ -31,6 +31,11 @@ impl Held {
         }
     }
 }
+
+/// The colours of what is held: of activations, of what is always taken, and of the limit.
+const ACTIVATIONS: Hue = Hue::Violet;
+const FIXED: Hue = Hue::Slate;
+const LIMIT: Hue = Hue::Alarm;
 
 /// What a stage holds over time.
 #[derive(Clone, Debug, PartialEq)]
@@ -107,50 +112,43 @@ pub(super) fn draw(
     let base = y(track.fixed);
     let ends = [(plot.right(), base), (plot.left, base)];
     surface.clip(area);
-    surface.shape(&[&line[..], &ends].concat(), Ink::Activations);
+    surface.shape(&[&line[..], &ends].concat(), ACTIVATIONS);
     let fixed = Area { top: base, height: plot.bottom() - base, ..plot };
-    surface.fill(&[fixed], Ink::Fixed);
-    surface.line(&[(plot.left, plot.bottom()), (plot.right(), plot.bottom())], Ink::Axis, false);
+    surface.fill(&[fixed], Paint::Plain(FIXED));
+    let ends = |y: f64| [(plot.left, y), (plot.right(), y)];
+    surface.line(&ends(plot.bottom()), Stroke::new(Hue::Axis, 1.0));
     if let Some(limit) = track.limit {
-        let y = y(limit);
-        surface.line(&[(plot.left, y), (plot.right(), y)], Ink::Limit, true);
+        surface.line(&ends(y(limit)), Stroke::dashed(LIMIT, 1.0));
     }
     surface.unclip();
     let y = area.top + head / 2.0;
-    surface.words(Words {
-        text: title,
-        x: area.left,
-        y,
-        side: Side::Left,
-        ink: Ink::Text,
-        bold: true,
-    });
-    let mut x = area.left + f64::from(text_width(title, TEXT_SIZE)) * 1.15 + 12.0;
-    for (ink, text) in legend(track) {
+    let words = Words::new(title, (area.left, y), Side::Left, Hue::Text);
+    surface.words(Words { face: Face::Bold, ..words });
+    let mut x = area.left + f64::from(bold_width(title, TEXT_SIZE)) + 12.0;
+    for (hue, text) in legend(track) {
         let room = f64::from(text_width(&text, TEXT_SIZE)) + 16.0;
         if x + room > area.right() {
             break;
         }
-        if ink == Ink::Limit {
-            surface.line(&[(x, y), (x + 11.0, y)], ink, true);
+        if hue == LIMIT {
+            surface.line(&[(x, y), (x + 11.0, y)], Stroke::dashed(hue, 1.0));
         } else {
-            surface.fill(&[Area { left: x, top: y - 5.0, width: 10.0, height: 10.0 }], ink);
+            surface.fill(&[Area::new(x, y - 5.0, 10.0, 10.0)], Paint::Plain(hue));
         }
-        let (side, ink) = (Side::Left, Ink::Quiet);
-        surface.words(Words { text: &text, x: x + 15.0, y, side, ink, bold: false });
+        surface.words(Words::new(&text, (x + 15.0, y), Side::Left, Hue::Quiet));
         x += room + 10.0;
     }
 }
 
 /// The parts of a track in words.
-fn legend(track: &Track) -> Vec<(Ink, String)> {
+fn legend(track: &Track) -> Vec<(Hue, String)> {
     let most = track.held.text(track.peak() - track.fixed);
-    let mut parts = vec![(Ink::Activations, format!("Activations, up to {most}"))];
+    let mut parts = vec![(ACTIVATIONS, format!("Activations, up to {most}"))];
     if track.fixed > 0.0 {
-        parts.push((Ink::Fixed, format!("Fixed {}", track.held.text(track.fixed))));
+        parts.push((FIXED, format!("Fixed {}", track.held.text(track.fixed))));
     }
     if let Some(limit) = track.limit {
-        parts.push((Ink::Limit, format!("Limit {}", track.held.text(limit))));
+        parts.push((LIMIT, format!("Limit {}", track.held.text(limit))));
     }
     parts
 }

@@ -21,7 +21,6 @@ use web_sys::{
 };
 
 use super::board::{Board, Done};
-use super::canvas::paper_palette;
 use super::figure::Show;
 use super::keys::Command;
 use super::lanes::{Lanes, Spot};
@@ -30,6 +29,7 @@ use super::picture::Picture;
 use super::tasks::{self, Stages};
 use super::watch::Watch;
 use super::{Held, Scene, Track, files, words};
+use crate::browser::canvas::paper_palette;
 use crate::present::html;
 
 /// A timeline that takes longer than this to compute waits until the knobs rest, in milliseconds.
@@ -224,7 +224,7 @@ impl Widget {
 
     fn repaint(&mut self) {
         for picture in [&mut self.stages, &mut self.resources] {
-            picture.brushes = None;
+            picture.surface = None;
             picture.is_dirty = true;
         }
     }

@@ -1,7 +1,16 @@
-//! The part of time that is in view, and how it maps to pixels.
+//! The part of time that is in view, how it maps to pixels, and its moments with round numbers.
+
+use crate::draw::axis::round_numbers;
+use crate::present::format::decimals;
 
 /// How often the whole fits into the smallest window.
 const MAX_ZOOM: f64 = 1e6;
+
+/// Least distance from one labelled moment to the next, in pixels.
+const ROOM: f64 = 92.0;
+
+/// The units of labels, in seconds, with their names.
+const UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
 /// A part of the time from zero to a total. Seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +104,17 @@ impl Window {
         self.from + place / width.max(1.0) * self.span
     }
 
+    /// The labelled moments in a width in pixels, each with its unit.
+    pub(super) fn ticks(&self, width: f64) -> impl Iterator<Item = (f64, String)> {
+        let wanted = (width / ROOM).clamp(1.0, 40.0);
+        // The unit follows from the end of all, so that it stays while one zooms.
+        let fitting = UNITS.into_iter().find(|(size, _)| self.total >= *size);
+        let (size, unit) = fitting.unwrap_or(UNITS[3]);
+        let (numbers, places) = round_numbers(self.from / size, self.to() / size, wanted);
+        let tick = move |number| (number * size, format!("{} {unit}", decimals(number, places)));
+        numbers.into_iter().map(tick)
+    }
+
     fn clamped(self) -> Self {
         Self { from: self.from.clamp(0.0, (self.total - self.span).max(0.0)), ..self }
     }
@@ -106,6 +126,33 @@ mod tests {
 
     fn near(left: f64, right: f64) -> bool {
         (left - right).abs() <= 1e-9 * left.abs().max(right.abs()).max(1.0)
+    }
+
+    fn labels(total: f64, factor: f64, width: f64) -> Vec<String> {
+        let window = Window::all(total).zoomed(factor, 0.5);
+        window.ticks(width).map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn labels_are_round_and_carry_their_unit() {
+        assert_eq!(labels(34.3, 1.0, 400.0), ["0 s", "10 s", "20 s", "30 s"]);
+        assert_eq!(labels(0.0343, 1.0, 400.0), ["0 ms", "10 ms", "20 ms", "30 ms"]);
+        assert_eq!(labels(8.0, 0.05, 400.0), ["3.8 s", "3.9 s", "4.0 s", "4.1 s", "4.2 s"]);
+    }
+
+    #[test]
+    fn labels_differ_from_each_other_however_deep_the_zoom() {
+        for factor in [1.0, 1e-2, 1e-4, 1e-6] {
+            let all = labels(34.3, factor, 900.0);
+            assert!((2..=12).contains(&all.len()), "{all:?}");
+            assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn there_are_few_labels_where_there_is_little_room() {
+        assert!(labels(34.3, 1.0, 60.0).len() <= 2);
+        assert!(!labels(34.3, 1.0, 0.0).is_empty());
     }
 
     #[test]

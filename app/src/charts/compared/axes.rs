@@ -7,11 +7,13 @@ use plotters_backend::text_anchor::HPos;
 use super::{Compared, keys};
 use crate::charts::communication::axis_name;
 use crate::charts::step::Unit;
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, finite, text_width};
 
 /// Distance from one bar to the next and height of a bar, in pixels.
@@ -180,7 +182,7 @@ fn draw_bar(
     let span = |from, to, fill| Mark { corners: [(from, head), (to, foot)], ink, fill };
     let marks = [span(left, between, Fill::Solid), span(between, right, Fill::Hollow)];
     let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
-    put(canvas, &Titled { title, opens: String::new(), marks: marks.collect() });
+    titled(canvas, title, marks.collect());
 }
 
 fn label(designs: &[Compared<'_>], groups: &[Group], unit: Unit) -> String {

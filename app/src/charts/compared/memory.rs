@@ -4,11 +4,13 @@ use model::estimate::StageEstimate;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};
+use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, svg, text, titled,
 };
-use crate::draw::frame::{Axis, Frame, Key, Legend, Swatch, TEXT_GAP, Tick};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
 use crate::present::format;
 
@@ -201,7 +203,7 @@ fn draw_design(
             figure(peak(stage)),
             figure(free.abs())
         );
-        put(canvas, &Titled { title, opens: String::new(), marks });
+        titled(canvas, title, marks);
         if bars.bar >= text_width(letter, TEXT_SIZE) + 2 {
             let middle = (left + bars.bar / 2, top - LINE / 2);
             text(canvas, letter, middle, Ink::Text, HPos::Center);

@@ -5,11 +5,13 @@ use plotters_backend::text_anchor::HPos;
 
 use super::Compared;
 use crate::charts::step::{Unit, kind_keys, look};
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, put, strong, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Axis, Frame, Legend, TEXT_GAP};
+use crate::draw::frame::{Frame, TEXT_GAP};
 use crate::draw::ink::Ink;
+use crate::draw::legend::Legend;
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
 use crate::present::format;
 
@@ -158,7 +160,7 @@ fn draw_bar(
             piece.part.meaning()
         );
         let marks = vec![Mark { corners: [(left, head), (right, foot)], ink, fill }];
-        put(canvas, &Titled { title, opens: String::new(), marks });
+        titled(canvas, title, marks);
         if fill == Fill::Solid && text_width(name, TEXT_SIZE) + 6 <= right - left {
             let center = ((left + right) / 2, middle);
             text(canvas, name, center, Ink::OnMark, HPos::Center);

@@ -1,7 +1,10 @@
 //! The heatmap of two knobs: the best of the first objective in each cell.
 
 use super::data::{Cell, Data, Dim};
-use super::ink::{Ink, Pen, Side};
+use super::scatter::MARK;
+use crate::draw::palette::{Hue, Tile};
+use crate::draw::surface::{Area, Paint, Side, Surface, Words};
+use crate::draw::text::{TEXT_SIZE, text_width};
 
 /// A pair of knobs as a grid, with the knob across first.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +113,7 @@ const RIGHT: f64 = 10.0;
 impl Place {
     /// On a canvas of that size.
     #[must_use]
-    pub(super) fn new(grid: &Grid, width: f64, height: f64) -> Self {
+    pub(super) fn new(grid: &Grid, (width, height): (f64, f64)) -> Self {
         Self {
             left: LEFT,
             top: TOP,
@@ -121,10 +124,11 @@ impl Place {
     }
 
     /// The rectangle of a cell; the first of the knob that goes up is at the bottom.
-    fn cell(&self, [level, upright]: [usize; 2]) -> [f64; 4] {
+    fn cell(&self, [level, upright]: [usize; 2]) -> Area {
         let (width, height) = (self.width / self.bins[0] as f64, self.height / self.bins[1] as f64);
         let row = self.bins[1] - 1 - upright.min(self.bins[1] - 1);
-        [self.left + level as f64 * width, self.top + row as f64 * height, width, height]
+        let (left, top) = (self.left + level as f64 * width, self.top + row as f64 * height);
+        Area { left, top, width, height }
     }
 
     /// The cell at a point.
@@ -139,57 +143,64 @@ impl Place {
 }
 
 /// Draws all cells.
-pub(super) fn paint(pen: &Pen, data: &Data, grid: &Grid, place: &Place) {
+pub(super) fn paint(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place) {
     let Some(objective) = data.first() else { return };
     let dim = Dim::Metric(objective.metric);
     let (low, high) = grid.extent().unwrap_or((0.0, 1.0));
     for upright in 0..grid.bins[1] {
         for level in 0..grid.bins[0] {
-            let [x, y, width, height] = place.cell([level, upright]);
+            let area = place.cell([level, upright]);
             let Some(cell) = grid.at([level, upright]) else {
-                pen.hatch(x + 0.5, y + 0.5, width - 1.0, height - 1.0);
+                surface.opacity(0.55);
+                surface.fill(&[area.inset(0.5)], Paint::Tiled(Tile::EMPTY));
+                surface.opacity(1.0);
                 continue;
             };
             let share = if high > low { (cell.best.0 - low) / (high - low) } else { 1.0 };
             let good = if objective.max { share } else { 1.0 - share };
             // Never so dark that the number on it can't be read.
-            pen.alpha(0.06 + 0.46 * good);
-            pen.fill(Ink::Mark, x + 0.5, y + 0.5, width - 1.0, height - 1.0);
-            pen.alpha(1.0);
+            surface.opacity(0.06 + 0.46 * good);
+            surface.fill(&[area.inset(0.5)], Paint::Plain(MARK));
+            surface.opacity(1.0);
             let text = data.spelled(dim, cell.best.0);
-            if height >= 15.0 && pen.text_width(&text) <= width - 6.0 {
-                pen.words(Ink::Text, Side::Center, &text, x + width / 2.0, y + height / 2.0);
+            // The width is an upper bound, with room beside the words in it.
+            if area.height >= 15.0 && wide(&text) <= area.width {
+                surface.words(Words::new(&text, area.center(), Side::Center, Hue::Text));
             }
         }
     }
-    labels(pen, data, grid, place);
+    labels(surface, data, grid, place);
 }
 
 /// Values beside both axes, as many as there is room for.
-fn labels(pen: &Pen, data: &Data, grid: &Grid, place: &Place) {
+fn labels(surface: &mut dyn Surface, data: &Data, grid: &Grid, place: &Place) {
     let room = place.width / place.bins[0] as f64;
     let widest = (0..grid.bins[0])
-        .map(|bin| pen.text_width(&shortened(&grid.label(data, 0, bin), 14)))
+        .map(|bin| wide(&shortened(&grid.label(data, 0, bin), 14)))
         .fold(20.0, f64::max);
     let stride = ((widest + 6.0) / room).ceil().max(1.0) as usize;
     for bin in (0..grid.bins[0]).step_by(stride) {
-        let [x, _, width, _] = place.cell([bin, 0]);
+        let (x, _) = place.cell([bin, 0]).center();
         let text = shortened(&grid.label(data, 0, bin), 14);
-        let y = place.top + place.height + 14.0;
-        pen.words(Ink::Quiet, Side::Center, &text, x + width / 2.0, y);
+        let at = (x, place.top + place.height + 14.0);
+        surface.words(Words::new(&text, at, Side::Center, Hue::Quiet));
     }
     let room = place.height / place.bins[1] as f64;
     let stride = (14.0 / room).ceil().max(1.0) as usize;
     for bin in (0..grid.bins[1]).step_by(stride) {
-        let [_, y, _, height] = place.cell([0, bin]);
+        let (_, y) = place.cell([0, bin]).center();
         let text = shortened(&grid.label(data, 1, bin), 13);
-        pen.words(Ink::Quiet, Side::Right, &text, place.left - 6.0, y + height / 2.0);
+        surface.words(Words::new(&text, (place.left - 6.0, y), Side::Right, Hue::Quiet));
     }
-    let y = place.top + place.height + 38.0;
+    let at = (place.left + place.width / 2.0, place.top + place.height + 38.0);
     let across = data.label(Dim::Knob(grid.knobs[0]));
     let up = data.label(Dim::Knob(grid.knobs[1]));
     let text = format!("{across} (across), {up} (up)");
-    pen.words(Ink::Text, Side::Center, &text, place.left + place.width / 2.0, y);
+    surface.words(Words::new(&text, at, Side::Center, Hue::Text));
+}
+
+fn wide(text: &str) -> f64 {
+    f64::from(text_width(text, TEXT_SIZE))
 }
 
 /// At most so many letters.
@@ -202,7 +213,6 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Frames a cell.
-pub(super) fn frame(pen: &Pen, place: &Place, cell: [usize; 2], ink: Ink) {
-    let [x, y, width, height] = place.cell(cell);
-    pen.frame(ink, x + 1.0, y + 1.0, width - 2.0, height - 2.0);
+pub(super) fn frame(surface: &mut dyn Surface, place: &Place, cell: [usize; 2], hue: Hue) {
+    surface.frame(place.cell(cell), hue, 2.0);
 }

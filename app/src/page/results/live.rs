@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::{document, window};
 use leptos::wasm_bindgen::{JsCast, JsValue};
-use web_sys::EventSource;
+use web_sys::{EventSource, HtmlCanvasElement};
 
 use super::data::{Data, Dim};
 use super::heat::{self, Grid};
-use super::ink::{Ink, Pen, canvas};
 use super::parallel::{self, Grip, Lanes};
 use super::parts;
 use super::scatter::{self, Plot};
 use super::select::{Selection, select};
 use super::view::{Cut, View};
+use crate::browser::canvas::{Canvas, paper_palette, size};
 use crate::browser::dom;
 use crate::browser::download::here;
+use crate::draw::palette::Hue;
+use crate::draw::surface::{Side, Surface as _, Words};
+use crate::draw::svg::SvgPicture;
 
 /// What a pointer is dragging.
 #[derive(Clone, Copy, Debug)]
@@ -322,7 +325,7 @@ impl Live {
 
     fn paint_scatter(&mut self, data: &Data, all: bool) {
         if all {
-            let size = canvas("scatter-base").map(|canvas| super::ink::size(&canvas));
+            let size = node("scatter-base").map(|canvas| size(&canvas));
             let plotted = size.map(|size| Plotted::new(&self.view, size));
             // A range that is dragged moves no axis.
             if self.plotted != plotted {
@@ -334,20 +337,21 @@ impl Live {
             }
         }
         let plot = self.plot;
-        if all && let Some(pen) = canvas("scatter-base").and_then(|it| Pen::on(&it)) {
+        if all && let Some(mut canvas) = canvas("scatter-base") {
             match &plot {
                 Some(plot) => {
-                    scatter::paint(&pen, data, (plot, &mut self.places), &self.selection);
+                    canvas.layer(&mut self.places.drawn, *plot, |it| plot.axes(it, data));
+                    scatter::paint(&mut canvas, data, (plot, &self.places), &self.selection);
                 }
-                None => nothing(&pen, data),
+                None => nothing(&mut canvas, data),
             }
         }
         let Some(plot) = plot else { return };
         let over = Some((plot, self.current_of(data), self.view.pins.clone()));
         if self.over.scatter != over
-            && let Some(pen) = canvas("scatter-over").and_then(|it| Pen::on(&it))
+            && let Some(mut canvas) = canvas("scatter-over")
         {
-            scatter::overlay(&pen, data, &plot, &self.view, self.current_of(data));
+            scatter::overlay(&mut canvas, data, &plot, &self.view, self.current_of(data));
             self.over.scatter = over;
         }
     }
@@ -361,20 +365,32 @@ impl Live {
             }
         }
         if all {
-            let size = canvas("parallel-base").map(|canvas| super::ink::size(&canvas));
+            let size = node("parallel-base").map(|canvas| size(&canvas));
             self.lanes = size.and_then(|size| Lanes::new(data, &self.view, size));
             if let Some(lanes) = &self.lanes {
                 self.columns.follow(data, lanes);
             }
         }
         let lanes = self.lanes.as_ref();
-        if all && let Some(pen) = canvas("parallel-base").and_then(|it| Pen::on(&it)) {
+        if all && let Some(mut canvas) = canvas("parallel-base") {
             match lanes {
                 Some(lanes) => {
-                    let pictured = (lanes, &mut self.columns);
-                    parallel::paint(&pen, data, &self.view, pictured, &self.selection);
+                    let (of, view) = ((lanes.axes.clone(), canvas.size()), &self.view);
+                    if self.selection.brushed < self.selection.kept {
+                        let of = (of.clone(), (view.cuts.clone(), view.front_only));
+                        let mut faint = self.columns.faint.take();
+                        let pictured = (lanes, &self.columns);
+                        canvas.layer(&mut faint, of, |it| {
+                            parallel::paint_all(it, pictured, &self.selection);
+                        });
+                        self.columns.faint = faint;
+                    }
+                    let pictured = (lanes, &self.columns);
+                    parallel::paint_brushed(&mut canvas, data, view, pictured, &self.selection);
+                    let axes = &mut self.columns.drawn;
+                    canvas.layer(axes, of, |it| parallel::paint_axes(it, data, lanes));
                 }
-                None => nothing(&pen, data),
+                None => nothing(&mut canvas, data),
             }
         }
         let Some(lanes) = lanes else { return };
@@ -385,64 +401,73 @@ impl Live {
         let row = self.current_of(data);
         let over = Some((lanes.clone(), (row, moved), self.view.pins.clone()));
         if self.over.parallel != over
-            && let Some(pen) = canvas("parallel-over").and_then(|it| Pen::on(&it))
+            && let Some(mut canvas) = canvas("parallel-over")
         {
-            parallel::overlay(&pen, data, &self.view, lanes, row, moved);
+            parallel::overlay(&mut canvas, data, &self.view, lanes, row, moved);
             self.over.parallel = over;
         }
     }
 
     /// A picture as a file, as it is looked at; none where there is nothing to draw.
     pub(super) fn file(&mut self, data: &Data, name: &str) -> Option<String> {
-        let pen = Pen::in_file(&canvas(&format!("{name}-base"))?)?;
+        let canvas = node(&format!("{name}-base"))?;
+        let (palette, size) = (paper_palette(&canvas)?, size(&canvas));
+        let mut file = SvgPicture::new(&palette);
+        let selection = &self.selection;
         let title = match name {
             "scatter" => {
-                let placed = (self.plot.as_ref()?, &mut self.places);
-                scatter::paint(&pen, data, placed, &self.selection);
+                let plot = self.plot.as_ref()?;
+                plot.axes(&mut file, data);
+                scatter::paint(&mut file, data, (plot, &self.places), selection);
                 "Trade-off"
             }
             "parallel" => {
-                let pictured = (self.lanes.as_ref()?, &mut self.columns);
-                parallel::paint(&pen, data, &self.view, pictured, &self.selection);
+                let lanes = self.lanes.as_ref()?;
+                let pictured = (lanes, &self.columns);
+                if selection.brushed < selection.kept {
+                    parallel::paint_all(&mut file, pictured, selection);
+                }
+                parallel::paint_brushed(&mut file, data, &self.view, pictured, selection);
+                parallel::paint_axes(&mut file, data, lanes);
                 "All knobs at once"
             }
             _ => {
                 let grid = Grid::of(data, self.view.heat_knobs(data)?);
-                let place = heat::Place::new(&grid, pen.width, pen.height);
-                heat::paint(&pen, data, &grid, &place);
+                let place = heat::Place::new(&grid, size);
+                heat::paint(&mut file, data, &grid, &place);
                 "Two knobs"
             }
         };
-        pen.finish(title, &here())
+        Some(file.finish(size, title, "", &here().svg()))
     }
 
     fn paint_heat(&mut self, data: &Data, all: bool) -> Option<String> {
         let Some(knobs) = self.view.heat_knobs(data) else {
-            if all && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
-                empty(&pen, "A heatmap takes two knobs that vary");
+            if all && let Some(mut canvas) = canvas("heat-base") {
+                empty(&mut canvas, "A heatmap takes two knobs that vary");
             }
             return None;
         };
         let grid = Grid::of(data, knobs);
         let is_new = self.heated != Some(knobs);
-        if is_new && let Some(pen) = canvas("heat-base").and_then(|it| Pen::on(&it)) {
+        if is_new && let Some(mut canvas) = canvas("heat-base") {
             self.heated = Some(knobs);
             if grid.is_kept {
-                let place = heat::Place::new(&grid, pen.width, pen.height);
-                heat::paint(&pen, data, &grid, &place);
+                let place = heat::Place::new(&grid, canvas.size());
+                heat::paint(&mut canvas, data, &grid, &place);
             } else {
-                empty(&pen, "The space is too large to keep these two knobs");
+                empty(&mut canvas, "The space is too large to keep these two knobs");
             }
         }
         let current = self.current_of(data).and_then(|row| grid.cell_of(data, row));
         let over = Some((knobs, [current, self.cell]));
         if self.over.heat != over
-            && let Some(pen) = canvas("heat-over").and_then(|it| Pen::on(&it))
+            && let Some(mut canvas) = canvas("heat-over")
         {
-            let place = heat::Place::new(&grid, pen.width, pen.height);
-            let inks = [Ink::Text, Ink::Accent];
-            for (cell, ink) in [current, self.cell].into_iter().zip(inks) {
-                cell.into_iter().for_each(|cell| heat::frame(&pen, &place, cell, ink));
+            let place = heat::Place::new(&grid, canvas.size());
+            let hues = [Hue::Text, Hue::Accent];
+            for (cell, hue) in [current, self.cell].into_iter().zip(hues) {
+                cell.into_iter().for_each(|cell| heat::frame(&mut canvas, &place, cell, hue));
             }
             self.over.heat = over;
         }
@@ -516,14 +541,25 @@ impl Live {
     }
 }
 
+/// A canvas of the page by its id.
+pub(super) fn node(id: &str) -> Option<HtmlCanvasElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// The same to be drawn on; none while it isn't shown.
+fn canvas(id: &str) -> Option<Canvas> {
+    Canvas::on(&node(id)?)
+}
+
 /// Says that there is no design to draw.
-fn nothing(pen: &Pen, data: &Data) {
+fn nothing(canvas: &mut Canvas, data: &Data) {
     let over = data.is_over();
     let text = if over { "No design keeps everything" } else { "No design keeps everything yet" };
-    empty(pen, text);
+    empty(canvas, text);
 }
 
 /// Says why there is nothing to draw.
-fn empty(pen: &Pen, text: &str) {
-    pen.words(Ink::Quiet, super::ink::Side::Center, text, pen.width / 2.0, pen.height / 2.0);
+fn empty(canvas: &mut Canvas, text: &str) {
+    let (width, height) = canvas.size();
+    canvas.words(Words::new(text, (width / 2.0, height / 2.0), Side::Center, Hue::Quiet));
 }

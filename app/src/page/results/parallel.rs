@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 
 use super::data::{Data, Dim};
 use super::heat::shortened;
-use super::ink::{Ink, Layer, Pen, Side};
-use super::scale::{self, Scale};
+use super::scale;
+use super::scatter::{FRONT, MARK};
 use super::select::Selection;
 use super::view::{Cut, View};
+use crate::browser::canvas::Layer;
+use crate::draw::palette::Hue;
+use crate::draw::scale::Scale;
+use crate::draw::surface::{Area, Paint, Side, Stroke, Surface, Words};
 
 /// Up to so many designs every one has its line; more are drawn as density.
 const MAX_LINES: usize = 1_500;
@@ -57,7 +61,7 @@ impl Lanes {
             return None;
         }
         let axis = |dim: Dim| {
-            Some((dim, Scale::new(dim, data.extent(dim)?, view.is_log(&data.dim_id(dim)))))
+            Some((dim, scale::scale(dim, data.extent(dim)?, view.is_log(&data.dim_id(dim)))))
         };
         let axes: Option<Vec<_>> = view.axis_dims(data).into_iter().map(axis).collect();
         Some(Self { axes: axes?, width, height })
@@ -161,10 +165,10 @@ impl Lanes {
 }
 
 /// What the drawn axes follow from: which they are, and the size of the picture.
-type Drawn = (Vec<(Dim, Scale)>, [f64; 2]);
+pub(super) type Drawn = (Vec<(Dim, Scale)>, (f64, f64));
 
 /// What the lines of all designs follow from, beside that: what was cut away.
-type Faint = (Vec<(Dim, Scale)>, [f64; 2], (Vec<Cut>, bool));
+pub(super) type Faint = (Drawn, (Vec<Cut>, bool));
 
 /// For each axis where on it each design is, from 0 to 1 and in bins: looked up once, not with
 /// every frame. Beside it the axes as they were drawn.
@@ -173,8 +177,8 @@ pub(super) struct Columns {
     axes: Vec<(Dim, Scale)>,
     places: Vec<Vec<f32>>,
     bins: Vec<Vec<u16>>,
-    drawn: Option<Layer<Drawn>>,
-    faint: Option<Layer<Faint>>,
+    pub(super) drawn: Option<Layer<Drawn>>,
+    pub(super) faint: Option<Layer<Faint>>,
 }
 
 impl Columns {
@@ -215,39 +219,39 @@ impl Columns {
     }
 }
 
-/// Draws everything but what a pointer is on.
-pub(super) fn paint(
-    pen: &Pen,
-    data: &Data,
-    view: &View,
-    (lanes, columns): (&Lanes, &mut Columns),
+/// Draws all that is there, under what is brushed of it: it stays while a range is dragged.
+pub(super) fn paint_all(
+    surface: &mut dyn Surface,
+    (lanes, columns): (&Lanes, &Columns),
     selection: &Selection,
 ) {
-    if selection.brushed < selection.kept {
-        // All that is there, under what is brushed of it: it stays while a range is dragged.
-        let of =
-            (lanes.axes.clone(), [pen.width, pen.height], (view.cuts.clone(), view.front_only));
-        let mut faint = columns.faint.take();
-        pen.layer(&mut faint, of, |pen| {
-            let all = columns.lines(lanes, selection, 1, Ink::Axis, 0.35);
-            lines(pen, lanes, all);
-        });
-        columns.faint = faint;
-    }
-    lines(pen, lanes, columns.lines(lanes, selection, 2, Ink::Mark, 0.9));
+    lines(surface, lanes, columns.lines(lanes, selection, 1, Hue::Axis, 0.35));
+}
+
+/// Draws what is brushed, and the ranges.
+pub(super) fn paint_brushed(
+    surface: &mut dyn Surface,
+    data: &Data,
+    view: &View,
+    (lanes, columns): (&Lanes, &Columns),
+    selection: &Selection,
+) {
+    lines(surface, lanes, columns.lines(lanes, selection, 2, MARK, 0.9));
     let on_front = |row: &usize| selection.level[*row] == 2 && data.rows.front[*row];
     let front: Vec<usize> = (0..data.rows.len()).filter(on_front).take(MAX_LINES).collect();
     let bundles = columns.bundles(&front, lanes.height.round());
     let (bins, count) = (lanes.height.round(), front.len());
-    lines(pen, lanes, Lines { bundles, bins, count, ink: Ink::Front, alpha: 0.9 });
+    lines(surface, lanes, Lines { bundles, bins, count, hue: FRONT, alpha: 0.9 });
     for axis in 0..lanes.axes.len() {
-        paint_brush(pen, data, view, lanes, axis);
+        paint_brush(surface, data, view, lanes, axis);
     }
-    pen.layer(&mut columns.drawn, (lanes.axes.clone(), [pen.width, pen.height]), |pen| {
-        for axis in 0..lanes.axes.len() {
-            paint_axis(pen, data, lanes, axis);
-        }
-    });
+}
+
+/// Draws the axes over it.
+pub(super) fn paint_axes(surface: &mut dyn Surface, data: &Data, lanes: &Lanes) {
+    for axis in 0..lanes.axes.len() {
+        paint_axis(surface, data, lanes, axis);
+    }
 }
 
 /// All designs that go from one place of an axis to one of the next, and how many they are.
@@ -260,13 +264,14 @@ struct Lines {
     bins: f64,
     /// How many designs they are.
     count: usize,
-    ink: Ink,
+    hue: Hue,
     alpha: f64,
 }
 
 /// Draws lines of designs. Between two axes all that go from one place to another are one line, the
 /// stronger and wider the more they are.
-fn lines(pen: &Pen, lanes: &Lanes, Lines { bundles, bins, count: all, ink, alpha }: Lines) {
+fn lines(surface: &mut dyn Surface, lanes: &Lanes, all: Lines) {
+    let Lines { bundles, bins, count: all, hue, alpha } = all;
     if all == 0 {
         return;
     }
@@ -288,11 +293,11 @@ fn lines(pen: &Pen, lanes: &Lanes, Lines { bundles, bins, count: all, ink, alpha
     }
     for ([strength, width], ends) in looks {
         let share = f64::from(strength) / f64::from(STRENGTHS);
-        pen.alpha(alpha * (few + 0.1 + 0.45 * share).clamp(0.05, 1.0));
+        surface.opacity(alpha * (few + 0.1 + 0.45 * share).clamp(0.05, 1.0));
         let width = 1.0 + 7.0 * f64::from(width) / f64::from(WIDTHS);
-        pen.pieces(ink, width, &ends);
+        surface.lines(&ends, Stroke::new(hue, width));
     }
-    pen.alpha(1.0);
+    surface.opacity(1.0);
 }
 
 /// Strengths and widths of lines that are told apart.
@@ -306,7 +311,7 @@ impl Columns {
         lanes: &Lanes,
         selection: &Selection,
         least: u8,
-        ink: Ink,
+        hue: Hue,
         alpha: f64,
     ) -> Lines {
         let count = if least == 1 { selection.kept } else { selection.brushed };
@@ -321,7 +326,7 @@ impl Columns {
             let rows: Vec<usize> = all.map(|(row, _)| row).collect();
             (lanes.height.round(), self.bundles(&rows, lanes.height.round()))
         };
-        Lines { bundles, bins, count, ink, alpha }
+        Lines { bundles, bins, count, hue, alpha }
     }
 
     /// The same of a few designs, among so many places.
@@ -357,34 +362,35 @@ fn grouped(ends: impl Iterator<Item = (u16, u16)>) -> Vec<Bundle> {
 }
 
 /// The range that is brushed on an axis.
-fn paint_brush(pen: &Pen, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
+fn paint_brush(surface: &mut dyn Surface, data: &Data, view: &View, lanes: &Lanes, axis: usize) {
     let Some((upper, lower)) = lanes.brushed(data, view, axis) else { return };
     let x = lanes.x(axis);
-    pen.alpha(0.22);
-    pen.fill(Ink::Accent, x - 9.0, upper, 18.0, (lower - upper).max(2.0));
-    pen.alpha(1.0);
-    for y in [upper, lower] {
-        pen.fill(Ink::Accent, x - HANDLE, y - 3.0, 2.0 * HANDLE, 6.0);
-    }
+    let accent = Paint::Plain(Hue::Accent);
+    surface.opacity(0.22);
+    surface.fill(&[Area::new(x - 9.0, upper, 18.0, (lower - upper).max(2.0))], accent);
+    surface.opacity(1.0);
+    let handle = |y: f64| Area::new(x - HANDLE, y - 3.0, 2.0 * HANDLE, 6.0);
+    surface.fill(&[handle(upper), handle(lower)], accent);
 }
 
-fn paint_axis(pen: &Pen, data: &Data, lanes: &Lanes, axis: usize) {
+fn paint_axis(surface: &mut dyn Surface, data: &Data, lanes: &Lanes, axis: usize) {
     let (dim, scale) = lanes.axes[axis];
     let (x, top, bottom) = (lanes.x(axis), lanes.y(1.0), lanes.y(0.0));
-    pen.line(Ink::Quiet, 1.5, [(x, top), (x, bottom)].into_iter());
+    surface.line(&[(x, top), (x, bottom)], Stroke::new(Hue::Quiet, 1.5));
     let gap = if lanes.axes.len() > 1 { lanes.x(1) - lanes.x(0) } else { 200.0 };
     let letters = ((gap - 14.0) / 6.5).max(4.0) as usize;
     let most = ((bottom - top) / 26.0).max(2.0) as usize;
-    for (number, text) in scale.ticks(data, dim, most) {
+    for (number, text) in scale::ticks(&scale, data, dim, most) {
         let y = lanes.y(scale.place(number));
-        pen.line(Ink::Quiet, 1.0, [(x - 3.0, y), (x + 3.0, y)].into_iter());
+        surface.line(&[(x - 3.0, y), (x + 3.0, y)], Stroke::new(Hue::Quiet, 1.0));
         // The last axis has its numbers inside, as there is no room beyond.
         let (side, at) = if axis + 1 == lanes.axes.len() {
             (Side::Right, x - 7.0)
         } else {
             (Side::Left, x + 7.0)
         };
-        pen.words_over(Ink::Text, side, &shortened(&text, letters), at, y);
+        let text = shortened(&text, letters);
+        surface.words_over(Words::new(&text, (at, y), side, Hue::Text));
     }
     let name = shortened(&scale::title(data, dim), (gap / 6.2).max(9.0) as usize);
     let side = match axis {
@@ -399,36 +405,35 @@ fn paint_axis(pen: &Pen, data: &Data, lanes: &Lanes, axis: usize) {
     };
     // Neighbours stand at two heights, so that longer names fit.
     let y = if axis.is_multiple_of(2) { 10.0 } else { 26.0 };
-    pen.words_over(Ink::Text, side, &name, at, y);
+    surface.words_over(Words::new(&name, (at, y), side, Hue::Text));
 }
 
 /// What a pointer is on, the pins, and an axis that is moved.
 pub(super) fn overlay(
-    pen: &Pen,
+    surface: &mut dyn Surface,
     data: &Data,
     view: &View,
     lanes: &Lanes,
     row: Option<usize>,
     moved: Option<(usize, f64)>,
 ) {
-    let line = |row: usize, ink: Ink, width: f64| {
+    let mut line = |row: usize, hue: Hue, width: f64| {
         let all = 0..lanes.axes.len();
-        pen.line(ink, width, all.map(|axis| (lanes.x(axis), lanes.y_of(data, axis, row))));
+        let points = all.map(|axis| (lanes.x(axis), lanes.y_of(data, axis, row)));
+        surface.line(&points.collect::<Vec<_>>(), Stroke::new(hue, width));
     };
     for pin in view.pins.iter().filter_map(|pin| data.row_of(*pin)) {
-        line(pin, Ink::Text, 2.0);
+        line(pin, Hue::Text, 2.0);
     }
     if let Some(row) = row {
-        line(row, Ink::Surface, 5.0);
-        line(row, Ink::Accent, 2.5);
+        line(row, Hue::Surface, 5.0);
+        line(row, Hue::Accent, 2.5);
     }
     if let Some((axis, x)) = moved {
         let ends = [(x, lanes.y(1.0) - 10.0), (x, lanes.y(0.0))];
-        pen.dashes(true);
-        pen.line(Ink::Accent, 2.0, ends.into_iter());
-        pen.dashes(false);
+        surface.line(&ends, Stroke::dashed(Hue::Accent, 2.0));
         let name = data.label(lanes.axes[axis].0);
-        pen.words_over(Ink::Accent, Side::Center, name, x, 10.0);
+        surface.words_over(Words::new(name, (x, 10.0), Side::Center, Hue::Accent));
     }
 }
 

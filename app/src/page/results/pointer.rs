@@ -13,6 +13,7 @@ use super::live::{Drag, Live};
 use super::parallel::{Grip, Lanes};
 use super::view::End;
 use super::{heat, parts, scale};
+use crate::browser::canvas::size;
 use crate::browser::dom::Target;
 use crate::browser::download::{download, here};
 
@@ -141,8 +142,8 @@ fn design_at(live: &Live, data: &super::Data, id: &str, at: (f64, f64)) -> Optio
 /// The cell of the heatmap at a place.
 fn cell_at(live: &Live, data: &super::Data, (x, y): (f64, f64)) -> Option<[usize; 2]> {
     let grid = super::Grid::of(data, live.view.heat_knobs(data)?);
-    let (width, height) = super::ink::size(&*super::ink::canvas("heat-base")?);
-    heat::Place::new(&grid, width, height).hit(x, y)
+    let size = size(&super::live::node("heat-base")?);
+    heat::Place::new(&grid, size).hit(x, y)
 }
 
 /// Where a pointer is in a picture.

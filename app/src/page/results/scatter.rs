@@ -1,13 +1,24 @@
 //! The scatter of two metrics, with the front drawn over the rest.
 
 use super::data::{Data, Dim};
-use super::ink::{Ink, Layer, Pen, Side};
-use super::scale::{self, Scale};
+use super::heat::shortened;
+use super::scale;
 use super::select::{Selection, quantiles};
 use super::view::View;
+use crate::browser::canvas::Layer;
+use crate::draw::palette::Hue;
+use crate::draw::scale::Scale;
+use crate::draw::surface::{Area, Face, Side, Stroke, Surface, Words};
+
+/// The colours of designs and of those on the front.
+pub(super) const MARK: Hue = Hue::Blue;
+pub(super) const FRONT: Hue = Hue::Rust;
 
 /// More designs than this are drawn as density.
 const MAX_DOTS: usize = 3_000;
+
+/// From the middle of a design on the front to its corners, in pixels.
+const RADIUS: f64 = 4.5;
 
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 16.0;
@@ -33,15 +44,15 @@ impl Plot {
         size: (f64, f64),
     ) -> Option<Self> {
         let dims = view.scatter_dims(data);
-        let scale = |dim: Dim| {
+        let axis = |dim: Dim| {
             let all = match dim {
                 Dim::Metric(_) if view.clip => quantiles(data, selection, dim),
                 Dim::Metric(_) => extent(data, selection, dim),
                 Dim::Knob(_) => data.extent(dim),
             };
-            Some(Scale::new(dim, all?, view.is_log(&data.dim_id(dim))))
+            Some(scale::scale(dim, all?, view.is_log(&data.dim_id(dim))))
         };
-        let scales = [scale(dims[0])?, scale(dims[1])?];
+        let scales = [axis(dims[0])?, axis(dims[1])?];
         let (width, height) = (size.0 - LEFT - RIGHT, size.1 - TOP - BOTTOM);
         (width > 20.0 && height > 20.0).then_some(Self { dims, scales, width, height })
     }
@@ -88,27 +99,32 @@ impl Plot {
         order.get(next).copied()
     }
 
-    /// Numbers beside the axes, and lines for them.
-    fn axes(&self, pen: &Pen, data: &Data) {
+    /// Draws numbers beside the axes, and lines for them.
+    pub(super) fn axes(&self, surface: &mut dyn Surface, data: &Data) {
         let (right, bottom) = (LEFT + self.width, TOP + self.height);
+        let [across, up] = self.scales;
+        let grid = Stroke::new(Hue::Grid, 1.0);
         let most = (self.width / 70.0).max(2.0) as usize;
-        for (number, text) in self.scales[0].ticks(data, self.dims[0], most) {
-            let x = LEFT + self.scales[0].place(number) * self.width;
-            pen.line(Ink::Grid, 1.0, [(x, TOP), (x, bottom)].into_iter());
-            let text = super::heat::shortened(&text, 12);
-            pen.words(Ink::Quiet, Side::Center, &text, x, bottom + 12.0);
+        for (number, text) in scale::ticks(&across, data, self.dims[0], most) {
+            let x = LEFT + across.place(number) * self.width;
+            surface.line(&[(x, TOP), (x, bottom)], grid);
+            let (text, at) = (shortened(&text, 12), (x, bottom + 12.0));
+            surface.words(Words::new(&text, at, Side::Center, Hue::Quiet));
         }
         let most = (self.height / 36.0).max(2.0) as usize;
-        for (number, text) in self.scales[1].ticks(data, self.dims[1], most) {
-            let y = TOP + (1.0 - self.scales[1].place(number)) * self.height;
-            pen.line(Ink::Grid, 1.0, [(LEFT, y), (right, y)].into_iter());
-            let text = super::heat::shortened(&text, 7);
-            pen.words(Ink::Quiet, Side::Right, &text, LEFT - 6.0, y);
+        for (number, text) in scale::ticks(&up, data, self.dims[1], most) {
+            let y = TOP + (1.0 - up.place(number)) * self.height;
+            surface.line(&[(LEFT, y), (right, y)], grid);
+            let text = shortened(&text, 7);
+            surface.words(Words::new(&text, (LEFT - 6.0, y), Side::Right, Hue::Quiet));
         }
-        pen.line(Ink::Axis, 1.0, [(LEFT, TOP), (LEFT, bottom), (right, bottom)].into_iter());
-        let title = scale::title(data, self.dims[0]);
-        pen.words(Ink::Text, Side::Center, &title, LEFT + self.width / 2.0, bottom + 32.0);
-        pen.words_up(Ink::Text, &scale::title(data, self.dims[1]), 10.0, TOP + self.height / 2.0);
+        let corner = [(LEFT, TOP), (LEFT, bottom), (right, bottom)];
+        surface.line(&corner, Stroke::new(Hue::Axis, 1.0));
+        let [x, y] = self.dims.map(|dim| scale::title(data, dim));
+        let at = (LEFT + self.width / 2.0, bottom + 32.0);
+        surface.words(Words::new(&x, at, Side::Center, Hue::Text));
+        let up = Words::new(&y, (10.0, TOP + self.height / 2.0), Side::Center, Hue::Text);
+        surface.words(Words { face: Face::Upward, ..up });
     }
 }
 
@@ -119,7 +135,7 @@ pub(super) struct Places {
     of: Option<Plot>,
     at: Vec<(f32, f32)>,
     squares: Vec<u32>,
-    drawn: Option<Layer<Plot>>,
+    pub(super) drawn: Option<Layer<Plot>>,
 }
 
 impl Places {
@@ -220,36 +236,37 @@ fn spread(row: usize, side: usize) -> f64 {
     ((mixed >> 40) as f64 / 16_777_216.0 - 0.5) * 0.02
 }
 
-/// Draws everything but what a pointer is on.
+/// Draws designs on the axes, all but what a pointer is on.
 pub(super) fn paint(
-    pen: &Pen,
+    surface: &mut dyn Surface,
     data: &Data,
-    (plot, places): (&Plot, &mut Places),
+    (plot, places): (&Plot, &Places),
     selection: &Selection,
 ) {
-    pen.layer(&mut places.drawn, *plot, |pen| plot.axes(pen, data));
-    pen.clip(LEFT - 5.0, TOP - 5.0, plot.width + 10.0, plot.height + 10.0);
+    surface.clip(Area::new(LEFT, TOP, plot.width, plot.height).inset(-5.0));
     let brushing = selection.brushed < selection.kept;
-    let (across, down) = (squares(pen.width), squares(pen.height));
+    let across = squares(plot.width + LEFT + RIGHT);
+    let down = squares(plot.height + TOP + BOTTOM);
     let [_, left, brushed] = places.density(&selection.level, across * down);
-    for (level, counts, alpha) in [(1, left, 0.12), (2, brushed, 0.55)] {
+    for (level, counts, opacity) in [(1, left, 0.12), (2, brushed, 0.55)] {
         let count: u32 = counts.iter().sum();
         if count as usize > MAX_DOTS {
-            cloud(pen, across, counts, alpha);
+            cloud(surface, across, counts, opacity);
         } else if count > 0 {
             let rows = places.at.iter().zip(&places.squares).zip(&selection.level);
             let own = rows.filter(|((_, square), own)| **own == level && **square != u32::MAX);
-            pen.alpha(alpha);
-            pen.dots(Ink::Mark, 2.5, own.map(|((at, _), _)| wide(*at)));
-            pen.alpha(1.0);
+            let dots: Vec<_> = own.map(|((at, _), _)| wide(*at)).collect();
+            surface.opacity(opacity);
+            surface.dots(&dots, 2.5, MARK);
+            surface.opacity(1.0);
         }
     }
-    front(pen, plot, data, selection, brushing);
-    pen.unclip();
+    front(surface, plot, data, selection, brushing);
+    surface.unclip();
 }
 
 /// How many designs there are in small squares.
-fn cloud(pen: &Pen, across: usize, counts: Vec<u32>, alpha: f64) {
+fn cloud(surface: &mut dyn Surface, across: usize, counts: Vec<u32>, alpha: f64) {
     let most = f64::from(counts.iter().copied().max().unwrap_or(1)).ln_1p();
     // There are few different counts, and a logarithm for each square would take its time.
     let strength = |count: u32| alpha * (0.35 + 1.05 * f64::from(count).ln_1p() / most);
@@ -258,7 +275,7 @@ fn cloud(pen: &Pen, across: usize, counts: Vec<u32>, alpha: f64) {
         0 => 0,
         count => known.get(count as usize).copied().unwrap_or_else(|| opacity(strength(count))),
     });
-    pen.squares(Ink::Mark, f64::from(SQUARE), across, &opacities.collect::<Vec<_>>());
+    surface.squares(f64::from(SQUARE), across, &opacities.collect::<Vec<_>>(), MARK);
 }
 
 /// A share of 1 as a byte.
@@ -267,7 +284,13 @@ fn opacity(share: f64) -> u8 {
 }
 
 /// The front over the rest: diamonds, and a line where both axes are the two objectives.
-fn front(pen: &Pen, plot: &Plot, data: &Data, selection: &Selection, brushing: bool) {
+fn front(
+    surface: &mut dyn Surface,
+    plot: &Plot,
+    data: &Data,
+    selection: &Selection,
+    brushing: bool,
+) {
     let on_front =
         (0..data.rows.len()).filter(|row| data.rows.front[*row] && selection.level[*row] > 0);
     let mut rows: Vec<usize> = on_front.collect();
@@ -277,28 +300,35 @@ fn front(pen: &Pen, plot: &Plot, data: &Data, selection: &Selection, brushing: b
         rows.sort_by(|one, other| {
             data.number(plot.dims[0], *one).total_cmp(&data.number(plot.dims[0], *other))
         });
-        let points = rows.iter().map(|row| plot.at(data, *row));
-        pen.alpha(0.7);
-        pen.line(Ink::Front, 1.25, points);
-        pen.alpha(1.0);
+        let points: Vec<_> = rows.iter().map(|row| plot.at(data, *row)).collect();
+        surface.opacity(0.7);
+        surface.line(&points, Stroke::new(FRONT, 1.25));
+        surface.opacity(1.0);
     }
     for row in rows {
         let (x, y) = plot.at(data, row);
-        pen.alpha(if brushing && !selection.is_brushed(row) { 0.3 } else { 1.0 });
-        pen.diamond(Ink::Front, 4.5, x, y);
+        surface.opacity(if brushing && !selection.is_brushed(row) { 0.3 } else { 1.0 });
+        let corners = [(x, y - RADIUS), (x + RADIUS, y), (x, y + RADIUS), (x - RADIUS, y)];
+        surface.shape(&corners, FRONT);
     }
-    pen.alpha(1.0);
+    surface.opacity(1.0);
 }
 
 /// What a pointer is on, and the pins.
-pub(super) fn overlay(pen: &Pen, data: &Data, plot: &Plot, view: &View, row: Option<usize>) {
+pub(super) fn overlay(
+    surface: &mut dyn Surface,
+    data: &Data,
+    plot: &Plot,
+    view: &View,
+    row: Option<usize>,
+) {
     for (place, pin) in view.pins.iter().enumerate() {
         if let Some(row) = data.row_of(*pin) {
             let at = plot.at(data, row);
             if plot.is_inside(at) {
-                pen.ring(Ink::Text, 7.0, at.0, at.1);
-                let text = (place + 1).to_string();
-                pen.words_over(Ink::Text, Side::Left, &text, at.0 + 11.0, at.1 - 9.0);
+                surface.ring(at, 7.0, Hue::Text);
+                let (text, at) = ((place + 1).to_string(), (at.0 + 11.0, at.1 - 9.0));
+                surface.words_over(Words::new(&text, at, Side::Left, Hue::Text));
             }
         }
     }
@@ -307,8 +337,7 @@ pub(super) fn overlay(pen: &Pen, data: &Data, plot: &Plot, view: &View, row: Opt
     if !plot.is_inside((x, y)) {
         return;
     }
-    pen.dashes(true);
-    pen.line(Ink::Accent, 1.0, [(LEFT, y), (x, y), (x, TOP + plot.height)].into_iter());
-    pen.dashes(false);
-    pen.ring(Ink::Accent, 8.0, x, y);
+    let to_axes = [(LEFT, y), (x, y), (x, TOP + plot.height)];
+    surface.line(&to_axes, Stroke::dashed(Hue::Accent, 1.0));
+    surface.ring((x, y), 8.0, Hue::Accent);
 }

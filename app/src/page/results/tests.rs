@@ -4,10 +4,12 @@ use model::file::json;
 use model::metric::MetricId;
 
 use super::data::{self, Data, Dim, Standing};
-use super::scale::Scale;
+use super::scale::{scale, ticks};
 use super::select::{first_of_front, rows, select, some_rows};
 use super::view::{End, Range};
-use super::{Grid, View, parts, wire};
+use super::{Grid, View, heat, parallel, parts, scatter, wire};
+use crate::draw::palette::tests::palette;
+use crate::draw::svg::SvgPicture;
 
 /// Three designs of two knobs, of which one is on the front.
 const RESULT: &str = r#"{
@@ -241,6 +243,45 @@ fn a_heatmap_turns_with_its_knobs() {
 }
 
 #[test]
+fn pictures_as_files_are_well_formed_and_have_all_designs() {
+    let (data, view, size) = (small(), View::default(), (640.0, 400.0));
+    let (selection, palette) = (select(&data, &view), palette(false));
+    let grid = Grid::of(&data, [0, 1]);
+    let (mut places, mut columns) = <(scatter::Places, parallel::Columns)>::default();
+    let plot = scatter::Plot::new(&data, &view, &selection, size).unwrap();
+    places.follow(&data, &plot);
+    let lanes = parallel::Lanes::new(&data, &view, size).unwrap();
+    columns.follow(&data, &lanes);
+    let files = [0, 1, 2].map(|which| {
+        let mut file = SvgPicture::new(&palette);
+        match which {
+            0 => {
+                plot.axes(&mut file, &data);
+                scatter::paint(&mut file, &data, (&plot, &places), &selection);
+                scatter::overlay(&mut file, &data, &plot, &view, Some(1));
+            }
+            1 => {
+                let pictured = (&lanes, &columns);
+                parallel::paint_brushed(&mut file, &data, &view, pictured, &selection);
+                parallel::paint_axes(&mut file, &data, &lanes);
+                parallel::overlay(&mut file, &data, &view, &lanes, Some(1), None);
+            }
+            _ => heat::paint(&mut file, &data, &grid, &heat::Place::new(&grid, size)),
+        }
+        file.finish(size, "A", "", "")
+    });
+    for file in &files {
+        let document = roxmltree::Document::parse(file).expect("well-formed");
+        assert!(document.descendants().any(|node| node.has_tag_name("text")), "{file}");
+        assert!(!file.contains("NaN"), "{file}");
+    }
+    // Two dots as arcs and the diamond of the front; three cells with a design and three without.
+    assert_eq!(files[0].matches("a2.5").count(), 4);
+    assert_eq!(files[0].matches("<polygon").count(), 1);
+    assert_eq!(files[2].matches("url(#tile0)").count(), 3);
+}
+
+#[test]
 fn texts_are_only_texts() {
     let data = Data { ruled_out: vec![("<script>".into(), 1)], ..small() };
     let view = View::default();
@@ -255,15 +296,15 @@ fn axes_have_round_numbers_and_places_that_come_back() {
     let data = small();
     let memory = Dim::Metric(1);
     for log in [false, true] {
-        let scale = Scale::new(memory, data.extent(memory).unwrap(), log);
+        let scale = scale(memory, data.extent(memory).unwrap(), log);
         for place in [0.0, 0.3, 1.0] {
             assert!((scale.place(scale.number(place)) - place).abs() < 1e-9);
         }
-        let ticks = scale.ticks(&data, memory, 5);
+        let ticks = ticks(&scale, &data, memory, 5);
         assert!((2..=7).contains(&ticks.len()), "{ticks:?}");
         assert!(ticks.iter().all(|(_, text)| text.len() <= 4), "{ticks:?}");
     }
-    let alone = Scale::new(memory, (5.0, 5.0), true);
+    let alone = scale(memory, (5.0, 5.0), true);
     assert!(alone.place(5.0).is_finite());
 }
 
