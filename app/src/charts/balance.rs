@@ -4,13 +4,13 @@ use model::StageLoad;
 use plotters_backend::text_anchor::HPos;
 
 use super::memory::bar_width;
-use crate::draw::axis::{Axis, Tick};
+use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, strong, svg, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, strong, svg, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite, fixed, sentence};
 
 /// The parts of a bar from its foot up.
@@ -40,8 +40,9 @@ fn sum(load: &Load) -> f64 {
     load.iter().sum()
 }
 
-/// Draws it.
-pub(super) fn draw(loads: &[StageLoad], width: u32) -> String {
+/// What each pipeline stage computes for one micro-batch, in stacked bars beside their mean.
+#[must_use]
+pub fn stage_balance(loads: &[StageLoad], width: u32) -> String {
     let width = drawn_width(width);
     let loads: Vec<Load> = loads.iter().map(milliseconds).collect();
     let Some((longest, top)) = longest(&loads) else {
@@ -59,7 +60,11 @@ pub(super) fn draw(loads: &[StageLoad], width: u32) -> String {
     let legend = Legend::new(width, keys(&loads, mean));
     let head = legend.height() + 2 * LINE;
     let bottom = head + PLOT_HEIGHT;
-    let x = bars.x_axis(num_bars);
+    let title = match bars.share {
+        1 => String::from("Pipeline stage"),
+        share => format!("Pipeline stage; a bar is the longest of {share}"),
+    };
+    let x = Axis::places(loads.len(), bars.share, slot, title);
     let frame = Frame { left, right: left + slot * num_bars, top: head, bottom, x, y };
     svg(width, bottom + Frame::BELOW, &label(&loads, longest, mean), &|canvas| {
         legend.draw(canvas);
@@ -75,8 +80,9 @@ pub(super) fn draw(loads: &[StageLoad], width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(loads: &[StageLoad]) -> Vec<Vec<String>> {
+/// The numbers of [`stage_balance()`], the header first.
+#[must_use]
+pub fn stage_balance_table(loads: &[StageLoad]) -> Vec<Vec<String>> {
     let mut header = vec![String::from("Stage")];
     header.extend(StageLoad::LABELS.map(|part| format!("{} (ms)", sentence(part))));
     header.extend([String::from("Sum (ms)"), String::from("To the mean")]);
@@ -112,16 +118,10 @@ fn label(loads: &[Load], longest: usize, mean: f64) -> String {
 fn keys(loads: &[Load], mean: f64) -> Vec<Key> {
     let is_there = |part: usize| loads.iter().any(|load| load[part] > 0.0);
     let parts = PARTS.iter().zip(StageLoad::LABELS).enumerate();
-    let parts = parts.filter(|(part, _)| is_there(*part)).map(|(_, (ink, name))| Key {
-        ink: *ink,
-        swatch: Swatch::Bar(Fill::Solid, ""),
-        text: sentence(name),
-    });
-    let mean = Key {
-        ink: Ink::Current,
-        swatch: Swatch::Line(None),
-        text: format!("Mean {} ms", figure(mean)),
-    };
+    let parts = parts
+        .filter(|(part, _)| is_there(*part))
+        .map(|(_, (ink, name))| Key::bar(*ink, Fill::Solid, sentence(name)));
+    let mean = Key::line(Ink::Current, None, format!("Mean {} ms", figure(mean)));
     parts.chain([mean]).collect()
 }
 
@@ -136,27 +136,6 @@ struct Bars<'l> {
 impl Bars<'_> {
     fn middle(&self, stage: usize, left: i32) -> i32 {
         left + self.slot * (stage / self.share) as i32 + self.slot / 2
-    }
-
-    /// A label wherever one fits, at round steps from the first stage on.
-    fn x_axis(&self, num_bars: i32) -> Axis {
-        let last = self.loads.len().saturating_sub(1).to_string();
-        let room = bold_width(&last, TEXT_SIZE) + 1 + TEXT_GAP;
-        let wide_enough = |step: &usize| *step as i32 * self.slot >= room * self.share as i32;
-        let steps = (0..11).map(|power| 1 << power);
-        let step = steps.into_iter().find(wide_enough).unwrap_or(self.loads.len());
-        let ticks = (0..self.loads.len()).step_by(step).map(|stage| Tick {
-            at: (stage / self.share) as f64 + 0.5,
-            text: stage.to_string(),
-            ink: Ink::Quiet,
-            keep: false,
-            rule: None,
-        });
-        let title = match self.share {
-            1 => String::from("Pipeline stage"),
-            share => format!("Pipeline stage; a bar is the longest of {share}"),
-        };
-        Axis { from: 0.0, to: f64::from(num_bars), ticks: ticks.collect(), title }
     }
 
     fn draw(&self, canvas: &Canvas<'_>, plot: &Plot<'_>) {
@@ -184,7 +163,7 @@ impl Bars<'_> {
                 let corners = [(left, top), (left + bar, bottom)];
                 marks.push(Mark { corners, ink: *ink, fill: Fill::Solid });
             }
-            titled(canvas, title, marks);
+            titled(canvas, &title, &marks);
         }
     }
 }

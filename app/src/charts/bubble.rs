@@ -8,11 +8,11 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, line, polyline, strong, svg, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, line, polyline, strong, svg, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, POINT, Swatch};
+use crate::draw::legend::{Key, Legend, POINT};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite};
 use crate::present::format::{self, whole};
 
@@ -104,7 +104,7 @@ fn draw(points: &[Point], current: u64, width: u32) -> String {
                 let bubble = percent(point.bubbles[index]);
                 let title =
                     format!("{} micro-batches: {bubble}\n{words}", whole(point.num_microbatches));
-                titled(canvas, title, vec![Mark { corners, ink, fill }]);
+                titled(canvas, &title, &[Mark { corners, ink, fill }]);
             }
         }
     })
@@ -182,7 +182,7 @@ fn octave(count: u64) -> f64 {
 }
 
 fn key((ink, fill, words): (Ink, Fill, &str)) -> Key {
-    Key { ink, swatch: Swatch::Line(Some(fill)), text: words.to_owned() }
+    Key::line(ink, Some(fill), words)
 }
 
 fn label(points: &[Point], current: u64) -> String {

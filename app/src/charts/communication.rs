@@ -6,10 +6,12 @@ use model::estimate::{Communication, Estimate};
 use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::Axis;
-use crate::draw::canvas::{Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, svg, text, titled};
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::canvas::{
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, svg, text, titled,
+};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, figure, finite, percent, text_width};
 
 /// Height of a bar, in pixels.
@@ -21,8 +23,9 @@ const MIN_PLOT: i32 = 200;
 /// The headers of the two columns of values.
 const HEADERS: [&str; 2] = ["GB", "Exposed"];
 
-/// Draws it.
-pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
+/// What a device sends in a step, per axis, collective and link.
+#[must_use]
+pub fn communication(estimate: &Estimate, width: u32) -> String {
     let width = drawn_width(width);
     let rows: Vec<&Communication> = estimate.communication.iter().collect();
     if rows.is_empty() {
@@ -75,8 +78,9 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
+/// The numbers of [`communication()`], the header first.
+#[must_use]
+pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
     let header = [
         "Axis",
         "Collective",
@@ -171,18 +175,9 @@ fn keys(rows: &[&Communication]) -> Vec<Key> {
         (LinkLevel::Host, "To host memory"),
     ];
     let used = links.into_iter().filter(|(link, _)| rows.iter().any(|row| row.link == *link));
-    let mut keys: Vec<Key> = used
-        .map(|(link, text)| Key {
-            ink: link_ink(link),
-            swatch: Swatch::Bar(Fill::Solid, ""),
-            text: text.to_owned(),
-        })
-        .collect();
-    keys.push(Key {
-        ink: Ink::Total,
-        swatch: Swatch::Bar(Fill::Hatched, ""),
-        text: String::from("Exposed: nothing hides it"),
-    });
+    let mut keys: Vec<Key> =
+        used.map(|(link, text)| Key::bar(link_ink(link), Fill::Solid, text)).collect();
+    keys.push(Key::bar(Ink::Total, Fill::Hatched, "Exposed: nothing hides it"));
     keys
 }
 
@@ -247,6 +242,6 @@ impl Layout {
         );
         let marks = vec![span(left, hidden, Fill::Solid), span(hidden, right, Fill::Hatched)];
         let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
-        titled(canvas, title, marks.collect());
+        titled(canvas, &title, &marks.collect::<Vec<_>>());
     }
 }

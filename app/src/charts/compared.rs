@@ -8,12 +8,12 @@ use model::estimate::Estimate;
 
 use crate::draw::canvas::Fill;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Swatch};
+use crate::draw::legend::Key;
 use crate::draw::text::text_width;
 
-pub(super) use axes::{draw as draw_axes, table as axes_table};
-pub(super) use memory::{draw as draw_memory, table as memory_table};
-pub(super) use step::{draw as draw_step, table as step_table};
+pub use axes::{compared_axes, compared_axes_table};
+pub use memory::{compared_memory, compared_memory_table};
+pub use step::{compared_step, compared_step_table};
 
 /// A design in a chart of several.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ fn keys(designs: &[Compared<'_>], width: i32, fill: impl Fn(Fill) -> Fill) -> Ve
         let (letter, ink, own) = design.look();
         let fits = |text: &String| text_width(text, crate::draw::text::TEXT_SIZE) + 32 <= width;
         let text = Some(design.title()).filter(fits).unwrap_or_else(|| letter.to_owned());
-        Key { ink, swatch: Swatch::Bar(fill(own), ""), text }
+        Key::bar(ink, fill(own), text)
     };
     designs.iter().map(key).collect()
 }

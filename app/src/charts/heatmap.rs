@@ -30,8 +30,9 @@ pub struct HeatMap {
     pub rows: Vec<Vec<f64>>,
 }
 
-/// Draws it.
-pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
+/// A field of numbers around 1.
+#[must_use]
+pub fn heat_map(chart: &HeatMap, width: u32) -> String {
     let width = drawn_width(width);
     let columns = chart.rows.first().map_or(0, Vec::len);
     if columns == 0 {
@@ -47,7 +48,7 @@ pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
         for step in 0..=STEPS.len() {
             let path = cells(chart, step, columns, (width, height), top);
             if !path.is_empty() {
-                canvas::cells(canvas, step, path);
+                canvas::cells(canvas, step, &path);
             }
         }
         let below = (width / 2, top + height + LINE / 2 + 2);
@@ -55,10 +56,9 @@ pub(super) fn draw(chart: &HeatMap, width: u32) -> String {
     })
 }
 
-/// The ends of every row, the header first; `row` and `column` name what is counted.
-///
-/// Thousands of cells would be read by nobody.
-pub(super) fn table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
+/// The ends of each row of [`heat_map`], the header first; `row` and `column` name what is counted.
+#[must_use]
+pub fn heat_map_table(chart: &HeatMap, row: &str, column: &str) -> Vec<Vec<String>> {
     let header =
         [row.to_owned(), "Least".to_owned(), "Most".to_owned(), format!("Most, {column}")].to_vec();
     let rows = chart.rows.iter().enumerate().map(|(index, numbers)| {
@@ -134,7 +134,7 @@ mod tests {
         let all: String =
             (0..=STEPS.len()).map(|step| cells(&chart, step, 3, (300, 100), 0)).collect();
         assert_eq!(all.matches('z').count(), 4);
-        assert!(draw(&chart, 320).contains("chart-heat-3"));
-        assert!(!draw(&HeatMap { rows: Vec::new(), ..chart }, 320).contains("chart-heat"));
+        assert!(heat_map(&chart, 320).contains("chart-heat-3"));
+        assert!(!heat_map(&HeatMap { rows: Vec::new(), ..chart }, 320).contains("chart-heat"));
     }
 }

@@ -4,11 +4,11 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
 use crate::present::format;
 
@@ -38,8 +38,9 @@ struct Bar {
     title: String,
 }
 
-/// Draws it.
-pub(super) fn draw(rungs: &[Rung], width: u32) -> String {
+/// MFU after each change of a ladder, with what is published beside.
+#[must_use]
+pub fn ladder(rungs: &[Rung], width: u32) -> String {
     let width = drawn_width(width);
     if rungs.is_empty() {
         return empty(width, "There is no change to show");
@@ -100,7 +101,7 @@ fn draw_rung(
             let (left, right) = (at(bar.from.min(bar.to)), at(bar.from.max(bar.to)));
             let corners = [(left, head), (right.max(left + 2), head + BAR)];
             let mark = Mark { corners, ink: bar.ink, fill: bar.fill };
-            titled(canvas, bar.title.clone(), vec![mark]);
+            titled(canvas, &bar.title, &[mark]);
         }
     }
 }
@@ -152,11 +153,7 @@ fn keys(bars: &[Vec<Vec<Bar>>]) -> Vec<Key> {
     let used = kinds
         .into_iter()
         .filter(|(ink, ..)| bars.iter().flatten().flatten().any(|bar| bar.ink == *ink));
-    let key = |(ink, fill, text): (Ink, Fill, &str)| Key {
-        ink,
-        swatch: Swatch::Bar(fill, ""),
-        text: text.to_owned(),
-    };
+    let key = |(ink, fill, text): (Ink, Fill, &str)| Key::bar(ink, fill, text);
     used.map(key).collect()
 }
 

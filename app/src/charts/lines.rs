@@ -1,10 +1,12 @@
 //! Lines over a common axis, each with marks of its own shape.
 
 use crate::draw::axis::{Axis, Tick};
-use crate::draw::canvas::{Fill, LINE, Mark, drawn_width, empty, line, polyline, svg, titled};
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::canvas::{
+    Fill, LINE, Mark, TEXT_GAP, drawn_width, empty, line, polyline, svg, titled,
+};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, POINT, Swatch};
+use crate::draw::legend::{Key, Legend, POINT};
 use crate::draw::text::{finite, fixed};
 
 /// Height of the plot, in pixels.
@@ -52,8 +54,9 @@ pub struct Lines {
     pub decimals: usize,
 }
 
-/// Draws it.
-pub(super) fn draw(chart: &Lines, width: u32) -> String {
+/// Lines over a common axis.
+#[must_use]
+pub fn lines(chart: &Lines, width: u32) -> String {
     let width = drawn_width(width);
     let points = || chart.lines.iter().flat_map(|line| &line.points);
     if points().next().is_none() {
@@ -87,15 +90,16 @@ pub(super) fn draw(chart: &Lines, width: u32) -> String {
                 let corners = [(x - POINT.0, y - POINT.1), (x + POINT.0, y + POINT.1)];
                 let number = fixed(finite(value.1), chart.decimals);
                 let title = format!("{}: {number} at {}", one.name, named(chart, value.0));
-                let marks = vec![Mark { corners, ink, fill }];
-                titled(canvas, title, marks);
+                let marks = [Mark { corners, ink, fill }];
+                titled(canvas, &title, &marks);
             }
         }
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(chart: &Lines) -> Vec<Vec<String>> {
+/// The numbers of [`lines()`], the header first.
+#[must_use]
+pub fn lines_table(chart: &Lines) -> Vec<Vec<String>> {
     let mut header = vec![chart.x_title.clone()];
     header.extend(chart.lines.iter().map(|line| line.name.clone()));
     let mut places: Vec<f64> =
@@ -122,7 +126,7 @@ fn marked_every(points: usize, width: i32) -> usize {
 }
 
 fn key((line, (ink, fill)): (&Line, (Ink, Fill))) -> Key {
-    Key { ink, swatch: Swatch::Line(Some(fill)), text: line.name.clone() }
+    Key::line(ink, Some(fill), line.name.clone())
 }
 
 /// A place along the chart as its label has it.
@@ -174,12 +178,12 @@ mod tests {
             from: 0.0,
             decimals: 0,
         };
-        let drawn = |count| draw(&line(count), 520);
+        let drawn = |count| lines(&line(count), 520);
         assert_eq!(drawn(20).matches("<title>").count(), 20);
         let long = drawn(1_000);
         assert!((10..60).contains(&long.matches("<title>").count()), "{long}");
         let paths = long.split("<polyline points=\"").filter_map(|path| path.split('"').next());
         assert_eq!(paths.map(|path| path.split(' ').count()).max(), Some(1_000));
-        assert_eq!(table(&line(1_000)).len(), 1_001);
+        assert_eq!(lines_table(&line(1_000)).len(), 1_001);
     }
 }

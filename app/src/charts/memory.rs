@@ -7,9 +7,9 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, line, put, strong, svg, text,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, opening, strong, svg, text,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, fixed, sentence, text_width};
@@ -47,8 +47,9 @@ struct Bars<'e> {
     bar: i32,
 }
 
-/// Draws it.
-pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
+/// Memory per device of each pipeline stage, in stacked bars under the limit.
+#[must_use]
+pub fn memory_by_stage(estimate: &Estimate, width: u32) -> String {
     let width = drawn_width(width);
     let stages = estimate.stages.as_slice();
     let Some(fullest) = fullest(stages) else {
@@ -66,7 +67,7 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     let legend = Legend::new(width, keys(limit));
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
-    let x = bars.x_axis(num_bars);
+    let x = bars.x_axis();
     let frame = Frame { left, right: left + slot * num_bars, top, bottom, x, y };
     svg(width, bottom + Frame::BELOW, &label(stages, fullest, limit), &|canvas| {
         legend.draw(canvas);
@@ -79,8 +80,9 @@ pub(super) fn draw(estimate: &Estimate, width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
+/// The numbers of [`memory_by_stage()`], the header first.
+#[must_use]
+pub fn memory_by_stage_table(estimate: &Estimate) -> Vec<Vec<String>> {
     let mut header = vec![String::from("Stage"), String::from("Layers")];
     let unit = format::memory_unit();
     header.extend(StageMemory::LABELS.map(|part| format!("{} ({unit})", sentence(part))));
@@ -95,11 +97,11 @@ pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows).collect()
 }
 
-fn peak(stage: &StageEstimate) -> f64 {
+pub(super) fn peak(stage: &StageEstimate) -> f64 {
     finite(format::memory_number(stage.memory.peak()))
 }
 
-fn fullest(stages: &[StageEstimate]) -> Option<&StageEstimate> {
+pub(super) fn fullest(stages: &[StageEstimate]) -> Option<&StageEstimate> {
     // The first of equals: later ones replace it only when they are larger.
     stages.iter().reduce(|best, stage| if peak(stage) > peak(best) { stage } else { best })
 }
@@ -131,25 +133,27 @@ fn keys(limit: f64) -> Vec<Key> {
             text: sentence(part),
         })
         .collect();
-    keys.push(Key {
-        ink: Ink::Limit,
-        swatch: Swatch::Line(None),
-        text: format!("Limit {} {}", figure(limit), format::memory_unit()),
-    });
+    keys.push(Key::line(
+        Ink::Limit,
+        None,
+        format!("Limit {} {}", figure(limit), format::memory_unit()),
+    ));
     keys
 }
 
 fn y_axis(peak: f64, limit: f64) -> Axis {
     let top = peak.max(limit).max(0.01);
     let mut axis = Axis::linear(0.0, top, 4, &format!("{} per device", format::memory_unit()));
-    axis.ticks.push(Tick {
-        at: limit,
-        text: figure(limit),
-        ink: Ink::Limit,
-        keep: true,
-        rule: None,
-    });
+    axis.ticks.push(Tick::kept(limit, figure(limit), Ink::Limit));
     axis
+}
+
+/// What stands below stages of which `share` have a bar in common.
+pub(super) fn stages_title(share: usize) -> String {
+    match share {
+        1 => String::from("Pipeline stage"),
+        share => format!("Pipeline stage; a bar is the fullest of {share}"),
+    }
 }
 
 /// Width of a bar among slots of that width.
@@ -164,29 +168,18 @@ pub(super) fn bar_width(slot: i32) -> i32 {
 }
 
 impl Bars<'_> {
-    /// A label wherever one fits, at round steps from the first stage on.
-    fn x_axis(&self, num_bars: i32) -> Axis {
-        let last = self.stages.len().saturating_sub(1).to_string();
-        let room = bold_width(&last, TEXT_SIZE) + 1 + TEXT_GAP;
-        let steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-        let wide_enough = |step: &usize| *step as i32 * self.slot >= room * self.share as i32;
-        let step = steps.into_iter().find(wide_enough).unwrap_or(self.stages.len());
-        let ticks = self.stages.iter().enumerate().step_by(step).map(|(index, stage)| {
-            let over = self.share == 1 && peak(stage) > self.limit;
-            Tick {
-                at: (index / self.share) as f64 + 0.5,
-                text: stage.stage.to_string(),
-                ink: if over { Ink::Over } else { Ink::Quiet },
-                keep: over,
-                rule: None,
+    /// The stages along the chart; those over the limit keep their labels.
+    fn x_axis(&self) -> Axis {
+        let title = stages_title(self.share);
+        let mut axis = Axis::places(self.stages.len(), self.share, self.slot, title);
+        let over = self.stages.iter().enumerate().filter(|(_, stage)| peak(stage) > self.limit);
+        for (place, _) in over.filter(|_| self.share == 1) {
+            let at = place as f64 + 0.5;
+            if let Some(tick) = axis.ticks.iter_mut().find(|tick| tick.at.total_cmp(&at).is_eq()) {
+                *tick = Tick::kept(at, place.to_string(), Ink::Over);
             }
-        });
-        let (from, to) = (0.0, f64::from(num_bars));
-        let title = match self.share {
-            1 => String::from("Pipeline stage"),
-            share => format!("Pipeline stage; a bar is the fullest of {share}"),
-        };
-        Axis { from, to, ticks: ticks.collect(), title }
+        }
+        axis
     }
 
     /// The stage that each bar shows, with the bar's left edge.
@@ -218,7 +211,7 @@ impl Bars<'_> {
                 marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Struck });
             }
             let opens = format!("stage-{}", stage.stage);
-            put(canvas, &Titled { title: self.title(stage), opens, marks });
+            opening(canvas, &self.title(stage), &opens, &marks);
         }
     }
 

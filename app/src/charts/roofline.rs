@@ -6,12 +6,12 @@ use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
 
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, polyline, put, svg,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, opening, polyline, svg,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::labels::{Boxed, Labels};
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, text_width};
 use crate::present::format;
 
@@ -73,8 +73,10 @@ struct Roof {
     ink: Ink,
 }
 
-/// Draws it; the point of that name stands out.
-pub(super) fn draw(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> String {
+/// Operators and exchanges under their roofs; the one of that name stands out. `step` is the
+/// time of the step in seconds.
+#[must_use]
+pub fn roofline(roofline: &Roofline, step: f64, chosen: &str, width: u32) -> String {
     let width = drawn_width(width);
     let range = Range::of(roofline);
     let points = points(roofline, step, &range);
@@ -148,13 +150,8 @@ impl Range {
 
 /// An axis with a label at each decade.
 fn decades((from, to): (f64, f64), title: &str, words: &dyn Fn(i32) -> String) -> Axis {
-    let ticks = (from as i32..=to as i32).map(|power| Tick {
-        at: f64::from(power),
-        text: words(power),
-        ink: Ink::Quiet,
-        keep: false,
-        rule: Some(Ink::Grid),
-    });
+    let ticks = (from as i32..=to as i32)
+        .map(|power| Tick { rule: Some(Ink::Grid), ..Tick::new(f64::from(power), words(power)) });
     Axis { from, to, ticks: ticks.collect(), title: title.to_owned() }
 }
 
@@ -225,9 +222,9 @@ impl Point {
         let (left, top, right, bottom) = self.boxed(plot);
         let corners = [(left, top), (right, bottom)];
         let ink = if stands_out { Ink::Current } else { self.ink };
-        let marks = vec![Mark { corners, ink, fill: self.fill }];
+        let marks = [Mark { corners, ink, fill: self.fill }];
         let (title, opens) = (self.title.clone(), self.name.clone());
-        put(canvas, &Titled { title, opens, marks });
+        opening(canvas, &title, &opens, &marks);
     }
 }
 
@@ -338,8 +335,7 @@ fn names(
 }
 
 fn keys() -> Vec<Key> {
-    let key =
-        |ink, fill, text: &str| Key { ink, swatch: Swatch::Bar(fill, ""), text: text.to_owned() };
+    let key = |ink, fill, text: &str| Key::bar(ink, fill, text);
     vec![
         key(Ink::Ideal, Fill::Round, "Cube"),
         key(Ink::Work, Fill::Round, "Vector"),
@@ -365,8 +361,9 @@ fn label(roofline: &Roofline) -> String {
     )
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(roofline: &Roofline, step: f64) -> Vec<Vec<String>> {
+/// The numbers of [`roofline()`], the header first.
+#[must_use]
+pub fn roofline_table(roofline: &Roofline, step: f64) -> Vec<Vec<String>> {
     let header = [
         "Operator",
         "Operations a byte",

@@ -5,8 +5,8 @@ use plotters::style::Color as _;
 use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
-use crate::draw::canvas::{Canvas, Fill, LINE, drawn_width, line, put, strong, svg};
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::canvas::{Canvas, Fill, LINE, TEXT_GAP, drawn_width, line, put, strong, svg};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::shape::{RADIUS, Shape};
@@ -172,13 +172,7 @@ impl<'a> Scatter<'a> {
         let (from, to) = self.octaves;
         let every = if self.width < 560 { 2 } else { 1 };
         let powers = (from.max(0.0).ceil() as u32..=to as u32).step_by(every);
-        let x = powers.map(|power| Tick {
-            at: f64::from(power),
-            text: whole(1_u64 << power.min(63)),
-            ink: Ink::Quiet,
-            keep: false,
-            rule: None,
-        });
+        let x = powers.map(|power| Tick::new(f64::from(power), whole(1_u64 << power.min(63))));
         let axis = |from, to, ticks, title: &str| Axis { from, to, ticks, title: title.to_owned() };
         let title = "Error of the step time";
         Frame {
@@ -240,11 +234,7 @@ fn legend(width: i32) -> Legend {
         let (ink, shape) = mark(family);
         Key { ink, swatch: Swatch::Point(shape), text: family.label().to_owned() }
     });
-    let band = Key {
-        ink: Ink::Band,
-        swatch: Swatch::Bar(Fill::Solid, ""),
-        text: String::from("Within 10 %"),
-    };
+    let band = Key::bar(Ink::Band, Fill::Solid, "Within 10 %");
     Legend::new(width, keys.chain([band]).collect())
 }
 

@@ -6,11 +6,11 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, strong, svg, text, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, bold_width, figure, finite};
 use crate::present::format;
 
@@ -56,8 +56,15 @@ impl Unit {
     }
 }
 
-/// Draws it.
-pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
+/// Where a step's time goes, from the ideal to the whole.
+#[must_use]
+pub fn step_breakdown(estimate: &Estimate, width: u32) -> String {
+    waterfall(&estimate.step.parts().collect::<Vec<_>>(), width)
+}
+
+/// [`step_breakdown`] of any list of parts.
+#[must_use]
+pub fn waterfall(parts: &[(StepPart, Seconds)], width: u32) -> String {
     let width = drawn_width(width);
     let rows = rows(parts);
     let total = rows.last().map_or(0.0, |row| row.to);
@@ -99,8 +106,9 @@ pub(super) fn draw(parts: &[(StepPart, Seconds)], width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(estimate: &Estimate) -> Vec<Vec<String>> {
+/// The numbers of [`step_breakdown`], the header first.
+#[must_use]
+pub fn step_breakdown_table(estimate: &Estimate) -> Vec<Vec<String>> {
     let parts: Vec<_> = estimate.step.parts().collect();
     let rows = rows(&parts);
     let total = rows.last().map_or(0.0, |row| row.to);
@@ -171,11 +179,7 @@ pub(super) fn kind_keys(used: impl Fn(Ink) -> bool) -> Vec<Key> {
         (Ink::Exposed, Fill::Hatched, "Exposed communication"),
         (Ink::Waiting, Fill::Hollow, "Waiting"),
     ];
-    let key = |(ink, fill, text): (Ink, Fill, &str)| Key {
-        ink,
-        swatch: Swatch::Bar(fill, ""),
-        text: text.to_owned(),
-    };
+    let key = |(ink, fill, text): (Ink, Fill, &str)| Key::bar(ink, fill, text);
     kinds.into_iter().filter(|(ink, ..)| used(*ink)).map(key).collect()
 }
 
@@ -236,7 +240,7 @@ fn draw_bars(canvas: &Canvas<'_>, plot: &Plot<'_>, rows: &[Row], values: &[[Stri
         let (left, right) = (at(row.from.min(row.to)), at(row.from.max(row.to)));
         let corners = [(left, top), (right.max(left + 2), foot)];
         let title = format!("{}: {time}, {share} of the step\n{}", row.label, row.meaning);
-        titled(canvas, title, vec![Mark { corners, ink: row.ink, fill: row.fill }]);
+        titled(canvas, &title, &[Mark { corners, ink: row.ink, fill: row.fill }]);
         if index + 1 < rows.len() {
             // From the end of this bar to the start of the next.
             let x = at(row.to);

@@ -2,12 +2,12 @@
 
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, Titled, drawn_width, empty, polyline, put, svg,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, opening, polyline, svg,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::labels::Labels;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
 use crate::insight::memory_view::{Module, Price, pareto};
 use crate::present::format;
@@ -18,8 +18,9 @@ const PLOT_HEIGHT: i32 = 200;
 /// Half the size of a mark, in pixels.
 const RADIUS: i32 = 5;
 
-/// Draws it.
-pub(super) fn draw(prices: &[Price], width: u32) -> String {
+/// Memory that each module frees against the MFU that it costs.
+#[must_use]
+pub fn memory_tradeoff(prices: &[Price], width: u32) -> String {
     let width = drawn_width(width);
     if prices.is_empty() {
         return empty(width, "No module frees memory of this design");
@@ -51,8 +52,9 @@ pub(super) fn draw(prices: &[Price], width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(super) fn table(prices: &[Price]) -> Vec<Vec<String>> {
+/// The numbers of [`memory_tradeoff()`], the header first.
+#[must_use]
+pub fn memory_tradeoff_table(prices: &[Price]) -> Vec<Vec<String>> {
     let frees = format!("Frees ({})", format::memory_unit());
     let header = ["Module", &frees, "MFU lost (points)", "Now", "On the Pareto line"];
     let best = pareto(prices);
@@ -86,14 +88,13 @@ fn ink(module: Module) -> Ink {
 }
 
 fn keys() -> Vec<Key> {
-    let bar =
-        |ink, fill, text: &str| Key { ink, swatch: Swatch::Bar(fill, ""), text: text.to_owned() };
+    let bar = |ink, fill, text: &str| Key::bar(ink, fill, text);
     vec![
         bar(Ink::Work, Fill::Hollow, "Recompute, off"),
         bar(Ink::Work, Fill::Solid, "on"),
         bar(Ink::Host, Fill::Hollow, "Swap, off"),
         bar(Ink::Host, Fill::Solid, "on"),
-        Key { ink: Ink::Kept, swatch: Swatch::Line(None), text: String::from("Pareto line") },
+        Key::line(Ink::Kept, None, "Pareto line"),
     ]
 }
 
@@ -138,7 +139,7 @@ fn draw_points(canvas: &Canvas<'_>, plot: &Plot<'_>, frame: &Frame, prices: &[Pr
             if price.is_on { "On; press to turn it off" } else { "Off; press to turn it on" },
         );
         let opens = price.module.label();
-        put(canvas, &Titled { title, opens, marks: vec![mark] });
+        opening(canvas, &title, &opens, &[mark]);
     }
     for price in prices {
         let (x, y) = place(plot, price);

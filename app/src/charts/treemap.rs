@@ -6,7 +6,7 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::canvas::{Canvas, Fill, LINE, Mark, drawn_width, empty, svg, text, titled};
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, sentence, text_width};
 use crate::insight::memory_view::{Composition, fate, freed_by};
 use crate::present::format::{self, MemoryUnit};
@@ -48,8 +48,9 @@ struct Area {
     height: f64,
 }
 
-/// Draws it.
-pub(super) fn draw(composition: &Composition, width: u32) -> String {
+/// What fills the fullest stage, in areas.
+#[must_use]
+pub fn memory_composition(composition: &Composition, width: u32) -> String {
     let width = drawn_width(width);
     let contents = composition.contents.as_slice();
     if contents.is_empty() {
@@ -81,8 +82,9 @@ pub(super) fn draw(composition: &Composition, width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first: what isn't saved by layers, then every tensor.
-pub(super) fn table(composition: &Composition) -> Vec<Vec<String>> {
+/// The numbers of [`memory_composition()`], the header first.
+#[must_use]
+pub fn memory_composition_table(composition: &Composition) -> Vec<Vec<String>> {
     let (unit, (mega, small)) = (format::memory_unit(), MemoryUnit::chosen().small());
     let per_layer = composition
         .ledgers
@@ -128,13 +130,7 @@ fn keys(contents: &[Filling]) -> Vec<Key> {
     let shown = PARTS.iter().enumerate().filter(|(index, _)| {
         contents.iter().any(|filling| part(filling.content) == *index && size(filling) > 0.0)
     });
-    shown
-        .map(|(_, (ink, name))| Key {
-            ink: *ink,
-            swatch: Swatch::Bar(Fill::Solid, ""),
-            text: (*name).to_owned(),
-        })
-        .collect()
+    shown.map(|(_, (ink, name))| Key::bar(*ink, Fill::Solid, *name)).collect()
 }
 
 fn label(composition: &Composition) -> String {
@@ -198,7 +194,7 @@ fn cell(
         ink: PARTS[part(filling.content)].0,
         fill: Fill::Solid,
     };
-    titled(canvas, title(composition, (filling, share)), vec![mark]);
+    titled(canvas, &title(composition, (filling, share)), &[mark]);
     let room = right - left - 2 * INSET;
     let rows = ((bottom - top - 2) / LINE).max(0) as usize;
     let mut lines = wrapped(&sentence(filling.content.label()), room);

@@ -2,7 +2,7 @@
 
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, strong, text};
+use super::canvas::{Canvas, TEXT_GAP, strong, text};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, bold_width, fixed, text_width};
 
@@ -60,10 +60,22 @@ impl Axis {
     pub(crate) fn linear(from: f64, to: f64, wanted: u32, title: &str) -> Self {
         let (numbers, decimals) = round_numbers(from, to, f64::from(wanted));
         let ticks = numbers.into_iter().map(|at| {
-            let rule = if at.abs() > 0.0 { Ink::Grid } else { Ink::Axis };
-            Tick { at, text: fixed(at, decimals), ink: Ink::Quiet, keep: false, rule: Some(rule) }
+            let rule = Some(if at.abs() > 0.0 { Ink::Grid } else { Ink::Axis });
+            Tick { rule, ..Tick::new(at, fixed(at, decimals)) }
         });
         Self { from, to, ticks: ticks.collect(), title: title.to_owned() }
+    }
+
+    /// An axis of places in slots of that many pixels, `share` of them in each: a label wherever
+    /// one fits, at round steps from the first place on.
+    pub(crate) fn places(num_places: usize, share: usize, slot: i32, title: String) -> Self {
+        let last = num_places.saturating_sub(1).to_string();
+        let room = bold_width(&last, TEXT_SIZE) + 1 + TEXT_GAP;
+        let wide_enough = |step: &usize| *step as i32 * slot >= room * share as i32;
+        let step = (0..11).map(|power| 1 << power).find(wide_enough).unwrap_or(num_places);
+        let tick = |place: usize| Tick::new((place / share) as f64 + 0.5, place.to_string());
+        let ticks = (0..num_places).step_by(step).map(tick).collect();
+        Self { from: 0.0, to: num_places.div_ceil(share) as f64, ticks, title }
     }
 
     /// Room for the widest label.
@@ -73,6 +85,16 @@ impl Axis {
 }
 
 impl Tick {
+    /// A label that gives way to those that are kept, without a line.
+    pub(crate) const fn new(at: f64, text: String) -> Self {
+        Self { at, text, ink: Ink::Quiet, keep: false, rule: None }
+    }
+
+    /// A label that is kept.
+    pub(crate) const fn kept(at: f64, text: String, ink: Ink) -> Self {
+        Self { at, text, ink, keep: true, rule: None }
+    }
+
     /// Room for the label; those that are kept stand in bold.
     pub(super) fn width(&self) -> i32 {
         if self.keep {

@@ -24,7 +24,8 @@ use crate::present::html::escape_into;
 /// Distance between two lines of a hatch, in pixels.
 const HATCH_PITCH: i32 = 5;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+/// What drawing gives: this backend can't fail.
+pub(crate) type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// Writes the marks of a chart to a string.
 pub(crate) struct SvgBackend<'a> {

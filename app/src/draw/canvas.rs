@@ -1,7 +1,5 @@
 //! What all charts draw with: the SVG element, texts, lines, and marks with a title.
 
-use std::convert::Infallible;
-
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
@@ -9,15 +7,18 @@ use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{Drawable, PathElement, PointCollection, Text};
 use plotters::style::{Color, FontDesc, FontFamily, FontStyle, TextStyle};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
-use plotters_backend::{BackendCoord, DrawingBackend, DrawingErrorKind};
+use plotters_backend::{BackendCoord, DrawingBackend};
 
-use super::backend::SvgBackend;
+use super::backend::{Drawn, SvgBackend};
 use super::ink::Ink;
 use super::text::TEXT_SIZE;
 use crate::present::html::escape_into;
 
 /// Height of a line of text with its distance to the next, in pixels.
 pub(crate) const LINE: i32 = 18;
+
+/// Least distance between two texts in a row, in pixels.
+pub(crate) const TEXT_GAP: i32 = 8;
 
 /// The whole chart, addressed in pixels.
 pub(crate) type Canvas<'a> = DrawingArea<SvgBackend<'a>, Shift>;
@@ -91,13 +92,43 @@ pub(crate) fn polyline(canvas: &Canvas<'_>, points: Vec<(i32, i32)>, ink: Ink) {
 }
 
 /// Draws marks that share a title, or have none where it is empty.
-pub(crate) fn titled(canvas: &Canvas<'_>, title: String, marks: Vec<Mark>) {
-    put(canvas, &Titled { title, opens: String::new(), marks });
+pub(crate) fn titled(canvas: &Canvas<'_>, title: &str, marks: &[Mark]) {
+    opening(canvas, title, "", marks);
+}
+
+/// Draws marks that share a title and open something: the step of the link beside the chart that a
+/// press stands for, or what they are marks of, as `stage-3`, where a page knows what to do with
+/// that.
+pub(crate) fn opening(canvas: &Canvas<'_>, title: &str, opens: &str, marks: &[Mark]) {
+    let write = |backend: &mut SvgBackend<'_>| {
+        if !title.is_empty() {
+            backend.open(title, opens);
+        }
+        marks.iter().try_for_each(|mark| draw_mark(backend, mark))?;
+        if !title.is_empty() {
+            backend.close();
+        }
+        Ok(())
+    };
+    put(canvas, &Written(write));
 }
 
 /// Draws cells of a field that have the same step of color, as one path.
-pub(crate) fn cells(canvas: &Canvas<'_>, step: usize, path: String) {
-    put(canvas, &Cells { step, path });
+pub(crate) fn cells(canvas: &Canvas<'_>, step: usize, path: &str) {
+    let write = |backend: &mut SvgBackend<'_>| {
+        backend.cells(step, path);
+        Ok(())
+    };
+    put(canvas, &Written(write));
+}
+
+/// Says where the part inside the axes is, between two corners.
+pub(crate) fn inside(canvas: &Canvas<'_>, from: (i32, i32), to: (i32, i32)) {
+    let write = |backend: &mut SvgBackend<'_>| {
+        backend.plot(from, to);
+        Ok(())
+    };
+    put(canvas, &Written(write));
 }
 
 /// How a mark is filled.
@@ -123,78 +154,31 @@ pub(crate) struct Mark {
     pub(crate) fill: Fill,
 }
 
-/// Marks that share a title, or have none where it is empty.
-pub(crate) struct Titled {
-    pub(crate) title: String,
-    /// The step of the link beside the chart that a press stands for, or what it is a mark of, as
-    /// `stage-3`, where a page knows what to do with that; empty for neither.
-    pub(crate) opens: String,
-    pub(crate) marks: Vec<Mark>,
-}
+/// What the backend writes by itself, at its place in the drawing.
+struct Written<F>(F);
 
-/// The part inside the axes, between two corners.
-pub(crate) struct Inside(pub(crate) [(i32, i32); 2]);
-
-impl<'e> PointCollection<'e, (i32, i32)> for &'e Inside {
-    type Point = &'e (i32, i32);
-    type IntoIter = std::slice::Iter<'e, (i32, i32)>;
+impl<F> PointCollection<'_, (i32, i32)> for &Written<F> {
+    type Point = (i32, i32);
+    type IntoIter = std::iter::Empty<(i32, i32)>;
 
     fn point_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        std::iter::empty()
     }
 }
 
-impl Drawable<SvgBackend<'_>> for Inside {
+impl<F: Fn(&mut SvgBackend<'_>) -> Drawn> Drawable<SvgBackend<'_>> for Written<F> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
-        mut corners: I,
+        _: I,
         backend: &mut SvgBackend<'_>,
         _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<Infallible>> {
-        if let (Some(from), Some(to)) = (corners.next(), corners.next()) {
-            backend.plot(from, to);
-        }
-        Ok(())
+    ) -> Drawn {
+        (self.0)(backend)
     }
 }
 
-impl<'e> PointCollection<'e, (i32, i32)> for &'e Titled {
-    type Point = &'e (i32, i32);
-    type IntoIter = Box<dyn Iterator<Item = &'e (i32, i32)> + 'e>;
-
-    fn point_iter(self) -> Self::IntoIter {
-        Box::new(self.marks.iter().flat_map(|mark| &mark.corners))
-    }
-}
-
-impl Drawable<SvgBackend<'_>> for Titled {
-    fn draw<I: Iterator<Item = BackendCoord>>(
-        &self,
-        mut corners: I,
-        backend: &mut SvgBackend<'_>,
-        _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<Infallible>> {
-        if !self.title.is_empty() {
-            backend.open(&self.title, &self.opens);
-        }
-        for mark in &self.marks {
-            let (Some(from), Some(to)) = (corners.next(), corners.next()) else { break };
-            draw_mark(backend, mark, from, to)?;
-        }
-        if !self.title.is_empty() {
-            backend.close();
-        }
-        Ok(())
-    }
-}
-
-fn draw_mark(
-    backend: &mut SvgBackend<'_>,
-    mark: &Mark,
-    from: BackendCoord,
-    to: BackendCoord,
-) -> Result<(), DrawingErrorKind<Infallible>> {
-    let color = mark.ink.to_rgba();
+fn draw_mark(backend: &mut SvgBackend<'_>, mark: &Mark) -> Drawn {
+    let ([from, to], color) = (mark.corners, mark.ink.to_rgba());
     match mark.fill {
         Fill::Solid => backend.draw_rect(from, to, &color, true)?,
         Fill::Hatched => {
@@ -215,31 +199,4 @@ fn draw_mark(
         }
     }
     Ok(())
-}
-
-/// Cells of a step of color.
-struct Cells {
-    step: usize,
-    path: String,
-}
-
-impl<'e> PointCollection<'e, (i32, i32)> for &'e Cells {
-    type Point = (i32, i32);
-    type IntoIter = std::iter::Empty<(i32, i32)>;
-
-    fn point_iter(self) -> Self::IntoIter {
-        std::iter::empty()
-    }
-}
-
-impl Drawable<SvgBackend<'_>> for Cells {
-    fn draw<I: Iterator<Item = BackendCoord>>(
-        &self,
-        _: I,
-        backend: &mut SvgBackend<'_>,
-        _: (u32, u32),
-    ) -> Result<(), DrawingErrorKind<Infallible>> {
-        backend.cells(self.step, &self.path);
-        Ok(())
-    }
 }

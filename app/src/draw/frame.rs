@@ -3,12 +3,9 @@
 use plotters_backend::text_anchor::HPos;
 
 use super::axis::{Axis, apart};
-use super::canvas::{Canvas, Cartesian, Inside, LINE, Plot, line, put, text};
+use super::canvas::{Canvas, Cartesian, LINE, Plot, TEXT_GAP, inside, line, text};
 use super::ink::Ink;
 use super::text::{TEXT_SIZE, text_width};
-
-/// Least distance between two texts in a row, in pixels.
-pub(crate) const TEXT_GAP: i32 = 8;
 
 /// Where the plot stands, in pixels, and its axes.
 pub(crate) struct Frame {
@@ -32,7 +29,7 @@ impl Frame {
             self.y.from..self.y.to,
             pixels,
         ));
-        put(canvas, &Inside([(self.left, self.top), (self.right, self.bottom)]));
+        inside(canvas, (self.left, self.top), (self.right, self.bottom));
         self.draw_y(canvas, &plot);
         self.draw_x(canvas, &plot, width);
         plot

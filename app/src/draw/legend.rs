@@ -2,8 +2,7 @@
 
 use plotters_backend::text_anchor::HPos;
 
-use super::canvas::{Canvas, Fill, LINE, Mark, cells, polyline, text, titled};
-use super::frame::TEXT_GAP;
+use super::canvas::{Canvas, Fill, LINE, Mark, TEXT_GAP, cells, polyline, text, titled};
 use super::ink::Ink;
 use super::shape::Shape;
 use super::text::{TEXT_SIZE, text_width};
@@ -19,6 +18,18 @@ pub(crate) struct Key {
     pub(crate) ink: Ink,
     pub(crate) swatch: Swatch,
     pub(crate) text: String,
+}
+
+impl Key {
+    /// A bar or dot with its words.
+    pub(crate) fn bar(ink: Ink, fill: Fill, text: impl Into<String>) -> Self {
+        Self { ink, swatch: Swatch::Bar(fill, ""), text: text.into() }
+    }
+
+    /// A line with its words, with a mark of its points where they have one.
+    pub(crate) fn line(ink: Ink, fill: Option<Fill>, text: impl Into<String>) -> Self {
+        Self { ink, swatch: Swatch::Line(fill), text: text.into() }
+    }
 }
 
 /// What a legend shows before the words.
@@ -75,7 +86,7 @@ fn draw_swatch(canvas: &Canvas<'_>, key: &Key, (x, middle): (i32, i32)) {
     let center = x + SWATCH.0 / 2;
     let mark = |half: (i32, i32), fill| {
         let corners = [(center - half.0, middle - half.1), (center + half.0, middle + half.1)];
-        titled(canvas, String::new(), vec![Mark { corners, ink: key.ink, fill }]);
+        titled(canvas, "", &[Mark { corners, ink: key.ink, fill }]);
     };
     match key.swatch {
         Swatch::Bar(fill, letter) => {
@@ -93,7 +104,7 @@ fn draw_swatch(canvas: &Canvas<'_>, key: &Key, (x, middle): (i32, i32)) {
         Swatch::Point(shape) => shape.draw(canvas, (center, middle), key.ink),
         Swatch::Heat(step) => {
             let (left, top, side) = (center - HEAT / 2, middle - HEAT / 2, HEAT);
-            cells(canvas, step, format!("M{left} {top}h{side}v{side}h-{side}z"));
+            cells(canvas, step, &format!("M{left} {top}h{side}v{side}h-{side}z"));
         }
     }
 }

@@ -40,43 +40,22 @@ impl Kind {
         Self::Mixed,
     ];
 
+    /// Its class in the legend, its colour and its pattern.
+    const fn row(self) -> (&'static str, Hue, Hatch) {
+        match self {
+            Self::Forward => ("forward", Hue::Blue, Hatch::None),
+            Self::Backward => ("backward", Hue::Teal, Hatch::Rising),
+            Self::InputGrad => ("input-grad", Hue::Gold, Hatch::Falling),
+            Self::WeightGrad => ("weight-grad", Hue::Violet, Hatch::Level),
+            Self::Recompute => ("recompute", Hue::Rust, Hatch::Dots),
+            Self::Swap => ("swap", Hue::Slate, Hatch::Upright),
+            Self::Mixed => ("mixed", Hue::Grey, Hatch::Crossed),
+        }
+    }
+
     /// Its class in the legend.
     pub(super) const fn class(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-            Self::InputGrad => "input-grad",
-            Self::WeightGrad => "weight-grad",
-            Self::Recompute => "recompute",
-            Self::Swap => "swap",
-            Self::Mixed => "mixed",
-        }
-    }
-
-    /// Its colour.
-    pub(super) const fn hue(self) -> Hue {
-        match self {
-            Self::Forward => Hue::Blue,
-            Self::Backward => Hue::Teal,
-            Self::InputGrad => Hue::Gold,
-            Self::WeightGrad => Hue::Violet,
-            Self::Recompute => Hue::Rust,
-            Self::Swap => Hue::Slate,
-            Self::Mixed => Hue::Grey,
-        }
-    }
-
-    /// Its pattern.
-    pub(super) const fn hatch(self) -> Hatch {
-        match self {
-            Self::Forward => Hatch::None,
-            Self::Backward => Hatch::Rising,
-            Self::InputGrad => Hatch::Falling,
-            Self::WeightGrad => Hatch::Level,
-            Self::Recompute => Hatch::Dots,
-            Self::Swap => Hatch::Upright,
-            Self::Mixed => Hatch::Crossed,
-        }
+        self.row().0
     }
 }
 
@@ -113,7 +92,8 @@ impl Look {
     /// Its colour, nearer to that of text for a later chunk, and its pattern.
     pub(super) const fn tile(self) -> Tile {
         let shade = [0, 42, 21, 62][self.shade as usize % Self::SHADES];
-        Tile { ground: self.kind.hue(), shade, hatch: self.kind.hatch() }
+        let (_, ground, hatch) = self.kind.row();
+        Tile { ground, shade, hatch }
     }
 
     /// Of several blocks in one place: what they have in common.
@@ -198,8 +178,8 @@ mod tests {
     fn kinds_differ_in_pattern_and_not_by_colour_alone() {
         for (index, kind) in Kind::ALL.into_iter().enumerate() {
             for other in &Kind::ALL[index + 1..] {
-                assert_ne!(kind.hatch(), other.hatch(), "{kind:?} and {other:?}");
-                assert_ne!(kind.hue(), other.hue(), "{kind:?} and {other:?}");
+                let ((_, hue, hatch), (_, its_hue, its_hatch)) = (kind.row(), other.row());
+                assert!(hue != its_hue && hatch != its_hatch, "{kind:?} and {other:?}");
             }
         }
     }

@@ -9,11 +9,11 @@ use crate::charts::communication::axis_name;
 use crate::charts::step::Unit;
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
-use crate::draw::legend::{Key, Legend, Swatch};
+use crate::draw::legend::{Key, Legend};
 use crate::draw::text::{TEXT_SIZE, finite, text_width};
 
 /// Distance from one bar to the next and height of a bar, in pixels.
@@ -43,8 +43,9 @@ struct Group {
     times: Vec<Time>,
 }
 
-/// Draws it.
-pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
+/// Bubble, and communication per axis, of several designs.
+#[must_use]
+pub fn compared_axes(designs: &[Compared<'_>], width: u32) -> String {
     let width = drawn_width(width);
     let groups = groups(designs);
     let most = groups.iter().flat_map(|group| &group.times);
@@ -54,13 +55,10 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
     }
     let unit = Unit::of(most);
     let mut legend = keys(designs, width, |_| Fill::Solid);
-    legend.extend([(Fill::Solid, "Nothing hides it"), (Fill::Hollow, "Hidden by compute")].map(
-        |(fill, text)| Key {
-            ink: Ink::Total,
-            swatch: Swatch::Bar(fill, ""),
-            text: text.to_owned(),
-        },
-    ));
+    legend.extend(
+        [(Fill::Solid, "Nothing hides it"), (Fill::Hollow, "Hidden by compute")]
+            .map(|(fill, text)| Key::bar(Ink::Total, fill, text)),
+    );
     let legend = Legend::new(width, legend);
     let said = |time: &Time| words(*time, unit);
     let texts = groups.iter().flat_map(|group| group.times.iter().map(said));
@@ -96,14 +94,15 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
                 text(canvas, design.letter(), (0, middle), Ink::Quiet, HPos::Left);
                 text(canvas, &words, (width, middle), Ink::Text, HPos::Right);
                 let title = format!("{}, {}: {words}", design.letter(), group.name);
-                draw_bar(canvas, &plot, design, *time, (middle, unit), title);
+                draw_bar(canvas, &plot, design, *time, (middle, unit), &title);
             }
         }
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+/// The numbers of [`compared_axes()`], the header first.
+#[must_use]
+pub fn compared_axes_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
     let groups = groups(designs);
     let times = groups.iter().flat_map(|group| &group.times);
     let unit = Unit::of(times.map(|time| time.whole).fold(0.0, f64::max));
@@ -173,7 +172,7 @@ fn draw_bar(
     design: &Compared<'_>,
     time: Time,
     (middle, unit): (i32, Unit),
-    title: String,
+    title: &str,
 ) {
     let (_, ink, _) = design.look();
     let at = |seconds: f64| plot.map_coordinate(&(seconds * unit.per_second, 0.0)).0;
@@ -182,7 +181,7 @@ fn draw_bar(
     let span = |from, to, fill| Mark { corners: [(from, head), (to, foot)], ink, fill };
     let marks = [span(left, between, Fill::Solid), span(between, right, Fill::Hollow)];
     let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
-    titled(canvas, title, marks.collect());
+    titled(canvas, title, &marks.collect::<Vec<_>>());
 }
 
 fn label(designs: &[Compared<'_>], groups: &[Group], unit: Unit) -> String {

@@ -1,14 +1,14 @@
 //! Memory per pipeline stage of several designs: bars side by side under their limits.
 
-use model::estimate::StageEstimate;
 use plotters_backend::text_anchor::HPos;
 
 use super::{Compared, keys};
+use crate::charts::memory::{fullest, peak, stages_title};
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, line, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, svg, text, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::{Key, Legend, Swatch};
 use crate::draw::text::{TEXT_SIZE, finite, fixed, text_width};
@@ -45,8 +45,9 @@ impl Bars {
     }
 }
 
-/// Draws it.
-pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
+/// Memory per pipeline stage of several designs, under their limits.
+#[must_use]
+pub fn compared_memory(designs: &[Compared<'_>], width: u32) -> String {
     let width = drawn_width(width);
     let stages = designs.iter().map(|design| design.estimate.stages.len()).max().unwrap_or(0);
     if stages == 0 {
@@ -69,7 +70,8 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
     let right = left + bars.slot * bars.count as i32;
-    let frame = Frame { left, right, top, bottom, x: x_axis(&bars, stages), y };
+    let x = Axis::places(stages, bars.share, bars.slot, stages_title(bars.share));
+    let frame = Frame { left, right, top, bottom, x, y };
     svg(width, bottom + Frame::BELOW, &label(designs), &|canvas| {
         legend.draw(canvas);
         let plot = frame.draw(canvas, width);
@@ -83,8 +85,9 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first.
-pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+/// The numbers of [`compared_memory()`], the header first.
+#[must_use]
+pub fn compared_memory_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
     let mut header = vec!["Stage".to_owned()];
     let unit = format::memory_unit();
     for design in designs {
@@ -112,17 +115,8 @@ fn figure(size: f64) -> String {
     fixed(finite(size), 1)
 }
 
-fn peak(stage: &StageEstimate) -> f64 {
-    finite(format::memory_number(stage.memory.peak()))
-}
-
 fn limit(design: &Compared<'_>) -> f64 {
     finite(format::memory_number(design.estimate.metrics.memory_limit))
-}
-
-/// The first of equals: later ones replace it only when they are larger.
-fn fullest(stages: &[StageEstimate]) -> Option<&StageEstimate> {
-    stages.iter().reduce(|best, stage| if peak(stage) > peak(best) { stage } else { best })
 }
 
 /// Each limit once, with the letters of the designs that have it.
@@ -142,34 +136,9 @@ fn y_axis(designs: &[Compared<'_>], limits: &[(f64, String)]) -> Axis {
     let peaks = designs.iter().flat_map(|design| &design.estimate.stages).map(peak);
     let top = peaks.chain(limits.iter().map(|(limit, _)| *limit)).fold(0.01_f64, f64::max);
     let mut axis = Axis::linear(0.0, top, 4, &format!("{} per device", format::memory_unit()));
-    axis.ticks.extend(limits.iter().map(|(limit, _)| Tick {
-        at: *limit,
-        text: figure(*limit),
-        ink: Ink::Limit,
-        keep: true,
-        rule: None,
-    }));
+    axis.ticks
+        .extend(limits.iter().map(|(limit, _)| Tick::kept(*limit, figure(*limit), Ink::Limit)));
     axis
-}
-
-/// A label wherever one fits, at round steps from the first stage on.
-fn x_axis(bars: &Bars, stages: usize) -> Axis {
-    let widest = text_width(&stages.to_string(), TEXT_SIZE) + TEXT_GAP;
-    let steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-    let wide_enough = |step: &usize| *step as i32 * bars.slot >= widest * bars.share as i32;
-    let step = steps.into_iter().find(wide_enough).unwrap_or(stages);
-    let ticks = (0..stages).step_by(step).map(|stage| Tick {
-        at: (stage / bars.share) as f64 + 0.5,
-        text: stage.to_string(),
-        ink: Ink::Quiet,
-        keep: false,
-        rule: None,
-    });
-    let title = match bars.share {
-        1 => "Pipeline stage".to_owned(),
-        share => format!("Pipeline stage; a bar is the fullest of {share}"),
-    };
-    Axis { from: 0.0, to: bars.count as f64, ticks: ticks.collect(), title }
 }
 
 fn draw_design(
@@ -203,7 +172,7 @@ fn draw_design(
             figure(peak(stage)),
             figure(free.abs())
         );
-        titled(canvas, title, marks);
+        titled(canvas, &title, &marks);
         if bars.bar >= text_width(letter, TEXT_SIZE) + 2 {
             let middle = (left + bars.bar / 2, top - LINE / 2);
             text(canvas, letter, middle, Ink::Text, HPos::Center);

@@ -7,9 +7,9 @@ use super::Compared;
 use crate::charts::step::{Unit, kind_keys, look};
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, drawn_width, empty, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, strong, svg, text, titled,
 };
-use crate::draw::frame::{Frame, TEXT_GAP};
+use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
 use crate::draw::legend::Legend;
 use crate::draw::text::{TEXT_SIZE, bold_width, finite, percent, text_width};
@@ -29,8 +29,9 @@ struct Piece {
     to: f64,
 }
 
-/// Draws it.
-pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
+/// Where the time of several designs' steps goes.
+#[must_use]
+pub fn compared_step(designs: &[Compared<'_>], width: u32) -> String {
     let width = drawn_width(width);
     let pieces: Vec<Vec<Piece>> = designs.iter().map(pieces).collect();
     let ends = pieces.iter().flatten().flat_map(|piece| [piece.from, piece.to]);
@@ -73,8 +74,9 @@ pub(in crate::charts) fn draw(designs: &[Compared<'_>], width: u32) -> String {
     })
 }
 
-/// The same numbers as rows, the header first: each part of a step.
-pub(in crate::charts) fn table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
+/// The numbers of [`compared_step()`], the header first.
+#[must_use]
+pub fn compared_step_table(designs: &[Compared<'_>]) -> Vec<Vec<String>> {
     let unit = Unit::of(designs.iter().map(total).fold(0.0, f64::max));
     let mut header = vec!["Part".to_owned()];
     for design in designs {
@@ -160,7 +162,7 @@ fn draw_bar(
             piece.part.meaning()
         );
         let marks = vec![Mark { corners: [(left, head), (right, foot)], ink, fill }];
-        titled(canvas, title, marks);
+        titled(canvas, &title, &marks);
         if fill == Fill::Solid && text_width(name, TEXT_SIZE) + 6 <= right - left {
             let center = ((left + right) / 2, middle);
             text(canvas, name, center, Ink::OnMark, HPos::Center);
