@@ -364,7 +364,11 @@ accelerators! {
         hbm_gib: 40.0, hbm_usable_gib: 39.5, hbm_gb_per_sec: 1_555.0,
         ..A100
     };
-    A100Sxm80gb = "a100-sxm-80gb", Accelerator { is_platform: true, title: "NVIDIA A100 SXM 80 GB", ..A100 };
+    A100Sxm80gb = "a100-sxm-80gb", Accelerator {
+        is_platform: true,
+        title: "NVIDIA A100 SXM 80 GB",
+        ..A100
+    };
     A100Pcie80gb = "a100-pcie-80gb", Accelerator {
         title: "NVIDIA A100 PCIe 80 GB",
         hbm_gb_per_sec: 1_935.0, intra_node_gb_per_sec: 32.0,
@@ -378,7 +382,11 @@ accelerators! {
         intra_node_gb_per_sec: 200.0,
         ..A100
     };
-    H100Sxm80gb = "h100-sxm-80gb", Accelerator { is_platform: true, title: "NVIDIA H100 SXM 80 GB", ..H100 };
+    H100Sxm80gb = "h100-sxm-80gb", Accelerator {
+        is_platform: true,
+        title: "NVIDIA H100 SXM 80 GB",
+        ..H100
+    };
     H100With96gb = "h100-96gb", Accelerator {
         title: "NVIDIA H100 96 GB (HBM2e, 500 W)",
         hbm_gib: 96.0, hbm_usable_gib: 94.9, hbm_gb_per_sec: 2_400.0,

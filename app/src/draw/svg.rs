@@ -98,7 +98,8 @@ impl<'p> SvgPicture<'p> {
              viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-labelledby=\"title about\" \
              font-family=\"system-ui, sans-serif\" font-size=\"{TEXT_SIZE}\">\n\
              <title id=\"title\">{}</title>\n<desc id=\"about\">{}</desc>\n{metadata}\
-             <defs>{}</defs>\n<path {} d=\"M0 0h{width:.0}v{height:.0}h-{width:.0}z\"/>\n{}</svg>\n",
+             <defs>{}</defs>\n<path {} \
+             d=\"M0 0h{width:.0}v{height:.0}h-{width:.0}z\"/>\n{}</svg>\n",
             escaped(title),
             escaped(description),
             self.definitions,

@@ -98,7 +98,9 @@ fn gallery(explorer: Explorer) -> impl IntoView {
             {groups}
             <h3>"Step by step"</h3>
             <p class="gallery-link">
-                <a href=Page::Ladder.path()>"Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"</a>
+                <a href=Page::Ladder.path()>
+                    "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"
+                </a>
             </p>
         </details>
     }

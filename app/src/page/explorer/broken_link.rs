@@ -6,6 +6,7 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
+use crate::present::format::counted;
 use crate::present::name;
 use crate::site::Page;
 
@@ -22,7 +23,7 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
                 {format!(
                     "{} with {}",
                     name::title(&design),
-                    crate::present::format::counted(changed as u64, "changed knob", "changed knobs"),
+                    counted(changed as u64, "changed knob", "changed knobs"),
                 )}
             </p>
         }
