@@ -3,23 +3,13 @@
 use std::collections::BTreeMap;
 
 use app::present::html::escaped;
+use app::site;
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::chapters::{CHAPTERS, Chapter};
 
-/// The site's pages whose name in `code` becomes a link; `/` is a key, too.
-const PAGES: [&str; 10] = [
-    "/trust",
-    "/ladder",
-    "/schedule",
-    "/sweep",
-    "/compare",
-    "/find",
-    "/guide",
-    "/r/new",
-    "/api/v1/validation.csv",
-    "/api/v1/openapi.json",
-];
+/// Addresses that become a link in `code`, beside those of the site's pages.
+const ADDRESSES: [&str; 3] = ["/r/new", "/api/v1/validation.csv", "/api/v1/openapi.json"];
 
 /// A heading that can be linked to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +165,9 @@ fn below(file: &str, path: &str) -> String {
 }
 
 fn is_page(text: &str) -> bool {
-    PAGES.contains(&text) || text.starts_with("/?") || text.starts_with("/compare?")
+    // `/` is a key, too.
+    let has_row = text != "/" && site::Page::at(text).path() == text;
+    has_row || ADDRESSES.contains(&text) || text.starts_with("/?") || text.starts_with("/compare?")
 }
 
 /// The text up to an end, without markup.
@@ -275,12 +267,17 @@ mod tests {
 
     #[test]
     fn pages_and_designs_in_code_are_links_and_other_code_is_not() {
-        let page = of("`/trust` `/?v=1&preset=x` `/d/ID` [`/trust`](a.md)\n\n## `/trust`\n");
+        let page = of(
+            "`/trust` `/` `/s/ID` `/s` `/?v=1&preset=x` `/d/ID` [`/trust`](a.md)\n\n## `/trust`\n",
+        );
         assert!(page.html.contains("<a href=\"/trust\"><code>/trust</code></a>"), "{}", page.html);
         let design = "<a href=\"/?v=1&amp;preset=x\"><code>/?v=1&amp;preset=x</code></a>";
         assert!(page.html.contains(design), "{}", page.html);
         assert_eq!(page.html.matches("<a href=\"/trust\">").count(), 1, "{}", page.html);
-        assert!(page.html.contains("<code>/d/ID</code>"), "{}", page.html);
+        for code in ["/d/ID", "/s/ID", "/s", "/"] {
+            let code = format!(" <code>{code}</code> ");
+            assert!(page.html.contains(&code), "{code}: {}", page.html);
+        }
     }
 
     #[test]
