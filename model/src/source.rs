@@ -12,6 +12,9 @@ pub struct Source {
 macro_rules! sources {
     ($($(#[$doc:meta])* $NAME:ident = $title:literal, $url:literal;)*) => {
         $($(#[$doc])* pub const $NAME: Source = Source { title: $title, url: $url };)*
+
+        /// The whole bibliography.
+        pub const ALL: &[Source] = &[$($NAME,)*];
     };
 }
 
@@ -132,4 +135,21 @@ sources! {
     DERIVED = "Derived, see the formula", "";
     /// A decision of this tool, to be replaced by calibration.
     ASSUMED = "Assumed, not yet calibrated", "";
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use super::*;
+    use crate::design::KnobId;
+    use crate::metric::MetricId;
+
+    #[test]
+    fn every_source_has_a_name_of_its_own_and_what_rests_on_it_finds_it() {
+        let titles: BTreeSet<_> = ALL.iter().map(|source| source.title).collect();
+        assert_eq!(titles.len(), ALL.len());
+        assert!(KnobId::ALL.iter().all(|id| ALL.contains(&id.knob().source)));
+        assert!(MetricId::ALL.iter().all(|id| ALL.contains(&id.metric().source)));
+    }
 }
