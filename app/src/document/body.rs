@@ -20,6 +20,7 @@ use crate::site::Page;
 /// [`RawQuery`], or what is wrong with it.
 #[cfg(feature = "ssr")]
 #[component]
+#[expect(clippy::wildcard_enum_match_arm, reason = "pages without a module are written elsewhere")]
 pub fn App() -> impl IntoView {
     let raw = use_context::<RawQuery>().unwrap_or_default().0;
     match use_context::<Page>().unwrap_or_default() {
@@ -30,13 +31,10 @@ pub fn App() -> impl IntoView {
         Page::Results => EitherOf9::G(results::page(&raw)),
         Page::Compare => EitherOf9::H(compare::page(&raw)),
         Page::Review => EitherOf9::I(review::page()),
-        // Those without a module the server writes without this.
-        Page::Explorer | Page::Find | Page::Presets | Page::Tour | Page::Guide | Page::Settings => {
-            match link::decode(&raw) {
-                Ok(design) => EitherOf9::A(explorer::page(design)),
-                Err(errors) => EitherOf9::B(explorer::broken_link::broken_link(&raw, &errors)),
-            }
-        }
+        _ => match link::decode(&raw) {
+            Ok(design) => EitherOf9::A(explorer::page(design)),
+            Err(errors) => EitherOf9::B(explorer::broken_link::broken_link(&raw, &errors)),
+        },
     }
 }
 
