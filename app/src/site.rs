@@ -158,6 +158,15 @@ pages! {
         title: "",
         about: "",
     }
+    /// Which model computes the numbers, and what it rests on.
+    About {
+        path: "/about",
+        label: None,
+        module: None,
+        title: "About the numbers",
+        about: "Which model computes the numbers, what it covers, and every source that they rest \
+                on",
+    }
     /// Language, units, theme and keys.
     Settings {
         path: "/settings",

@@ -1,5 +1,6 @@
 //! Every route on one page. A handler has a file of its own, named after what it answers.
 
+mod about;
 mod card;
 mod designs;
 mod embed;
@@ -57,6 +58,7 @@ pub fn router(state: AppState) -> Router {
         .route("/card.png", get(card::of_link))
         .route(Page::Presets.path(), get(gallery::presets))
         .route(Page::Tour.path(), get(tour::tour))
+        .route(Page::About.path(), get(about::page))
         .route("/palette.json", get(palette::palette))
         .route(Page::Settings.path(), get(settings::form).post(settings::choose))
         .route("/share", get(share::open).post(share::act))

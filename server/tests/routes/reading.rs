@@ -1,4 +1,4 @@
-//! `GET /presets`, `/tour` and `/palette.json`: pages that only the server writes, and what the
+//! `GET /presets`, `/tour`, `/about` and `/palette.json`: pages that only the server writes, and what the
 //! palette finds by name.
 
 use axum::http::StatusCode;
@@ -96,4 +96,25 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
     assert!(names("presets").contains(&"pangu-ultra-moe-6k".to_owned()));
     let tp = known["knobs"].as_array().unwrap().iter().find(|it| it["aliases"][0] == "tp");
     assert_eq!(tp.unwrap()["id"], "parallel.tensor_model_parallel_size");
+}
+
+#[tokio::test]
+async fn the_page_on_the_numbers_leads_to_every_source_and_to_what_rests_on_it() {
+    let app = TestApp::new();
+    let answer = app.get("/about").await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(answer.text().contains(&format!("<dd>{}</dd>", model::MODEL_VERSION)));
+    for source in model::source::ALL.iter().filter(|source| !source.url.is_empty()) {
+        let link = format!("<a href=\"{}\">{}</a>", source.url, source.title);
+        assert_eq!(answer.text().matches(&link).count(), 1, "{}", source.title);
+    }
+    for id in KnobId::ALL {
+        let link = format!("href=\"/guide/knobs#{}\"", id.knob().name);
+        assert_eq!(answer.text().matches(&link).count(), 1, "{link}");
+    }
+    let chinese = app.get_with("/about", "cookie", "language=zh").await;
+    for words in ["<h1>关于这些数字</h1>", ">以它为依据的内容<", ">微批次大小（MBS）<"]
+    {
+        assert!(chinese.text().contains(words), "{words}");
+    }
 }
