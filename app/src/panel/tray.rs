@@ -3,18 +3,16 @@
 //! The server draws no pins: what the browser keeps is read after the page is taken over. Pins are
 //! written as text and pressed through the bar, so that they cost the page's module little.
 
-use std::fmt::Write as _;
-
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
+use maud::html;
 use model::link;
 use web_sys::{HtmlElement, HtmlInputElement};
 
 use crate::browser::download::closest;
 use crate::browser::pins;
 use crate::explorer::Explorer;
-use crate::present::html::{element, escaped};
 use crate::present::name;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
 use crate::widget::icon::{Icon, icon};
@@ -179,28 +177,23 @@ fn focus_after(place: usize) {
 
 /// Each pin: its letter, its name to be changed, a link to open it, a button to remove it.
 fn list(pins: &Chosen) -> String {
-    let mut html = String::new();
-    for (place, pin) in pins.designs.iter().enumerate() {
+    let pin = |(place, pin): (usize, &Choice)| {
         let letter = letter(place);
         let usual = link::decode(&pin.link).map_or_else(|_| String::new(), |it| name::line(&it));
-        let (small, usual) = (letter.to_ascii_lowercase(), escaped(&usual));
-        // Writing to a string can't fail.
-        let _ = write!(
-            html,
-            "<li><a class=\"compare-letter compare-{small}\" data-step=\"design {letter}\" \
-             title=\"Open {usual}\" aria-label=\"Open {letter}, {usual}\" href=\"/?{}\">{letter}\
-             </a><input type=\"text\" data-name=\"{place}\" aria-label=\"Name of {letter}\" \
-             autocomplete=\"off\" placeholder=\"{usual}\" title=\"{usual}\" value=\"{}\">",
-            escaped(&pin.link),
-            escaped(&pin.name),
-        );
-        let attributes = format!(
-            "type=\"button\" class=\"info\" data-unpin=\"{place}\" aria-label=\"Remove {letter}\""
-        );
-        element(&mut html, "button", &attributes, "×");
-        html.push_str("</li>");
-    }
-    html
+        html! {
+            li {
+                a class={ "compare-letter compare-" (letter.to_ascii_lowercase()) }
+                    data-step={ "design " (letter) } title={ "Open " (usual) }
+                    aria-label={ "Open " (letter) ", " (usual) }
+                    href={ "/?" (pin.link) } { (letter) }
+                input type="text" data-name=(place) aria-label={ "Name of " (letter) }
+                    autocomplete="off" placeholder=(usual) title=(usual) value=(pin.name);
+                button type="button" class="info" data-unpin=(place)
+                    aria-label={ "Remove " (letter) } { "×" }
+            }
+        }
+    };
+    pins.designs.iter().enumerate().map(|it| pin(it).into_string()).collect()
 }
 
 /// Acts on the keys of pins; false for any other.

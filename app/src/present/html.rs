@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::design::Design;
 use model::link;
 
@@ -38,50 +39,84 @@ pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
 /// A table; its first row is the header, its first column names each row.
 #[must_use]
 pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
-    let mut html = String::from("<table><caption class=\"visually-hidden\">");
-    escape_into(&mut html, caption);
-    html.push_str("</caption>");
-    for (index, row) in rows.iter().enumerate() {
-        html.push_str(if index == 0 { "<thead><tr>" } else { "<tr>" });
-        for (column, cell) in row.iter().enumerate() {
-            let (open, close) = match (index, column) {
-                (0, _) => ("<th scope=\"col\">", "</th>"),
-                (_, 0) => ("<th scope=\"row\">", "</th>"),
-                _ => ("<td>", "</td>"),
-            };
-            html.push_str(open);
-            escape_into(&mut html, cell);
-            html.push_str(close);
+    let markup = html! {
+        table {
+            caption.visually-hidden { (caption) }
+            @if let Some((header, body)) = rows.split_first() {
+                thead { tr { @for cell in header { th scope="col" { (cell) } } } }
+                tbody {
+                    @for row in body {
+                        tr {
+                            @for cell in row.iter().take(1) { th scope="row" { (cell) } }
+                            @for cell in row.iter().skip(1) { td { (cell) } }
+                        }
+                    }
+                }
+            }
         }
-        html.push_str(if index == 0 { "</tr></thead><tbody>" } else { "</tr>" });
+    };
+    markup.into_string()
+}
+
+/// A table whose roles stay when a narrow screen lays its rows out as blocks.
+#[must_use]
+pub fn table_of_blocks<'a>(
+    (class, caption): (&str, &str),
+    titles: impl IntoIterator<Item = &'a str>,
+    rows: &Markup,
+) -> Markup {
+    html! {
+        table class=(class) role="table" {
+            caption.visually-hidden { (caption) }
+            thead role="rowgroup" {
+                tr role="row" {
+                    @for title in titles { th scope="col" role="columnheader" { (title) } }
+                }
+            }
+            tbody role="rowgroup" { (rows) }
+        }
     }
-    html.push_str(if rows.is_empty() { "</table>" } else { "</tbody></table>" });
-    html
 }
 
 /// The buttons that save the chart in the element of this id, whose title is this. A script of its
 /// own knows them, so that they only show where one runs.
 #[must_use]
-pub fn save_buttons(id: &str, title: &str) -> String {
-    let mut html = String::new();
-    for (act, kind) in [("data-save-picture", "SVG"), ("data-save-png", "PNG")] {
-        let attributes = format!(
-            "type=\"button\" class=\"text-button\" {act}=\"{id}\" title=\"Save as {kind}\" \
-             aria-label=\"{kind} of {}\"",
-            escaped(title)
-        );
-        element(&mut html, "button", &attributes, kind);
+pub fn save_buttons(id: &str, title: &str) -> Markup {
+    let label = |kind: &str| format!("{kind} of {title}");
+    html! {
+        button type="button" class="text-button" data-save-picture=(id) title="Save as SVG"
+            aria-label=(label("SVG")) { "SVG" }
+        button type="button" class="text-button" data-save-png=(id) title="Save as PNG"
+            aria-label=(label("PNG")) { "PNG" }
     }
-    html
 }
 
-/// The start of a link that opens a design: where the explorer runs, as a step of its history.
-///
-/// `label` is what undo calls the step. The caller adds `class`, content and `</a>`.
-pub fn design_link(html: &mut String, design: &Design, label: &str) {
-    html.push_str("<a href=\"/?");
-    escape_into(html, &link::encode(design));
-    let _ = write!(html, "\" data-step=\"{}\"", escaped(label));
+/// A bar in a cell of a table, as long as a share of its width.
+#[must_use]
+pub fn cell_bar(share: f64) -> Markup {
+    let width = (share.clamp(0.0, 1.0) * 100.0).round();
+    html! {
+        svg.cell-bar viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" {
+            rect width=(width) height="4" {}
+        }
+    }
+}
+
+/// The address that opens a design. Where the explorer runs, a link to it that has `data-step` is
+/// a step of its history, which undo calls by the attribute's value.
+#[must_use]
+pub fn design_address(design: &Design) -> String {
+    format!("/?{}", link::encode(design))
+}
+
+/// A link to a design: what it changes, and in grey what that brings. `step` is what undo calls it.
+#[must_use]
+pub fn way(design: &Design, step: &str, class: &str, words: &str, effect: &str) -> Markup {
+    html! {
+        a href=(design_address(design)) data-step=(step) class=(class) {
+            (words) " " span.muted { (effect) }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -95,14 +130,6 @@ mod tests {
         assert!(html.contains("<th scope=\"col\">Stage</th>"), "{html}");
         assert!(html.contains("<th scope=\"row\">0</th><td>&lt;1 &amp; 2&gt;</td>"), "{html}");
         assert!(html.ends_with("</tbody></table>"), "{html}");
-    }
-
-    #[test]
-    fn a_link_to_a_design_is_escaped_and_opens_it() {
-        let design = link::decode("?training.micro_batch_size=4").expect("a link that decodes");
-        let mut html = String::new();
-        design_link(&mut html, &design, "\"MBS\"");
-        assert!(html.contains("&amp;") && html.contains("data-step=\"&quot;MBS&quot;\""), "{html}");
     }
 
     #[test]

@@ -5,10 +5,9 @@
 
 use std::fmt::Write as _;
 
+use maud::html;
 use model::MODEL_VERSION;
 use model::file::{PROVENANCE, Tree};
-
-use crate::present::html::escape_into;
 
 /// Where an export comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +72,10 @@ impl Provenance {
     /// The metadata of an SVG file.
     #[must_use]
     pub fn svg(&self) -> String {
-        let mut text = String::from("<metadata>");
-        for (name, value) in self.entries() {
-            let _ = write!(text, "{name}: ");
-            escape_into(&mut text, value);
-            text.push('\n');
-        }
-        text.push_str("</metadata>\n");
-        text
+        let markup = html! {
+            metadata { @for (name, value) in self.entries() { (name) ": " (value) "\n" } } "\n"
+        };
+        markup.into_string()
     }
 
     /// The same for CSV in which no cell holds a line's end.

@@ -3,17 +3,17 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::find::{self as search, Loss};
 use model::knob::Value;
 use model::verdict::{Change, Place, Verdict};
 use model::{make_it_fit, verdict};
 
-use super::Width;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, element, escaped};
+use crate::present::html::{design_address, way};
 use crate::site::find_address;
 
 /// So many changes that make it fit stand beside the best one; the others are in a list.
@@ -23,23 +23,24 @@ const MAX_CHANGES: usize = 3;
 const MAX_LOSSES: usize = 4;
 
 /// The changes as links.
-pub(super) fn html(numbers: &Numbers, _: Width) -> String {
+pub(super) fn html(numbers: &Numbers) -> Markup {
     if numbers.estimate.metrics.fits { helpful(numbers) } else { fitting(numbers) }
 }
 
 /// What is said at once: searching takes a while.
-pub(super) fn first(numbers: &Numbers) -> String {
+pub(super) fn first(numbers: &Numbers) -> Markup {
     let what = if numbers.estimate.metrics.fits { "faster" } else { "fit" };
-    let layouts = escaped(&find_address(numbers.plan.design()));
-    format!(
-        "<div class=\"advice\"><p>Looking for what makes it {what} …</p>\
-         <noscript><a href=\"{layouts}\">Find layouts</a></noscript></div>"
-    )
+    html! {
+        div.advice {
+            p { "Looking for what makes it " (what) " …" }
+            noscript { a href=(find_address(numbers.plan.design())) { "Find layouts" } }
+        }
+    }
 }
 
 /// Changes with which a design that fits is faster, one to three of them together; then the losses
 /// of its step, what each is worth, and what moves it.
-fn helpful(numbers: &Numbers) -> String {
+fn helpful(numbers: &Numbers) -> Markup {
     let advice = search::advice(&numbers.plan, &numbers.estimate);
     let design = numbers.plan.design();
     let lead = if advice.changes.is_empty() {
@@ -47,48 +48,54 @@ fn helpful(numbers: &Numbers) -> String {
     } else {
         "Would help (MFU, peak memory)"
     };
-    let mut html = format!("<div class=\"advice\"><p>{lead}</p><div class=\"ways\">");
-    for change in &advice.changes {
-        let words = told(&change.knobs(design));
-        let points = format::signed((change.metrics.mfu - numbers.estimate.metrics.mfu) * 100.0, 1);
-        let effect = format!("{points} pt, {}", format::memory(change.metrics.memory_peak));
-        way(&mut html, &change.design, &words, &words, &effect);
+    html! {
+        div.advice {
+            p { (lead) }
+            div.ways {
+                @for change in &advice.changes {
+                    @let words = told(&change.knobs(design));
+                    @let effect = format!(
+                        "{} pt, {}",
+                        gain(numbers, change.metrics.mfu),
+                        format::memory(change.metrics.memory_peak)
+                    );
+                    (way(&change.design, &words, "button way", &words, &effect))
+                }
+                a.button href=(find_address(design)) { "Find layouts" }
+            }
+            @if !advice.losses.is_empty() {
+                ul.losses {
+                    @for it in advice.losses.iter().take(MAX_LOSSES) { (loss(numbers, it)) }
+                }
+            }
+        }
     }
-    let layouts = escaped(&find_address(design));
-    let _ = write!(html, "<a class=\"button\" href=\"{layouts}\">Find layouts</a></div>");
-    losses(&mut html, numbers, &advice.losses);
-    html.push_str("</div>");
-    html
 }
 
-/// The largest losses in a line each.
-fn losses(html: &mut String, numbers: &Numbers, losses: &[Loss]) {
-    if losses.is_empty() {
-        return;
-    }
-    html.push_str("<ul class=\"losses\">");
-    for loss in losses.iter().take(MAX_LOSSES) {
-        let _ = write!(
-            html,
-            "<li><b>{}</b> <span>{} % of the step: worth up to {} pt</span>",
-            loss.part.label(),
-            format::decimals(loss.share * 100.0, 1),
-            format::decimals(loss.worth * 100.0, 1),
-        );
-        if !loss.movers.is_empty() {
-            html.push_str(" <span>moved by</span>");
+/// Points of MFU that another design has more.
+fn gain(numbers: &Numbers, mfu: f64) -> String {
+    format::signed((mfu - numbers.estimate.metrics.mfu) * 100.0, 1)
+}
+
+/// A loss with its worth and what moves it.
+fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
+    html! {
+        li {
+            b { (loss.part.label()) } " "
+            span {
+                (format::decimals(loss.share * 100.0, 1)) " % of the step: worth up to "
+                (format::decimals(loss.worth * 100.0, 1)) " pt"
+            }
+            @if !loss.movers.is_empty() { " " span { "moved by" } }
+            @for mover in &loss.movers {
+                @let words = told(&mover.knobs(numbers.plan.design()));
+                " "
+                a href=(design_address(&mover.design)) data-step=(words) {
+                    (words) " " span.muted { (gain(numbers, mover.metrics.mfu)) " pt" }
+                }
+            }
         }
-        for mover in &loss.movers {
-            let words = told(&mover.knobs(numbers.plan.design()));
-            let gain = (mover.metrics.mfu - numbers.estimate.metrics.mfu) * 100.0;
-            html.push(' ');
-            design_link(html, &mover.design, &words);
-            let (words, points) = (escaped(&words), format::signed(gain, 1));
-            let _ = write!(html, ">{words} <span class=\"muted\">{points} pt</span></a>");
-        }
-        html.push_str("</li>");
     }
-    html.push_str("</ul>");
 }
 
 /// Changed knobs in words, without those that only move along: SP with TP, the layout with its
@@ -137,57 +144,38 @@ fn said(values: &[(KnobId, Value)]) -> String {
     words.join(", ")
 }
 
-/// A link to a design, with what it brings.
-fn way(html: &mut String, design: &Design, words: &str, step: &str, effect: &str) {
-    design_link(html, design, step);
-    let _ = write!(
-        html,
-        " class=\"button way\">{} <span class=\"muted\">{}</span></a>",
-        escaped(words),
-        escaped(effect)
-    );
-}
-
 /// Why a design doesn't fit, and what makes it fit.
-fn fitting(numbers: &Numbers) -> String {
+fn fitting(numbers: &Numbers) -> Markup {
     let verdict = verdict(&numbers.plan, &numbers.estimate);
-    let mut html = String::from("<div class=\"fitting\">");
-    element(&mut html, "p", "", &excess(&verdict));
-    html.push_str("<div class=\"ways\">");
     let found = make_it_fit(&numbers.plan);
-    let layouts = escaped(&find_address(numbers.plan.design()));
-    let _ =
-        write!(html, "<a class=\"button primary\" href=\"{layouts}\">Find layouts that fit</a>");
     let tried = format::counted(found.tried as u64, "set", "sets");
-    if let Some(best) = &found.best {
-        let metrics = &best.estimate.metrics;
-        let words = format!("Make it fit: {}", freed_in_words(&best.design));
-        let effect = effect(metrics.mfu, &verdict, metrics.memory_peak);
-        let effect = format!("{effect}; the fastest of {tried}");
-        design_link(&mut html, &best.design, "making it fit");
-        let (words, effect) = (escaped(&words), escaped(&effect));
-        let _ = write!(
-            html,
-            " class=\"button way best\">{words} <span class=\"muted\">{effect}</span></a>"
-        );
-    }
     let design = numbers.plan.design();
     let (fits, short): (Vec<&Change>, Vec<&Change>) =
         verdict.changes.iter().partition(|change| change.fits);
-    for change in fits.iter().take(MAX_CHANGES) {
-        changing(&mut html, design, &verdict, change);
+    let (shown, more) = fits.split_at(fits.len().min(MAX_CHANGES));
+    html! {
+        div.fitting {
+            p { (excess(&verdict)) }
+            div.ways {
+                a.button.primary href=(find_address(design)) { "Find layouts that fit" }
+                @if let Some(best) = &found.best {
+                    @let metrics = &best.estimate.metrics;
+                    @let words = format!("Make it fit: {}", freed_in_words(&best.design));
+                    @let effect = effect(metrics.mfu, &verdict, metrics.memory_peak);
+                    @let effect = format!("{effect}; the fastest of {tried}");
+                    (way(&best.design, "making it fit", "button way best", &words, &effect))
+                }
+                @for change in shown { (changing(design, &verdict, change)) }
+            }
+            @if found.best.is_none() {
+                p { "None of " (tried) " of recomputation and swapping fits." }
+            }
+            @if fits.is_empty() { p { "No single knob makes it fit." } }
+            @if !(more.is_empty() && short.is_empty()) {
+                (every_knob(design, &verdict, more, &short))
+            }
+        }
     }
-    html.push_str("</div>");
-    if found.best.is_none() {
-        let words = format!("None of {tried} of recomputation and swapping fits.");
-        element(&mut html, "p", "", &words);
-    }
-    if fits.is_empty() {
-        element(&mut html, "p", "", "No single knob makes it fit.");
-    }
-    every_knob(&mut html, design, &verdict, fits.get(MAX_CHANGES..).unwrap_or_default(), &short);
-    html.push_str("</div>");
-    html
 }
 
 /// The binding stage, how far it is over, at which moment, and what fills it most.
@@ -218,37 +206,26 @@ fn effect(mfu: f64, verdict: &Verdict, peak: model::units::Bytes) -> String {
     format!("MFU {points} pt, {}", format::memory(peak))
 }
 
-fn changing(html: &mut String, design: &Design, verdict: &Verdict, change: &Change) {
+fn changing(design: &Design, verdict: &Verdict, change: &Change) -> Markup {
     let mut values = vec![(change.knob, change.value.clone())];
     values.extend(change.with.iter().cloned());
-    let Some(design) = changed(design, &values) else { return };
+    let Some(design) = changed(design, &values) else { return Markup::default() };
     let effect = effect(change.mfu, verdict, change.memory_peak);
-    way(html, &design, &said(&values), short_label(change.knob), &effect);
+    way(&design, short_label(change.knob), "button way", &said(&values), &effect)
 }
 
 /// The other knobs that make it fit, and those that can't alone.
-fn every_knob(
-    html: &mut String,
-    design: &Design,
-    verdict: &Verdict,
-    more: &[&Change],
-    short: &[&Change],
-) {
-    if more.is_empty() && short.is_empty() {
-        return;
-    }
-    html.push_str("<details><summary>Every knob, one at a time</summary>");
-    for (lead, changes) in [("These make it fit, too", more), ("Not enough alone", short)] {
-        if changes.is_empty() {
-            continue;
+fn every_knob(design: &Design, verdict: &Verdict, more: &[&Change], short: &[&Change]) -> Markup {
+    let groups = [("These make it fit, too", more), ("Not enough alone", short)];
+    html! {
+        details {
+            summary { "Every knob, one at a time" }
+            @for (lead, changes) in groups.iter().filter(|(_, changes)| !changes.is_empty()) {
+                p.muted { (lead) }
+                div.ways { @for change in *changes { (changing(design, verdict, change)) } }
+            }
         }
-        let _ = write!(html, "<p class=\"muted\">{lead}</p><div class=\"ways\">");
-        for change in changes {
-            changing(html, design, verdict, change);
-        }
-        html.push_str("</div>");
     }
-    html.push_str("</details>");
 }
 
 #[cfg(test)]
@@ -269,7 +246,7 @@ mod tests {
     fn every_change_leads_to_a_faster_design_that_fits_and_every_loss_says_its_worth() {
         let design = Design::from_preset("deepseek-v3").expect("a preset");
         let numbers = Numbers::of(&design).expect("a legal design");
-        let html = helpful(&numbers);
+        let html = helpful(&numbers).into_string();
         let (ways, losses) = html.split_once("<ul class=\"losses\">").expect("losses");
         assert_eq!(linked(ways).len(), 3, "alone, two and three together: {ways}");
         assert!(losses.contains("of the step: worth up to"), "{losses}");

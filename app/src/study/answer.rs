@@ -3,8 +3,9 @@
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
+use maud::{Markup, html};
 use model::choice::Balance;
-use model::loads::{Replay, Report, cadences};
+use model::loads::{Cadence, Replay, Report, cadences};
 use model::routing::packed::{self, PackedFault};
 use model::routing::{Effect, text};
 use model::{Plan, link};
@@ -28,28 +29,28 @@ struct Subject {
 /// A study of a design's numbers.
 #[must_use]
 pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>) -> String {
-    let make = match study {
-        Study::Advice => advice::html,
-        Study::Nearest => nearest::html,
-        Study::Memory => memory::by_stage,
-        Study::Step => step::html,
-        Study::Communication => communication::html,
-        Study::Bubble => bubble::html,
-        Study::Composition => memory::composition,
-        Study::Tradeoff => memory::tradeoff,
-        Study::Balance => balance::html,
-        Study::Schedules => schedules::html,
+    let markup = match study {
+        Study::Advice => advice::html(numbers),
+        Study::Nearest => nearest::html(numbers),
+        Study::Memory => memory::by_stage(numbers, width),
+        Study::Step => step::html(numbers, width),
+        Study::Communication => communication::html(numbers, width),
+        Study::Bubble => bubble::html(numbers, width),
+        Study::Composition => memory::composition(numbers, width),
+        Study::Tradeoff => memory::tradeoff(numbers, width),
+        Study::Balance => balance::html(numbers, width),
+        Study::Schedules => schedules::html(numbers),
         Study::Loads => {
             let report = Report::of(&numbers.plan, None);
-            return loads::html(numbers, report.as_ref(), &cadences(&numbers.plan, None), width);
+            loads::html(numbers, report.as_ref(), &cadences(&numbers.plan, None), width)
         }
-        Study::Sensitivity => return sensitivity::html(numbers, options),
-        Study::Map => return map::html(numbers, options),
-        Study::Roofline => return roofline::html(numbers, width, options),
-        Study::Solve => return solve::html(numbers, options),
-        Study::Transfer => return transfer::html(numbers, options),
+        Study::Sensitivity => sensitivity::html(numbers, options),
+        Study::Map => map::html(numbers, options),
+        Study::Roofline => roofline::html(numbers, width, options),
+        Study::Solve => solve::html(numbers, options),
+        Study::Transfer => transfer::html(numbers, options),
     };
-    make(numbers, width)
+    markup.into_string()
 }
 
 /// A study as the server writes it into a page, before its width is known.
@@ -57,7 +58,7 @@ pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>)
 /// What takes too long to be made for every page is announced instead.
 #[must_use]
 pub fn first(study: Study, numbers: &Numbers) -> String {
-    match study {
+    let markup = match study {
         Study::Advice => advice::first(numbers),
         Study::Tradeoff => waiting(study, memory::TRADEOFF),
         Study::Schedules => waiting(study, schedules::TITLE),
@@ -73,17 +74,22 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         | Study::Communication
         | Study::Bubble
         | Study::Composition
-        | Study::Balance => html(study, numbers, Width::Any, Options::default()),
-    }
+        | Study::Balance => return html(study, numbers, Width::Any, Options::default()),
+    };
+    markup.into_string()
 }
 
-fn waiting(study: Study, title: &str) -> String {
-    let id = study.id();
-    format!(
-        "<section class=\"figure card waiting\" aria-labelledby=\"{id}-title\"><div>\
-         <h2 id=\"{id}-title\">{title}</h2><p>Computed in the browser as soon as it is in view</p>\
-         </div><div class=\"chart\"></div></section>"
-    )
+fn waiting(study: Study, title: &str) -> Markup {
+    let heading = format!("{}-title", study.id());
+    html! {
+        section.figure.card.waiting aria-labelledby=(heading) {
+            div {
+                h2 id=(heading) { (title) }
+                p { "Computed in the browser as soon as it is in view" }
+            }
+            div.chart {}
+        }
+    }
 }
 
 /// What the worker keeps from one question to the next.
@@ -147,10 +153,11 @@ impl Kept {
         let subject = subject.as_ref()?;
         let plan = &subject.numbers.plan;
         let report = subject.loads.get().and_then(Option::as_ref);
-        Some(match trace {
-            Some(trace) => loads::html(&subject.numbers, report, trace.cadences(plan), width),
-            None => loads::html(&subject.numbers, report, &cadences(plan, None), width),
-        })
+        let compared: &[Cadence] = match trace {
+            Some(trace) => trace.cadences(plan),
+            None => &cadences(plan, None),
+        };
+        Some(loads::html(&subject.numbers, report, compared, width).into_string())
     }
 }
 

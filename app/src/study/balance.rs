@@ -1,18 +1,18 @@
 //! How the model's parts are shared out over the stages, and the layout that balances them.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::{layout_loads, layout_overflow};
 
 use super::Width;
 use super::figure::Figure;
 use crate::charts;
-use crate::insight::balance::{Balance, Other, balance};
+use crate::insight::balance::{Balance, balance};
 use crate::insight::numbers::Numbers;
-use crate::present::{format, html};
+use crate::present::format;
+use crate::present::html::design_address;
 
 /// The stages' compute, part by part, and the layout that would balance it.
-pub(super) fn html(numbers: &Numbers, width: Width) -> String {
+pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let loads = layout_loads(&numbers.plan);
     let found = balance(&numbers.plan, &numbers.estimate);
     Figure {
@@ -22,7 +22,7 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> String {
         chart: &width.chart(|width| charts::stage_balance(&loads, width)),
         rows: &charts::stage_balance_table(&loads),
     }
-    .html(&found.map_or_else(String::new, |found| proposal(&found)))
+    .html(&found.as_ref().map(proposal).unwrap_or_default())
 }
 
 fn caption(numbers: &Numbers) -> String {
@@ -35,17 +35,12 @@ fn caption(numbers: &Numbers) -> String {
     )
 }
 
-fn proposal(found: &Balance) -> String {
-    let said = match &found.other {
-        Some(other) => offer(other),
-        None if found.proven => "<p>No layout balances the stages better.</p>".to_owned(),
-        None => "<p>No layout was found that balances the stages better.</p>".to_owned(),
+/// The layout that balances the stages, with its effect and a link where it helps.
+fn proposal(found: &Balance) -> Markup {
+    let Some(other) = &found.other else {
+        let none = if found.proven { "No layout" } else { "No layout was found that" };
+        return html! { div.balance-proposal { p { (none) " balances the stages better." } } };
     };
-    format!("<div class=\"balance-proposal\">{said}</div>")
-}
-
-/// The layout with its effect, and a link where it helps.
-fn offer(other: &Other) -> String {
     let overflow = format::percent(other.proposal.overflow, 1);
     let current = format::percent(other.proposal.current, 1);
     let lead = match (other.helps(), other.balances()) {
@@ -55,13 +50,17 @@ fn offer(other: &Other) -> String {
             format!("A layout is {overflow} over the mean instead of {current}, but not faster:")
         }
     };
-    let mut text = format!("<p>{lead} ");
-    html::element(&mut text, "code", "", &other.proposal.layout);
-    text.push_str("</p><p class=\"ways\">");
-    if other.helps() {
-        html::design_link(&mut text, &other.design, "the layout");
-        text.push_str(" class=\"button way\">Balance the stages</a> ");
+    html! {
+        div.balance-proposal {
+            p { (lead) " " code { (other.proposal.layout) } }
+            p.ways {
+                @if other.helps() {
+                    a href=(design_address(&other.design)) data-step="the layout"
+                        class="button way" { "Balance the stages" }
+                    " "
+                }
+                span.muted { (other.effect()) }
+            }
+        }
     }
-    let _ = write!(text, "<span class=\"muted\">{}</span></p>", html::escaped(&other.effect()));
-    text
 }

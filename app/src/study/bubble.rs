@@ -1,5 +1,7 @@
 //! The bubble against the number of micro-batches.
 
+use maud::Markup;
+
 use super::Width;
 use super::figure::Figure;
 use crate::charts::Bubbles;
@@ -7,7 +9,7 @@ use crate::insight::numbers::Numbers;
 use crate::present::format;
 
 /// By the published formula and with real stage times.
-pub(super) fn html(numbers: &Numbers, width: Width) -> String {
+pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let Numbers { plan, estimate } = numbers;
     let bubbles = Bubbles::new(plan, estimate);
     Figure {
@@ -22,5 +24,5 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> String {
         chart: &width.chart(|width| bubbles.chart(width)),
         rows: &bubbles.table(),
     }
-    .html("")
+    .html(&Markup::default())
 }

@@ -1,7 +1,6 @@
 //! What a device sends, and how much of it compute hides.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::axis::Axis;
 use model::estimate::{Estimate, PhaseOverlap};
 
@@ -9,10 +8,11 @@ use super::Width;
 use super::figure::Figure;
 use crate::charts;
 use crate::insight::numbers::Numbers;
-use crate::present::{format, html};
+use crate::present::format;
+use crate::present::html::cell_bar;
 
 /// Per axis, collective and link; below it what each phase of the pipeline hides.
-pub(super) fn html(numbers: &Numbers, width: Width) -> String {
+pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "communication",
@@ -29,7 +29,7 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> String {
 }
 
 /// The hidden share of each axis and phase, with a bar; nothing where nothing runs beside another.
-fn phases(estimate: &Estimate) -> String {
+fn phases(estimate: &Estimate) -> Markup {
     let mut axes = Vec::new();
     let mut phases = Vec::new();
     for part in estimate.overlap.iter().filter(|part| part.time.get() > 0.0) {
@@ -41,31 +41,34 @@ fn phases(estimate: &Estimate) -> String {
         }
     }
     if axes.is_empty() {
-        return String::new();
+        return Markup::default();
     }
-    let mut html = String::from(
-        "<table class=\"phases\"><caption>Hidden by compute, per axis and phase of the pipeline\
-         </caption><thead><tr><th scope=\"col\">Axis</th>",
-    );
-    for phase in &phases {
-        html::element(&mut html, "th", "scope=\"col\"", phase.label());
-    }
-    html.push_str("</tr></thead><tbody>");
-    for axis in axes {
-        let _ = write!(html, "<tr><th scope=\"row\">{}</th>", label(axis));
-        for phase in &phases {
-            let is_it = |part: &&PhaseOverlap| {
-                part.axis == axis && part.phase == *phase && part.time.get() > 0.0
-            };
-            match estimate.overlap.iter().find(is_it) {
-                Some(part) => cell(&mut html, part.ratio()),
-                None => html.push_str("<td></td>"),
+    let cell = |axis: Axis, phase| {
+        let mut parts = estimate.overlap.iter().filter(|part| part.time.get() > 0.0);
+        let ratio = parts.find(|it| it.axis == axis && it.phase == phase).map(PhaseOverlap::ratio);
+        html! {
+            td { @if let Some(it) = ratio { (format::percent(it, 1)) (cell_bar(it)) } }
+        }
+    };
+    html! {
+        table.phases {
+            caption { "Hidden by compute, per axis and phase of the pipeline" }
+            thead {
+                tr {
+                    th scope="col" { "Axis" }
+                    @for phase in &phases { th scope="col" { (phase.label()) } }
+                }
+            }
+            tbody {
+                @for axis in axes {
+                    tr {
+                        th scope="row" { (label(axis)) }
+                        @for phase in &phases { (cell(axis, *phase)) }
+                    }
+                }
             }
         }
-        html.push_str("</tr>");
     }
-    html.push_str("</tbody></table>");
-    html
 }
 
 /// An axis in a heading: `TP`.
@@ -76,14 +79,4 @@ fn label(axis: Axis) -> String {
             axis.name().to_uppercase()
         }
     }
-}
-
-fn cell(html: &mut String, ratio: f64) {
-    let width = (ratio.clamp(0.0, 1.0) * 100.0).round();
-    let _ = write!(
-        html,
-        "<td>{}<svg class=\"cell-bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
-         aria-hidden=\"true\"><rect width=\"{width}\" height=\"4\"></rect></svg></td>",
-        format::percent(ratio, 1)
-    );
 }

@@ -1,8 +1,8 @@
 //! A chart with a caption sentence and its table, as HTML.
 
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
 
-use crate::present::html;
+use crate::present::html::{save_buttons, table};
 
 /// A figure.
 pub(crate) struct Figure<'a> {
@@ -20,25 +20,22 @@ pub(crate) struct Figure<'a> {
 
 impl Figure<'_> {
     /// The figure, with something of its own below the chart.
-    pub(crate) fn html(&self, below: &str) -> String {
+    pub(crate) fn html(&self, below: &Markup) -> Markup {
         let Self { id, title, caption, chart, rows } = self;
-        let mut text = format!(
-            "<figure class=\"figure card\" id=\"{id}\" aria-labelledby=\"{id}-title\">\
-             <figcaption><h2 id=\"{id}-title\">{title}</h2>"
-        );
-        html::element(&mut text, "p", "", caption);
-        let table = html::table(title, rows);
-        let save = html::save_buttons(id, title);
-        // Writing to a string can't fail.
-        let _ = write!(
-            text,
-            "</figcaption><div class=\"chart\">{chart}</div>{below}\
-             <p class=\"figure-save\">{save}</p>\
-             <details class=\"figure-table\"><summary>Table</summary>\
-             <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">\
-             {table}</div><button type=\"button\" class=\"text-button\" data-save=\"{id}\">\
-             Save as CSV</button></details></figure>"
-        );
-        text
+        html! {
+            figure.figure.card id=(id) aria-labelledby={ (id) "-title" } {
+                figcaption { h2 id={ (id) "-title" } { (title) } p { (caption) } }
+                div.chart { (PreEscaped(chart)) }
+                (below)
+                p.figure-save { (save_buttons(id, title)) }
+                details.figure-table {
+                    summary { "Table" }
+                    div.scroll-x role="region" tabindex="0" aria-label={ (title) ", table" } {
+                        (PreEscaped(table(title, rows)))
+                    }
+                    button type="button" class="text-button" data-save=(id) { "Save as CSV" }
+                }
+            }
+        }
     }
 }

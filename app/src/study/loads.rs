@@ -5,6 +5,7 @@ mod maps;
 
 use std::fmt::Write as _;
 
+use maud::{Markup, Render, html};
 use model::choice::{Balance, Planner, PlannerTrigger};
 use model::design::{Design, KnobId};
 use model::estimate::StepPart;
@@ -16,7 +17,8 @@ use super::Width;
 use super::figure::Figure;
 use crate::charts::{self, Line, Lines};
 use crate::insight::numbers::Numbers;
-use crate::present::{format, html};
+use crate::present::format;
+use crate::present::html::design_address;
 
 /// The heading.
 pub(super) const TITLE: &str = "Expert load";
@@ -40,24 +42,24 @@ pub(super) fn html(
     report: Option<&Report>,
     compared: &[Cadence],
     width: Width,
-) -> String {
-    let mut body = String::new();
-    match report {
-        None => even(&mut body, numbers),
-        Some(report) => {
-            summary(&mut body, numbers, report);
-            body.push_str("<div class=\"loads-figures\">");
-            body.push_str(&steps(numbers, report, width));
-            body.push_str(&cadence(compared, width));
-            for map in maps::all(report) {
-                body.push_str(&map.html(width));
+) -> Markup {
+    html! {
+        section.loads aria-labelledby="loads-title" {
+            @match report {
+                None => (even(numbers)),
+                Some(report) => {
+                    (summary(numbers, report))
+                    div.loads-figures {
+                        (steps(numbers, report, width))
+                        (cadence(compared, width))
+                        @for map in maps::all(report) { (map.html(width)) }
+                        (drops(numbers, report, width))
+                    }
+                }
             }
-            body.push_str(&drops(numbers, report, width));
-            body.push_str("</div>");
+            (aux_loss::html(numbers))
         }
     }
-    body.push_str(&aux_loss::html(numbers));
-    format!("<section class=\"loads\" aria-labelledby=\"loads-title\">{body}</section>")
 }
 
 /// Every number of a figure by its id, as CSV, where its table has only some of them.
@@ -69,42 +71,43 @@ pub(super) fn cells(numbers: &Numbers, report: &Report, id: &str) -> Option<Stri
 }
 
 /// What stands there until it is looked at.
-pub(super) fn waiting() -> String {
-    format!(
-        "<section class=\"loads waiting\" aria-labelledby=\"loads-title\">\
-         <div class=\"card loads-head\"><h2 id=\"loads-title\">{TITLE}</h2>\
-         <p>Computed in the browser as soon as it is in view</p></div>\
-         <div class=\"loads-figures\"><div class=\"chart\"></div></div></section>"
-    )
+pub(super) fn waiting() -> Markup {
+    html! {
+        section.loads.waiting aria-labelledby="loads-title" {
+            div.card.loads-head {
+                h2 #loads-title { (TITLE) }
+                p { "Computed in the browser as soon as it is in view" }
+            }
+            div.loads-figures { div.chart {} }
+        }
+    }
 }
 
-fn head(body: &mut String, said: &[String], links: &str) {
-    let _ = write!(body, "<div class=\"card loads-head\"><h2 id=\"loads-title\">{TITLE}</h2>");
-    for sentence in said {
-        html::element(body, "p", "", sentence);
+fn head(said: &[impl Render], links: &[Markup]) -> Markup {
+    html! {
+        div.card.loads-head {
+            h2 #loads-title { (TITLE) }
+            @for sentence in said { p { (sentence) } }
+            p.ways { @for link in links { (link) } }
+        }
     }
-    let _ = write!(body, "<p class=\"ways\">{links}</p></div>");
 }
 
 /// A link to the design with other routing.
-fn link(numbers: &Numbers, words: &str, set: impl FnOnce(&mut Design)) -> String {
+fn link(numbers: &Numbers, words: &str, set: impl FnOnce(&mut Design)) -> Markup {
     let mut design = numbers.plan.design().clone();
     set(&mut design);
-    let mut html = String::new();
-    html::design_link(&mut html, &design, words);
-    let _ = write!(html, " class=\"button way\">{}</a>", html::escaped(words));
-    html
+    html! { a href=(design_address(&design)) data-step=(words) class="button way" { (words) } }
 }
 
 /// No loads to draw: no experts, even loads, or a trace that isn't here.
-fn even(body: &mut String, numbers: &Numbers) {
+fn even(numbers: &Numbers) -> Markup {
     let design = numbers.plan.design();
     if design.transformer.num_moe_experts.is_none() {
-        return head(body, &["The model has no experts.".to_owned()], "");
+        return head(&["The model has no experts."], &[]);
     }
     if design.routing.balance == Balance::Trace {
-        let said = "The loads are those of a trace that isn't here.";
-        return head(body, &[said.to_owned()], "");
+        return head(&["The loads are those of a trace that isn't here."], &[]);
     }
     let said = "Every expert is taken to get the same load. Real routers don't send tokens \
                 evenly: the fullest rank makes the others wait.";
@@ -115,12 +118,14 @@ fn even(body: &mut String, numbers: &Numbers) {
             design.routing.planner_trigger = PlannerTrigger::OnIncrease;
         }
     };
-    let mut links = link(numbers, "Skewed loads", skewed(Planner::None));
-    links += &link(numbers, "Skewed loads and a planner", skewed(Planner::SlidingWindow));
-    head(body, &[said.to_owned()], &links);
+    let links = [
+        link(numbers, "Skewed loads", skewed(Planner::None)),
+        link(numbers, "Skewed loads and a planner", skewed(Planner::SlidingWindow)),
+    ];
+    head(&[said], &links)
 }
 
-fn summary(body: &mut String, numbers: &Numbers, report: &Report) {
+fn summary(numbers: &Numbers, report: &Report) -> Markup {
     let design = numbers.plan.design();
     let outcome = &report.outcome;
     let (before, after) = (outcome.mean_before(report.from), outcome.mean_after(report.from));
@@ -162,30 +167,29 @@ fn summary(body: &mut String, numbers: &Numbers, report: &Report) {
                 .to_owned(),
         );
     }
-    let mut links = String::new();
-    if !planned {
-        links += &link(numbers, "With a planner", |design| {
-            design.routing.planner = Planner::SlidingWindow;
-            design.routing.planner_trigger = PlannerTrigger::OnIncrease;
-        });
-    } else {
-        links += &link(numbers, "Without the planner", |design| {
+    let other = if planned {
+        link(numbers, "Without the planner", |design| {
             // The knob takes that value.
             let none = Value::Text("none".to_owned());
             let _ = design.set(KnobId::planner, &none);
             design.routing.redundant_experts = 0;
-        });
-    }
-    links += &link(numbers, "Even loads", |design| {
+        })
+    } else {
+        link(numbers, "With a planner", |design| {
+            design.routing.planner = Planner::SlidingWindow;
+            design.routing.planner_trigger = PlannerTrigger::OnIncrease;
+        })
+    };
+    let even = link(numbers, "Even loads", |design| {
         design.routing.balance = Balance::Uniform;
         design.routing.planner = Planner::None;
         design.routing.redundant_experts = 0;
     });
-    head(body, &said, &links);
+    head(&said, &[other, even])
 }
 
 /// A figure of lines.
-fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Width) -> String {
+fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Width) -> Markup {
     let rows = charts::lines_table(chart);
     let every = rows.len().div_ceil(MAX_ROWS).max(1);
     let body = rows.iter().skip(1).step_by(every);
@@ -194,14 +198,14 @@ fn lines_figure(id: &str, title: &str, caption: &str, chart: &Lines, width: Widt
         let said = format!("The table has one step in {every}");
         maps::save_all(id, &said, "Save every step as CSV")
     } else {
-        String::new()
+        Markup::default()
     };
     let chart = &width.chart(|width| charts::lines(chart, width));
     Figure { id, title, caption, chart, rows: &rows }.html(&below)
 }
 
 /// The imbalance over steps.
-fn steps(numbers: &Numbers, report: &Report, width: Width) -> String {
+fn steps(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     let caption = if plans(numbers) {
         "Mean over the layers; a dotted line is a step at which experts move"
     } else {
@@ -269,9 +273,9 @@ fn steps_csv(numbers: &Numbers, report: &Report) -> String {
 }
 
 /// The step against the planner's interval, for each trigger.
-fn cadence(all: &[Cadence], width: Width) -> String {
+fn cadence(all: &[Cadence], width: Width) -> Markup {
     if all.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let mut triggers: Vec<Option<f64>> = Vec::new();
     for one in all {
@@ -322,7 +326,7 @@ fn place(interval: u64) -> f64 {
 }
 
 /// What a capacity drops.
-fn drops(numbers: &Numbers, report: &Report, width: Width) -> String {
+fn drops(numbers: &Numbers, report: &Report, width: Width) -> Markup {
     let (points, most) = FACTORS;
     let curve = capacity::drop_curve(&report.sample, most, points);
     let own = numbers.plan.design().training.moe_expert_capacity_factor;
@@ -381,7 +385,7 @@ mod tests {
     #[test]
     fn a_long_run_has_a_short_table_and_a_file_of_every_step() {
         let (numbers, report) = traced(400);
-        let html = steps(&numbers, &report, Width::Of(520));
+        let html = steps(&numbers, &report, Width::Of(520)).into_string();
         assert!(html.contains("one step in 5"), "{html}");
         assert_eq!(html.matches("<tr>").count(), 1 + 80);
         let csv = cells(&numbers, &report, STEPS).expect("the figure's file");
@@ -394,6 +398,6 @@ mod tests {
         let [before, after] = report.outcome.step(399);
         assert!(rows[400].starts_with(&format!("399,{before},{after},")), "{}", rows[400]);
         let (numbers, report) = traced(40);
-        assert!(!steps(&numbers, &report, Width::Of(520)).contains("one step in"));
+        assert!(!steps(&numbers, &report, Width::Of(520)).into_string().contains("one step in"));
     }
 }

@@ -1,8 +1,8 @@
 //! A metric over two knobs, or a curve over one: every cell is a design that is estimated.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
 use model::knob::{Kind, Value};
@@ -15,7 +15,7 @@ use crate::insight::numbers::Numbers;
 use crate::insight::objective::Objective;
 use crate::insight::sensitivity::{rounded, usual};
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, escaped};
+use crate::present::html::design_address;
 
 /// The heading.
 pub(super) const TITLE: &str = "A metric over two knobs";
@@ -75,21 +75,21 @@ struct Map {
 }
 
 /// The section.
-pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let map = Map::new(&numbers.plan, options);
-    let mut html = format!(
-        "<section class=\"card map\" id=\"map\" aria-labelledby=\"map-title\">\
-         <h2 id=\"map-title\">{TITLE}</h2>\
-         <p class=\"muted\">Every cell is this design with those values and all else as it is, \
-         and opens it. A number that is struck through does not fit in memory, one in italics is \
-         tight; a hatched cell breaks the rule of its letter. The best that fits is framed \
-         twice.</p>"
-    );
-    map.choices(&mut html);
-    map.table(&mut html);
-    map.legend(&mut html);
-    html.push_str("</section>");
-    html
+    html! {
+        section.card.map #map aria-labelledby="map-title" {
+            h2 #map-title { (TITLE) }
+            p.muted {
+                "Every cell is this design with those values and all else as it is, and opens it. "
+                "A number that is struck through does not fit in memory, one in italics is tight; "
+                "a hatched cell breaks the rule of its letter. The best that fits is framed twice."
+            }
+            (map.choices())
+            (map.table())
+            (map.legend())
+        }
+    }
 }
 
 /// Knobs that have several values to be tried.
@@ -235,15 +235,18 @@ impl Map {
         broken.rule
     }
 
-    fn choices(&self, html: &mut String) {
+    fn choices(&self) -> Markup {
         let named = |knob: KnobId| (knob.id(), knob.knob().label.to_owned());
-        html.push_str("<div class=\"options\">");
-        options::metric(html, self.objective);
-        select(html, ("x", "Across"), &self.across.knob.id(), knobs().map(named));
         let none = (NONE.to_owned(), "nothing".to_owned());
-        let chosen = self.down.as_ref().map_or_else(|| NONE.to_owned(), |down| down.knob.id());
-        select(html, ("y", "Down"), &chosen, std::iter::once(none).chain(knobs().map(named)));
-        html.push_str("</div>");
+        let down = self.down.as_ref().map_or_else(|| NONE.to_owned(), |down| down.knob.id());
+        let offered = std::iter::once(none).chain(knobs().map(named));
+        html! {
+            div.options {
+                (options::metric(self.objective))
+                (select(("x", "Across"), &self.across.knob.id(), knobs().map(named)))
+                (select(("y", "Down"), &down, offered))
+            }
+        }
     }
 
     fn runs(&self) -> impl Iterator<Item = &Metrics> {
@@ -254,71 +257,68 @@ impl Map {
     }
 
     /// Numbers on steps of color, so that nobody has to read colors.
-    fn table(&self, html: &mut String) {
+    fn table(&self) -> Markup {
         let across = &self.across;
         let corner = self.down.as_ref().map_or_else(String::new, |down| {
             format!("{} down, {} across", short_label(down.knob), short_label(across.knob))
         });
         let metric = self.objective.metric.metric().label;
-        let _ = write!(
-            html,
-            "<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"{TITLE}, table\">\
-             <table class=\"map-table\"><caption class=\"visually-hidden\">{metric}</caption>\
-             <thead><tr><th scope=\"col\">{}</th>",
-            escaped(&corner)
-        );
-        for value in &across.values {
-            let now = if *value == across.now { " class=\"now\"" } else { "" };
-            let _ = write!(html, "<th scope=\"col\"{now}>{}</th>", escaped(&spelled(value)));
-        }
-        html.push_str("</tr></thead><tbody>");
         let scale = Scale::new(self);
-        for (line, row) in self.rows.iter().enumerate() {
-            let (words, is_now) = match &self.down {
-                Some(down) => (spelled(&down.values[line]), down.values[line] == down.now),
-                None => (metric.to_owned(), false),
-            };
-            let now = if is_now { " class=\"now\"" } else { "" };
-            let _ = write!(html, "<tr><th scope=\"row\"{now}>{}</th>", escaped(&words));
-            for (column, cell) in row.iter().enumerate() {
-                let is_now = (is_now || self.down.is_none())
-                    && self.across.values[column] == self.across.now;
-                self.draw(html, cell, &scale, is_now);
+        let now = |is_now: bool| is_now.then_some("now");
+        html! {
+            div.scroll-x role="region" tabindex="0" aria-label={ (TITLE) ", table" } {
+                table.map-table {
+                    caption.visually-hidden { (metric) }
+                    thead {
+                        tr {
+                            th scope="col" { (corner) }
+                            @for value in &across.values {
+                                th scope="col" class=[now(*value == across.now)] {
+                                    (spelled(value))
+                                }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for (line, row) in self.rows.iter().enumerate() {
+                            @let down = self.down.as_ref().map(|it| (&it.values[line], &it.now));
+                            @let words = down.map_or_else(|| metric.to_owned(), |it| spelled(it.0));
+                            @let is_now = down.map(|(value, now)| value == now);
+                            tr {
+                                th scope="row" class=[now(is_now == Some(true))] { (words) }
+                                @for (cell, value) in row.iter().zip(&across.values) {
+                                    @let is_now = is_now != Some(false) && *value == across.now;
+                                    (self.draw(cell, &scale, is_now))
+                                }
+                            }
+                        }
+                    }
+                }
             }
-            html.push_str("</tr>");
         }
-        html.push_str("</tbody></table></div>");
     }
 
-    fn draw(&self, html: &mut String, cell: &Cell, scale: &Scale, is_now: bool) {
+    fn draw(&self, cell: &Cell, scale: &Scale, is_now: bool) -> Markup {
         let (design, metrics) = match cell {
             Cell::Runs { design, metrics } => (design, metrics),
             Cell::Refused(rule) => {
-                let reason = self.reasons.get(rule);
-                let letter = reason.map_or(' ', |reason| reason.letter);
-                let _ = write!(html, "<td class=\"refused\">{letter}</td>");
-                return;
+                let letter = self.reasons.get(rule).map_or(' ', |reason| reason.letter);
+                return html! { td.refused { (letter) } };
             }
         };
         let number = self.objective.of(metrics);
-        let _ = write!(html, "<td class=\"map-{}", scale.color(number));
         let is_best = metrics.fits && scale.best == Some(number);
         let state = metrics.memory_state();
-        let is = |other: MemoryState| state == other;
-        for (is, mark) in [
-            (is(MemoryState::Tight), " tight"),
-            (is(MemoryState::DoesNotFit), " over"),
-            (is_now, " now"),
-            (is_best, " best"),
-        ] {
-            html.push_str(if is { mark } else { "" });
+        html! {
+            td .{ "map-" (scale.color(number)) } .tight[state == MemoryState::Tight]
+                .over[state == MemoryState::DoesNotFit] .now[is_now] .best[is_best] {
+                a href=(design_address(design)) data-step=(self.said(design))
+                    title={ (format::memory(metrics.memory_peak)) ", " (memory_state::word(state)) }
+                {
+                    (self.objective.text(number))
+                }
+            }
         }
-        html.push_str("\">");
-        design_link(html, design, &self.said(design));
-        let fits = memory_state::word(state);
-        let memory = escaped(&format::memory(metrics.memory_peak).to_string());
-        let text = escaped(&self.objective.text(number));
-        let _ = write!(html, " title=\"{memory}, {fits}\">{text}</a></td>");
     }
 
     /// The values of a cell in words: `TP 8, EP 32`.
@@ -331,22 +331,21 @@ impl Map {
     }
 
     /// What the letters stand for.
-    fn legend(&self, html: &mut String) {
-        if self.reasons.is_empty() {
-            return;
-        }
+    fn legend(&self) -> Markup {
         let mut reasons: Vec<&Reason> = self.reasons.values().collect();
         reasons.sort_by_key(|reason| reason.letter);
-        html.push_str("<ul class=\"map-reasons\">");
-        for Reason { letter, message, cells } in reasons {
-            let cells = format::counted(*cells, "cell", "cells");
-            let _ = write!(
-                html,
-                "<li><b>{letter}</b> {cells}; for one of them: {}</li>",
-                escaped(message)
-            );
+        html! {
+            @if !reasons.is_empty() {
+                ul.map-reasons {
+                    @for Reason { letter, message, cells } in reasons {
+                        li {
+                            b { (letter) } " " (format::counted(*cells, "cell", "cells"))
+                            "; for one of them: " (message)
+                        }
+                    }
+                }
+            }
         }
-        html.push_str("</ul>");
     }
 }
 
@@ -385,7 +384,7 @@ mod tests {
 
     fn html_of(options: &str) -> String {
         let design = model::link::decode("").expect("a link that decodes");
-        html(&Numbers::of(&design).expect("a legal design"), Options(options))
+        html(&Numbers::of(&design).expect("a legal design"), Options(options)).into_string()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::choice::Timing;
 use model::design::Design;
 
@@ -12,13 +13,13 @@ use crate::insight::bottleneck::fullest_stage;
 use crate::insight::memory_view::{self, Module, Price, prices, toggled};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
-use crate::present::html::{design_link, escaped};
+use crate::present::html::design_address;
 
 /// The heading of [`tradeoff`].
 pub(super) const TRADEOFF: &str = "Memory freed against MFU lost";
 
 /// Memory per device of each stage, under the limit.
-pub(super) fn by_stage(numbers: &Numbers, width: Width) -> String {
+pub(super) fn by_stage(numbers: &Numbers, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "memory",
@@ -27,7 +28,7 @@ pub(super) fn by_stage(numbers: &Numbers, width: Width) -> String {
         chart: &width.chart(|width| charts::memory_by_stage(estimate, width)),
         rows: &charts::memory_by_stage_table(estimate),
     }
-    .html("")
+    .html(&Markup::default())
 }
 
 fn by_stage_caption(numbers: &Numbers) -> String {
@@ -46,9 +47,9 @@ fn by_stage_caption(numbers: &Numbers) -> String {
 }
 
 /// What fills the fullest stage, down to tensors.
-pub(super) fn composition(numbers: &Numbers, width: Width) -> String {
+pub(super) fn composition(numbers: &Numbers, width: Width) -> Markup {
     let Some(found) = memory_view::composition(&numbers.plan, &numbers.estimate) else {
-        return String::new();
+        return Markup::default();
     };
     let mut caption = format!(
         "Stage {}, {} of {}",
@@ -66,11 +67,11 @@ pub(super) fn composition(numbers: &Numbers, width: Width) -> String {
         chart: &width.chart(|width| charts::memory_composition(&found, width)),
         rows: &charts::memory_composition_table(&found),
     }
-    .html("")
+    .html(&Markup::default())
 }
 
 /// Memory that each module frees against the MFU that it costs; each is a link that turns it.
-pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> String {
+pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> Markup {
     let design = numbers.plan.design();
     let prices = prices(&numbers.plan);
     Figure {
@@ -90,39 +91,34 @@ pub(super) fn tradeoff(numbers: &Numbers, width: Width) -> String {
 }
 
 /// The modules as links, recomputation and swapping apart.
-fn links(design: &Design, prices: &[Price]) -> String {
-    let mut html = String::new();
+fn links(design: &Design, prices: &[Price]) -> Markup {
     let is_recompute = |price: &&Price| matches!(price.module, Module::Recompute(_));
     let (recompute, swap): (Vec<&Price>, Vec<&Price>) = prices.iter().partition(is_recompute);
-    for (kind, prices) in [("Recompute", recompute), ("Swap", swap)] {
-        if prices.is_empty() {
-            continue;
+    let groups = [("Recompute", recompute), ("Swap", swap)];
+    html! {
+        @for (kind, prices) in groups.iter().filter(|(_, prices)| !prices.is_empty()) {
+            p.turn { (kind) }
+            ul.ways aria-label=(kind) {
+                @for price in prices { li { (turning(design, price)) } }
+            }
         }
-        let _ =
-            write!(html, "<p class=\"turn\">{kind}</p><ul class=\"ways\" aria-label=\"{kind}\">");
-        for price in prices {
-            html.push_str("<li>");
-            turning(&mut html, design, price);
-            html.push_str("</li>");
-        }
-        html.push_str("</ul>");
     }
-    html
 }
 
 /// The link that turns a module, with what it frees and costs.
-fn turning(html: &mut String, design: &Design, price: &Price) {
-    design_link(html, &toggled(design, price.module), &price.module.label());
-    let (class, mark) = if price.is_on {
-        (" on", "<span aria-hidden=\"true\">✓ </span><span class=\"visually-hidden\">On: </span>")
-    } else {
-        ("", "")
-    };
-    let _ = write!(
-        html,
-        " class=\"button way{class}\">{mark}{} <span class=\"muted\">{}, {} pt</span></a>",
-        escaped(price.module.name()),
-        format::memory(price.frees),
-        format::signed(-price.costs * 100.0, 2),
-    );
+fn turning(design: &Design, price: &Price) -> Markup {
+    let class = if price.is_on { "button way on" } else { "button way" };
+    html! {
+        a href=(design_address(&toggled(design, price.module))) data-step=(price.module.label())
+            class=(class) {
+            @if price.is_on {
+                span aria-hidden="true" { "✓ " }
+                span.visually-hidden { "On: " }
+            }
+            (price.module.name()) " "
+            span.muted {
+                (format::memory(price.frees)) ", " (format::signed(-price.costs * 100.0, 2)) " pt"
+            }
+        }
+    }
 }

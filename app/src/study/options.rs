@@ -1,9 +1,8 @@
 //! What a reader has chosen to see in a study: names and values, written like a query string.
 
-use std::fmt::Write as _;
+use maud::{Markup, html};
 
 use crate::insight::objective::{OBJECTIVES, Objective};
-use crate::present::html::escaped;
 
 /// The choices, such as `metric=mfu&x=parallel.expert_model_parallel_size`; what isn't chosen is
 /// as usual.
@@ -21,25 +20,27 @@ impl<'a> Options<'a> {
 
 /// A choice as HTML; `items` are names with their labels.
 pub(super) fn select(
-    html: &mut String,
     (name, label): (&str, &str),
     chosen: &str,
     items: impl Iterator<Item = (String, String)>,
-) {
-    let _ = write!(html, "<label class=\"option\">{label} <select data-option=\"{name}\">");
-    for (value, text) in items {
-        let selected = if value == chosen { " selected=\"\"" } else { "" };
-        let (value, text) = (escaped(&value), escaped(&text));
-        let _ = write!(html, "<option value=\"{value}\"{selected}>{text}</option>");
+) -> Markup {
+    html! {
+        label.option {
+            (label) " "
+            select data-option=(name) {
+                @for (value, text) in items {
+                    option value=(value) selected=[(value == chosen).then_some("")] { (text) }
+                }
+            }
+        }
     }
-    html.push_str("</select></label>");
 }
 
 /// The choice of the metric that designs are compared by.
-pub(super) fn metric(html: &mut String, chosen: Objective) {
+pub(super) fn metric(chosen: Objective) -> Markup {
     let metrics = OBJECTIVES.iter().map(|it| it.metric.metric());
     let metrics = metrics.map(|metric| (metric.name.to_owned(), metric.label.to_owned()));
-    select(html, ("metric", "Metric"), chosen.metric.metric().name, metrics);
+    select(("metric", "Metric"), chosen.metric.metric().name, metrics)
 }
 
 #[cfg(test)]
@@ -55,9 +56,8 @@ mod tests {
 
     #[test]
     fn a_choice_has_its_value_selected() {
-        let mut html = String::new();
         let items = [("a", "A & B"), ("c", "C")].map(|(a, b)| (a.to_owned(), b.to_owned()));
-        select(&mut html, ("x", "Knob"), "c", items.into_iter());
+        let html = select(("x", "Knob"), "c", items.into_iter()).into_string();
         assert!(html.contains("<option value=\"c\" selected=\"\">C</option>"), "{html}");
         assert!(html.contains(">A &amp; B</option>"), "{html}");
     }

@@ -1,7 +1,6 @@
 //! The roofline of the step's operators, and how the time of one of them follows.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::roofline::{ExchangePoint, Operator, Roofline, Unit};
 
 use super::Width;
@@ -10,13 +9,12 @@ use super::options::{Options, select};
 use crate::charts::{self, exchange_name, link_words, operator_name};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
-use crate::present::html::{element, escaped};
 
 /// The heading.
 pub(super) const TITLE: &str = "Operators under their roofs";
 
 /// The figure: chart, the explanation of one operator, table.
-pub(super) fn html(numbers: &Numbers, width: Width, options: Options<'_>) -> String {
+pub(super) fn html(numbers: &Numbers, width: Width, options: Options<'_>) -> Markup {
     let estimate = &numbers.estimate;
     let roofline = model::roofline(&numbers.plan, &estimate.communication);
     let step = estimate.metrics.step_time.get();
@@ -59,106 +57,108 @@ fn explanation(
     step: f64,
     chosen: &str,
     names: impl Iterator<Item = String>,
-) -> String {
-    let mut html = String::from("<div class=\"operator\"><div class=\"options\">");
-    select(&mut html, ("operator", "Operator"), chosen, names.map(|name| (name.clone(), name)));
-    html.push_str("</div><dl class=\"operator-terms\">");
+) -> Markup {
     let operator = roofline.operators.iter().find(|it| operator_name(it) == chosen);
     let exchange = roofline.exchanges.iter().find(|it| exchange_name(it) == chosen);
-    if let Some(operator) = operator {
-        operator_terms(&mut html, roofline, operator, step);
-    } else if let Some(exchange) = exchange {
-        exchange_terms(&mut html, roofline, exchange, step);
+    let terms = match (operator, exchange) {
+        (Some(operator), _) => operator_terms(roofline, operator, step),
+        (None, Some(exchange)) => exchange_terms(roofline, exchange, step),
+        (None, None) => Markup::default(),
+    };
+    let names = names.map(|name| (name.clone(), name));
+    html! {
+        div.operator {
+            div.options { (select(("operator", "Operator"), chosen, names)) }
+            dl.operator-terms { (terms) }
+        }
     }
-    html.push_str("</dl></div>");
-    html
 }
 
-fn term(html: &mut String, name: &str, words: &str) {
-    let _ = write!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(words));
+fn term(name: &str, words: &str) -> Markup {
+    html! { dt { (name) } dd { (words) } }
 }
 
-fn operator_terms(html: &mut String, roofline: &Roofline, operator: &Operator, step: f64) {
+fn operator_terms(roofline: &Roofline, operator: &Operator, step: f64) -> Markup {
     let seconds = operator.step_seconds();
-    term(
-        html,
-        "Time",
-        &format!(
-            "{} a call x {} calls = {}, {} of the step",
-            format::duration(operator.seconds),
-            format::significant(operator.calls, 5),
-            format::duration(seconds),
-            format::percent(seconds.get() / step, 2),
-        ),
+    let time = format!(
+        "{} a call x {} calls = {}, {} of the step",
+        format::duration(operator.seconds),
+        format::significant(operator.calls, 5),
+        format::duration(seconds),
+        format::percent(seconds.get() / step, 2),
     );
-    term(html, "Formula", operator.formula);
-    if !operator.products.is_empty() {
-        let words: Vec<String> = operator.products.iter().map(shape).collect();
-        term(html, "Shapes", &words.join("; "));
-    }
+    let shapes: Vec<String> = operator.products.iter().map(shape).collect();
     let (flops, bytes) = (operator.flops.get(), operator.bytes.get());
     let work = format!("{} operations, {} moved", format::flops(flops), amount(bytes));
-    term(html, "A call", &work);
-    if flops > 0.0 {
-        let words = format!(
-            "{} operations a byte; the ridge to the peak is at {}",
-            format::significant(operator.intensity(), 3),
-            operator.peak.map_or_else(
-                || "an unpublished place".to_owned(),
-                |peak| format::significant(peak.get() / roofline.memory.get(), 3)
-            ),
-        );
-        term(html, "Intensity", &words);
-        let attainable = operator.attainable(roofline.memory);
-        let words = format!(
-            "{} of {} TFLOPS attainable, {}",
-            tera(operator.achieved().get()),
-            tera(attainable.get()),
-            format::percent(operator.achieved() / attainable, 0),
-        );
-        term(html, "Reached", &words);
-    }
     let drawn = format::percent(operator.memory_share(roofline.memory), 0);
-    term(html, "Memory bandwidth", &format!("{drawn} of {}", rate(roofline.memory.get())));
-    cite(html, operator.source);
+    html! {
+        (term("Time", &time))
+        (term("Formula", operator.formula))
+        @if !shapes.is_empty() { (term("Shapes", &shapes.join("; "))) }
+        (term("A call", &work))
+        @if flops > 0.0 { (reach(roofline, operator)) }
+        (term("Memory bandwidth", &format!("{drawn} of {}", rate(roofline.memory.get()))))
+        (cite(operator.source))
+    }
 }
 
-fn exchange_terms(html: &mut String, roofline: &Roofline, point: &ExchangePoint, step: f64) {
+/// How much of its roof an operator reaches.
+fn reach(roofline: &Roofline, operator: &Operator) -> Markup {
+    let intensity = format!(
+        "{} operations a byte; the ridge to the peak is at {}",
+        format::significant(operator.intensity(), 3),
+        operator.peak.map_or_else(
+            || "an unpublished place".to_owned(),
+            |peak| format::significant(peak.get() / roofline.memory.get(), 3)
+        ),
+    );
+    let attainable = operator.attainable(roofline.memory);
+    let reached = format!(
+        "{} of {} TFLOPS attainable, {}",
+        tera(operator.achieved().get()),
+        tera(attainable.get()),
+        format::percent(operator.achieved() / attainable, 0),
+    );
+    html! { (term("Intensity", &intensity)) (term("Reached", &reached)) }
+}
+
+fn exchange_terms(roofline: &Roofline, point: &ExchangePoint, step: f64) -> Markup {
     let row = &point.row;
-    let words = format!(
+    let time = format!(
         "{} in a step, hidden or not, {} of it exposed; the step takes {}",
         format::duration(row.time),
         format::duration(row.exposed),
         format::duration(model::units::Seconds::new(step)),
     );
-    term(html, "Time", &words);
     let sent = format!(
         "{} in a step {}, {} a call at most",
         format::traffic(row.bytes),
         link_words(row.link),
         format::traffic(row.bytes_per_call)
     );
-    term(html, "Sent", &sent);
-    let words = format!(
+    let intensity = format!(
         "{} operations of the cube a byte sent; compute hides it at the cube's peak from {} on",
         format::significant(point.intensity(), 3),
         format::significant(roofline.cube.get() / point.bandwidth.get(), 3),
     );
-    term(html, "Intensity", &words);
     let share = format::percent(point.achieved() / point.attainable(), 0);
-    term(html, "Bandwidth", &format!("{share} of {}", rate(point.bandwidth.get())));
-    cite(html, model::source::ROOFLINE);
+    html! {
+        (term("Time", &time))
+        (term("Sent", &sent))
+        (term("Intensity", &intensity))
+        (term("Bandwidth", &format!("{share} of {}", rate(point.bandwidth.get()))))
+        (cite(model::source::ROOFLINE))
+    }
 }
 
-fn cite(html: &mut String, source: model::source::Source) {
-    html.push_str("<dt>Source</dt><dd>");
-    if source.url.is_empty() {
-        html.push_str(&escaped(source.title));
-    } else {
-        let link = format!("href=\"{}\" rel=\"noreferrer\"", escaped(source.url));
-        element(html, "a", &link, source.title);
+fn cite(source: model::source::Source) -> Markup {
+    html! {
+        dt { "Source" }
+        dd {
+            @if source.url.is_empty() { (source.title) }
+            @else { a href=(source.url) rel="noreferrer" { (source.title) } }
+        }
     }
-    html.push_str("</dd>");
 }
 
 /// `256 x [96, 7,168] x [7,168, 4,096]`.

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::choice::Choice;
 use model::estimate::Metrics;
 
-use super::Width;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::schedules::{Comparison, Outcome, Refusal, Row, compare};
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, escaped};
+use crate::present::html::{cell_bar, design_address, table_of_blocks};
 
 /// A column of numbers.
 struct Column {
@@ -60,43 +60,37 @@ const CHANGE: &str = "Step against now";
 pub(super) const TITLE: &str = "This design under every schedule";
 
 /// The section: what is compared, then the table.
-pub(super) fn html(numbers: &Numbers, _: Width) -> String {
-    let table = table_html(&compare(&numbers.plan));
-    format!(
-        "<section class=\"card schedules\" aria-labelledby=\"schedules-title\">\
-         <h2 id=\"schedules-title\">{TITLE}</h2>\
-         <p class=\"muted\">Each with the chunks per stage that it needs; all else as it is, \
-         unless the row says what had to follow.</p>\
-         <div class=\"schedules-table\">{table}</div></section>"
-    )
+pub(super) fn html(numbers: &Numbers) -> Markup {
+    html! {
+        section.card.schedules aria-labelledby="schedules-title" {
+            h2 #schedules-title { (TITLE) }
+            p.muted {
+                "Each with the chunks per stage that it needs; all else as it is, unless the row "
+                "says what had to follow."
+            }
+            div.schedules-table { (table_html(&compare(&numbers.plan))) }
+        }
+    }
 }
 
-/// The table as HTML. The roles stay when a narrow screen lays rows out as blocks.
-fn table_html(comparison: &Comparison) -> String {
-    let mut html = String::from(
-        "<table class=\"schedule-table\" role=\"table\">\
-         <caption class=\"visually-hidden\">Schedules compared</caption>\
-         <thead role=\"rowgroup\"><tr role=\"row\">",
-    );
+/// The table as HTML.
+fn table_html(comparison: &Comparison) -> Markup {
     let titles = COLUMNS.iter().map(|column| column.title);
-    for title in std::iter::once("Schedule").chain(titles).chain([CHANGE]) {
-        let _ = write!(html, "<th scope=\"col\" role=\"columnheader\">{title}</th>");
-    }
-    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
+    let titles = std::iter::once("Schedule").chain(titles).chain([CHANGE]);
     let most = longest_bars(comparison);
-    for row in &comparison.rows {
-        let own = if row.is_own { " class=\"own\"" } else { "" };
-        let name = row.method.name();
-        let _ = write!(html, "<tr role=\"row\"{own} data-schedule=\"{name}\">");
-        row_head(&mut html, row);
-        match &row.outcome {
-            Outcome::Runs(run) => numbers(&mut html, row, &run.metrics, comparison, most),
-            Outcome::Refused(refusal) => refused(&mut html, name, refusal),
+    let rows = html! {
+        @for row in &comparison.rows {
+            @let name = row.method.name();
+            tr role="row" class=[row.is_own.then_some("own")] data-schedule=(name) {
+                (row_head(row))
+                @match &row.outcome {
+                    Outcome::Runs(run) => (numbers(row, &run.metrics, comparison, most)),
+                    Outcome::Refused(refusal) => (refused(name, refusal)),
+                }
+            }
         }
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table>");
-    html
+    };
+    table_of_blocks(("schedule-table", "Schedules compared"), titles, &rows)
 }
 
 /// The longest bar of each column; the memory's bars show how much of the limit they take.
@@ -112,98 +106,85 @@ fn longest_bars(comparison: &Comparison) -> [f64; COLUMNS.len()] {
 }
 
 /// The schedule's name, which opens the design under it, and what had to follow.
-fn row_head(html: &mut String, row: &Row) {
+fn row_head(row: &Row) -> Markup {
     let name = row.method.name();
-    html.push_str("<th scope=\"row\" role=\"rowheader\">");
-    match row.target().filter(|_| row.metrics().is_some()) {
-        Some(design) => {
-            design_link(html, design, &format!("schedule {name}"));
-            let current = if row.is_own { " aria-current=\"true\"" } else { "" };
-            let _ = write!(html, " class=\"explain\"{current}>{name}</a>");
-        }
-        None => html.push_str(name),
-    }
-    if row.is_own {
-        html.push_str(" <span class=\"own-mark\">This design</span>");
-    }
     let mut beside = format::counted(row.chunks, "chunk", "chunks");
     if let Some(target) = row.target() {
         for id in &row.followed {
             let _ = write!(beside, "; {} {}", short_label(*id), spelled(&target.get(*id)));
         }
     }
-    let beside = escaped(&beside);
-    let _ = write!(html, " <span class=\"schedule-beside muted\">{beside}</span></th>");
+    html! {
+        th scope="row" role="rowheader" {
+            @match row.target().filter(|_| row.metrics().is_some()) {
+                Some(design) => a href=(design_address(design)) data-step={ "schedule " (name) }
+                    class="explain" aria-current=[row.is_own.then_some("true")] { (name) },
+                None => (name),
+            }
+            @if row.is_own { " " span.own-mark { "This design" } }
+            " " span.schedule-beside.muted { (beside) }
+        }
+    }
 }
 
 /// The cells of a schedule that runs: numbers with their bars, and the step beside today's.
 fn numbers(
-    html: &mut String,
     row: &Row,
     metrics: &Metrics,
     comparison: &Comparison,
     most: [f64; COLUMNS.len()],
-) {
-    for (index, column) in COLUMNS.iter().enumerate() {
-        let share = (column.length)(metrics) / most[index].max(f64::MIN_POSITIVE);
-        let width = (share.clamp(0.0, 1.0) * 100.0).round();
-        let mark = match index {
-            STEP if comparison.fastest == Some(row.method) => "shortest",
-            MEMORY if comparison.leanest == Some(row.method) => "least",
-            _ => "",
-        };
-        let state = if index == MEMORY { memory_state::class(metrics.memory_state()) } else { "" };
-        let _ = write!(
-            html,
-            "<td role=\"cell\" data-label=\"{}\" class=\"{state}\"><span>",
-            column.title
-        );
-        if !mark.is_empty() {
-            let _ = write!(html, "<span class=\"own-mark\">{mark}</span> ");
-        }
-        let _ = write!(
-            html,
-            "{}</span><svg class=\"cell-bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
-             aria-hidden=\"true\"><rect width=\"{width}\" height=\"4\"></rect></svg></td>",
-            escaped(&(column.text)(metrics)),
-        );
-    }
+) -> Markup {
     let (class, change) = match comparison.now {
-        None => ("", String::new()),
-        Some(_) if row.is_own => ("", "as now".to_owned()),
+        None => ("change", String::new()),
+        Some(_) if row.is_own => ("change", "as now".to_owned()),
         Some(now) => {
             let (step, then) = (metrics.step_time.get(), now.step_time.get());
             let class = match step.total_cmp(&then) {
-                std::cmp::Ordering::Less => " better",
-                std::cmp::Ordering::Greater => " worse",
-                std::cmp::Ordering::Equal => "",
+                std::cmp::Ordering::Less => "change better",
+                std::cmp::Ordering::Greater => "change worse",
+                std::cmp::Ordering::Equal => "change",
             };
             (class, format::relative(step, then))
         }
     };
-    let _ = write!(
-        html,
-        "<td role=\"cell\" data-label=\"{CHANGE}\">\
-         <span class=\"change{class}\">{change}</span></td>"
-    );
+    let state = |index| match index {
+        MEMORY => memory_state::class(metrics.memory_state()),
+        _ => "",
+    };
+    let mark = |index| match index {
+        STEP if comparison.fastest == Some(row.method) => Some("shortest"),
+        MEMORY if comparison.leanest == Some(row.method) => Some("least"),
+        _ => None,
+    };
+    html! {
+        @for (index, column) in COLUMNS.iter().enumerate() {
+            td role="cell" data-label=(column.title) class=(state(index)) {
+                span {
+                    @if let Some(mark) = mark(index) { span.own-mark { (mark) } " " }
+                    ((column.text)(metrics))
+                }
+                (cell_bar((column.length)(metrics) / most[index].max(f64::MIN_POSITIVE)))
+            }
+        }
+        td role="cell" data-label=(CHANGE) { span class=(class) { (change) } }
+    }
 }
 
 /// Why it can't run, and the one change that lets it.
-fn refused(html: &mut String, name: &str, refusal: &Refusal) {
-    let (span, message) = (COLUMNS.len() + 1, escaped(&refusal.message));
-    let _ =
-        write!(html, "<td role=\"cell\" class=\"refused\" colspan=\"{span}\">Can't run: {message}");
-    if refusal.more > 0 {
-        let _ = write!(html, " (and {})", more_rules(refusal.more));
+fn refused(name: &str, refusal: &Refusal) -> Markup {
+    html! {
+        td role="cell" class="refused" colspan=(COLUMNS.len() + 1) {
+            "Can't run: " (refusal.message)
+            @if refusal.more > 0 { " (and " (more_rules(refusal.more)) ")" }
+            @if let Some((design, way)) = refusal.fix.as_deref() {
+                " "
+                a href=(design_address(design)) data-step={ "schedule " (name) }
+                    class="button way" {
+                    "Use with " (short_label(way.knob)) " " (spelled(&way.value))
+                }
+            }
+        }
     }
-    if let Some(fix) = &refusal.fix {
-        let (design, way) = fix.as_ref();
-        let change = escaped(&format!("{} {}", short_label(way.knob), spelled(&way.value)));
-        html.push(' ');
-        design_link(html, design, &format!("schedule {name}"));
-        let _ = write!(html, " class=\"button way\">Use with {change}</a>");
-    }
-    html.push_str("</td>");
 }
 
 fn more_rules(count: usize) -> String {
@@ -218,7 +199,7 @@ mod tests {
 
     fn table_of(query: &str) -> String {
         let design = model::link::decode(query).expect("a link that decodes");
-        table_html(&compare(&model::Plan::new(&design).expect("a legal design")))
+        table_html(&compare(&model::Plan::new(&design).expect("a legal design"))).into_string()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! One step of each knob, the strongest first: a tornado.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
+
+use maud::{Markup, html};
 
 use super::options::{self, Options, select};
 use crate::insight::memory_state;
@@ -9,7 +10,7 @@ use crate::insight::numbers::Numbers;
 use crate::insight::objective::Objective;
 use crate::insight::sensitivity::{Group, Lever, Step, levers};
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, escaped};
+use crate::present::html::{design_address, table_of_blocks};
 
 /// The heading.
 pub(super) const TITLE: &str = "One step of each knob";
@@ -30,7 +31,7 @@ struct Row<'a> {
 }
 
 /// The section.
-pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let objective = Objective::named(options.get("metric"));
     let group = Group::named(options.get("group"));
     let levers = levers(&numbers.plan, group);
@@ -39,47 +40,46 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
     rows.sort_by(|one, other| other.swing.total_cmp(&one.swing));
     let idle = rows.iter().position(|row| row.swing == 0.0).unwrap_or(rows.len());
     let still = rows.split_off(idle);
-    let mut html = format!(
-        "<section class=\"card levers\" id=\"sensitivity\" aria-labelledby=\"sensitivity-title\">\
-         <h2 id=\"sensitivity-title\">{TITLE}</h2>\
-         <p class=\"muted\">Each row moves one knob by one legal step down and up: group sizes and \
-         batches by a factor, widths by a tile, counts by one, other numbers by 10 %, names and \
-         flags to the worst and the best other one; all else stays. The strongest come first. A \
-         step opens its design.</p>"
-    );
-    choices(&mut html, objective, group);
-    let label = objective.metric.metric().label;
-    let _ =
-        write!(html, "<p class=\"lever-now\">{label} now: {}</p>", escaped(&objective.text(now)));
     let most = rows.first().map_or(0.0, |row| row.swing);
     let more = rows.split_off(rows.len().min(MAX_KNOBS));
-    table(&mut html, TITLE, &rows, objective, (now, most));
-    if !more.is_empty() {
-        let count = format::counted(more.len() as u64, "weaker knob", "weaker knobs");
-        let _ = write!(html, "<details><summary>{count}</summary>");
-        table(&mut html, "Weaker knobs", &more, objective, (now, most));
-        html.push_str("</details>");
+    let groups = Group::ALL.map(|it| (it.name().to_owned(), it.label().to_owned()));
+    html! {
+        section.card.levers #sensitivity aria-labelledby="sensitivity-title" {
+            h2 #sensitivity-title { (TITLE) }
+            p.muted {
+                "Each row moves one knob by one legal step down and up: group sizes and batches by "
+                "a factor, widths by a tile, counts by one, other numbers by 10 %, names and flags "
+                "to the worst and the best other one; all else stays. The strongest come first. A "
+                "step opens its design."
+            }
+            div.options {
+                (options::metric(objective))
+                (select(("group", "Knobs"), group.name(), groups.into_iter()))
+            }
+            p.lever-now { (objective.metric.metric().label) " now: " (objective.text(now)) }
+            (table(TITLE, &rows, objective, (now, most)))
+            @if !more.is_empty() {
+                details {
+                    summary { (format::counted(more.len() as u64, "weaker knob", "weaker knobs")) }
+                    (table("Weaker knobs", &more, objective, (now, most)))
+                }
+            }
+            @if !still.is_empty() { (without_effect(&still)) }
+        }
     }
-    if !still.is_empty() {
-        let names: Vec<String> =
-            still.iter().map(|row| row.lever.knob.knob().label.to_owned()).collect();
-        let names = escaped(&format::list(&names));
-        let _ = write!(
-            html,
-            "<details><summary>No step of {} changes it</summary><p>{names}</p></details>",
-            format::counted(still.len() as u64, "knob", "knobs")
-        );
-    }
-    html.push_str("</section>");
-    html
 }
 
-fn choices(html: &mut String, objective: Objective, group: Group) {
-    html.push_str("<div class=\"options\">");
-    options::metric(html, objective);
-    let groups = Group::ALL.map(|it| (it.name().to_owned(), it.label().to_owned()));
-    select(html, ("group", "Knobs"), group.name(), groups.into_iter());
-    html.push_str("</div>");
+/// Knobs of which no step changes the metric.
+fn without_effect(rows: &[Row<'_>]) -> Markup {
+    let names: Vec<String> =
+        rows.iter().map(|row| row.lever.knob.knob().label.to_owned()).collect();
+    let count = format::counted(rows.len() as u64, "knob", "knobs");
+    html! {
+        details {
+            summary { "No step of " (count) " changes it" }
+            p { (format::list(&names)) }
+        }
+    }
 }
 
 /// The ends of a knob's bar: steps of a number to the left and the right of it, else the worst and
@@ -119,83 +119,65 @@ fn one_sided(step: Option<&Step>, objective: Objective, now: f64) -> [Option<&St
     if worse { [step, None] } else { [None, step] }
 }
 
-fn table(
-    html: &mut String,
-    caption: &str,
-    rows: &[Row<'_>],
-    objective: Objective,
-    (now, most): (f64, f64),
-) {
-    let _ = write!(
-        html,
-        "<table class=\"lever-table\" role=\"table\">\
-         <caption class=\"visually-hidden\">{caption}</caption>\
-         <thead role=\"rowgroup\"><tr role=\"row\">"
-    );
-    for title in ["Knob", "Below, or worst", "Change", "Above, or best"] {
-        let _ = write!(html, "<th scope=\"col\" role=\"columnheader\">{title}</th>");
-    }
-    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
-    for row in rows {
-        let knob = row.lever.knob;
-        let _ = write!(
-            html,
-            "<tr role=\"row\" data-lever=\"{}\"><th scope=\"row\" role=\"rowheader\">{} \
-             <span class=\"muted\">{}</span></th>",
-            knob.id(),
-            escaped(knob.knob().label),
-            escaped(&spelled(&row.lever.now)),
-        );
-        side(html, row, row.steps[0], objective, now);
-        bars(html, row, objective, (now, most));
-        side(html, row, row.steps[1], objective, now);
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table>");
+fn table(caption: &str, rows: &[Row<'_>], objective: Objective, (now, most): (f64, f64)) -> Markup {
+    let rows = html! {
+        @for row in rows {
+            @let knob = row.lever.knob;
+            tr role="row" data-lever=(knob.id()) {
+                th scope="row" role="rowheader" {
+                    (knob.knob().label) " " span.muted { (spelled(&row.lever.now)) }
+                }
+                (side(row, row.steps[0], objective, now))
+                (bars(row, objective, (now, most)))
+                (side(row, row.steps[1], objective, now))
+            }
+        }
+    };
+    let titles = ["Knob", "Below, or worst", "Change", "Above, or best"];
+    table_of_blocks(("lever-table", caption), titles, &rows)
 }
 
 /// A step as a link, with what it does.
-fn side(html: &mut String, row: &Row<'_>, step: Option<&Step>, objective: Objective, now: f64) {
-    html.push_str("<td role=\"cell\">");
-    if let Some(step) = step {
+fn side(row: &Row<'_>, step: Option<&Step>, objective: Objective, now: f64) -> Markup {
+    let link = |step: &Step| {
         let value = objective.of(&step.metrics);
-        let label = format!("{} {}", short_label(row.lever.knob), spelled(&step.value));
-        design_link(html, &step.design, &label);
-        let fits = memory_state::aside(step.metrics.memory_state());
+        let words = spelled(&step.value);
+        let label = format!("{} {words}", short_label(row.lever.knob));
         let class = match objective.compare(value, now) {
-            Ordering::Greater => "better",
-            Ordering::Less => "worse",
-            Ordering::Equal => "same",
+            Ordering::Greater => "change better",
+            Ordering::Less => "change worse",
+            Ordering::Equal => "change same",
         };
-        let _ = write!(
-            html,
-            " class=\"lever-step\">{} <span class=\"change {class}\">{}</span>{fits}</a>",
-            escaped(&spelled(&step.value)),
-            escaped(&objective.change(value, now)),
-        );
-    }
-    html.push_str("</td>");
+        html! {
+            a href=(design_address(&step.design)) data-step=(label) class="lever-step" {
+                (words) " " span class=(class) { (objective.change(value, now)) }
+                (memory_state::aside(step.metrics.memory_state()))
+            }
+        }
+    };
+    html! { td role="cell" { @if let Some(step) = step { (link(step)) } } }
 }
 
 /// Both steps as bars from the middle, which is the design as it is; to the right is better.
-fn bars(html: &mut String, row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) {
-    html.push_str(
-        "<td role=\"cell\" class=\"lever-bars\"><svg viewBox=\"0 0 200 12\" \
-         preserveAspectRatio=\"none\" aria-hidden=\"true\">",
-    );
-    for (place, step) in row.steps.iter().enumerate() {
-        let Some(step) = step else { continue };
+fn bars(row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) -> Markup {
+    let bar = |place: usize, step: &Step| {
         let value = objective.of(&step.metrics);
         let length = ((value - now).abs() / most.max(f64::MIN_POSITIVE) * HALF).round();
         let better = objective.compare(value, now) == Ordering::Greater;
         let (class, x) = if better { ("better", HALF) } else { ("worse", HALF - length) };
         let y = if place == 0 { 0 } else { 6 };
-        let _ = write!(
-            html,
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{length}\" height=\"6\"></rect>"
-        );
+        html! { rect class=(class) x=(x) y=(y) width=(length) height="6" {} }
+    };
+    html! {
+        td role="cell" class="lever-bars" {
+            svg viewBox="0 0 200 12" preserveAspectRatio="none" aria-hidden="true" {
+                @for (place, step) in row.steps.iter().enumerate() {
+                    @if let Some(step) = step { (bar(place, step)) }
+                }
+                path d="M100 0V12" {}
+            }
+        }
     }
-    html.push_str("<path d=\"M100 0V12\"></path></svg></td>");
 }
 
 #[cfg(test)]
@@ -210,17 +192,17 @@ mod tests {
     #[test]
     fn the_strongest_knob_comes_first_and_what_changes_nothing_is_named() {
         let numbers = numbers();
-        let html = html(&numbers, Options("metric=memory_peak_bytes&group=machine"));
+        let html = html(&numbers, Options("metric=memory_peak_bytes&group=machine")).into_string();
         assert!(html.contains("No step of"), "{html}");
         assert!(!html.contains("data-lever=\"cluster.hbm_usable_gib\""), "{html}");
-        let mfu = super::html(&numbers, Options("group=machine"));
+        let mfu = super::html(&numbers, Options("group=machine")).into_string();
         let at = |knob: &str| mfu.find(&format!("data-lever=\"cluster.{knob}\"")).expect("a row");
         assert!(at("peak_bf16_tflops") < at("host_gb_per_sec").max(at("nics_per_node")));
     }
 
     #[test]
     fn a_longer_step_is_worse_and_stands_left() {
-        let html = html(&numbers(), Options("metric=step_time_seconds"));
+        let html = html(&numbers(), Options("metric=step_time_seconds")).into_string();
         let rows: Vec<&str> = html.split("<tr role=\"row\" data-lever=").skip(1).collect();
         assert!(rows.len() >= MAX_KNOBS);
         for row in rows {

@@ -1,7 +1,6 @@
 //! One knob moves until a target is reached; every value that was tried stands below.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::design::KnobId;
 use model::knob::Kind;
 use model::metric::MetricId;
@@ -11,7 +10,7 @@ use super::options::{Options, select};
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, escaped};
+use crate::present::html::way;
 
 /// The heading.
 pub(super) const TITLE: &str = "Solve for one knob";
@@ -32,44 +31,46 @@ struct Asked {
 }
 
 /// The section.
-pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let design = numbers.plan.design();
     let knob = knobs().find(|knob| knob.id() == options.get("knob")).unwrap_or(USUAL);
     let asked = asked(numbers, options);
-    let wish = Wish::of(knob);
-    let solution = model::solve(&numbers.plan, knob, asked.target, wish);
-    let mut html = format!(
-        "<section class=\"card levers\" id=\"solve\" aria-labelledby=\"solve-title\">\
-         <h2 id=\"solve-title\">{TITLE}</h2>\
-         <p class=\"muted\">Every legal value of the knob is estimated, all else stays as it is. \
-         Whatever is asked, the design has to fit in memory.</p><div class=\"options\">"
-    );
+    let solution = model::solve(&numbers.plan, knob, asked.target, Wish::of(knob));
     let knobs = knobs().map(|it| (it.id(), it.knob().label.to_owned()));
-    select(&mut html, ("knob", "Let this knob move"), &knob.id(), knobs);
     let targets = TARGETS.map(|(name, label)| (name.to_owned(), label.to_owned()));
-    select(&mut html, ("target", "so that it"), asked.name, targets.into_iter());
-    // Another target has a box of its own: what was typed into one stays in it.
-    let (open, close, unit) = match asked.name {
-        "mfu" => ("<span>", "</span>", "%"),
-        _ => ("", "", "s"),
-    };
-    if asked.name != "fits" {
-        let _ = write!(
-            html,
-            "{open}<label class=\"option\"><span class=\"visually-hidden\">Target, </span>\
-             <input type=\"number\" min=\"0\" step=\"any\" data-option=\"{}\" value=\"{}\"/> \
-             {unit}</label>{close}",
-            asked.name,
-            escaped(&asked.number),
-        );
+    html! {
+        section.card.levers #solve aria-labelledby="solve-title" {
+            h2 #solve-title { (TITLE) }
+            p.muted {
+                "Every legal value of the knob is estimated, all else stays as it is. Whatever is "
+                "asked, the design has to fit in memory."
+            }
+            div.options {
+                (select(("knob", "Let this knob move"), &knob.id(), knobs))
+                (select(("target", "so that it"), asked.name, targets.into_iter()))
+                // Another target has a box of its own: what was typed into one stays in it.
+                @match asked.name {
+                    "mfu" => span { (number(&asked, "%")) },
+                    "step" => (number(&asked, "s")),
+                    _ => {}
+                }
+            }
+            p.lever-now { (short_label(knob)) " now: " (spelled(&design.get(knob))) }
+            (answer(&solution))
+            (tried(numbers, &solution))
+        }
     }
-    html.push_str("</div>");
-    let now = format!("{} now: {}", short_label(knob), spelled(&design.get(knob)));
-    let _ = write!(html, "<p class=\"lever-now\">{}</p>", escaped(&now));
-    answer(&mut html, &solution);
-    tried(&mut html, numbers, &solution);
-    html.push_str("</section>");
-    html
+}
+
+/// The box of a target's number.
+fn number(asked: &Asked, unit: &str) -> Markup {
+    html! {
+        label.option {
+            span.visually-hidden { "Target, " }
+            input type="number" min="0" step="any" data-option=(asked.name) value=(asked.number);
+            " " (unit)
+        }
+    }
 }
 
 /// Knobs that have a list of legal values.
@@ -116,49 +117,48 @@ fn gives(tried: &Tried) -> String {
     )
 }
 
-fn link(html: &mut String, solution: &Solution, tried: &Tried, class: &str) {
+fn link(solution: &Solution, tried: &Tried, class: &str) -> Markup {
     let name = format!("{} {}", short_label(solution.knob), spelled(&tried.value));
-    design_link(html, &tried.design, &name);
-    let _ = write!(
-        html,
-        " class=\"{class}\">{} <span class=\"muted\">{}</span></a>",
-        escaped(&name),
-        escaped(&gives(tried)),
-    );
+    way(&tried.design, &name, class, &name, &gives(tried))
 }
 
-fn answer(html: &mut String, solution: &Solution) {
+fn answer(solution: &Solution) -> Markup {
     let of = format::counted(solution.tried.len() as u64, "legal value", "legal values");
     let reached = solution.tried.iter().filter(|tried| tried.reached).count();
-    html.push_str("<p class=\"ways\" role=\"status\">");
-    if let Some(found) = solution.found() {
-        let _ = write!(
-            html,
-            "{} of {of} do it; the {}: ",
-            format::whole(reached as u64),
-            solution.wish.name()
-        );
-        link(html, solution, found, "button way best");
-    } else if let Some(nearest) = solution.nearest() {
-        let _ = write!(html, "No value does it, of {of}; the best is ");
-        link(html, solution, nearest, "button way");
+    html! {
+        p.ways role="status" {
+            @if let Some(found) = solution.found() {
+                (format::whole(reached as u64)) " of " (of) " do it; the "
+                (solution.wish.name()) ": "
+                (link(solution, found, "button way best"))
+            } @else if let Some(nearest) = solution.nearest() {
+                "No value does it, of " (of) "; the best is "
+                (link(solution, nearest, "button way"))
+            }
+        }
     }
-    html.push_str("</p>");
 }
 
 /// Every value, in order.
-fn tried(html: &mut String, numbers: &Numbers, solution: &Solution) {
+fn tried(numbers: &Numbers, solution: &Solution) -> Markup {
     let now = numbers.plan.design().get(solution.knob);
-    html.push_str("<details><summary>Every value</summary><ul class=\"ways\">");
-    for tried in &solution.tried {
-        html.push_str("<li>");
-        let class = if tried.reached { "button way on" } else { "button way" };
-        link(html, solution, tried, class);
-        let mark = if tried.value == now { " now" } else { "" };
-        let verdict = if tried.reached { "reaches it" } else { "does not" };
-        let _ = write!(html, " <span class=\"muted\">{verdict}{mark}</span></li>");
+    html! {
+        details {
+            summary { "Every value" }
+            ul.ways {
+                @for tried in &solution.tried {
+                    @let (class, verdict) = match tried.reached {
+                        true => ("button way on", "reaches it"),
+                        false => ("button way", "does not"),
+                    };
+                    li {
+                        (link(solution, tried, class)) " "
+                        span.muted { (verdict) @if tried.value == now { " now" } }
+                    }
+                }
+            }
+        }
     }
-    html.push_str("</ul></details>");
 }
 
 #[cfg(test)]
@@ -172,14 +172,15 @@ mod tests {
 
     #[test]
     fn what_can_not_be_reached_says_so_and_names_the_best() {
-        let html = html(&numbers(), Options("target=mfu&mfu=99&knob=training.micro_batch_size"));
+        let options = Options("target=mfu&mfu=99&knob=training.micro_batch_size");
+        let html = html(&numbers(), options).into_string();
         assert!(html.contains("No value does it"), "{html}");
         assert!(html.contains("value=\"99\""), "{html}");
     }
 
     #[test]
     fn the_largest_micro_batch_that_fits_is_a_link() {
-        let html = html(&numbers(), Options(""));
+        let html = html(&numbers(), Options("")).into_string();
         assert!(html.contains("do it; the largest: <a href=\"/?"), "{html}");
     }
 
@@ -187,7 +188,7 @@ mod tests {
     fn a_target_that_is_no_number_is_as_usual() {
         for junk in ["abc", "-3", "NaN", "inf", ""] {
             let options = format!("target=step&step={junk}");
-            let html = html(&numbers(), Options(&options));
+            let html = html(&numbers(), Options(&options)).into_string();
             assert!(html.contains("type=\"number\"") && !html.contains("NaN"), "{junk}");
         }
     }

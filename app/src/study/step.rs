@@ -1,5 +1,7 @@
 //! Where the step goes.
 
+use maud::Markup;
+
 use super::Width;
 use super::figure::Figure;
 use crate::charts;
@@ -7,7 +9,7 @@ use crate::insight::numbers::Numbers;
 use crate::present::format;
 
 /// From the ideal time to the whole step.
-pub(super) fn html(numbers: &Numbers, width: Width) -> String {
+pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "step",
@@ -19,5 +21,5 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> String {
         chart: &width.chart(|width| charts::step_breakdown(estimate, width)),
         rows: &charts::step_breakdown_table(estimate),
     }
-    .html("")
+    .html(&Markup::default())
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::accelerator::AcceleratorId;
 use model::estimate::Estimate;
 use model::metric::MetricId;
@@ -14,7 +15,7 @@ use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::transfer::{Column, Keep, Outcome, Ranking, Row, Variant, ranking, rows};
 use crate::present::format::{self, short_label, spelled};
-use crate::present::html::{design_link, element, escaped};
+use crate::present::html::{cell_bar, design_address, table_of_blocks};
 use crate::present::range::expected;
 
 /// The heading.
@@ -51,139 +52,139 @@ static COLUMNS: [Cell; 8] = [
 const MEMORY: usize = 4;
 
 /// The section.
-pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> String {
+pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
     let keep = Keep::named(options.get("keep"));
     let rows = rows(&numbers.plan, keep);
-    let mut html = format!(
-        "<section class=\"card schedules transfer\" id=\"transfer\" \
-         aria-labelledby=\"transfer-title\"><h2 id=\"transfer-title\">{TITLE}</h2>\
-         <p class=\"muted\">Model, batch and strategy as they are; nodes, links, memory and peak \
-         are each accelerator's own. MFU is against each one's own peak at the same precision. \
-         A name opens the design there.</p><div class=\"options\">"
-    );
     let items = Keep::ALL.map(|keep| (keep.name().to_owned(), keep.label().to_owned()));
-    select(&mut html, ("keep", "What is kept"), keep.name(), items.into_iter());
-    html.push_str("</div><div class=\"schedules-table\">");
-    table(&mut html, &rows);
-    html.push_str("</div>");
-    strategies(&mut html, &ranking(&numbers.plan, &rows), &numbers.plan);
-    html.push_str("</section>");
-    html
+    html! {
+        section.card.schedules.transfer #transfer aria-labelledby="transfer-title" {
+            h2 #transfer-title { (TITLE) }
+            p.muted {
+                "Model, batch and strategy as they are; nodes, links, memory and peak are each "
+                "accelerator's own. MFU is against each one's own peak at the same precision. A "
+                "name opens the design there."
+            }
+            div.options { (select(("keep", "What is kept"), keep.name(), items.into_iter())) }
+            div.schedules-table { (table(&rows)) }
+            (strategies(&ranking(&numbers.plan, &rows), &numbers.plan))
+        }
+    }
 }
 
 fn title(accelerator: AcceleratorId) -> &'static str {
     accelerator.row().title
 }
 
-fn table(html: &mut String, rows: &[Row]) {
-    html.push_str(
-        "<table class=\"schedule-table\" role=\"table\">\
-         <caption class=\"visually-hidden\">Accelerators compared</caption>\
-         <thead role=\"rowgroup\"><tr role=\"row\">",
-    );
-    for title in ["Accelerator", "Devices"].into_iter().chain(COLUMNS.iter().map(|it| it.0)) {
-        let _ = write!(html, "<th scope=\"col\" role=\"columnheader\">{title}</th>");
-    }
-    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
+fn table(rows: &[Row]) -> Markup {
+    let titles = ["Accelerator", "Devices"].into_iter().chain(COLUMNS.iter().map(|it| it.0));
     let mfu = |row: &Row| match &row.outcome {
         Outcome::Runs(run) => run.1.metrics.mfu,
         Outcome::Refused(..) => 0.0,
     };
     let most = rows.iter().map(mfu).fold(f64::MIN_POSITIVE, f64::max);
-    for row in rows {
-        let own = if row.is_own { " class=\"own\"" } else { "" };
-        let _ = write!(html, "<tr role=\"row\"{own}><th scope=\"row\" role=\"rowheader\">");
-        match &row.outcome {
-            Outcome::Runs(_) => {
-                design_link(html, &row.design, title(row.accelerator));
-                let current = if row.is_own { " aria-current=\"true\"" } else { "" };
-                let _ = write!(html, " class=\"explain\"{current}>{}</a>", title(row.accelerator));
+    let rows = html! {
+        @for row in rows {
+            tr role="row" class=[row.is_own.then_some("own")] {
+                (row_head(row))
+                @match &row.outcome {
+                    Outcome::Runs(run) => (cells(row, run, mfu(row) / most)),
+                    Outcome::Refused(message, ways) => (refused(row, message, ways)),
+                }
             }
-            Outcome::Refused(..) => html.push_str(title(row.accelerator)),
         }
-        if row.is_own {
-            html.push_str(" <span class=\"own-mark\">This design</span>");
-        }
-        html.push_str("</th>");
-        match &row.outcome {
-            Outcome::Runs(run) => cells(html, row, run, mfu(row) / most),
-            Outcome::Refused(message, ways) => refused(html, row, message, ways),
-        }
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table>");
+    };
+    table_of_blocks(("schedule-table", "Accelerators compared"), titles, &rows)
 }
 
-fn cells(html: &mut String, row: &Row, (plan, estimate): &(Plan, Estimate), share: f64) {
-    let devices = format::whole(row.design.cluster.num_devices);
-    let _ = write!(html, "<td role=\"cell\" data-label=\"Devices\"><span>{devices}</span></td>");
-    for (index, (title, text)) in COLUMNS.iter().enumerate() {
-        let state = memory_state::class(estimate.metrics.memory_state());
-        let state = if index == MEMORY { state } else { "" };
-        let words = escaped(&text(plan, estimate));
-        let _ = write!(
-            html,
-            "<td role=\"cell\" data-label=\"{title}\" class=\"{state}\"><span>{words}</span>"
-        );
-        if index == 0 {
-            let width = (share.clamp(0.0, 1.0) * 100.0).round();
-            let _ = write!(
-                html,
-                "<svg class=\"cell-bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
-                 aria-hidden=\"true\"><rect width=\"{width}\" height=\"4\"></rect></svg>"
-            );
+fn row_head(row: &Row) -> Markup {
+    let title = title(row.accelerator);
+    html! {
+        th scope="row" role="rowheader" {
+            @match row.outcome {
+                Outcome::Runs(_) => {
+                    a href=(design_address(&row.design)) data-step=(title) class="explain"
+                        aria-current=[row.is_own.then_some("true")] { (title) }
+                }
+                Outcome::Refused(..) => (title),
+            }
+            @if row.is_own { " " span.own-mark { "This design" } }
         }
-        html.push_str("</td>");
+    }
+}
+
+fn cells(row: &Row, (plan, estimate): &(Plan, Estimate), share: f64) -> Markup {
+    let state = |index| match index {
+        MEMORY => memory_state::class(estimate.metrics.memory_state()),
+        _ => "",
+    };
+    html! {
+        td role="cell" data-label="Devices" {
+            span { (format::whole(row.design.cluster.num_devices)) }
+        }
+        @for (index, (title, text)) in COLUMNS.iter().enumerate() {
+            td role="cell" data-label=(title) class=(state(index)) {
+                span { (text(plan, estimate)) }
+                @if index == 0 { (cell_bar(share)) }
+            }
+        }
     }
 }
 
 /// Why it can't run there, and the nearest designs that can.
-fn refused(html: &mut String, row: &Row, message: &str, ways: &[Nearest]) {
-    let (span, message) = (COLUMNS.len() + 1, escaped(message));
-    let _ =
-        write!(html, "<td role=\"cell\" class=\"refused\" colspan=\"{span}\">Can't run: {message}");
-    for way in ways {
+fn refused(row: &Row, message: &str, ways: &[Nearest]) -> Markup {
+    let mended = ways.iter().filter_map(|way| {
         let mut design = row.design.clone();
-        if design.set(way.knob, &way.value).is_err() || Plan::new(&design).is_err() {
-            continue;
+        design.set(way.knob, &way.value).ok()?;
+        Plan::new(&design).ok()?;
+        Some((design, format!("{} {}", short_label(way.knob), spelled(&way.value))))
+    });
+    html! {
+        td role="cell" class="refused" colspan=(COLUMNS.len() + 1) {
+            "Can't run: " (message)
+            @for (design, change) in mended {
+                " "
+                a href=(design_address(&design))
+                    data-step={ (title(row.accelerator)) " with " (change) } class="button way" {
+                    "Use with " (change)
+                }
+            }
         }
-        let change = format!("{} {}", short_label(way.knob), spelled(&way.value));
-        html.push(' ');
-        design_link(html, &design, &format!("{} with {change}", title(row.accelerator)));
-        let _ = write!(html, " class=\"button way\">Use with {}</a>", escaped(&change));
     }
-    html.push_str("</td>");
 }
 
 /// Does the best strategy transfer? What is best where, then the places of all.
-fn strategies(html: &mut String, ranking: &Ranking, plan: &Plan) {
-    html.push_str(
-        "<h3 id=\"transfer-strategies\">Does the best strategy transfer?</h3>\
-         <p class=\"muted\">This design and its neighbours, one step of one knob each. The place \
-         of each among those that fit, by tokens per second and device; a place opens the design \
-         there.</p>",
-    );
+fn strategies(ranking: &Ranking, plan: &Plan) -> Markup {
     let own = plan.design().cluster.accelerator;
     let home = ranking.columns.iter().find(|column| column.accelerator == own);
-    element(html, "p", "", &sentence(ranking, home));
-    html.push_str(
-        "<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" \
-         aria-labelledby=\"transfer-strategies\"><table class=\"place-table\">\
-         <caption class=\"visually-hidden\">Places of strategies</caption><thead><tr>\
-         <th scope=\"col\">Strategy</th>",
-    );
-    for column in &ranking.columns {
-        let _ = write!(html, "<th scope=\"col\">{}</th>", short(column.accelerator));
-    }
-    html.push_str("</tr></thead><tbody>");
-    for (index, variant) in ranking.variants.iter().enumerate() {
-        let _ = write!(html, "<tr><th scope=\"row\">{}</th>", escaped(&words(variant)));
-        for column in &ranking.columns {
-            place(html, column, index, variant);
+    html! {
+        h3 #transfer-strategies { "Does the best strategy transfer?" }
+        p.muted {
+            "This design and its neighbours, one step of one knob each. The place of each among "
+            "those that fit, by tokens per second and device; a place opens the design there."
         }
-        html.push_str("</tr>");
+        p { (sentence(ranking, home)) }
+        div.scroll-x role="region" tabindex="0" aria-labelledby="transfer-strategies" {
+            table.place-table {
+                caption.visually-hidden { "Places of strategies" }
+                thead {
+                    tr {
+                        th scope="col" { "Strategy" }
+                        @for column in &ranking.columns {
+                            th scope="col" { (short(column.accelerator)) }
+                        }
+                    }
+                }
+                tbody {
+                    @for (index, variant) in ranking.variants.iter().enumerate() {
+                        tr {
+                            th scope="row" { (words(variant)) }
+                            @for column in &ranking.columns { (place(column, index, variant)) }
+                        }
+                    }
+                }
+            }
+        }
     }
-    html.push_str("</tbody></table></div>");
 }
 
 fn words(variant: &Variant) -> String {
@@ -201,21 +202,22 @@ fn short(accelerator: AcceleratorId) -> &'static str {
     name.split([' ', ',']).next().unwrap_or(name)
 }
 
-fn place(html: &mut String, column: &Column, index: usize, variant: &Variant) {
+fn place(column: &Column, index: usize, variant: &Variant) -> Markup {
     let Some((design, metrics)) = &column.metrics[index] else {
-        html.push_str("<td title=\"Breaks a rule there\"><span class=\"muted\">rule</span></td>");
-        return;
+        return html! { td title="Breaks a rule there" { span.muted { "rule" } } };
     };
     let place = column.place(index);
-    let best = if place == Some(1) { " class=\"best\"" } else { "" };
-    let mfu = format::percent(metrics.mfu, 1);
-    let _ = write!(html, "<td{best}>");
-    design_link(html, design, &format!("{} on {}", words(variant), title(column.accelerator)));
-    let is_tight = metrics.memory_state() == MemoryState::Tight;
-    let unplaced = if is_tight { "tight" } else { "over" };
-    let said = place.map_or_else(|| unplaced.to_owned(), |place| place.to_string());
-    let fits = memory_state::aside(metrics.memory_state());
-    let _ = write!(html, " title=\"MFU {mfu}{fits}\">{said}</a></td>");
+    let state = metrics.memory_state();
+    let unplaced = if state == MemoryState::Tight { "tight" } else { "over" };
+    html! {
+        td class=[(place == Some(1)).then_some("best")] {
+            a href=(design_address(design))
+                data-step={ (words(variant)) " on " (title(column.accelerator)) }
+                title={ "MFU " (format::percent(metrics.mfu, 1)) (memory_state::aside(state)) } {
+                @match place { Some(place) => (place), None => (unplaced) }
+            }
+        }
+    }
 }
 
 /// Where the best strategy of the design's own accelerator is the best, too, and what keeping it
@@ -271,9 +273,9 @@ mod tests {
 
     #[test]
     fn every_accelerator_has_a_row_and_every_cell_its_label() {
-        let html = html(&numbers(""), Options("keep=peak"));
+        let html = html(&numbers(""), Options("keep=peak")).into_string();
         for accelerator in crate::insight::transfer::platforms() {
-            assert!(html.contains(&escaped(title(accelerator))), "{}", title(accelerator));
+            assert!(html.contains(title(accelerator)), "{}", title(accelerator));
         }
         let table = html.split("</table>").next().unwrap_or_default();
         let cells = table.matches("<td").count();
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn what_lacks_the_precision_says_so_with_a_way_out() {
         let query = "?cluster.accelerator=h800-sxm-80gb&training.precision=fp8_blockwise";
-        let html = html(&numbers(query), Options::default());
+        let html = html(&numbers(query), Options::default()).into_string();
         assert!(html.contains("Can't run: ") && html.contains("Use with "), "{html}");
     }
 }

@@ -99,7 +99,7 @@ pub fn figure(spec: Figure) -> impl IntoView {
                 <p>{move || caption.get()}</p>
             </figcaption>
             <div class="chart" node_ref=chart inner_html=first></div>
-            <p class="figure-save" inner_html=html::save_buttons(id, title)></p>
+            <p class="figure-save" inner_html=html::save_buttons(id, title).into_string()></p>
             <details class="figure-table" node_ref=details on:toggle=move |_| later.run(())>
                 <summary>"Table"</summary>
                 <div

@@ -1,5 +1,7 @@
 //! The charts of all designs together.
 
+use maud::{Markup, html};
+
 use super::numbers::Column;
 use crate::charts::{self, Compared};
 use crate::study::figure::Figure;
@@ -43,7 +45,7 @@ const FIGURES: [Spec; 3] = [
 ];
 
 /// The figures of the designs that run; nothing where none does.
-pub(super) fn html(columns: &[Column]) -> String {
+pub(super) fn html(columns: &[Column]) -> Markup {
     let shown: Vec<Compared<'_>> = columns
         .iter()
         .enumerate()
@@ -53,7 +55,7 @@ pub(super) fn html(columns: &[Column]) -> String {
         })
         .collect();
     if shown.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let figures = FIGURES.iter().map(|spec| {
         Figure {
@@ -63,9 +65,9 @@ pub(super) fn html(columns: &[Column]) -> String {
             chart: &charts::for_any_width(|width| (spec.draw)(&shown, width)),
             rows: &(spec.rows)(&shown),
         }
-        .html("")
+        .html(&Markup::default())
     });
-    format!("<div class=\"compare-figures\">{}</div>", figures.collect::<String>())
+    html! { div.compare-figures { @for figure in figures { (figure) } } }
 }
 
 /// Name and changes, as a legend says them.

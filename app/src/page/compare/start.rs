@@ -1,11 +1,9 @@
 //! How to begin: comparisons worth a look, presets to pick from, and how to pin a design.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::link;
 use model::preset::{Preset, PresetKind};
 
-use crate::present::html::{element, escaped};
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, key, letter};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
@@ -38,84 +36,83 @@ fn of(links: &[&str]) -> Chosen {
 }
 
 /// The page without designs.
-pub(super) fn empty(html: &mut String) {
-    html.push_str(
-        "<section class=\"card compare-card\" aria-labelledby=\"start-title\">\
-         <h2 id=\"start-title\">How to begin</h2><ol class=\"compare-steps\">\
-         <li>In <a href=\"/\">the explorer</a>, press <kbd>p</kbd> or the pin to keep a design, \
-         turn knobs, and pin again: up to four.</li>\
-         <li>Press <kbd>c</kbd> to compare them here. The address holds the whole comparison; \
-         nothing is stored on the server.</li>\
-         <li>Or let <a href=\"/find\">Find</a> propose layouts, and compare those.</li>\
-         <li>Or begin with presets:</li></ol>",
-    );
-    html.push_str("<form class=\"compare-form\" method=\"get\" action=\"/compare\">");
-    for place in 0..MAX_DESIGNS {
-        let first = if place < 2 { "Choose a preset" } else { "None" };
-        select(html, place, first, place < 2);
+pub(super) fn empty() -> Markup {
+    html! {
+        section.card.compare-card aria-labelledby="start-title" {
+            h2 #start-title { "How to begin" }
+            ol.compare-steps {
+                li {
+                    "In " a href="/" { "the explorer" } ", press " kbd { "p" }
+                    " or the pin to keep a design, turn knobs, and pin again: up to four."
+                }
+                li {
+                    "Press " kbd { "c" } " to compare them here. The address holds the whole "
+                    "comparison; nothing is stored on the server."
+                }
+                li { "Or let " a href="/find" { "Find" } " propose layouts, and compare those." }
+                li { "Or begin with presets:" }
+            }
+            form.compare-form method="get" action="/compare" {
+                @for place in 0..MAX_DESIGNS {
+                    (select(place, if place < 2 { "Choose a preset" } else { "None" }, place < 2))
+                }
+                button.button.primary { "Compare" }
+            }
+        }
+        section.card.compare-card aria-labelledby="examples-title" {
+            h2 #examples-title { "Worth a look" }
+            ul.compare-examples {
+                @for (title, links) in EXAMPLES { li { a href=(of(links).address()) { (title) } } }
+            }
+        }
     }
-    html.push_str("<button class=\"button primary\">Compare</button></form></section>");
-    examples(html);
-}
-
-/// Comparisons to open.
-fn examples(html: &mut String) {
-    html.push_str(
-        "<section class=\"card compare-card\" aria-labelledby=\"examples-title\">\
-         <h2 id=\"examples-title\">Worth a look</h2><ul class=\"compare-examples\">",
-    );
-    for (title, links) in EXAMPLES {
-        html.push_str("<li>");
-        let attributes = format!("href=\"{}\"", escaped(&of(links).address()));
-        element(html, "a", &attributes, title);
-        html.push_str("</li>");
-    }
-    html.push_str("</ul></section>");
 }
 
 /// A form that adds a preset to what is compared.
-pub(super) fn add(html: &mut String, chosen: &Chosen) {
+pub(super) fn add(chosen: &Chosen) -> Markup {
     let place = chosen.designs.len();
     if place == 0 || place >= MAX_DESIGNS {
-        return;
+        return Markup::default();
     }
-    html.push_str("<form class=\"compare-form\" method=\"get\" action=\"/compare\">");
-    let mut hidden = |name: &str, value: &str| {
-        let (name, value) = (escaped(name), escaped(value));
-        // Writing to a string can't fail.
-        let _ = write!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
-    };
-    for (place, choice) in chosen.designs.iter().enumerate() {
-        hidden(&key(place), &choice.link);
-        if !choice.name.is_empty() {
-            hidden(&format!("{}.name", key(place)), &choice.name);
+    html! {
+        form.compare-form method="get" action="/compare" {
+            @for (place, choice) in chosen.designs.iter().enumerate() {
+                (hidden(&key(place), &choice.link))
+                @if !choice.name.is_empty() {
+                    (hidden(&format!("{}.name", key(place)), &choice.name))
+                }
+            }
+            (hidden("baseline", &key(chosen.baseline)))
+            (hidden("show", if chosen.all { "all" } else { "differences" }))
+            (select(place, "Choose a preset", true))
+            button.button { "Add" }
         }
     }
-    hidden("baseline", &key(chosen.baseline));
-    hidden("show", if chosen.all { "all" } else { "differences" });
-    select(html, place, "Choose a preset", true);
-    html.push_str("<button class=\"button\">Add</button></form>");
+}
+
+fn hidden(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
 }
 
 /// A list of presets for a place.
-fn select(html: &mut String, place: usize, first: &str, required: bool) {
-    let (key, letter) = (key(place), letter(place));
-    let required = if required { " required" } else { "" };
-    let _ = write!(
-        html,
-        "<label>Design {letter}<select name=\"{key}\"{required}><option value=\"\">{first}\
-         </option>"
-    );
-    for (kind, heading) in [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models")] {
-        let _ = write!(html, "<optgroup label=\"{heading}\">");
-        let presets = Preset::all().filter(|preset| preset.refused.is_none());
-        for preset in presets.filter(|preset| preset.kind == kind) {
-            let link = link::encode(&preset.design());
-            element(html, "option", &format!("value=\"{}\"", escaped(&link)), preset.title);
+fn select(place: usize, first: &str, required: bool) -> Markup {
+    let presets = |kind| Preset::all().filter(move |it| it.refused.is_none() && it.kind == kind);
+    let kinds = [(PresetKind::Recipe, "Published runs"), (PresetKind::Model, "Models")];
+    html! {
+        label {
+            "Design " (letter(place))
+            select name=(key(place)) required[required] {
+                option value="" { (first) }
+                @for (kind, heading) in kinds {
+                    optgroup label=(heading) {
+                        @for preset in presets(kind) {
+                            option value=(link::encode(&preset.design())) { (preset.title) }
+                        }
+                    }
+                }
+            }
         }
-        html.push_str("</optgroup>");
     }
-    html.push_str("</select></label>");
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The table: a column for each design, a row for each metric and knob.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
@@ -10,7 +9,6 @@ use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics
 use super::still::{letter_mark, own};
 use crate::panel::knob_note::unset;
 use crate::present::format;
-use crate::present::html::{element, escaped};
 use crate::present::range::expected;
 use crate::site::chosen::Chosen;
 
@@ -29,91 +27,85 @@ const SECTIONS: [(Section, &str); Section::ALL.len()] = [
     (Section::Cluster, "Cluster"),
 ];
 
-/// Appends the table.
-pub(super) fn html(html: &mut String, columns: &[Column], chosen: &Chosen) {
-    html.push_str(
-        "<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"Comparison, table\">\
-         <table class=\"compare-table\"><caption class=\"visually-hidden\">Metrics and knobs of \
-         the designs</caption><thead><tr><td></td>",
-    );
-    for (place, column) in columns.iter().enumerate() {
-        html.push_str("<th scope=\"col\">");
-        letter_mark(html, column.letter);
-        let attributes = format!("class=\"compare-name\" {}", own(chosen, place));
-        element(html, "span", &attributes, &column.name);
-        if place == chosen.baseline && columns.len() > 1 {
-            html.push_str(" <span class=\"compare-note\">baseline</span>");
-        }
-        html.push_str("</th>");
-    }
-    html.push_str("</tr></thead>");
+/// The table.
+pub(super) fn html(columns: &[Column], chosen: &Chosen) -> Markup {
     let shown = metrics(columns, chosen.all);
-    if !shown.is_empty() && columns.iter().any(|column| column.numbers().is_some()) {
-        heading(html, "Metrics", columns.len());
-        for id in shown {
-            metric_row(html, id, columns, chosen.baseline);
-        }
-        html.push_str("</tbody>");
-    }
-    for (section, title) in SECTIONS {
-        let shown = knobs(columns, section, chosen.all);
-        if shown.is_empty() {
-            continue;
-        }
-        heading(html, title, columns.len());
-        for id in shown {
-            knob_row(html, id, columns, chosen.baseline);
-        }
-        html.push_str("</tbody>");
-    }
-    html.push_str("</table></div>");
-}
-
-/// Begins a group of rows.
-fn heading(html: &mut String, title: &str, columns: usize) {
-    let _ = write!(
-        html,
-        "<tbody><tr class=\"compare-group\"><th scope=\"rowgroup\">{title}</th>\
-         <td colspan=\"{columns}\"></td></tr>"
-    );
-}
-
-fn metric_row(html: &mut String, id: MetricId, columns: &[Column], baseline: usize) {
-    let metric = id.metric();
-    let base = columns.get(baseline).and_then(Column::numbers);
-    let _ = write!(html, "<tr data-metric=\"{}\"><th scope=\"row\">", metric.name);
-    let attributes =
-        format!("href=\"#metric-{}\" title=\"{}\"", metric.name, escaped(metric.definition));
-    element(html, "a", &attributes, metric.label);
-    html.push_str("</th>");
-    for (place, column) in columns.iter().enumerate() {
-        html.push_str("<td>");
-        match (column.numbers(), base) {
-            (None, _) => html.push_str(NOTHING),
-            (Some(numbers), base) => {
-                let value = numbers.estimate.metrics.get(id);
-                let text = format::metric(id, value).to_string();
-                element(html, "span", "class=\"compare-value\"", &text);
-                let range = expected(&numbers.plan, id).short(id, &numbers.estimate.metrics);
-                element(html, "span", "class=\"compare-note\"", &range);
-                if let Some(base) = base.filter(|_| place != baseline) {
-                    let then = base.estimate.metrics.get(id);
-                    write_delta(html, id, (value, then), delta(id, numbers, base));
+    let has_numbers = columns.iter().any(|column| column.numbers().is_some());
+    html! {
+        div.scroll-x role="region" tabindex="0" aria-label="Comparison, table" {
+            table.compare-table {
+                caption.visually-hidden { "Metrics and knobs of the designs" }
+                thead { tr { td {} (heads(columns, chosen)) } }
+                @if !shown.is_empty() && has_numbers {
+                    tbody {
+                        (heading("Metrics", columns.len()))
+                        @for id in shown { (metric_row(id, columns, chosen.baseline)) }
+                    }
+                }
+                @for (section, title) in SECTIONS {
+                    @let shown = knobs(columns, section, chosen.all);
+                    @if !shown.is_empty() {
+                        tbody {
+                            (heading(title, columns.len()))
+                            @for id in shown { (knob_row(id, columns, chosen.baseline)) }
+                        }
+                    }
                 }
             }
         }
-        html.push_str("</td>");
     }
-    html.push_str("</tr>");
+}
+
+fn heads(columns: &[Column], chosen: &Chosen) -> Markup {
+    html! {
+        @for (place, column) in columns.iter().enumerate() {
+            th scope="col" {
+                (letter_mark(column.letter))
+                span.compare-name translate=[own(chosen, place)] { (column.name) }
+                @if place == chosen.baseline && columns.len() > 1 {
+                    " " span.compare-note { "baseline" }
+                }
+            }
+        }
+    }
+}
+
+/// The heading of a group of rows.
+fn heading(title: &str, columns: usize) -> Markup {
+    html! {
+        tr.compare-group { th scope="rowgroup" { (title) } td colspan=(columns) {} }
+    }
+}
+
+fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
+    let metric = id.metric();
+    let base = columns.get(baseline).and_then(Column::numbers);
+    html! {
+        tr data-metric=(metric.name) {
+            th scope="row" {
+                a href={ "#metric-" (metric.name) } title=(metric.definition) { (metric.label) }
+            }
+            @for (place, column) in columns.iter().enumerate() {
+                td {
+                    @if let Some(numbers) = column.numbers() {
+                        @let value = numbers.estimate.metrics.get(id);
+                        span.compare-value { (format::metric(id, value)) }
+                        span.compare-note {
+                            (expected(&numbers.plan, id).short(id, &numbers.estimate.metrics))
+                        }
+                        @if let Some(base) = base.filter(|_| place != baseline) {
+                            @let then = base.estimate.metrics.get(id);
+                            (delta_html(id, (value, then), delta(id, numbers, base)))
+                        }
+                    } @else { (NOTHING) }
+                }
+            }
+        }
+    }
 }
 
 /// How a value differs from the baseline's, and what to make of it.
-fn write_delta(
-    html: &mut String,
-    id: MetricId,
-    (now, then): (MetricValue, MetricValue),
-    delta: Delta,
-) {
+fn delta_html(id: MetricId, (now, then): (MetricValue, MetricValue), delta: Delta) -> Markup {
     let class = match delta.verdict {
         Verdict::Better(sure) if sure.is_clear() => "delta better",
         Verdict::Worse(sure) if sure.is_clear() => "delta worse",
@@ -121,13 +113,13 @@ fn write_delta(
     };
     let text = match (difference(id, now, then, delta), word(delta.verdict)) {
         (None, Some(word)) => word.to_owned(),
-        (None, None) => return,
+        (None, None) => return Markup::default(),
         (Some(text), Some(word)) => format!("{text}, {word}"),
         (Some(text), None) => text,
     };
-    element(html, "span", &format!("class=\"{class}\""), &text);
-    if let Some(note) = note(delta.verdict) {
-        element(html, "span", "class=\"compare-note\"", &note);
+    html! {
+        span class=(class) { (text) }
+        @if let Some(note) = note(delta.verdict) { span.compare-note { (note) } }
     }
 }
 
@@ -163,37 +155,39 @@ fn note(verdict: Verdict) -> Option<String> {
     }
 }
 
-fn knob_row(html: &mut String, id: KnobId, columns: &[Column], baseline: usize) {
+fn knob_row(id: KnobId, columns: &[Column], baseline: usize) -> Markup {
     let knob = id.knob();
     let base = columns.get(baseline).and_then(Column::design);
-    let _ = write!(html, "<tr data-knob=\"{}\"><th scope=\"row\">", id.id());
-    element(html, "span", &format!("title=\"{}\"", escaped(knob.meaning)), knob.label);
-    if !knob.unit.is_empty() {
-        element(html, "span", "class=\"compare-note\"", knob.unit);
-    }
-    html.push_str("</th>");
-    for (place, column) in columns.iter().enumerate() {
-        let Some(design) = column.design() else {
-            let _ = write!(html, "<td>{NOTHING}</td>");
-            continue;
-        };
+    let cell = |place: usize, column: &Column, design: &Design| {
         let value = design.get(id);
         let differs = base.is_some_and(|base| base.get(id) != value);
-        html.push_str(if differs { "<td class=\"differs\">" } else { "<td>" });
-        element(html, "span", "class=\"compare-value\"", &shown(&value));
         let change = base.filter(|_| place != baseline).map(|base| change(id, design, base));
-        if let Some(change) = change.filter(|change| !change.is_empty()) {
-            element(html, "span", "class=\"delta\"", &change);
-        }
-        if let (Value::None, Some(numbers)) = (&value, column.numbers()) {
-            let taken = unset(id, &numbers.plan);
-            if taken != "none" {
-                element(html, "span", "class=\"compare-note\"", &format!("takes {taken}"));
+        let numbers = column.numbers().filter(|_| value == Value::None);
+        let taken = numbers.map(|numbers| unset(id, &numbers.plan)).filter(|it| it != "none");
+        html! {
+            td class=[differs.then_some("differs")] {
+                span.compare-value { (shown(&value)) }
+                @if let Some(change) = change.filter(|change| !change.is_empty()) {
+                    span.delta { (change) }
+                }
+                @if let Some(taken) = taken { span.compare-note { "takes " (taken) } }
             }
         }
-        html.push_str("</td>");
+    };
+    html! {
+        tr data-knob=(id.id()) {
+            th scope="row" {
+                span title=(knob.meaning) { (knob.label) }
+                @if !knob.unit.is_empty() { span.compare-note { (knob.unit) } }
+            }
+            @for (place, column) in columns.iter().enumerate() {
+                @match column.design() {
+                    Some(design) => (cell(place, column, design)),
+                    None => td { (NOTHING) },
+                }
+            }
+        }
     }
-    html.push_str("</tr>");
 }
 
 /// A knob's value, numbers with their thousands grouped.

@@ -1,19 +1,18 @@
 //! What a search has found, as HTML: the same text in the browser and on the server.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::design::{Design, KnobId};
 use model::estimate::Metrics;
-use model::find::{Answer, Goal, Miss, Query, RuledOut, Target};
+use model::find::{Answer, Goal, Miss, Query, Recommendation, RuledOut, Target};
 use model::metric::MetricId;
-use model::violation::Violation;
+use model::violation::{Nearest, Violation};
 
 use super::cards::{AtHand, card, others};
 use super::request::{address, encode, with_devices};
 use crate::insight::found::label;
 use crate::insight::memory_state;
 use crate::present::format::{self, counted, percent, short_label, spelled, whole};
-use crate::present::html::{design_link, element, escape_into, escaped};
+use crate::present::html::design_address;
 use crate::present::name;
 use crate::site::Page;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
@@ -21,53 +20,48 @@ use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS};
 /// What is found of a question so far, or at its end.
 #[must_use]
 pub fn html(query: &Query, answer: &Answer, is_done: bool) -> String {
-    let mut html = String::new();
-    match (answer.designs.is_empty(), &answer.miss) {
-        (false, _) => found(&mut html, query, answer, is_done),
-        (true, Some(miss)) => missed(&mut html, query, miss),
-        (true, None) if is_done => {
-            element(&mut html, "h2", "", "Nothing is found");
-            element(&mut html, "p", "", "No layout of this model is legal on this machine.");
+    let main = match (answer.designs.is_empty(), &answer.miss) {
+        (false, _) => found(query, answer, is_done),
+        (true, Some(miss)) => missed(query, miss),
+        (true, None) if is_done => html! {
+            h2 { "Nothing is found" }
+            p { "No layout of this model is legal on this machine." }
+        },
+        (true, None) => return String::new(),
+    };
+    let markup = html! {
+        (main)
+        @if is_done {
+            @if !answer.for_more.is_empty() { (for_more(answer)) }
+            @if !answer.ruled_out.is_empty() { (ruled_out(&answer.ruled_out)) }
+            (onwards(query, answer))
         }
-        (true, None) => return html,
-    }
-    if is_done {
-        for_more(&mut html, answer);
-        ruled_out(&mut html, &answer.ruled_out);
-        onwards(&mut html, query, answer);
-    }
-    html
+    };
+    markup.into_string()
 }
 
-fn found(html: &mut String, query: &Query, answer: &Answer, is_done: bool) {
+fn found(query: &Query, answer: &Answer, is_done: bool) -> Markup {
     let (named, rest): (Vec<_>, Vec<_>) =
         answer.designs.iter().partition(|found| found.label.is_some());
-    match answer.size.filter(|_| is_done) {
-        Some((knob, size)) => element(html, "h2", "", &sized(knob, size)),
-        None if is_done => element(html, "h2", "", "Layouts that fit"),
-        None => element(html, "h2", "", "Found so far"),
-    }
-    at_hand(html, answer.at_hand.as_ref());
-    let at_hand = AtHand { query, is_legal: answer.at_hand.is_some() };
-    html.push_str("<div class=\"find-cards\">");
-    named.iter().for_each(|found| card(html, found, &at_hand));
-    html.push_str("</div>");
-    if is_done && named.len() > 1 {
-        let mut designs = Vec::new();
-        if at_hand.is_legal {
-            designs.push(choice(&query.design, "At hand"));
+    let heading = match answer.size.filter(|_| is_done) {
+        Some((knob, size)) => sized(knob, size),
+        None if is_done => "Layouts that fit".to_owned(),
+        None => "Found so far".to_owned(),
+    };
+    let is_legal = answer.at_hand.is_some();
+    let own = is_legal.then(|| choice(&query.design, "At hand"));
+    let found = |it: &&Recommendation| choice(&it.design, label(it.label.unwrap_or_default()));
+    let designs = own.into_iter().chain(named.iter().map(found)).take(MAX_DESIGNS).collect();
+    let chosen = Chosen { designs, ..Chosen::default() };
+    html! {
+        h2 { (heading) }
+        (at_hand(answer.at_hand.as_ref()))
+        div.find-cards { @for it in &named { (card(it, &AtHand { query, is_legal })) } }
+        @if is_done && named.len() > 1 {
+            p { a.button href=(chosen.address()) { "Compare all of these" } }
         }
-        designs.extend(
-            named.iter().map(|found| choice(&found.design, label(found.label.unwrap_or_default()))),
-        );
-        designs.truncate(MAX_DESIGNS);
-        let chosen = Chosen { designs, ..Chosen::default() };
-        let attributes = format!("class=\"button\" href=\"{}\"", escaped(&chosen.address()));
-        html.push_str("<p>");
-        element(html, "a", &attributes, "Compare all of these");
-        html.push_str("</p>");
+        @if !rest.is_empty() { (others(&rest)) }
     }
-    others(html, &rest);
 }
 
 fn choice(design: &Design, name: &str) -> Choice {
@@ -86,90 +80,82 @@ fn sized(knob: KnobId, size: u64) -> String {
 }
 
 /// What all is compared with.
-fn at_hand(html: &mut String, metrics: Option<&Metrics>) {
+fn at_hand(metrics: Option<&Metrics>) -> Markup {
     let Some(metrics) = metrics else {
         let text = "The design at hand breaks a rule on this machine, so that it has no numbers.";
-        return element(html, "p", "class=\"muted\"", text);
+        return html! { p.muted { (text) } };
     };
-    let value = |metric| format::metric(metric, metrics.get(metric)).to_string();
-    html.push_str("<p class=\"muted find-at-hand\">");
-    element(html, "span", "", "The design at hand:");
-    let text = format!(
-        " MFU {}, {}, {}, ",
-        value(MetricId::mfu),
-        value(MetricId::tokens_per_second_per_device),
-        memory_state::of_limit(metrics.memory_peak, metrics.memory_limit),
-    );
-    escape_into(html, &text);
-    let class = memory_state::class(metrics.memory_state());
-    let word = memory_state::word(metrics.memory_state());
-    element(html, "span", &format!("class=\"{class}\""), word);
-    html.push_str("</p>");
+    let value = |metric| format::metric(metric, metrics.get(metric));
+    let state = metrics.memory_state();
+    html! {
+        p.muted.find-at-hand {
+            span { "The design at hand:" }
+            " MFU " (value(MetricId::mfu)) ", " (value(MetricId::tokens_per_second_per_device)) ", "
+            (memory_state::of_limit(metrics.memory_peak, metrics.memory_limit)) ", "
+            span class=(memory_state::class(state)) { (memory_state::word(state)) }
+        }
+    }
 }
 
 /// Where nothing fits: what comes nearest, and where to go on.
-fn missed(html: &mut String, query: &Query, miss: &Miss) {
-    element(html, "h2", "", "No layout fits");
-    html.push_str("<section class=\"card find-miss\" aria-labelledby=\"find-miss\">");
-    element(html, "h3", "id=\"find-miss\"", "The nearest miss");
-    element(html, "p", "class=\"find-layout\"", &name::title(&miss.design));
-    html.push_str("<ul>");
-    miss.misses.iter().for_each(|line| element(html, "li", "", line));
-    html.push_str("</ul><p class=\"find-ways\">");
-    if let Some(devices) = miss.fewest_devices {
-        let more = with_devices(query, devices);
-        let attributes = format!("class=\"button primary\" href=\"{}\"", escaped(&address(&more)));
-        let text = format!("Find layouts on {}", counted(devices, "device", "devices"));
-        element(html, "a", &attributes, &text);
+fn missed(query: &Query, miss: &Miss) -> Markup {
+    let devices = miss.fewest_devices.map(|count| counted(count, "device", "devices"));
+    html! {
+        h2 { "No layout fits" }
+        section.card.find-miss aria-labelledby="find-miss" {
+            h3 #find-miss { "The nearest miss" }
+            p.find-layout { (name::title(&miss.design)) }
+            ul { @for line in &miss.misses { li { (line) } } }
+            p.find-ways {
+                @if let (Some(count), Some(words)) = (miss.fewest_devices, &devices) {
+                    a.button.primary href=(address(&with_devices(query, count))) {
+                        "Find layouts on " (words)
+                    }
+                }
+                a href=(design_address(&miss.design)) data-step="the nearest miss" class="button" {
+                    span { "Open in the explorer" }
+                }
+            }
+            @if miss.tried_devices {
+                p.muted {
+                    @match devices {
+                        Some(words) => {
+                            (words) " of this kind are the fewest on which some layout does."
+                        }
+                        None => "No number of devices that was looked at lets a layout do.",
+                    }
+                }
+            }
+        }
     }
-    design_link(html, &miss.design, "the nearest miss");
-    html.push_str(" class=\"button\">");
-    element(html, "span", "", "Open in the explorer");
-    html.push_str("</a></p>");
-    let words = match miss.fewest_devices {
-        _ if !miss.tried_devices => String::new(),
-        Some(devices) => format!(
-            "{} of this kind are the fewest on which some layout does.",
-            counted(devices, "device", "devices"),
-        ),
-        None => "No number of devices that was looked at lets a layout do.".to_owned(),
-    };
-    if !words.is_empty() {
-        element(html, "p", "class=\"muted\"", &words);
-    }
-    html.push_str("</section>");
 }
 
 /// What it would take to be faster.
-fn for_more(html: &mut String, answer: &Answer) {
-    if answer.for_more.is_empty() {
-        return;
+fn for_more(answer: &Answer) -> Markup {
+    html! {
+        section.card.find-part aria-labelledby="find-more" {
+            h3 #find-more { "What it would take to be faster" }
+            ul { @for line in &answer.for_more { li { (line) } } }
+        }
     }
-    html.push_str("<section class=\"card find-part\" aria-labelledby=\"find-more\">");
-    element(html, "h3", "id=\"find-more\"", "What it would take to be faster");
-    html.push_str("<ul>");
-    answer.for_more.iter().for_each(|line| element(html, "li", "", line));
-    html.push_str("</ul></section>");
 }
 
 /// What was ruled out and why.
-fn ruled_out(html: &mut String, all: &[RuledOut]) {
-    if all.is_empty() {
-        return;
+fn ruled_out(all: &[RuledOut]) -> Markup {
+    html! {
+        details.card.find-part {
+            summary { "What was ruled out" }
+            table {
+                caption.visually-hidden { "What was ruled out" }
+                thead { tr { th scope="col" { "Reason" } th scope="col" { "Combinations" } } }
+                tbody {
+                    @for RuledOut { reason, designs } in all {
+                        tr { th scope="row" { (why_out(reason)) } td { (whole(*designs)) } }
+                    }
+                }
+            }
+        }
     }
-    html.push_str("<details class=\"card find-part\"><summary>What was ruled out</summary>");
-    html.push_str("<table><caption class=\"visually-hidden\">What was ruled out</caption>");
-    html.push_str(
-        "<thead><tr><th scope=\"col\">Reason</th><th scope=\"col\">Combinations</th></tr></thead>\
-         <tbody>",
-    );
-    for RuledOut { reason, designs } in all {
-        html.push_str("<tr>");
-        element(html, "th", "scope=\"row\"", &why_out(reason));
-        element(html, "td", "", &whole(*designs));
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table></details>");
 }
 
 /// Why designs were ruled out, for people: three reasons of the search's own, and rules.
@@ -183,20 +169,19 @@ fn why_out(reason: &str) -> String {
 }
 
 /// How much was looked at, and the same space as a sweep.
-fn onwards(html: &mut String, query: &Query, answer: &Answer) {
-    html.push_str("<section class=\"find-onwards\" aria-label=\"How it was searched\">");
-    let text = format!(
-        "{} of degrees, micro-batch, chunks and schedule; {} by closed forms, {} by simulation. \
-         Every number of a card is simulated.",
-        counted(answer.space, "combination", "combinations"),
-        counted(answer.evaluated, "estimate", "estimates"),
-        counted(answer.simulated, "estimate", "estimates"),
-    );
-    element(html, "p", "class=\"muted\"", &text);
-    let attributes = format!("class=\"button\" href=\"{}\"", escaped(&sweep_address(query)));
-    html.push_str("<p class=\"find-ways\">");
-    element(html, "a", &attributes, "Open as a sweep");
-    html.push_str("</p></section>");
+fn onwards(query: &Query, answer: &Answer) -> Markup {
+    html! {
+        section.find-onwards aria-label="How it was searched" {
+            p.muted {
+                (counted(answer.space, "combination", "combinations"))
+                " of degrees, micro-batch, chunks and schedule; "
+                (counted(answer.evaluated, "estimate", "estimates")) " by closed forms, "
+                (counted(answer.simulated, "estimate", "estimates"))
+                " by simulation. Every number of a card is simulated."
+            }
+            p.find-ways { a.button href=(sweep_address(query)) { "Open as a sweep" } }
+        }
+    }
 }
 
 /// The sweep over the space of a search: its address says that it is one.
@@ -212,27 +197,30 @@ fn sweep_address(query: &Query) -> String {
 /// Rules that no layout can mend, each with the designs that break it no more.
 #[must_use]
 pub fn refused(query: &Query, violations: &[Violation]) -> String {
-    let mut html = String::new();
-    element(&mut html, "h2", "", "No layout can mend this");
-    html.push_str("<ul class=\"card find-refused\">");
-    for violation in violations {
-        html.push_str("<li>");
-        element(&mut html, "span", "", &violation.message);
-        for nearest in &violation.nearest {
-            let mut mended = query.clone();
-            if mended.design.set(nearest.knob, &nearest.value).is_err() {
-                continue;
+    let mended = |nearest: &Nearest| {
+        let mut mended = query.clone();
+        mended.design.set(nearest.knob, &nearest.value).ok()?;
+        Some(address(&mended))
+    };
+    let markup = html! {
+        h2 { "No layout can mend this" }
+        ul.card.find-refused {
+            @for violation in violations {
+                li {
+                    span { (violation.message) }
+                    @for nearest in &violation.nearest {
+                        @if let Some(address) = mended(nearest) {
+                            " "
+                            a.button.way href=(address) {
+                                "Set " (short_label(nearest.knob)) " to " (spelled(&nearest.value))
+                            }
+                        }
+                    }
+                }
             }
-            let words = format!("Set {} to {}", short_label(nearest.knob), spelled(&nearest.value));
-            let link = escaped(&address(&mended));
-            // Writing to a string can't fail.
-            let _ =
-                write!(html, " <a class=\"button way\" href=\"{link}\">{}</a>", escaped(&words));
         }
-        html.push_str("</li>");
-    }
-    html.push_str("</ul>");
-    html
+    };
+    markup.into_string()
 }
 
 /// A target as people read it: `MFU at least 40 %`.

@@ -1,10 +1,8 @@
 //! The page around a search, as the server writes it: the whole question as a form, what is wrong
 //! with it, and the place of what is found.
 
-use crate::site::Page;
-use std::fmt::Write as _;
-
 use leptos::prelude::*;
+use maud::{Markup, PreEscaped, html};
 use model::design::KnobId;
 use model::find::{Goal, Query, Question, Target};
 use model::knob::KnobError;
@@ -15,7 +13,7 @@ use super::request::{ON_SERVER, Request, address, encode};
 use crate::panel::find_bar::options::option;
 use crate::panel::find_bar::{Start, fields};
 use crate::present::format::{self, short_label, spelled, whole};
-use crate::present::html::{element, escape_into, escaped};
+use crate::site::Page;
 
 /// Knobs that a search frees and that can be kept, in groups.
 const FREED: [(&str, &[KnobId]); 4] = [
@@ -81,73 +79,75 @@ pub enum Shown<'a> {
 /// What stands on the page.
 #[must_use]
 pub fn html(request: &Request, wrong: &[KnobError], shown: Shown<'_>) -> String {
-    let mut html = String::new();
-    element(&mut html, "h1", "", Page::Find.title());
-    if !request.is_asked {
-        html.push_str("<p class=\"muted\">");
-        element(&mut html, "span", "", &format!("{}.", Page::Find.about()));
-        html.push_str(" <a href=\"/guide/find\">How it searches</a></p>");
-    }
-    if !wrong.is_empty() {
-        mistakes(&mut html, wrong);
-    }
-    form(&mut html, &request.query);
-    match shown {
-        Shown::None => {}
-        Shown::Browser(worker) => searching(&mut html, request, worker),
-        Shown::Written(answer) => {
-            place(&mut html, "", |html| {
-                let _ = write!(html, "<div id=\"find-answer\">{answer}</div>");
-            });
+    let markup = html! {
+        h1 { (Page::Find.title()) }
+        @if !request.is_asked {
+            p.muted {
+                span { (Page::Find.about()) "." } " "
+                a href="/guide/find" { "How it searches" }
+            }
         }
-        Shown::Refused(why) => {
-            element(&mut html, "p", "class=\"refused\" role=\"alert\"", why);
+        @if !wrong.is_empty() { (mistakes(wrong)) }
+        (form(&request.query))
+        @match shown {
+            Shown::None => {}
+            Shown::Browser(worker) => (searching(request, worker)),
+            Shown::Written(answer) => {
+                (place(None, &html! { div #find-answer { (PreEscaped(answer)) } }))
+            }
+            Shown::Refused(why) => p.refused role="alert" { (why) },
         }
-    }
-    html
+    };
+    markup.into_string()
 }
 
-fn mistakes(html: &mut String, wrong: &[KnobError]) {
-    html.push_str("<section class=\"find-wrong\" role=\"alert\"><p>");
-    escape_into(html, "This can't be searched as it is. These parts couldn't be read.");
-    html.push_str("</p><ul>");
-    for error in wrong {
-        let _ = write!(html, "<li data-rule=\"{}\"><code>", escaped(error.rule));
-        escape_into(html, &error.knob);
-        html.push_str("</code> ");
-        element(html, "span", "", &error.detail);
-        html.push('.');
-        if !error.nearest.is_empty() {
-            html.push_str(" <span>Closest valid value:</span> ");
-            element(html, "code", "", &error.nearest.join(", "));
+fn mistakes(wrong: &[KnobError]) -> Markup {
+    html! {
+        section.find-wrong role="alert" {
+            p { "This can't be searched as it is. These parts couldn't be read." }
+            ul {
+                @for error in wrong {
+                    li data-rule=(error.rule) {
+                        code { (error.knob) } " " span { (error.detail) } "."
+                        @if !error.nearest.is_empty() {
+                            " " span { "Closest valid value:" } " "
+                            code { (error.nearest.join(", ")) }
+                        }
+                    }
+                }
+            }
         }
-        html.push_str("</li>");
     }
-    html.push_str("</ul></section>");
 }
 
-fn form(html: &mut String, query: &Query) {
+fn form(query: &Query) -> Markup {
     let sentence = Owner::new().with(|| fields(Start::with(&query.design)).to_html());
-    let path = Page::Find.path();
-    let _ = write!(
-        html,
-        "<form class=\"card find-form\" action=\"{path}\" aria-label=\"Find layouts\">\
-         <div class=\"find-bar\">{sentence}</div><div class=\"find-asks\">"
-    );
-    html.push_str("<label>Goal <select name=\"find.goal\" autocomplete=\"off\">");
-    for goal in Goal::ALL {
-        option(html, goal.name(), goal_text(goal), goal == query.goal);
+    html! {
+        form.card.find-form action=(Page::Find.path()) aria-label="Find layouts" {
+            div.find-bar { (PreEscaped(sentence)) }
+            div.find-asks {
+                label {
+                    "Goal "
+                    select name="find.goal" autocomplete="off" {
+                        @for goal in Goal::ALL {
+                            (option(goal.name(), goal_text(goal), goal == query.goal))
+                        }
+                    }
+                }
+                label {
+                    "Question "
+                    select name="find.question" autocomplete="off" {
+                        @for it in Question::ALL {
+                            (option(it.name(), question_text(it), it == query.question))
+                        }
+                    }
+                }
+                button.button.primary { "Find layouts" }
+            }
+            (targets(query))
+            (kept(query))
+        }
     }
-    html.push_str(
-        "</select></label><label>Question <select name=\"find.question\" autocomplete=\"off\">",
-    );
-    for question in Question::ALL {
-        option(html, question.name(), question_text(question), question == query.question);
-    }
-    html.push_str("</select></label><button class=\"button primary\">Find layouts</button></div>");
-    targets(html, query);
-    kept(html, query);
-    html.push_str("</form>");
 }
 
 /// What a goal asks for.
@@ -170,40 +170,40 @@ const fn question_text(question: Question) -> &'static str {
 }
 
 /// The boxes of the form for what has to be reached, and what the model reads in a step.
-fn targets(html: &mut String, query: &Query) {
-    let batch = [KnobId::global_batch_size, KnobId::seq_length];
-    let named: Vec<&Target> = query.targets.iter().filter(|it| box_of(it).is_none()).collect();
+fn targets(query: &Query) -> Markup {
+    let named = query.targets.iter().filter(|it| box_of(it).is_none());
     let is_plain = query.targets.is_empty() && query.question != Question::LargestBatch;
-    let open = if is_plain { "" } else { " open" };
-    let _ = write!(html, "<details{open}><summary>Batch and targets</summary>");
-    html.push_str("<div class=\"find-boxes\">");
-    for (knob, name, label) in [
-        (batch[0], "find.batch", "Sequences in a step"),
-        (batch[1], "find.sequence", "Tokens in a sequence"),
-    ] {
-        let now = query.design.get(knob);
-        number(html, name, label, "", &format!("{now}"));
-    }
-    for (name, label) in [
-        ("find.mfu", "MFU at least, %"),
-        ("find.spare", "Memory to spare at least, %"),
-        ("find.step", "Step time at most, s"),
-        ("find.max_devices", "Devices at most"),
-    ] {
+    let value = |name: &str| {
         let mut values = query.targets.iter().filter_map(box_of);
-        let value = values.find(|(known, _)| *known == name).map(|(_, value)| value);
-        number(html, name, label, &value.unwrap_or_default(), "any");
+        values.find(|(known, _)| *known == name).map(|(_, value)| value).unwrap_or_default()
+    };
+    let batch = [
+        (KnobId::global_batch_size, "find.batch", "Sequences in a step"),
+        (KnobId::seq_length, "find.sequence", "Tokens in a sequence"),
+    ];
+    html! {
+        details open[!is_plain] {
+            summary { "Batch and targets" }
+            div.find-boxes {
+                @for (knob, name, label) in batch {
+                    (number(name, label, "", &query.design.get(knob).to_string()))
+                }
+                @for (name, label) in [
+                    ("find.mfu", "MFU at least, %"),
+                    ("find.spare", "Memory to spare at least, %"),
+                    ("find.step", "Step time at most, s"),
+                    ("find.max_devices", "Devices at most"),
+                ] { (number(name, label, &value(name), "any")) }
+            }
+            @for target in named {
+                label.find-tick {
+                    input type="checkbox" name="find.target" value=(target)
+                        autocomplete="off" checked;
+                    " " span { (target_text(target)) }
+                }
+            }
+        }
     }
-    html.push_str("</div>");
-    for target in named {
-        let (value, text) = (escaped(&target.to_string()), escaped(&target_text(target)));
-        let _ = write!(
-            html,
-            "<label class=\"find-tick\"><input type=\"checkbox\" name=\"find.target\" \
-             value=\"{value}\" autocomplete=\"off\" checked> <span>{text}</span></label>"
-        );
-    }
-    html.push_str("</details>");
 }
 
 /// The box of the form that a target stands in, and what stands there.
@@ -218,93 +218,82 @@ fn box_of(target: &Target) -> Option<(&'static str, String)> {
     }
 }
 
-fn number(html: &mut String, name: &str, label: &str, value: &str, hint: &str) {
-    let _ = write!(
-        html,
-        "<label><span>{label}</span><input type=\"number\" name=\"{name}\" min=\"0\" step=\"any\" \
-         inputmode=\"decimal\" autocomplete=\"off\" placeholder=\"{}\" value=\"{}\"></label>",
-        escaped(hint),
-        escaped(value),
-    );
+fn number(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+    html! {
+        label {
+            span { (label) }
+            input type="number" name=(name) min="0" step="any" inputmode="decimal"
+                autocomplete="off" placeholder=(hint) value=(value);
+        }
+    }
 }
 
 /// Ticks for what the search leaves as it is.
-fn kept(html: &mut String, query: &Query) {
-    let open = if query.keep.is_empty() && !query.any_schedule { "" } else { " open" };
-    let _ = write!(html, "<details{open}><summary>What stays as it is</summary>");
-    for (group, knobs) in FREED {
-        html.push_str("<fieldset class=\"find-keep\">");
-        element(html, "legend", "", group);
-        let offered = knobs.iter().filter(|knob| knob.knob().not_offered.is_none());
-        offered.for_each(|knob| keep(html, query, *knob));
-        html.push_str("</fieldset>");
+fn kept(query: &Query) -> Markup {
+    let offered = |knob: &&KnobId| knob.knob().not_offered.is_none();
+    let is_listed = |knob| FREED.iter().any(|(_, knobs)| knobs.contains(&knob));
+    html! {
+        details open[!query.keep.is_empty() || query.any_schedule] {
+            summary { "What stays as it is" }
+            @for (group, knobs) in FREED {
+                fieldset.find-keep {
+                    legend { (group) }
+                    @for knob in knobs.iter().filter(offered) { (keep(query, *knob)) }
+                }
+            }
+            @for knob in query.keep.iter().filter(|knob| !is_listed(*knob)) { (keep(query, knob)) }
+            label.find-tick {
+                input type="checkbox" name="find.any_schedule" value="true" autocomplete="off"
+                    checked[query.any_schedule];
+                " " span { "Also schedules and overlaps that the framework doesn't ship" }
+            }
+        }
     }
-    let listed = FREED.iter().flat_map(|(_, knobs)| *knobs);
-    let listed: Vec<KnobId> = listed.copied().collect();
-    for knob in query.keep.iter().filter(|knob| !listed.contains(knob)) {
-        keep(html, query, knob);
-    }
-    let checked = if query.any_schedule { " checked" } else { "" };
-    let _ = write!(
-        html,
-        "<label class=\"find-tick\"><input type=\"checkbox\" name=\"find.any_schedule\" \
-         value=\"true\" autocomplete=\"off\"{checked}> \
-         <span>Also schedules and overlaps that the framework doesn&#39;t ship</span></label>\
-         </details>"
-    );
 }
 
-fn keep(html: &mut String, query: &Query, knob: KnobId) {
-    let checked = if query.keep.has(knob) { " checked" } else { "" };
+fn keep(query: &Query, knob: KnobId) -> Markup {
     let id = knob.id();
-    let _ = write!(
-        html,
-        "<label class=\"find-tick\" title=\"{id}\"><input type=\"checkbox\" name=\"find.keep\" \
-         value=\"{id}\" autocomplete=\"off\"{checked}> <span>"
-    );
-    escape_into(html, short_label(knob));
-    html.push_str("</span> ");
-    element(html, "span", "class=\"muted\"", &spelled(&query.design.get(knob)));
-    html.push_str("</label>");
+    html! {
+        label.find-tick title=(id) {
+            input type="checkbox" name="find.keep" value=(id) autocomplete="off"
+                checked[query.keep.has(knob)];
+            " " span { (short_label(knob)) } " " span.muted { (spelled(&query.design.get(knob))) }
+        }
+    }
 }
 
-/// The place of what is found, with more attributes.
-fn place(html: &mut String, attributes: &str, write: impl FnOnce(&mut String)) {
-    let _ = write!(
-        html,
-        "<section id=\"find-result\" class=\"find-result\" aria-label=\"What is found\"\
-         {attributes}>"
-    );
-    write(html);
-    html.push_str("</section><p id=\"find-said\" class=\"visually-hidden\" role=\"status\"></p>");
+/// The place of what is found. A worker's address and what it searches stand in attributes.
+fn place(worker: Option<(&str, String)>, content: &Markup) -> Markup {
+    let (worker, query) = worker.unzip();
+    html! {
+        section #find-result class="find-result" aria-label="What is found" data-worker=[worker]
+            data-query=[query] { (content) }
+        p #find-said class="visually-hidden" role="status" {}
+    }
 }
 
 /// A search that the browser does; without a script the server does it.
-fn searching(html: &mut String, request: &Request, worker: Option<&str>) {
-    let there = escaped(&on_server(&request.query));
-    let worker = worker.map_or_else(String::new, |worker| {
-        let query = escaped(&encode(&request.query));
-        format!(" data-worker=\"{}\" data-query=\"{query}\"", escaped(worker))
-    });
+fn searching(request: &Request, worker: Option<&str>) -> Markup {
+    let there = on_server(&request.query);
     let size = whole(request.query.design.cluster.num_devices);
-    place(html, &worker, |html| {
-        let _ = write!(
-            html,
-            "<noscript><p><a class=\"button primary\" href=\"{there}\">Search on the server</a>\
-             </p></noscript>\
-             <div id=\"find-state\" class=\"find-state\" hidden>\
-             <progress max=\"1\" value=\"0\" aria-label=\"Search for layouts on {size} devices\">\
-             </progress><p data-words=\"\"><span>Loading the model</span></p>\
-             <button type=\"button\" class=\"button\">Cancel</button></div>\
-             <p id=\"find-cancelled\" class=\"muted\" hidden>Cancelled. What was found by then \
-             stays; a search to its end may find better.</p>\
-             <p id=\"find-failed\" class=\"refused\" role=\"alert\" hidden>\
-             <span>The search could not be run in this browser.</span> \
-             <a href=\"{there}\">Search on the server</a></p>\
-             <p id=\"find-pinned\" class=\"muted\"></p>\
-             <div id=\"find-answer\"></div>"
-        );
-    });
+    let content = html! {
+        noscript { p { a.button.primary href=(there) { "Search on the server" } } }
+        div #find-state class="find-state" hidden {
+            progress max="1" value="0" aria-label={ "Search for layouts on " (size) " devices" } {}
+            p data-words="" { span { "Loading the model" } }
+            button type="button" class="button" { "Cancel" }
+        }
+        p #find-cancelled class="muted" hidden {
+            "Cancelled. What was found by then stays; a search to its end may find better."
+        }
+        p #find-failed class="refused" role="alert" hidden {
+            span { "The search could not be run in this browser." } " "
+            a href=(there) { "Search on the server" }
+        }
+        p #find-pinned class="muted" {}
+        div #find-answer {}
+    };
+    place(worker.map(|worker| (worker, encode(&request.query))), &content)
 }
 
 /// The address at which the server searches.

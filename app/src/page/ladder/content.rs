@@ -97,7 +97,7 @@ fn chart(steps: &[Step], layouts: &Layouts) -> impl IntoView + use<> {
             })></div>
             <p
                 class="figure-save"
-                inner_html=save_buttons("ladder-figure", "MFU after each change")
+                inner_html=save_buttons("ladder-figure", "MFU after each change").into_string()
             ></p>
         </figure>
     }

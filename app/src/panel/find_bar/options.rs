@@ -1,48 +1,41 @@
 //! The lists of models and accelerators to choose from, as the server writes them.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::preset::{Preset, PresetKind};
 
-use crate::present::html::{element, escaped};
 use crate::present::name;
 
 /// The presets of a kind that can be searched.
 #[must_use]
 pub fn models(kind: PresetKind) -> String {
-    let mut html = String::new();
-    for preset in Preset::all().filter(|it| it.kind == kind && it.refused.is_none()) {
-        option(&mut html, preset.id, preset.title, false);
-    }
-    html
+    let presets = Preset::all().filter(|it| it.kind == kind && it.refused.is_none());
+    presets.map(|preset| option(preset.id, preset.title, false).into_string()).collect()
 }
 
 /// Accelerators that train, by their makers; one of them is chosen.
 #[must_use]
 pub fn accelerators(chosen: AcceleratorId) -> String {
-    let mut html = String::new();
-    for maker in ["NVIDIA", "Ascend"] {
-        // Writing to a string can't fail.
-        let _ = write!(html, "<optgroup label=\"{maker}\">");
-        let all = AcceleratorId::ALL.iter().copied();
-        for accelerator in all.filter(|it| it.row().title.starts_with(maker)) {
-            let row = accelerator.row();
-            if row.bf16_tflops.is_some() || accelerator == chosen {
-                let short = name::part(accelerator);
-                option(&mut html, accelerator.name(), short, accelerator == chosen);
-            }
+    let of = |maker: &'static str| {
+        let all = AcceleratorId::ALL.iter().copied().filter(move |it| {
+            let row = it.row();
+            row.title.starts_with(maker) && (row.bf16_tflops.is_some() || *it == chosen)
+        });
+        all.map(|it| option(it.name(), name::part(it), it == chosen))
+    };
+    let markup = html! {
+        @for maker in ["NVIDIA", "Ascend"] {
+            optgroup label=(maker) { @for option in of(maker) { (option) } }
         }
-        html.push_str("</optgroup>");
-    }
-    html
+    };
+    markup.into_string()
 }
 
 /// An entry of a list.
-pub fn option(html: &mut String, value: &str, words: &str, chosen: bool) {
-    let chosen = if chosen { " selected" } else { "" };
-    element(html, "option", &format!("value=\"{}\"{chosen}", escaped(value)), words);
+#[must_use]
+pub fn option(value: &str, words: &str, chosen: bool) -> Markup {
+    html! { option value=(value) selected[chosen] { (words) } }
 }
 
 #[cfg(test)]

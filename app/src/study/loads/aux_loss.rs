@@ -1,12 +1,12 @@
 //! What each auxiliary loss looks at: how many tokens it evens out, and what ranks add up for it.
 
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::choice::AuxLoss;
 use model::routing::aux_loss::strictness;
 
 use crate::insight::numbers::Numbers;
-use crate::present::{format, html};
+use crate::present::format;
+use crate::present::html::design_address;
 
 /// The losses, the strictest first, and their names.
 const LOSSES: [(AuxLoss, &str); 5] = [
@@ -26,58 +26,55 @@ const HEADER: [&str; 5] = [
 ];
 
 /// The table, with a link to the design under each other loss; nothing for a dense model.
-pub(super) fn html(numbers: &Numbers) -> String {
+pub(super) fn html(numbers: &Numbers) -> Markup {
     if numbers.plan.design().transformer.num_moe_experts.is_none() {
-        return String::new();
+        return Markup::default();
     }
-    let mut text = String::from(
-        "<section class=\"figure card\" id=\"aux-loss\" aria-labelledby=\"aux-loss-title\">\
-         <h2 id=\"aux-loss-title\">What an auxiliary loss evens out</h2>\
-         <div class=\"scroll-x\" role=\"region\" tabindex=\"0\" aria-label=\"Auxiliary losses, \
-         table\"><table><thead><tr>",
-    );
-    for title in HEADER {
-        html::element(&mut text, "th", "scope=\"col\"", title);
+    html! {
+        section.figure.card #aux-loss aria-labelledby="aux-loss-title" {
+            h2 #aux-loss-title { "What an auxiliary loss evens out" }
+            div.scroll-x role="region" tabindex="0" aria-label="Auxiliary losses, table" {
+                table {
+                    thead { tr { @for title in HEADER { th scope="col" { (title) } } } }
+                    tbody { @for (loss, name) in LOSSES { (row(numbers, loss, name)) } }
+                }
+            }
+            p {
+                button type="button" class="text-button" data-save="aux-loss" { "Save as CSV" }
+            }
+            p.muted {
+                "The fewer the tokens, the stricter the loss, and the less micro-batches vary. The "
+                "order is that of Pangu Ultra MoE (arXiv 2505.04519); counts are added up over "
+                "ranks as by Qiu et al. 2025 (arXiv 2501.11873), in an all-reduce that the "
+                "estimate holds. Bytes are derived: four for the count of each expert."
+            }
+        }
     }
-    text.push_str("</tr></thead><tbody>");
-    for (loss, name) in LOSSES {
-        row(&mut text, numbers, loss, name);
-    }
-    text.push_str(
-        "</tbody></table></div><p><button type=\"button\" class=\"text-button\" \
-         data-save=\"aux-loss\">Save as CSV</button></p>",
-    );
-    let note = "The fewer the tokens, the stricter the loss, and the less micro-batches vary. The \
-                order is that of Pangu Ultra MoE (arXiv 2505.04519); counts are added up over \
-                ranks as by Qiu et al. 2025 (arXiv 2501.11873), in an all-reduce that the \
-                estimate holds. Bytes are derived: four for the count of each expert.";
-    html::element(&mut text, "p", "class=\"muted\"", note);
-    text.push_str("</section>");
-    text
 }
 
-fn row(text: &mut String, numbers: &Numbers, loss: AuxLoss, name: &str) {
+fn row(numbers: &Numbers, loss: AuxLoss, name: &str) -> Markup {
     let design = numbers.plan.design();
     let scope = numbers.plan.scope_of(loss);
-    if loss == design.routing.aux_loss {
-        text.push_str("<tr aria-current=\"true\"><th scope=\"row\">");
-        html::element(text, "strong", "", &format!("{name}, this design"));
-    } else {
-        let mut other = design.clone();
-        other.routing.aux_loss = loss;
-        text.push_str("<tr><th scope=\"row\">");
-        html::design_link(text, &other, &format!("{name}, auxiliary loss"));
-        let _ = write!(text, ">{}</a>", html::escaped(name));
-    }
-    text.push_str("</th>");
+    let is_own = loss == design.routing.aux_loss;
+    let mut other = design.clone();
+    other.routing.aux_loss = loss;
     let place = strictness(loss).map(|place| (u64::from(place) + 1).to_string());
     // A loss that nobody computes looks at nothing.
     let whole = |number: f64| place.as_ref().map(|_| format::decimals(number, 0));
     let cells = [place.clone(), whole(scope.tokens), whole(scope.ranks), whole(scope.bytes)];
-    for cell in cells {
-        html::element(text, "td", "", cell.as_deref().unwrap_or("none"));
+    html! {
+        tr aria-current=[is_own.then_some("true")] {
+            th scope="row" {
+                @if is_own { strong { (name) ", this design" } }
+                @else {
+                    a href=(design_address(&other)) data-step={ (name) ", auxiliary loss" } {
+                        (name)
+                    }
+                }
+            }
+            @for cell in cells { td { (cell.as_deref().unwrap_or("none")) } }
+        }
     }
-    text.push_str("</tr>");
 }
 
 #[cfg(test)]
@@ -89,7 +86,7 @@ mod tests {
     #[track_caller]
     fn table(query: &str) -> String {
         let design = link::decode(query).expect("a link that decodes");
-        html(&Numbers::of(&design).expect("a legal design"))
+        html(&Numbers::of(&design).expect("a legal design")).into_string()
     }
 
     #[test]
@@ -111,7 +108,7 @@ mod tests {
                      &routing.balance=uniform&routing.planner=none";
         let design = link::decode(query).ok();
         if let Some(numbers) = design.as_ref().and_then(Numbers::of) {
-            assert_eq!(html(&numbers), "");
+            assert_eq!(html(&numbers).into_string(), "");
         }
     }
 }

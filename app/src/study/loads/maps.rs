@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::loads::Report;
 use model::routing::measure;
 
@@ -47,7 +48,7 @@ pub(super) fn csv(report: &Report, id: &str) -> Option<String> {
 }
 
 impl Map {
-    pub(super) fn html(&self, width: Width) -> String {
+    pub(super) fn html(&self, width: Width) -> Markup {
         let Self { id, title, caption, chart, row, column, .. } = self;
         let below = save_all(id, "The table has the ends of each row", "Save every cell as CSV");
         Figure {
@@ -80,11 +81,13 @@ impl Map {
 }
 
 /// What a table leaves out, and the button that saves all of it.
-pub(super) fn save_all(id: &str, said: &str, button: &str) -> String {
-    format!(
-        "<p class=\"figure-save\">{said}. <button type=\"button\" class=\"text-button\" \
-         data-save-cells=\"{id}\">{button}</button></p>"
-    )
+pub(super) fn save_all(id: &str, said: &str, button: &str) -> Markup {
+    html! {
+        p.figure-save {
+            (said) ". "
+            button type="button" class="text-button" data-save-cells=(id) { (button) }
+        }
+    }
 }
 
 /// Tokens of each rank over the mean, by layer.
