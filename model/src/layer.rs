@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::architecture::{Architecture, LayerKind};
+use crate::architecture::{Architecture, LayerKind, MAX_KINDS};
 use crate::choice::{CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
@@ -38,15 +38,17 @@ impl<T: Tally> Work<T> {
         rows: &Rows,
         fuses_loss: bool,
     ) -> Self {
-        let mut mixers: Vec<(Mixer, Operators<T>)> = Vec::with_capacity(architecture.kinds.len());
-        let mut kinds = Vec::with_capacity(architecture.kinds.len());
-        for kind in &architecture.kinds {
-            if !mixers.iter().any(|(mixer, _)| *mixer == kind.mixer) {
-                mixers.push((kind.mixer, around_and_mixer(on, rows, &kind.mixer)));
-            }
-            let known = mixers.iter().find(|(mixer, _)| *mixer == kind.mixer);
-            let mut operators = Operators::with_capacity(MAX_OPERATORS);
-            known.into_iter().for_each(|(_, known)| operators.extend(known));
+        let mut kinds: Vec<Operators<T>> = Vec::with_capacity(architecture.kinds.len());
+        // Of each kind's operators, those that aren't its MLP's stand in front.
+        let mut in_front = [0; MAX_KINDS];
+        for (index, kind) in architecture.kinds.iter().enumerate() {
+            // A mixer that an earlier kind has costs the same again.
+            let mut earlier = architecture.kinds[..index].iter();
+            let mut operators = match earlier.position(|known| known.mixer == kind.mixer) {
+                Some(known) => kinds[known].first(in_front[known]),
+                None => around_and_mixer(on, rows, &kind.mixer),
+            };
+            in_front[index] = operators.len();
             kind.mlp.operators(on, rows, &mut operators);
             kind.mlp.routed_operators(on, rows, &mut operators);
             kinds.push(operators);

@@ -128,9 +128,15 @@ impl<T: Tally> Operators<T> {
         self.0.push(Operator { name, place, again, is_routed: true, block });
     }
 
-    /// Adds all of another list.
-    pub(crate) fn extend(&mut self, others: &Self) {
-        self.0.extend_from_slice(&others.0);
+    /// The first so many of them, in a list with room for as many more.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        let mut first = Self::with_capacity(self.0.capacity());
+        first.0.extend_from_slice(&self.0[..count]);
+        first
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Those that don't follow the loads.

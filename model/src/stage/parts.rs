@@ -4,7 +4,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{AXES, PerAxis};
+use super::{AXES, PerAxis, axis_index};
 use crate::architecture::{Architecture, KindId, LayerKind, PerKind};
 use crate::axis::{Axis, Collective};
 use crate::boundary::Boundary;
@@ -203,15 +203,19 @@ impl LayerLinks {
     fn new(exchanges: &Exchanges, is_whole: bool, repeats: impl Fn(&Again) -> bool) -> Self {
         let mut links = Self::default();
         for exchange in exchanges.iter() {
-            let Some(axis) = AXES.iter().position(|axis| *axis == exchange.axis) else { continue };
+            let axis = axis_index(exchange.axis);
             let [(_, forward), (_, backward)] = exchange.calls.passes;
             let again = &exchange.calls.again;
-            let chosen = if repeats(again) { forward } else { 0.0 };
-            let whole = if is_whole && !again.never { forward } else { 0.0 };
             exchange.add_to(&mut links.passes[0][axis], forward);
             exchange.add_to(&mut links.passes[1][axis], backward);
-            exchange.add_to(&mut links.chosen[axis], chosen);
-            exchange.add_to(&mut links.whole[axis], whole);
+            let chosen = if repeats(again) { forward } else { 0.0 };
+            let whole = if is_whole && !again.never { forward } else { 0.0 };
+            if chosen > 0.0 {
+                exchange.add_to(&mut links.chosen[axis], chosen);
+            }
+            if whole > 0.0 {
+                exchange.add_to(&mut links.whole[axis], whole);
+            }
             if exchange.axis == Axis::Cp && exchange.collective == Collective::P2p {
                 for (ring, calls) in links.ring.iter_mut().zip([forward, backward, chosen, whole]) {
                     *ring += calls * exchange.seconds;
