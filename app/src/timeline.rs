@@ -7,7 +7,7 @@
 //! - What is shown: `tasks` and `operators` are lanes, `track` is the memory below them.
 //! - Where one is in it: `board`, with its `window`, `gesture` and `keys`; none of it knows a
 //!   browser.
-//! - How it is drawn: `paint` onto any [`Surface`](crate::draw::surface::Surface); `look` says in
+//! - How it is drawn: `paint` onto any `Surface`; `look` says in
 //!   which colours.
 //! - On the page: `still` is what the server writes, `widget` what takes it over, with a `picture`
 //!   for each canvas; `figure` is where both meet the page.

@@ -49,7 +49,7 @@ pub(crate) struct Pipeline {
     pub(crate) seconds: f64,
     /// All stages, in order.
     pub(crate) spent: Vec<Spent>,
-    /// By [`Phase`]; none where a formula gave the times.
+    /// By [`Phase`](crate::axis::Phase); none where a formula gave the times.
     pub(crate) phases: Option<[PhaseTraffic; 3]>,
 }
 

@@ -1,6 +1,6 @@
 //! Moescape's server and command line: the model and the explorer behind HTTP and a terminal.
 //!
-//! [`cli`] is what `moescape` understands, [`routes`] what the server answers. Both say the same
+//! [`cli`] is what `moescape` understands, `routes` what the server answers. Both say the same
 //! things in the same words: [`report`] is the JSON of a prediction and [`registry`] the JSON of
 //! what can be set and measured. No formula lives here.
 //!

@@ -49,7 +49,7 @@ pub(crate) struct Waits {
     /// A forward and a backward that run alone.
     pub(crate) alone: [Waiting; 2],
     /// A forward and a backward of the same layers that run as a pair; by layers, see
-    /// [`super::Parts::layer_pairs`]. Nothing where no pairs run.
+    /// [`super::LayerPart::pair`]. Nothing where no pairs run.
     pub(crate) paired: Waiting,
 }
 
