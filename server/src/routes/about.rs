@@ -74,6 +74,7 @@ fn body() -> Markup {
 /// A source by its title; one of our own is to be read nowhere else.
 fn link(source: &Source) -> Markup {
     html! {
-        @if source.url.is_empty() { (source.title) } @else { a href=(source.url) { (source.title) } }
+        @if source.url.is_empty() { (source.title) }
+        @else { a href=(source.url) { (source.title) } }
     }
 }

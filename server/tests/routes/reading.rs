@@ -1,5 +1,5 @@
-//! `GET /presets`, `/tour`, `/about` and `/palette.json`: pages that only the server writes, and what the
-//! palette finds by name.
+//! `GET /presets`, `/tour`, `/about` and `/palette.json`: pages that only the server writes, and
+//! what the palette finds by name.
 
 use axum::http::StatusCode;
 use model::design::KnobId;
