@@ -1,9 +1,10 @@
 //! The figure as the server writes it: it reads well before anything runs, and nothing moves when
 //! the picture is filled.
 
+use maud::{Markup, PreEscaped, html};
+
 use super::words;
 use super::{Scene, tasks};
-use crate::present::html::{self, element};
 
 /// Keys of a picture and what they do.
 const KEYS: [(&str, &str); 6] = [
@@ -34,106 +35,92 @@ const FILES: [(&str, &str); 3] = [
 /// What stands below the caption.
 pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> String {
     let shown = scene.ok();
-    let of = |write: &dyn Fn(&Scene) -> String| shown.map(write).unwrap_or_default();
-    let mut html = String::from("<div class=\"timeline-bar\"><ul class=\"timeline-legend\">");
-    html.push_str(&of(&|scene| words::legend(scene.timeline())));
-    html.push_str("</ul>");
-    buttons(&mut html, "Part in view", "", &STAGES, true);
-    html.push_str("</div><div class=\"timeline-box\">");
-    picture(&mut html, "stages", title, &format!("{id}-keys"));
-    html.push_str("<p class=\"timeline-nothing\"");
-    html.push_str(if scene.is_ok() { " hidden>" } else { ">" });
-    html.push_str(&html::escaped(scene.err().map_or("", String::as_str)));
-    html.push_str("</p></div>");
-    keys(&mut html, id);
-    html.push_str("<p class=\"timeline-summary muted\">");
-    html.push_str(&of(&|scene| words::summary(scene.timeline())));
-    html.push_str("</p><div class=\"timeline-details\" aria-live=\"polite\">");
-    html.push_str(&words::hint());
-    html.push_str("</div>");
-    pair(&mut html, shown);
-    table(&mut html, "rows", title, &of(&|scene| tasks::table_html(title, scene.timeline())));
-    html.push_str("<div class=\"timeline-files\"><span class=\"muted\">Save</span>");
-    for (act, text) in FILES {
-        let attributes = format!("type=\"button\" class=\"button way\" data-act=\"{act}\"");
-        element(&mut html, "button", &attributes, text);
-    }
-    let attributes = format!("type=\"button\" class=\"button way\" data-save-canvas=\"{id}\"");
-    element(&mut html, "button", &attributes, "PNG of what is in view");
-    html.push_str("</div>");
-    html
+    let of = |write: &dyn Fn(&Scene) -> String| PreEscaped(shown.map(write).unwrap_or_default());
+    let keys = format!("{id}-keys");
+    let markup = html! {
+        div.timeline-bar {
+            ul.timeline-legend { (of(&|scene| words::legend(scene.timeline()))) }
+            (buttons("Part in view", "", true))
+        }
+        div.timeline-box {
+            (picture("stages", title, Some(&keys)))
+            p.timeline-nothing hidden[shown.is_some()] { (scene.err().map_or("", String::as_str)) }
+        }
+        p.timeline-keys.muted id=(keys) {
+            "On the picture: "
+            @for (keys, meaning) in KEYS { span { kbd { (keys) } " " (meaning) } " " }
+            span { "drag to move, Ctrl and wheel to zoom" }
+        }
+        p.timeline-summary.muted { (of(&|scene| words::summary(scene.timeline()))) }
+        div.timeline-details aria-live="polite" { (PreEscaped(words::hint())) }
+        (pair(shown))
+        (table("rows", title, "", &of(&|scene| tasks::table_html(title, scene.timeline()))))
+        div.timeline-files {
+            span.muted { "Save" }
+            @for (act, text) in FILES {
+                button type="button" class="button way" data-act=(act) { (text) }
+            }
+            button type="button" class="button way" data-save-canvas=(id) {
+                "PNG of what is in view"
+            }
+        }
+    };
+    markup.into_string()
 }
 
-fn buttons(html: &mut String, label: &str, of: &str, all: &[(&str, &str, &str)], tall: bool) {
-    html.push_str("<div class=\"timeline-buttons\" role=\"group\" aria-label=\"");
-    html.push_str(&format!("{label}\">"));
-    for (act, text, meaning) in all {
-        let attributes = format!(
-            "type=\"button\" class=\"button\" data-act=\"{of}{act}\" aria-label=\"{meaning}\" \
-             title=\"{meaning}\""
-        );
-        element(html, "button", &attributes, text);
+fn buttons(label: &str, of: &str, tall: bool) -> Markup {
+    html! {
+        div.timeline-buttons role="group" aria-label=(label) {
+            @for (act, text, meaning) in STAGES {
+                button type="button" class="button" data-act={ (of) (act) } aria-label=(meaning)
+                    title=(meaning) { (text) }
+            }
+            @if tall {
+                button type="button" class="button" data-act="tall" aria-pressed="false" {
+                    "Taller"
+                }
+            }
+        }
     }
-    if tall {
-        let attributes =
-            "type=\"button\" class=\"button\" data-act=\"tall\" aria-pressed=\"false\"";
-        element(html, "button", attributes, "Taller");
-    }
-    html.push_str("</div>");
 }
 
 /// A picture's frame, which takes the focus, with its canvas and the place of the note.
-fn picture(html: &mut String, name: &str, label: &str, described_by: &str) {
-    let described = if described_by.is_empty() {
-        String::new()
-    } else {
-        format!(" aria-describedby=\"{described_by}\"")
-    };
-    html.push_str(&format!(
-        "<div class=\"timeline-picture timeline-{name}\" tabindex=\"0\" role=\"application\" \
-         aria-label=\"{label}\"{described}>\
-         <canvas aria-hidden=\"true\"></canvas>\
-         <div class=\"timeline-tip\" aria-hidden=\"true\" hidden></div></div>"
-    ));
-}
-
-fn keys(html: &mut String, id: &str) {
-    html.push_str(&format!("<p class=\"timeline-keys muted\" id=\"{id}-keys\">On the picture: "));
-    for (keys, meaning) in KEYS {
-        html.push_str("<span>");
-        element(html, "kbd", "", keys);
-        html.push_str(&format!(" {meaning}</span> "));
+fn picture(name: &str, label: &str, described_by: Option<&str>) -> Markup {
+    html! {
+        div class={ "timeline-picture timeline-" (name) } tabindex="0" role="application"
+            aria-label=(label) aria-describedby=[described_by] {
+            canvas aria-hidden="true" {}
+            div.timeline-tip aria-hidden="true" hidden {}
+        }
     }
-    html.push_str("<span>drag to move, Ctrl and wheel to zoom</span></p>");
 }
 
 /// One pair of the stage that holds most, closed; it is hidden where the stage runs no pairs.
-fn pair(html: &mut String, scene: Option<&Scene>) {
+fn pair(scene: Option<&Scene>) -> Markup {
     let stage = scene.map(tasks::fullest);
-    let has_pairs = scene
-        .zip(stage)
-        .is_some_and(|(scene, stage)| tasks::pair_chunks(scene, stage, None).is_some());
-    html.push_str("<details class=\"timeline-pair\"");
-    html.push_str(if has_pairs { ">" } else { " hidden>" });
-    element(html, "summary", "", &stage.map(tasks::pair_heading).unwrap_or_default());
-    html.push_str("<p class=\"timeline-pair-words muted\"></p><div class=\"timeline-bar\">");
-    html.push_str("<ul class=\"timeline-legend\">");
-    html.push_str(&words::pair_legend());
-    html.push_str("</ul>");
-    buttons(html, "Part of the pair in view", "pair-", &STAGES, false);
-    html.push_str("</div>");
-    picture(html, "resources", "One pair on its resources", "");
-    html.push_str("<p class=\"timeline-said\" aria-live=\"polite\"></p>");
-    table(html, "operators", "Operators of the pair", "");
-    html.push_str("</details>");
+    let chunks = scene.zip(stage).and_then(|(scene, stage)| tasks::pair_chunks(scene, stage, None));
+    html! {
+        details.timeline-pair hidden[chunks.is_none()] {
+            summary { (stage.map(tasks::pair_heading).unwrap_or_default()) }
+            p.timeline-pair-words.muted {}
+            div.timeline-bar {
+                ul.timeline-legend { (words::pair_legend()) }
+                (buttons("Part of the pair in view", "pair-", false))
+            }
+            (picture("resources", "One pair on its resources", None))
+            p.timeline-said aria-live="polite" {}
+            (table("operators", "Operators of the pair", " of operators", &PreEscaped("")))
+        }
+    }
 }
 
 /// The same as a table, closed.
-fn table(html: &mut String, name: &str, title: &str, table: &str) {
-    let of = if name == "operators" { " of operators" } else { "" };
-    html.push_str(&format!(
-        "<details class=\"figure-table\"><summary>Table{of}</summary><div class=\"scroll-x \
-         timeline-{name}\" role=\"region\" tabindex=\"0\" aria-label=\"{title}, table\">{table}\
-         </div></details>"
-    ));
+fn table(name: &str, title: &str, of: &str, table: &PreEscaped<impl AsRef<str>>) -> Markup {
+    html! {
+        details.figure-table {
+            summary { "Table" (of) }
+            div class={ "scroll-x timeline-" (name) } role="region" tabindex="0"
+                aria-label={ (title) ", table" } { (PreEscaped(table.0.as_ref())) }
+        }
+    }
 }

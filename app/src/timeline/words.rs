@@ -1,5 +1,6 @@
 //! Parts of the figure as HTML text: the legend, details of a task, tables.
 
+use maud::{Markup, PreEscaped, html};
 use model::schedule::{TaskKind, Timeline};
 use model::units::Seconds;
 
@@ -8,24 +9,19 @@ use super::lanes::Spot;
 use super::look::Kind;
 use super::tasks::{moment, name, seconds, task_at, waited};
 use crate::present::format;
-use crate::present::html::{element, table};
-
-/// What stands where the details will be.
-const HINT: &str = "Click a block, or move to the picture and press an arrow key, to read \
-                               what it is.";
+use crate::present::html::table;
 
 /// With more blocks than this on a lane some may be too short to be told apart.
 const MANY: usize = 150;
 
 /// What stands in the place of details while nothing is selected.
 pub(super) fn hint() -> String {
-    let mut html = String::new();
-    element(&mut html, "p", "", HINT);
-    html
+    let hint = "Click a block, or move to the picture and press an arrow key, to read what it is.";
+    html! { p { (hint) } }.into_string()
 }
 
 /// The legend of a pair's operators.
-pub(super) fn pair_legend() -> String {
+pub(super) fn pair_legend() -> Markup {
     let kinds = [
         (Kind::Forward, "forward"),
         (Kind::InputGrad, "gradients of inputs (dX)"),
@@ -33,44 +29,31 @@ pub(super) fn pair_legend() -> String {
         (Kind::Recompute, "recomputation"),
         (Kind::Swap, "swap"),
     ];
-    let mut html = String::new();
-    for (kind, words) in kinds {
-        entry(&mut html, kind.class(), "", words);
-    }
-    html
+    html! { @for (kind, words) in kinds { (entry(kind.class(), "", words)) } }
 }
 
-fn entry(html: &mut String, class: &str, letters: &str, words: &str) {
-    html.push_str("<li><span class=\"timeline-swatch ");
-    html.push_str(class);
-    html.push_str("\"></span><b>");
-    html.push_str(letters);
-    html.push_str("</b> ");
-    html.push_str(words);
-    html.push_str("</li>");
+fn entry(class: &str, letters: &str, words: &str) -> Markup {
+    html! { li { span class={ "timeline-swatch " (class) } {} b { (letters) } " " (words) } }
 }
 
 /// What the blocks of a schedule are, each with its colour and letters.
 pub(super) fn legend(timeline: &Timeline) -> String {
-    let mut html = String::new();
-    let mut entry = |class, letters, words| entry(&mut html, class, letters, words);
-    for kind in kinds(timeline) {
-        match kind {
-            TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
-            TaskKind::Backward => entry(Kind::Backward.class(), "B", "backward"),
-            TaskKind::InputGrad => entry(Kind::InputGrad.class(), "dX", "gradients of inputs"),
-            TaskKind::WeightGrad => entry(Kind::WeightGrad.class(), "dW", "gradients of weights"),
-            TaskKind::Pair => entry("pair", "F B", "both as one"),
+    let of_kind = |kind: TaskKind| match kind {
+        TaskKind::Forward => entry(Kind::Forward.class(), "F", "forward"),
+        TaskKind::Backward => entry(Kind::Backward.class(), "B", "backward"),
+        TaskKind::InputGrad => entry(Kind::InputGrad.class(), "dX", "gradients of inputs"),
+        TaskKind::WeightGrad => entry(Kind::WeightGrad.class(), "dW", "gradients of weights"),
+        TaskKind::Pair => entry("pair", "F B", "both as one"),
+    };
+    let markup = html! {
+        @for kind in kinds(timeline) { (of_kind(kind)) }
+        (entry("bubble", "", "bubble"))
+        @if timeline.schedule.chunks_per_stage() > 1 { (entry("chunks", "", "chunks by shade")) }
+        @if timeline.lists.stage(0).len() > MANY {
+            (entry(Kind::Mixed.class(), "", "several: zoom in"))
         }
-    }
-    entry("bubble", "", "bubble");
-    if timeline.schedule.chunks_per_stage() > 1 {
-        entry("chunks", "", "chunks by shade");
-    }
-    if timeline.lists.stage(0).len() > MANY {
-        entry(Kind::Mixed.class(), "", "several: zoom in");
-    }
-    html
+    };
+    markup.into_string()
 }
 
 /// How long the schedule takes and how much of it is bubble.
@@ -96,36 +79,26 @@ pub(super) fn details(scene: &Scene, spot: Spot, is_open: bool) -> String {
     let Some((task, start, end)) = task_at(timeline, spot) else {
         return String::new();
     };
-    let mut html = String::new();
-    element(&mut html, "h3", "", &name(timeline, spot.lane, &task));
-    html.push_str("<dl>");
-    let mut fact = |label: &str, value: &str| {
-        html.push_str("<div>");
-        element(&mut html, "dt", "", label);
-        element(&mut html, "dd", "", value);
-        html.push_str("</div>");
-    };
-    fact("Start", &moment(start));
-    fact("End", &moment(end));
-    fact("Duration", &seconds(end - start));
-    if !is_open {
-        html.push_str("</dl>");
-        return html;
+    let mut facts =
+        vec![("Start", moment(start)), ("End", moment(end)), ("Duration", seconds(end - start))];
+    let detail = scene.explain(spot.lane, task).filter(|_| is_open);
+    if is_open {
+        facts.push(("Waited for", waited(timeline, spot)));
     }
-    fact("Waited for", &waited(timeline, spot));
-    let detail = scene.explain(spot.lane, task);
     let hidden = detail.as_ref().map_or(0.0, |detail| detail.hidden.get());
     if hidden > 0.0 {
-        fact("Communication hidden behind it", &seconds(hidden));
+        facts.push(("Communication hidden behind it", seconds(hidden)));
     }
-    html.push_str("</dl>");
-    if let Some(detail) = detail.filter(|detail| !detail.parts.is_empty()) {
-        html.push_str("<div class=\"scroll-x\" role=\"region\" tabindex=\"0\" ");
-        html.push_str("aria-label=\"Parts of the task\">");
-        html.push_str(&table("What its time is made of", &parts(&detail.parts)));
-        html.push_str("</div>");
-    }
-    html
+    let markup = html! {
+        h3 { (name(timeline, spot.lane, &task)) }
+        dl { @for (label, value) in facts { div { dt { (label) } dd { (value) } } } }
+        @if let Some(detail) = detail.filter(|detail| !detail.parts.is_empty()) {
+            div.scroll-x role="region" tabindex="0" aria-label="Parts of the task" {
+                (PreEscaped(table("What its time is made of", &parts(&detail.parts))))
+            }
+        }
+    };
+    markup.into_string()
 }
 
 fn parts(parts: &[(&str, &str, Seconds)]) -> Vec<Vec<String>> {

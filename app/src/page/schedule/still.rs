@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use maud::html;
 use model::choice::{Choice, Method};
 
 use super::input::Input;
@@ -10,8 +11,6 @@ use super::query::address;
 use super::run::run;
 use super::words::seconds;
 use crate::present::format;
-use crate::present::html::element;
-use crate::present::html::escape_into;
 
 /// Methods of the example with their chunks; none is the usual number.
 const EXAMPLE: [(Method, Option<u64>); 9] = [
@@ -33,33 +32,30 @@ pub(super) fn html() -> &'static str {
 }
 
 fn write() -> String {
-    let mut html = String::from(
-        "<section class=\"card schedule-card\" aria-labelledby=\"golden-title\">\
-         <h2 id=\"golden-title\">A known example</h2>",
-    );
-    let about_it = "p = 8, m = 32, F = dX = dW = 1 s, no time to send: the simulation's step. The \
-                    closed forms give the same; V-Half has none.";
-    element(&mut html, "p", "class=\"muted\"", about_it);
-    html.push_str("<ul class=\"schedule-examples\">");
-    for (method, chunks) in EXAMPLE {
-        let input = Input { method, chunks, ..Input::default() };
-        let Ok(ran) = run(&input) else { continue };
-        html.push_str("<li><a class=\"button\" id=\"golden-");
-        html.push_str(&format!("{}\" href=\"", html_id(&input)));
-        escape_into(&mut html, &address(&input));
-        html.push_str("\">");
-        let chunks = match chunks {
-            Some(count) => format!(", {}", format::counted(count, "chunk", "chunks")),
-            None => String::new(),
-        };
-        escape_into(&mut html, &format!("{}{chunks} ", about(method).name));
-        element(&mut html, "strong", "", &seconds(ran.seconds()));
-        html.push_str("</a></li>");
-    }
-    html.push_str("</ul></section>");
-    html
-}
-
-fn html_id(input: &Input) -> String {
-    format!("{}-{}", input.method.name(), input.chunks())
+    let inputs = EXAMPLE.map(|(method, chunks)| Input { method, chunks, ..Input::default() });
+    let markup = html! {
+        section.card.schedule-card aria-labelledby="golden-title" {
+            h2 #golden-title { "A known example" }
+            p.muted {
+                "p = 8, m = 32, F = dX = dW = 1 s, no time to send: the simulation's step. The "
+                "closed forms give the same; V-Half has none."
+            }
+            ul.schedule-examples {
+                @for ran in inputs.iter().filter_map(|input| run(input).ok()) {
+                    @let Input { method, chunks, .. } = ran.input;
+                    li {
+                        a.button href=(address(&ran.input))
+                            id={ "golden-" (method.name()) "-" (ran.input.chunks()) } {
+                            (about(method).name)
+                            @if let Some(count) = chunks {
+                                ", " (format::counted(count, "chunk", "chunks"))
+                            }
+                            " " strong { (seconds(ran.seconds())) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
 }

@@ -1,13 +1,15 @@
 //! Parts of the page as HTML text, the same on the server and in the browser.
 
+use maud::{Markup, html};
 use model::choice::{Choice, Method};
 
 use super::input::{Field, Input};
 use super::methods::{self, about};
 use super::query::address;
 use super::run::{Ran, Refusal, Row};
+use crate::draw::text::sentence;
 use crate::present::format;
-use crate::present::html::{element, escape_into};
+use crate::present::html::{cell_bar, table_head};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "Device time with no task resident, over all device time between the first \
@@ -30,13 +32,6 @@ pub(super) fn seconds(seconds: f64) -> String {
     format!("{} s", plain(seconds))
 }
 
-/// As a sentence starts and ends.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(characters).chain(['.']).collect()
-}
-
 fn bubble(ratio: f64) -> String {
     format::percent(ratio, 2).to_string()
 }
@@ -44,14 +39,6 @@ fn bubble(ratio: f64) -> String {
 fn micro_batches(count: f64) -> String {
     let noun = if plain(count) == "1" { "micro-batch" } else { "micro-batches" };
     format!("{} {noun}", plain(count))
-}
-
-/// An address as an attribute.
-fn href(input: &Input) -> String {
-    let mut html = String::from(" href=\"");
-    escape_into(&mut html, &address(input));
-    html.push('"');
-    html
 }
 
 /// A schedule in one line: `ZB-V, 8 stages with 2 chunks each, 32 micro-batches`.
@@ -76,44 +63,40 @@ pub(super) fn headline(ran: &Ran) -> String {
 
 /// The headline numbers.
 pub(super) fn cards(ran: &Ran) -> String {
-    let mut html = String::new();
-    let mut card = |id: &str, title: &str, value: &str, unit: &str, line: &str| {
-        html.push_str("<article class=\"card metric\" aria-labelledby=\"");
-        html.push_str(&format!("{id}-title\"><div class=\"card-head\">"));
-        element(&mut html, "h2", &format!("id=\"{id}-title\""), title);
-        html.push_str("</div><p class=\"card-value\">");
-        escape_into(&mut html, value);
-        html.push(' ');
-        element(&mut html, "span", "class=\"unit\"", unit);
-        html.push_str("</p>");
-        element(&mut html, "p", "class=\"card-line\"", line);
-        html.push_str("</article>");
-    };
     let formula = |number: Option<String>| match number {
         Some(number) => format!("closed form {number}"),
         None => "no closed form".to_owned(),
     };
-    let step_line = formula(ran.closed_form.map(seconds));
-    card("step", "Step time", &plain(ran.seconds()), "s", &step_line);
     let ratio = format::percent(ran.timeline.bubble_ratio(), 2);
-    let bubble_line = formula(ran.closed_form_bubble().map(bubble));
-    card("bubble", "Bubble", &ratio.number, ratio.unit, &bubble_line);
     let stages = ran.stages();
     let (peak, least) = range(stages.iter().map(|row| row.peak));
-    let of_peaks = if plain(peak.1) == plain(least.1) {
-        "on every stage".to_owned()
-    } else {
-        format!("on stage {}; {} on stage {}", peak.0, plain(least.1), least.0)
-    };
-    card("peak", "Peak in flight", &plain(peak.1), "micro-batches", &of_peaks);
     let (busy, idle) = range(stages.iter().map(|row| row.busy));
-    let of_work = if plain(busy.1) == plain(idle.1) {
-        "on every stage".to_owned()
-    } else {
-        format!("on stage {}; {} on stage {}", busy.0, seconds(idle.1), idle.0)
+    let on_stages = |most: (usize, f64), least: (usize, f64), text: fn(f64) -> String| {
+        if plain(most.1) == plain(least.1) {
+            return "on every stage".to_owned();
+        }
+        format!("on stage {}; {} on stage {}", most.0, text(least.1), least.0)
     };
-    card("busy", "Work of the busiest stage", &plain(busy.1), "s", &of_work);
-    html
+    let step_line = formula(ran.closed_form.map(seconds));
+    let bubble_line = formula(ran.closed_form_bubble().map(bubble));
+    let (peak_line, busy_line) = (on_stages(peak, least, plain), on_stages(busy, idle, seconds));
+    let markup = html! {
+        (card("step", "Step time", &plain(ran.seconds()), "s", &step_line))
+        (card("bubble", "Bubble", &ratio.number, ratio.unit, &bubble_line))
+        (card("peak", "Peak in flight", &plain(peak.1), "micro-batches", &peak_line))
+        (card("busy", "Work of the busiest stage", &plain(busy.1), "s", &busy_line))
+    };
+    markup.into_string()
+}
+
+fn card(id: &str, title: &str, value: &str, unit: &str, line: &str) -> Markup {
+    html! {
+        article.card.metric aria-labelledby={ (id) "-title" } {
+            div.card-head { h2 id={ (id) "-title" } { (title) } }
+            p.card-value { (value) " " span.unit { (unit) } }
+            p.card-line { (line) }
+        }
+    }
 }
 
 /// Where a number is largest and where it is smallest, the first of equal ones.
@@ -134,28 +117,24 @@ fn range(numbers: impl Iterator<Item = f64>) -> ((usize, f64), (usize, f64)) {
 pub(super) fn formula(ran: &Ran) -> String {
     let about = about(ran.input.method);
     let is_by_span = ran.input.method == Method::Zb2p;
-    let mut html = String::from("<dl class=\"schedule-facts\">");
-    let mut fact = |label: &str, value: &str| {
-        html.push_str("<div>");
-        element(&mut html, "dt", "", label);
-        html.push_str(&format!("<dd>{value}</dd></div>"));
+    let markup = html! {
+        dl.schedule-facts {
+            div { dt { "Bubble" } dd { (if is_by_span { BUBBLE_OF_SPANS } else { BUBBLE }) } }
+            @if let Some(formula) = about.formula {
+                div { dt { "Closed form of a step" } dd { code { (formula.text) } } }
+                div {
+                    dt { "It holds for" }
+                    dd { (formula.holds) "; equal stages, no time to send" }
+                }
+            }
+            div { dt { "Here" } dd { (here(ran)) } }
+            div {
+                dt { "Source" }
+                dd { a href=(about.source.address) rel="external" { (about.source.title) } }
+            }
+        }
     };
-    let text = |text: &str| {
-        let mut html = String::new();
-        escape_into(&mut html, text);
-        html
-    };
-    fact("Bubble", if is_by_span { BUBBLE_OF_SPANS } else { BUBBLE });
-    if let Some(formula) = about.formula {
-        fact("Closed form of a step", &format!("<code>{}</code>", text(formula.text)));
-        fact("It holds for", &text(&format!("{}; equal stages, no time to send", formula.holds)));
-    }
-    fact("Here", &text(&here(ran)));
-    let source = about.source;
-    let link = format!("<a href=\"{}\" rel=\"external\">{}</a>", source.address, source.title);
-    fact("Source", &link);
-    html.push_str("</dl>");
-    html
+    markup.into_string()
 }
 
 /// What the formula says of these numbers, and why the simulation says something else.
@@ -197,31 +176,32 @@ fn here(ran: &Ran) -> String {
 
 /// What is wrong, and links that mend it.
 pub(super) fn problems(refusal: &Refusal, input: &Input, shown: &Input) -> String {
-    let mut html = String::from("<p><strong>This schedule can't run.</strong> ");
-    let rest = format!("The numbers below are those of {}.", name(shown));
-    escape_into(&mut html, &rest);
-    html.push_str("</p><ul>");
-    for (index, problem) in refusal.problems.iter().enumerate() {
-        html.push_str("<li>");
-        element(&mut html, "span", "", &sentence(&problem.message));
-        if let Some(mended) = problem.mended {
-            way(&mut html, &format!("mend-{index}"), input, &mended);
+    let several = refusal.problems.len() > 1;
+    let markup = html! {
+        p {
+            strong { "This schedule can't run." }
+            " The numbers below are those of " (name(shown)) "."
         }
-        html.push_str("</li>");
-    }
-    html.push_str("</ul>");
-    if let Some(mended) = refusal.mended.filter(|_| refusal.problems.len() > 1) {
-        html.push_str("<p>All of it: ");
-        way(&mut html, "mend-all", input, &mended);
-        html.push_str("</p>");
-    }
-    html
+        ul {
+            @for (index, problem) in refusal.problems.iter().enumerate() {
+                li {
+                    span { (sentence(&problem.message)) "." }
+                    @if let Some(mended) = problem.mended {
+                        (way(&format!("mend-{index}"), input, &mended))
+                    }
+                }
+            }
+        }
+        @if let Some(mended) = refusal.mended.filter(|_| several) {
+            p { "All of it: " (way("mend-all", input, &mended)) }
+        }
+    };
+    markup.into_string()
 }
 
 /// A link from one input to another.
-fn way(html: &mut String, id: &str, from: &Input, to: &Input) {
-    let attributes = format!("id=\"{id}\" class=\"button way\"{}", href(to));
-    element(html, "a", &attributes, &format!("Use {}", changes(from, to)));
+fn way(id: &str, from: &Input, to: &Input) -> Markup {
+    html! { a.button.way id=(id) href=(address(to)) { "Use " (changes(from, to)) } }
 }
 
 /// What differs, as a sentence lists it.
@@ -248,116 +228,87 @@ fn changes(from: &Input, to: &Input) -> String {
     format::list(&words)
 }
 
-/// A bar below a number.
-fn bar(html: &mut String, share: f64) {
-    let width = (share.clamp(0.0, 1.0) * 100.0).round();
-    html.push_str(&format!(
-        "<svg class=\"cell-bar\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
-         aria-hidden=\"true\"><rect width=\"{width}\" height=\"4\"></rect></svg>"
-    ));
-}
-
-fn head(html: &mut String, caption: &str, columns: &[&str]) {
-    html.push_str("<table>");
-    element(html, "caption", "class=\"visually-hidden\"", caption);
-    html.push_str("<thead><tr>");
-    for column in columns {
-        element(html, "th", "scope=\"col\"", column);
-    }
-    html.push_str("</tr></thead><tbody>");
+/// A table with a name and titles of its columns.
+fn table(caption: &str, titles: &[&str], rows: &Markup) -> String {
+    let markup = html! {
+        table {
+            caption.visually-hidden { (caption) }
+            (table_head(titles))
+            tbody { (rows) }
+        }
+    };
+    markup.into_string()
 }
 
 /// Each stage's work, bubble and peak.
 pub(super) fn stages(ran: &Ran) -> String {
-    let mut html = String::new();
-    head(&mut html, "Stages", &["Stage", "Busy", "Bubble", "Peak in flight"]);
     let stages = ran.stages();
     let most = stages.iter().map(|row| row.peak).fold(0.0, f64::max);
-    for (stage, row) in stages.iter().enumerate() {
-        html.push_str("<tr>");
-        element(&mut html, "th", "scope=\"row\"", &stage.to_string());
-        let cells = [
-            (seconds(row.busy), Some(row.busy / ran.seconds())),
-            (bubble(row.bubble), None),
-            (plain(row.peak), Some(row.peak / most)),
-        ];
-        for (text, share) in cells {
-            html.push_str("<td>");
-            escape_into(&mut html, &text);
-            if let Some(share) = share {
-                bar(&mut html, share);
+    let rows = html! {
+        @for (stage, row) in stages.iter().enumerate() {
+            tr {
+                th scope="row" { (stage) }
+                td { (seconds(row.busy)) (cell_bar(row.busy / ran.seconds())) }
+                td { (bubble(row.bubble)) }
+                td { (plain(row.peak)) (cell_bar(row.peak / most)) }
             }
-            html.push_str("</td>");
         }
-        html.push_str("</tr>");
-    }
-    html.push_str("</tbody></table>");
-    html
+    };
+    table("Stages", &["Stage", "Busy", "Bubble", "Peak in flight"], &rows)
 }
 
 /// All methods beside each other; the current one is marked.
 pub(super) fn comparison(rows: &[Row], current: &Input) -> String {
-    let mut html = String::new();
-    let columns = ["Schedule", "Step", "Against this", "Bubble", "Peak in flight"];
-    head(&mut html, "Schedules compared", &columns);
+    let titles = ["Schedule", "Step", "Against this", "Bubble", "Peak in flight"];
     let ran = || rows.iter().filter_map(|row| row.outcome.as_ref().ok());
     let best = [0, 2].map(|column| ran().map(|row| row[column]).fold(f64::INFINITY, f64::min));
     let own = rows.iter().find(|row| row.input.method == current.method);
     let now = own.and_then(|row| row.outcome.as_ref().ok()).map(|numbers| numbers[0]);
-    for row in rows {
-        let is_own = row.input.method == current.method;
-        comparison_row(&mut html, row, is_own, now, best);
-    }
-    html.push_str("</tbody></table>");
-    html
+    let rows = html! {
+        @for row in rows {
+            (comparison_row(row, row.input.method == current.method, now, best))
+        }
+    };
+    table("Schedules compared", &titles, &rows)
 }
 
-fn comparison_row(html: &mut String, row: &Row, is_own: bool, now: Option<f64>, best: [f64; 2]) {
+fn comparison_row(row: &Row, is_own: bool, now: Option<f64>, best: [f64; 2]) -> Markup {
     let method = row.input.method;
     let name = method.name();
-    let class = if is_own { " class=\"own\"" } else { "" };
-    html.push_str(&format!("<tr data-schedule=\"{name}\"{class}><th scope=\"row\">"));
-    let current = if is_own { " aria-current=\"true\"" } else { "" };
-    let attributes = format!("id=\"use-{name}\" class=\"explain\"{}{current}", href(&row.input));
-    element(html, "a", &attributes, about(method).name);
-    let chunks = format::counted(row.input.chunks(), "chunk", "chunks");
-    element(html, "span", "class=\"schedule-beside muted\"", &chunks);
-    html.push_str("</th>");
-    let numbers = match &row.outcome {
-        Ok(numbers) => numbers,
-        Err(refusal) => {
-            html.push_str("<td class=\"refused\" colspan=\"4\">");
-            let message = refusal.problems.first().map_or("", |problem| problem.message.as_str());
-            element(html, "span", "", &format!("Can't run: {message}."));
-            if let Some(mended) = refusal.mended {
-                html.push(' ');
-                way(html, &format!("mend-{name}"), &row.input, &mended);
+    html! {
+        tr data-schedule=(name) class=[is_own.then_some("own")] {
+            th scope="row" {
+                a.explain id={ "use-" (name) } href=(address(&row.input))
+                    aria-current=[is_own.then_some("true")] { (about(method).name) }
+                span.schedule-beside.muted {
+                    (format::counted(row.input.chunks(), "chunk", "chunks"))
+                }
             }
-            html.push_str("</td></tr>");
-            return;
+            @match &row.outcome {
+                Ok([step, ratio, peak]) => {
+                    td { (marked(*step, best[0], "shortest")) (seconds(*step)) }
+                    td {
+                        @if is_own { "as now" }
+                        @else if let Some(now) = now { (format::relative(*step, now)) }
+                    }
+                    td { (bubble(*ratio)) }
+                    td { (marked(*peak, best[1], "least")) (plain(*peak)) }
+                }
+                Err(refusal) => td.refused colspan="4" {
+                    @let problem = refusal.problems.first();
+                    span { "Can't run: " (problem.map_or("", |it| it.message.as_str())) "." }
+                    @if let Some(mended) = refusal.mended {
+                        " " (way(&format!("mend-{name}"), &row.input, &mended))
+                    }
+                }
+            }
         }
-    };
-    let [step, ratio, peak] = *numbers;
-    let is_best = |number: f64, best: f64| plain(number) == plain(best);
-    let mark = |html: &mut String, text: &str, mark: Option<&str>| {
-        html.push_str("<td>");
-        if let Some(mark) = mark {
-            element(html, "span", "class=\"own-mark\"", mark);
-            html.push(' ');
-        }
-        escape_into(html, text);
-        html.push_str("</td>");
-    };
-    mark(html, &seconds(step), is_best(step, best[0]).then_some("shortest"));
-    let change = match now {
-        _ if is_own => "as now".to_owned(),
-        Some(now) => format::relative(step, now),
-        None => String::new(),
-    };
-    mark(html, &change, None);
-    mark(html, &bubble(ratio), None);
-    mark(html, &plain(peak), is_best(peak, best[1]).then_some("least"));
-    html.push_str("</tr>");
+    }
+}
+
+/// A mark in front of a number that is the best of its column.
+fn marked(number: f64, best: f64, mark: &str) -> Markup {
+    html! { @if plain(number) == plain(best) { span.own-mark { (mark) } " " } }
 }
 
 /// The command that prints the same.
