@@ -58,6 +58,32 @@ pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
     markup.into_string()
 }
 
+/// The head of a table. A column without a title has no header.
+#[must_use]
+pub fn table_head<T: AsRef<str>>(titles: &[T]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for title in titles.iter().map(AsRef::as_ref) {
+                    @if title.is_empty() { td {} } @else { th scope="col" { (title) } }
+                }
+            }
+        }
+    }
+}
+
+/// An entry of a list to choose from.
+#[must_use]
+pub fn option(value: &str, text: &str, chosen: bool) -> Markup {
+    html! { option value=(value) selected[chosen] { (text) } }
+}
+
+/// What only the server writes: taking a page over leaves it as it is, and no module carries what
+/// makes it.
+pub fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
+    if cfg!(feature = "ssr") { write() } else { T::default() }
+}
+
 /// A table whose roles stay when a narrow screen lays its rows out as blocks.
 #[must_use]
 pub fn table_of_blocks<'a>(

@@ -10,9 +10,9 @@ use model::metric::MetricId;
 
 use super::answer::target_text;
 use super::request::{ON_SERVER, Request, address, encode};
-use crate::panel::find_bar::options::option;
 use crate::panel::find_bar::{Start, fields};
 use crate::present::format::{self, short_label, spelled, whole};
+use crate::present::html::option;
 use crate::site::Page;
 
 /// Knobs that a search frees and that can be kept, in groups.
