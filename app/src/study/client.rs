@@ -20,13 +20,13 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
 use web_sys::{
     Element, Event, HtmlDetailsElement, HtmlElement, IntersectionObserver,
-    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, Node, ResizeObserver,
-    Worker, WorkerOptions, WorkerType,
+    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, ResizeObserver, Worker,
+    WorkerOptions, WorkerType,
 };
 
 use crate::present::format::MemoryUnit;
 use crate::study::{Pace, Study};
-use edits::{Edit, edits};
+use edits::edit;
 
 /// The name of the document's field that holds the worker's address.
 pub const WORKER_FIELD: &str = "study-worker";
@@ -60,8 +60,8 @@ struct Place {
     shown: Option<Goal>,
     /// What the worker made and no frame has written yet.
     drawn: Option<JsValue>,
-    /// What was written last.
-    written: Option<String>,
+    /// What was written last, in an element of its own.
+    written: Option<Element>,
 }
 
 /// Something to do for the page before studies.
@@ -295,10 +295,13 @@ impl Desk {
             let _ = place.host.remove_attribute("aria-busy");
             // Without an answer, of a design that can't be estimated, what is shown stays.
             if let Some(html) = html.as_string()
-                && place.written.as_ref() != Some(&html)
+                && let Ok(fresh) = document().create_element("div")
             {
-                write(&place.host, place.written.as_deref(), &html);
-                place.written = Some(html);
+                fresh.set_inner_html(&html);
+                if !fresh.is_equal_node(place.written.as_deref()) {
+                    write(&place.host, place.written.as_ref(), &fresh);
+                    place.written = Some(fresh);
+                }
             }
         }
     }
@@ -471,16 +474,18 @@ impl State {
 ///
 /// Where something is scrolled is only asked for in tables that are open: the browser would have
 /// to lay the page out to say so.
-fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
+fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Element) {
     const SCROLLED: &str = "details[open] .scroll-x";
     let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
     let scrolled = each(host, SCROLLED, |part: &HtmlElement| part.scroll_left());
     let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
     let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
     let option = focused.and_then(|focused| focused.get_attribute("data-option"));
-    let all = before.and_then(|before| edits(before, html));
-    if all.and_then(|all| all.iter().try_for_each(|one| edit(host, one))).is_none() {
-        host.set_inner_html(html);
+    // The state of controls isn't in their attributes.
+    let has_controls = matches!(fresh.query_selector("input, select, textarea"), Ok(Some(_)));
+    let before = before.filter(|_| !has_controls);
+    if before.and_then(|before| edit(host, before, fresh)).is_none() {
+        host.set_inner_html(&fresh.inner_html());
     }
     let mut opened = opened.into_iter();
     each(host, "details", |details: &HtmlDetailsElement| {
@@ -501,36 +506,6 @@ fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
         // Focus fails only on an element that is gone.
         let _ = element.focus();
     }
-}
-
-/// Makes an edit of what was written; `None` where that isn't what is there.
-fn edit(host: &HtmlElement, edit: &Edit) -> Option<()> {
-    let child = |node: Node, index: &u32| node.child_nodes().get(*index);
-    let node = |path: &[u32]| path.iter().try_fold(Node::from(host.clone()), child);
-    match edit {
-        Edit::Text(path, text) => node(path)?.set_node_value(Some(text)),
-        Edit::Attribute(path, name, value) => {
-            let element = node(path)?.dyn_into::<Element>().ok()?;
-            match value {
-                Some(value) => element.set_attribute(name, value).ok()?,
-                None => element.remove_attribute(name).ok()?,
-            }
-        }
-        Edit::Children(path, range, html) => {
-            let parent = node(path)?.dyn_into::<Element>().ok()?;
-            for _ in range.clone() {
-                parent.remove_child(&child(parent.clone().into(), &range.start)?).ok()?;
-            }
-            match child(parent.clone().into(), &range.start) {
-                None => parent.insert_adjacent_html("beforeend", html),
-                Some(next) => {
-                    next.dyn_into::<Element>().ok()?.insert_adjacent_html("beforebegin", html)
-                }
-            }
-            .ok()?;
-        }
-    }
-    Some(())
 }
 
 /// How far a place is above or below the window, in pixels; 0 where some of it is in there.
