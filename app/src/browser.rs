@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
+use leptos::wasm_bindgen::{JsCast, JsValue};
 
 use crate::present::format::MemoryUnit;
 
@@ -47,9 +47,16 @@ pub fn address(query: &str) -> String {
     format!("{origin}/?{query}")
 }
 
-/// Puts the link to a design on the clipboard and tells whether that worked.
-pub fn copy_link(query: &str, done: impl FnOnce(bool) + 'static) {
-    let text = address(query);
+/// Writes the page's address in place of the one that it has, without a step of the history.
+pub(crate) fn replace_address(to: &str) {
+    if let Ok(history) = window().history() {
+        // A browser refuses only when the address changes too often; the next change writes it.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(to));
+    }
+}
+
+/// Puts a text on the clipboard and tells whether that worked.
+pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
     // Pages that aren't served securely have no clipboard.
     let clipboard = window().is_secure_context().then(|| window().navigator().clipboard());
     leptos::task::spawn_local(async move {

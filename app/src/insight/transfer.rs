@@ -266,15 +266,11 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plan(query: &str) -> Plan {
-        let design = model::link::decode(query).expect("a link that decodes");
-        Plan::new(&design).expect("a legal design")
-    }
+    use crate::insight::numbers::Numbers;
 
     #[test]
     fn every_row_is_the_estimate_of_its_design_and_one_is_the_designs_own() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         for keep in Keep::ALL {
             let rows = rows(&plan, keep);
             assert_eq!(rows.iter().filter(|row| row.is_own).count(), 1);
@@ -292,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_peak_of_all_devices_is_kept_as_nearly_as_whole_replicas_allow() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         let whole = |design: &Design| {
             design.cluster.num_devices as f64 * model::peak_flops(design).expect("a peak").get()
         };
@@ -308,7 +304,7 @@ mod tests {
     #[test]
     fn what_another_accelerator_lacks_is_refused_with_a_way_out() {
         let query = "?cluster.accelerator=h800-sxm-80gb&training.precision=fp8_blockwise";
-        let rows = rows(&plan(query), Keep::Devices);
+        let rows = rows(&Numbers::of_link(query).plan, Keep::Devices);
         let ascend = rows.iter().find(|row| row.accelerator == AcceleratorId::Ascend910b3);
         let Some(Row { outcome: Outcome::Refused(message, ways), .. }) = ascend else {
             panic!("{ascend:?}")
@@ -318,7 +314,7 @@ mod tests {
 
     #[test]
     fn places_follow_from_speed_among_those_that_fit() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         let rows = rows(&plan, Keep::Devices);
         let ranking = ranking(&plan, &rows);
         assert!(ranking.variants.len() > 6, "{:?}", ranking.variants);

@@ -276,11 +276,9 @@ pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::chosen::Choice;
 
     fn of(links: &[&str]) -> Vec<Column> {
-        let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
-        columns(&Chosen { designs, ..Chosen::default() })
+        columns(&Chosen::of_links(links.iter().copied()))
     }
 
     fn numbers(column: &Column) -> &Numbers {

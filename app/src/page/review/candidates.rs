@@ -7,6 +7,7 @@ use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 use super::compose::{button, byline};
 use super::deltas;
 use super::session::Session;
+use crate::site::chosen::Chosen;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The designs that were kept, and the way to keep the working one or to open another.
@@ -31,7 +32,7 @@ pub(super) fn candidates(session: Session) -> Part {
             let kept = room.candidates.iter().filter(|it| it.out.is_none()).rev().take(3);
             let links =
                 std::iter::once(link::encode(&room.design)).chain(kept.map(|it| it.link.clone()));
-            super::links::compare(links)
+            Chosen::of_links(links).address()
         })
     });
     let count = text(move || format!("Out of the running ({})", out.with(Vec::len)));
@@ -167,7 +168,7 @@ fn candidate(session: Session, candidate: &Candidate) -> Part {
     });
     let compare = {
         let link = link.clone();
-        text(move || super::links::compare([session.working_link(), link.clone()]))
+        text(move || Chosen::of_links([session.working_link(), link.clone()]).address())
     };
     view! {
         <li class="thread card">

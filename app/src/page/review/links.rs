@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::compose::button;
 use super::session::Session;
 use super::{browser, words};
+use crate::browser::copy as copy_text;
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// A link as the server lists it, without its secret.
@@ -29,18 +30,6 @@ const LASTING: [(&str, Option<u64>); 4] = [
     ("For a week", Some(604_800)),
     ("For an hour", Some(3_600)),
 ];
-
-/// The address that compares designs, the first one with the others.
-pub(super) fn compare(links: impl IntoIterator<Item = String>) -> String {
-    let designs = links.into_iter().zip(["a", "b", "c", "d"]);
-    let pairs: Vec<String> = designs
-        .map(|(link, letter)| {
-            let escaped = link.replace('%', "%25").replace('&', "%26").replace('#', "%23");
-            format!("{letter}={}", escaped.replace('+', "%2B"))
-        })
-        .collect();
-    format!("/compare?{}", pairs.join("&"))
-}
 
 /// The links of the session, for its owner; who else is here is told what their link may do.
 pub(super) fn links(session: Session) -> Part {
@@ -224,14 +213,12 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
 fn fresh(session: Session, role: Role, address: String) -> Part {
     let shown = address.clone();
     let copy = move || {
-        let address = address.clone();
-        let clipboard = window().navigator().clipboard();
-        leptos::task::spawn_local(async move {
-            let written = clipboard.write_text(&address);
-            match wasm_bindgen_futures::JsFuture::from(written).await {
-                Ok(_) => session.say("The link is copied."),
-                Err(_) => session.say("The browser doesn't let it be copied; mark it and copy it."),
-            }
+        copy_text(address.clone(), move |copied| {
+            session.say(if copied {
+                "The link is copied."
+            } else {
+                "The browser doesn't let it be copied; mark it and copy it."
+            });
         });
     };
     view! {
@@ -298,15 +285,4 @@ struct Made {
 fn address(text: &str) -> Option<String> {
     let Made { url } = serde_json::from_str(text).ok()?;
     Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn designs_to_compare_are_escaped_once() {
-        let links = ["v=1&preset=a".to_owned(), "v=1&x=%20".to_owned()];
-        assert_eq!(compare(links), "/compare?a=v=1%26preset=a&b=v=1%26x=%2520");
-    }
 }
