@@ -5,26 +5,18 @@
 //! be done there is a link or a form. Pins are kept in the browser, in the same form.
 
 mod browser;
-#[cfg(feature = "ssr")]
 mod csv;
-#[cfg(feature = "ssr")]
 mod figures;
-#[cfg(any(feature = "ssr", test))]
 pub mod numbers;
 mod page;
-#[cfg(feature = "ssr")]
 mod start;
-#[cfg(feature = "ssr")]
 mod still;
-#[cfg(feature = "ssr")]
 mod table;
 
-#[cfg(feature = "ssr")]
 pub use csv::csv;
 pub use page::page;
 
 use crate::site::chosen::{Choice, Chosen};
-#[cfg(feature = "ssr")]
 pub use start::EXAMPLES;
 
 /// Where all its numbers are, as CSV.

@@ -5,23 +5,19 @@
 //! page that change together are HTML text, and every way from one state to another is a link, so
 //! the page also works without a script. What never changes is text that only the server writes.
 
-#[cfg(feature = "ssr")]
 mod broken;
 mod browser;
 mod form;
 pub mod input;
 pub mod methods;
-#[cfg(feature = "ssr")]
 mod of_design;
 mod page;
 pub mod query;
 pub mod run;
 mod state;
-#[cfg(feature = "ssr")]
 mod still;
 mod words;
 
 pub use input::Input;
-#[cfg(feature = "ssr")]
 pub use of_design::of_design;
 pub use page::page;

@@ -113,6 +113,17 @@ pub fn settings_link() -> impl IntoView {
     }
 }
 
+/// The header of a page beside the explorer, behind a link that skips it to an element.
+pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoView {
+    view! {
+        <a class="skip" href=format!("#{id}")>{skip}</a>
+        <header class="header">
+            {brand()} {pages_with(Some(current), String::new)}
+            <div class="actions">{buttons()}</div>
+        </header>
+    }
+}
+
 /// The buttons that every page has.
 pub fn buttons() -> impl IntoView {
     view! { {palette_button()} {theme_button()} {settings_link()} }
@@ -202,8 +213,8 @@ enum Copied {
 fn copy_link(explorer: Explorer) -> impl IntoView {
     let copied = RwSignal::new(Copied::NotYet);
     let copy = move |_| {
-        let query = explorer.with_design(link::encode);
-        browser::copy_link(&query, move |done| {
+        let address = browser::address(&explorer.with_design(link::encode));
+        browser::copy(address, move |done| {
             copied.set(if done { Copied::Done } else { Copied::ByHand });
             if done {
                 set_timeout(

@@ -1,8 +1,6 @@
 //! HTML as text, for tables and figures of many parts: as views they would make up most of a
 //! module. Everything that isn't markup goes through [`escape_into`].
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 use model::design::Design;
 use model::link;
@@ -26,14 +24,6 @@ pub fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     escape_into(&mut html, text);
     html
-}
-
-/// Appends an element with text in it. Tag and attributes are our own; the text may be anything.
-pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
-    let gap = if attributes.is_empty() { "" } else { " " };
-    let _ = write!(html, "<{tag}{gap}{attributes}>");
-    escape_into(html, text);
-    let _ = write!(html, "</{tag}>");
 }
 
 /// A table; its first row is the header, its first column names each row.
@@ -156,12 +146,5 @@ mod tests {
         assert!(html.contains("<th scope=\"col\">Stage</th>"), "{html}");
         assert!(html.contains("<th scope=\"row\">0</th><td>&lt;1 &amp; 2&gt;</td>"), "{html}");
         assert!(html.ends_with("</tbody></table>"), "{html}");
-    }
-
-    #[test]
-    fn text_in_an_element_is_never_markup() {
-        let mut html = String::new();
-        element(&mut html, "td", "class=\"x\"", "<b> & \"c\"");
-        assert_eq!(html, "<td class=\"x\">&lt;b&gt; &amp; &quot;c&quot;</td>");
     }
 }

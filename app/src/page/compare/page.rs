@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::browser;
+use super::{browser, still};
 use crate::panel::header;
+use crate::present::html::on_server;
 use crate::site::Page;
 
 /// The page of the designs in a raw query string.
@@ -11,12 +12,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
     let pinned = browser::pinned(raw);
     view! {
         <div class="compare-page">
-            <a class="skip" href="#results">"Skip to the comparison"</a>
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Compare)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
+            {header::beside(Page::Compare, "results", "Skip to the comparison")}
             <main id="results" class="compare">
                 <h1>{Page::Compare.title()}</h1>
                 <p class="compare-pinned" hidden=move || pinned.with(Option::is_none)>
@@ -24,19 +20,8 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
                         "Compare the designs that you pinned"
                     </a>
                 </p>
-                <div class="compare-parts" inner_html=html(raw)></div>
+                <div class="compare-parts" inner_html=on_server(|| still::html(raw))></div>
             </main>
         </div>
     }
-}
-
-#[cfg(feature = "ssr")]
-fn html(raw: &str) -> String {
-    super::still::html(raw)
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn html(_: &str) -> String {
-    String::new()
 }

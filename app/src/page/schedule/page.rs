@@ -7,9 +7,11 @@ use leptos::prelude::*;
 
 use super::input::Input;
 use super::state::State;
-use super::{browser, form, query, words};
+use super::{broken, browser, form, query, still, words};
+use crate::browser::copy as copy_text;
 use crate::panel::header;
 use crate::present::format;
+use crate::present::html::on_server;
 use crate::site::Page;
 use crate::timeline::{Scene, TimelineFigure, timeline};
 
@@ -17,18 +19,14 @@ use crate::timeline::{Scene, TimelineFigure, timeline};
 pub fn page(raw: &str) -> impl IntoView + use<> {
     let main = match query::decode(raw) {
         Ok(input) => Either::Left(live(input)),
-        Err(errors) => Either::Right(view! {
-            <main id="results" class="broken-link" inner_html=broken(raw, &errors)></main>
-        }),
+        Err(errors) => {
+            let html = on_server(|| broken::html(raw, &errors));
+            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
+        }
     };
     view! {
         <div class="schedule-page">
-            <a class="skip" href="#results">"Skip to the results"</a>
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Schedule)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
+            {header::beside(Page::Schedule, "results", "Skip to the results")}
             {main}
         </div>
     }
@@ -92,7 +90,7 @@ fn live(input: Input) -> impl IntoView {
                     ></div>
                 </section>
                 {command(state)}
-                <div class="schedule-still" inner_html=still()></div>
+                <div class="schedule-still" inner_html=on_server(still::html)></div>
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
@@ -126,7 +124,7 @@ fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
     let line = move || words::command(&state.input());
     let copy = move |_| {
-        browser::copy(untrack(line), move |done| {
+        copy_text(untrack(line), move |done| {
             // The page may be gone by then.
             let _ = copied.try_set(done);
             set_timeout(
@@ -154,26 +152,4 @@ fn command(state: State) -> impl IntoView {
             </p>
         </section>
     }
-}
-
-#[cfg(feature = "ssr")]
-fn still() -> &'static str {
-    super::still::html()
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn still() -> &'static str {
-    ""
-}
-
-#[cfg(feature = "ssr")]
-fn broken(raw: &str, errors: &[query::LinkError]) -> String {
-    super::broken::html(raw, errors)
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn broken(_: &str, _: &[query::LinkError]) -> String {
-    String::new()
 }

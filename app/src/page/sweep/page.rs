@@ -2,34 +2,20 @@
 
 use leptos::prelude::*;
 
-use super::browser;
+use super::{Served, browser, still};
 use crate::panel::header;
+use crate::present::html::on_server;
 use crate::site::Page;
 
 /// The page with the spec that the server has for the address.
 pub fn page() -> impl IntoView {
     browser::install();
+    let html = || still::main(&use_context::<Served>().unwrap_or_default());
     view! {
         <div class="sweep-page">
-            <a class="skip" href="#build">"Skip to the form"</a>
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Sweep)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
-            <main id="build" class="sweep-main" inner_html=html()></main>
+            {header::beside(Page::Sweep, "build", "Skip to the form")}
+            <main id="build" class="sweep-main" inner_html=on_server(html)></main>
             <p id="sweep-said" class="visually-hidden" role="status" aria-live="polite"></p>
         </div>
     }
-}
-
-#[cfg(feature = "ssr")]
-fn html() -> String {
-    super::still::main(&use_context::<super::Served>().unwrap_or_default())
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn html() -> String {
-    String::new()
 }

@@ -1,5 +1,4 @@
 //! The page's frame, which only the server writes.
-#![cfg_attr(not(feature = "ssr"), allow(dead_code, reason = "only the server writes the frame"))]
 
 use maud::{PreEscaped, html};
 

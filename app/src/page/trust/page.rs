@@ -17,12 +17,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
     browser::install(runs);
     view! {
         <div class="trust-page" on:click=move |event| browser::follow_link(runs, &event)>
-            <a class="skip" href="#runs">"Skip to the runs"</a>
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Trust)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
+            {header::beside(Page::Trust, "runs", "Skip to the runs")}
             <main class="trust">
                 <div class="trust-part" inner_html=still.above></div>
                 {points::points(runs)}

@@ -10,6 +10,7 @@ use crate::page::results::data::{Data, Dim, Standing};
 use crate::page::results::select::{self, Selection};
 use crate::page::results::view::{MAX_PINS, View};
 use crate::present::format;
+use crate::present::provenance::quoted;
 
 /// Rows of a page of the table.
 const PAGE_ROWS: usize = 25;
@@ -228,13 +229,6 @@ fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
 #[must_use]
 pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
     let dims = table_dims(data);
-    let quoted = |text: &str| {
-        if text.contains([',', '"', '\n']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
     let mut csv = String::from("index,front,standing");
     for dim in &dims {
         csv.push(',');
