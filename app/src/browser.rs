@@ -1,4 +1,4 @@
-//! What only a browser has: the clipboard, cookies, the theme, what is kept and downloaded.
+//! What only a browser has: the clipboard, cookies, what is kept and downloaded.
 //!
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
@@ -68,24 +68,6 @@ pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
         };
         done(copied);
     });
-}
-
-/// Turns dark into light and back, and remembers it.
-pub fn switch_theme() {
-    let Some(root) = document().document_element() else { return };
-    let is_dark = match root.get_attribute("data-theme").as_deref() {
-        Some(theme) => theme == "dark",
-        None => prefers_dark(),
-    };
-    let theme = if is_dark { "light" } else { "dark" };
-    // A fixed, valid attribute name can always be set.
-    let _ = root.set_attribute("data-theme", theme);
-    write_cookie("theme", theme);
-}
-
-fn prefers_dark() -> bool {
-    let query = window().match_media("(prefers-color-scheme: dark)");
-    query.ok().flatten().is_some_and(|query| query.matches())
 }
 
 /// Do single letters act as keys?

@@ -8,16 +8,19 @@ mod browser;
 mod csv;
 mod figures;
 pub mod numbers;
-mod page;
 mod start;
 mod still;
 mod table;
 
-pub use csv::csv;
-pub use page::page;
+use leptos::prelude::*;
 
-use crate::site::chosen::{Choice, Chosen};
+pub use csv::csv;
 pub use start::EXAMPLES;
+
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
+use crate::site::chosen::{Choice, Chosen};
 
 /// Where all its numbers are, as CSV.
 pub const CSV_PATH: &str = "/compare.csv";
@@ -28,4 +31,23 @@ pub fn is_understood(raw: &str) -> bool {
     let (chosen, wrong) = Chosen::read(raw);
     let opens = |choice: &Choice| model::link::decode(&choice.link).is_ok();
     wrong.is_empty() && chosen.designs.iter().all(opens)
+}
+
+/// The page of the designs in a raw query string.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    let pinned = browser::pinned(raw);
+    view! {
+        <div class="compare-page">
+            {header::beside(Page::Compare, "results", "Skip to the comparison")}
+            <main id="results" class="compare">
+                <h1>{Page::Compare.title()}</h1>
+                <p class="compare-pinned" hidden=move || pinned.with(Option::is_none)>
+                    <a class="button" href=move || pinned.get().unwrap_or_default()>
+                        "Compare the designs that you pinned"
+                    </a>
+                </p>
+                <div class="compare-parts" inner_html=on_server(|| still::html(raw))></div>
+            </main>
+        </div>
+    }
 }

@@ -34,18 +34,8 @@ pub fn pages(current: Page) -> impl IntoView {
 #[cfg(feature = "ssr")]
 #[must_use]
 pub fn still(path: &str) -> String {
-    let theme = "type=\"button\" class=\"button\" data-switch-theme=\"\" \
-                 title=\"Switch between dark and light (t)\" \
-                 aria-label=\"Switch between dark and light\"";
-    let html = Owner::new().with(|| {
-        let icon = icon(Icon::Theme).to_html();
-        let left = view! { {brand()} {pages_with(None, String::new)} }.to_html();
-        let palette = palette_button().to_html();
-        let settings = settings_link().to_html();
-        format!(
-            "{left}<div class=\"actions\">{palette}<button {theme}>{icon}</button>{settings}</div>"
-        )
-    });
+    let parts = || view! { {brand()} {pages_with(None, String::new)} <div class="actions">{buttons()}</div> };
+    let html = Owner::new().with(|| parts().to_html());
     let own = format!("href=\"{path}\"");
     html.replace(&own, &format!("{own} aria-current=\"page\""))
 }
@@ -84,15 +74,15 @@ pub fn palette_button() -> impl IntoView {
     }
 }
 
-/// Switches between dark and light.
+/// Switches between dark and light; the script of keys does it on every page.
 pub fn theme_button() -> impl IntoView {
     view! {
         <button
             type="button"
             class="button"
+            data-switch-theme=""
             title="Switch between dark and light (t)"
             aria-label="Switch between dark and light"
-            on:click=move |_| browser::switch_theme()
         >
             {icon(Icon::Theme)}
         </button>

@@ -60,7 +60,6 @@ const EXPLORER = {
 
 /** The keys of all other pages; the explorer's module has these itself. */
 const ELSEWHERE = {
-  t: page.switchTheme,
   "?": () => void palette(),
   "[": () => page.visible("a[rel=prev]")?.click(),
   "]": () => page.visible("a[rel=next]")?.click(),
@@ -78,6 +77,7 @@ function letter(key) {
     void designs().then(({ showDesigns }) => showDesigns());
     return true;
   }
+  if (key === "t") return page.switchTheme(), true;
   const keys = isReview ? {} : document.querySelector(".page") ? EXPLORER : ELSEWHERE;
   if (!(key in keys)) return false;
   keys[key]();

@@ -125,6 +125,37 @@ fn names(
     live(buttons).part()
 }
 
+/// A form of several lines that is sent here, not to the server; `class` says how it is laid out.
+pub(super) fn form(class: &'static str, send: impl Fn() + 'static, fields: Part) -> Part {
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        send();
+    };
+    view! { <form class=class on:submit=submit>{fields}</form> }.part()
+}
+
+/// A line to write in, behind its label.
+pub(super) fn line(
+    id: &'static str,
+    label: &'static str,
+    max_len: Option<usize>,
+    written: RwSignal<String>,
+) -> Part {
+    view! {
+        <label for=id>{label}</label>
+        <input
+            id=id
+            type="text"
+            maxlength=max_len
+            autocomplete="off"
+            spellcheck=max_len.is_none().then_some("false")
+            prop:value=text_of(move || written.get())
+            on:input=move |event| written.set(event_target_value(&event))
+        />
+    }
+    .part()
+}
+
 /// A button of the panel.
 pub(super) fn button(label: &'static str, act: impl Fn() + 'static) -> Part {
     text_button(label, Box::new(act))

@@ -4,11 +4,11 @@ use leptos::prelude::*;
 use review::{MAX_NAME_LEN, Role};
 use serde::{Deserialize, Serialize};
 
-use super::compose::button;
+use super::compose::{self, button, line};
 use super::session::Session;
 use super::{browser, words};
 use crate::browser::copy as copy_text;
-use crate::widget::part::{IntoPart, Part, live, text};
+use crate::widget::part::{IntoPart, Part, live};
 
 /// A link as the server lists it, without its secret.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -164,49 +164,33 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
         .enumerate()
         .map(|(index, (label, _))| view! { <option value=index>{*label}</option> })
         .collect();
-    view! {
-        <form
-            class="composer"
-            on:submit=move |event| {
-                event.prevent_default();
-                make.run(());
+    let fields = view! {
+        <label for="link-role">"Whoever has the link"</label>
+        <select
+            id="link-role"
+            class="select"
+            autocomplete="off"
+            on:change=move |event| {
+                if let Some(chosen) = Role::find(&event_target_value(&event)) {
+                    role.set(chosen);
+                }
             }
         >
-            <label for="link-role">"Whoever has the link"</label>
-            <select
-                id="link-role"
-                class="select"
-                autocomplete="off"
-                on:change=move |event| {
-                    if let Some(chosen) = Role::find(&event_target_value(&event)) {
-                        role.set(chosen);
-                    }
-                }
-            >
-                {roles.into_iter().collect::<Vec<_>>()}
-            </select>
-            <label for="link-time">"It lasts"</label>
-            <select
-                id="link-time"
-                class="select"
-                autocomplete="off"
-                on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
-            >
-                {times}
-            </select>
-            <label for="link-name">"For whom, to tell links apart"</label>
-            <input
-                id="link-name"
-                type="text"
-                maxlength=MAX_NAME_LEN
-                autocomplete="off"
-                prop:value=text(move || name.get())
-                on:input=move |event| name.set(event_target_value(&event))
-            />
-            <button type="submit" class="button primary">"Make a link"</button>
-        </form>
-    }
-    .part()
+            {roles.into_iter().collect::<Vec<_>>()}
+        </select>
+        <label for="link-time">"It lasts"</label>
+        <select
+            id="link-time"
+            class="select"
+            autocomplete="off"
+            on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
+        >
+            {times}
+        </select>
+        {line("link-name", "For whom, to tell links apart", Some(MAX_NAME_LEN), name)}
+        <button type="submit" class="button primary">"Make a link"</button>
+    };
+    compose::form("composer", move || make.run(()), fields.part())
 }
 
 /// A link that was just made: it is shown once.

@@ -1,10 +1,10 @@
 //! Which runs are shown and in what order: the part of the page that stands in its address.
 
-use crate::site::Page;
 use std::cmp::Ordering;
 
 use validation::report::Row;
 
+use crate::site::Page;
 use crate::site::parameters::{self, unescape};
 
 /// Runs on a page of the table.
@@ -13,61 +13,17 @@ pub const PAGE_SIZE: usize = 50;
 /// Characters of the search that count.
 const MAX_TEXT_LEN: usize = 100;
 
-macro_rules! facets {
-    ($($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal, $of:expr;)+) => {
-        /// Something that runs share, by which they are picked.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Facet { $($(#[$doc])* $Name,)+ }
-
-        impl Facet {
-            /// All of them, in the order of the form.
-            pub const ALL: [Self; 5] = [$(Self::$Name,)+];
-
-            /// The name in the address.
-            #[must_use]
-            pub const fn key(self) -> &'static str {
-                match self { $(Self::$Name => $key,)+ }
-            }
-
-            /// The name that people read.
-            #[must_use]
-            pub const fn label(self) -> &'static str {
-                match self { $(Self::$Name => $label,)+ }
-            }
-
-            /// A run's value; empty where it has none.
-            #[must_use]
-            pub fn of(self, row: &Row) -> &str {
-                let of: fn(&Row) -> &str = match self { $(Self::$Name => $of,)+ };
-                of(row)
-            }
-        }
-    };
-}
-
-facets! {
-    /// The accelerator that a run is taken for.
-    Accelerator = "accelerator", "Accelerator", |row| row.accelerator.as_deref().unwrap_or("");
-    /// Who published it.
-    Source = "source", "Source", |row| &row.source_id;
-    /// What is compared.
-    Metric = "metric", "Metric", |row| row.metric.as_deref().unwrap_or("");
-    /// How good the measurement is.
-    Tier = "tier", "Tier", |row| &row.tier;
-    /// The precision of the matrix products.
-    Precision = "precision", "Precision", |row| &row.precision;
-}
-
+/// Names of the form's choices: in the address, and as people read them.
 macro_rules! names {
     ($(#[$outer:meta])* $Type:ident {
         $($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal;)+
     }) => {
         $(#[$outer])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $Type { $($(#[$doc])* $Name,)+ }
 
         impl $Type {
-            /// All of them.
+            /// All of them, in the order of the form.
             pub const ALL: &'static [Self] = &[$(Self::$Name,)+];
 
             /// The name in the address.
@@ -90,7 +46,38 @@ macro_rules! names {
 }
 
 names! {
+    /// Something that runs share, by which they are picked.
+    Facet {
+        /// The accelerator that a run is taken for.
+        Accelerator = "accelerator", "Accelerator";
+        /// Who published it.
+        Source = "source", "Source";
+        /// What is compared.
+        Metric = "metric", "Metric";
+        /// How good the measurement is.
+        Tier = "tier", "Tier";
+        /// The precision of the matrix products.
+        Precision = "precision", "Precision";
+    }
+}
+
+impl Facet {
+    /// A run's value; empty where it has none.
+    #[must_use]
+    pub fn of(self, row: &Row) -> &str {
+        match self {
+            Self::Accelerator => row.accelerator.as_deref().unwrap_or_default(),
+            Self::Source => &row.source_id,
+            Self::Metric => row.metric.as_deref().unwrap_or_default(),
+            Self::Tier => &row.tier,
+            Self::Precision => &row.precision,
+        }
+    }
+}
+
+names! {
     /// Which runs come into question.
+    #[derive(Default)]
     Show {
         /// All of the file.
         #[default]
@@ -106,6 +93,7 @@ names! {
 
 names! {
     /// The column that orders the table.
+    #[derive(Default)]
     Sort {
         /// The file's own order.
         #[default]
@@ -151,9 +139,8 @@ impl Filter {
         for pair in raw.strip_prefix('?').unwrap_or(raw).split('&') {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = unescape(value);
-            let facet = Facet::ALL.into_iter().position(|facet| facet.key() == key);
-            if let Some(index) = facet {
-                filter.facets[index] = value;
+            if let Some(facet) = Facet::find(key) {
+                filter.facets[facet as usize] = value;
                 continue;
             }
             match key {
@@ -176,7 +163,7 @@ impl Filter {
     pub fn query(&self) -> String {
         let mut query = String::new();
         let mut put = |key: &str, value: &str| parameters::put(&mut query, key, value, b"");
-        for (facet, value) in Facet::ALL.into_iter().zip(&self.facets) {
+        for (facet, value) in Facet::ALL.iter().zip(&self.facets) {
             put(facet.key(), value);
         }
         put("show", self.show.key());
@@ -200,19 +187,14 @@ impl Filter {
     /// The wanted value of a facet; empty takes any.
     #[must_use]
     pub fn facet(&self, facet: Facet) -> &str {
-        let index = Facet::ALL.into_iter().position(|other| other == facet);
-        index.map_or("", |index| &self.facets[index])
+        &self.facets[facet as usize]
     }
 
     /// The same with another wanted value, on the first page.
     #[must_use]
     pub fn with_facet(&self, facet: Facet, value: &str) -> Self {
         let mut filter = Self { page: 0, ..self.clone() };
-        for (other, wanted) in Facet::ALL.into_iter().zip(&mut filter.facets) {
-            if other == facet {
-                value.clone_into(wanted);
-            }
-        }
+        value.clone_into(&mut filter.facets[facet as usize]);
         filter
     }
 
@@ -252,7 +234,7 @@ impl Filter {
             Show::Scored => row.scored,
             Show::Refused => row.refused.is_some(),
         };
-        let mut facets = Facet::ALL.into_iter().zip(&self.facets);
+        let mut facets = Facet::ALL.iter().zip(&self.facets);
         is_shown
             && facets.all(|(facet, wanted)| wanted.is_empty() || facet.of(row) == wanted)
             && (words.is_empty() || {

@@ -106,7 +106,7 @@ fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
 }
 
 fn form(runs: Runs) -> impl IntoView {
-    let facets = Facet::ALL.map(|facet| facet_select(runs, facet));
+    let facets: Vec<_> = Facet::ALL.iter().map(|facet| facet_select(runs, *facet)).collect();
     let shown = move || runs.filter.with(|filter| filter.show.key());
     let shows: Vec<_> = Show::ALL
         .iter()
@@ -158,7 +158,7 @@ fn form(runs: Runs) -> impl IntoView {
                     {shows}
                 </select>
             </label>
-            {facets.into_iter().collect::<Vec<_>>()}
+            {facets}
             <a class="button" href=format!("{}#runs", Page::Trust.path())>"Clear"</a>
             // The style sheet takes it away where the filter works by itself.
             <button class="button primary only-plain">"Filter"</button>
