@@ -6,44 +6,29 @@ use model::estimate::Metrics;
 use model::knob::{Kind, Role, Section, Value};
 use model::{Plan, estimate, legal_values, steps};
 
+use crate::present::choices::choices;
+
 /// Real numbers are moved by this share of their value.
 const STEP: f64 = 0.1;
 
-/// Knobs of one kind of decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// How the model runs: nothing of it is trained otherwise.
-    Strategy,
-    /// The machine.
-    Machine,
-    /// The model, its batch, its routing.
-    Model,
+choices! {
+    /// Knobs of one kind of decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Group {
+        /// Its name in what is chosen.
+        name: &'static str,
+        /// Its name for people.
+        label: &'static str;
+        /// How the model runs: nothing of it is trained otherwise.
+        Strategy = "strategy", "How it runs";
+        /// The machine.
+        Machine = "machine", "The machine";
+        /// The model, its batch, its routing.
+        Model = "model", "What is trained";
+    }
 }
 
 impl Group {
-    /// Every group, the usual one first.
-    pub const ALL: [Self; 3] = [Self::Strategy, Self::Machine, Self::Model];
-
-    /// Its name in what is chosen.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strategy => "strategy",
-            Self::Machine => "machine",
-            Self::Model => "model",
-        }
-    }
-
-    /// Its name for people.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Strategy => "How it runs",
-            Self::Machine => "The machine",
-            Self::Model => "What is trained",
-        }
-    }
-
     /// The one of that name, else the usual one.
     #[must_use]
     pub fn named(name: &str) -> Self {

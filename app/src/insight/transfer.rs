@@ -9,43 +9,29 @@ use model::violation::Nearest;
 use model::{Estimator, Plan, estimate, solve};
 
 use crate::insight::sensitivity::next_values;
+use crate::present::choices::choices;
 
 /// The accelerators that stand beside the design's own, in their order.
 pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
     AcceleratorId::ALL.iter().copied().filter(|id| id.row().is_platform)
 }
 
-/// What stays as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The number of devices.
-    Devices,
-    /// The peak FLOP/s of all devices, to the nearest legal number of them.
-    Peak,
+choices! {
+    /// What stays as it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Keep {
+        /// Its name in what is chosen.
+        name: &'static str,
+        /// Its name for people.
+        label: &'static str;
+        /// The number of devices.
+        Devices = "devices", "The number of devices";
+        /// The peak FLOP/s of all devices, to the nearest legal number of them.
+        Peak = "peak", "The peak of all devices together";
+    }
 }
 
 impl Keep {
-    /// Both, the usual one first.
-    pub const ALL: [Self; 2] = [Self::Devices, Self::Peak];
-
-    /// Its name in what is chosen.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Devices => "devices",
-            Self::Peak => "peak",
-        }
-    }
-
-    /// Its name for people.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Devices => "The number of devices",
-            Self::Peak => "The peak of all devices together",
-        }
-    }
-
     /// The one of that name, else the usual one.
     #[must_use]
     pub fn named(name: &str) -> Self {

@@ -181,7 +181,7 @@ fn knob(entry: &Entry, problems: &[Problem]) -> Markup {
                 strong.build-name { (label) }
                 select.select id={ "form-" (key) } data-do="form" data-with=(key)
                     aria-label={ "How " (label) " varies" } autocomplete="off" {
-                    @for known in Form::ALL.into_iter().chain([Form::Other]).filter(is_offered) {
+                    @for known in Form::ALL.into_iter().filter(is_offered) {
                         (option(known.name(), known.label(), known == form))
                     }
                 }

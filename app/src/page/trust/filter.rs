@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use validation::report::Row;
 
+use crate::present::choices::choices;
 use crate::site::Page;
 use crate::site::parameters::{self, unescape};
 
@@ -13,41 +14,14 @@ pub const PAGE_SIZE: usize = 50;
 /// Characters of the search that count.
 const MAX_TEXT_LEN: usize = 100;
 
-/// Names of the form's choices: in the address, and as people read them.
-macro_rules! names {
-    ($(#[$outer:meta])* $Type:ident {
-        $($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal;)+
-    }) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $Type { $($(#[$doc])* $Name,)+ }
-
-        impl $Type {
-            /// All of them, in the order of the form.
-            pub const ALL: &'static [Self] = &[$(Self::$Name,)+];
-
-            /// The name in the address.
-            #[must_use]
-            pub const fn key(self) -> &'static str {
-                match self { $(Self::$Name => $key,)+ }
-            }
-
-            /// The name that people read.
-            #[must_use]
-            pub const fn label(self) -> &'static str {
-                match self { $(Self::$Name => $label,)+ }
-            }
-
-            fn find(key: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|name| name.key() == key)
-            }
-        }
-    };
-}
-
-names! {
+choices! {
     /// Something that runs share, by which they are picked.
-    Facet {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Facet {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
         /// The accelerator that a run is taken for.
         Accelerator = "accelerator", "Accelerator";
         /// Who published it.
@@ -75,10 +49,14 @@ impl Facet {
     }
 }
 
-names! {
+choices! {
     /// Which runs come into question.
-    #[derive(Default)]
-    Show {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Show {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
         /// All of the file.
         #[default]
         All = "", "All";
@@ -91,10 +69,14 @@ names! {
     }
 }
 
-names! {
+choices! {
     /// The column that orders the table.
-    #[derive(Default)]
-    Sort {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Sort {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
         /// The file's own order.
         #[default]
         File = "", "";
@@ -139,16 +121,21 @@ impl Filter {
         for pair in raw.strip_prefix('?').unwrap_or(raw).split('&') {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = unescape(value);
-            if let Some(facet) = Facet::find(key) {
+            if let Some(facet) = Facet::ALL.into_iter().find(|facet| facet.key() == key) {
                 filter.facets[facet as usize] = value;
                 continue;
             }
             match key {
-                "show" => filter.show = Show::find(&value).unwrap_or_default(),
+                "show" => {
+                    let show = Show::ALL.into_iter().find(|show| show.key() == value);
+                    filter.show = show.unwrap_or_default();
+                }
                 "q" => filter.text = value.chars().take(MAX_TEXT_LEN).collect(),
                 "sort" => {
                     let key = value.strip_prefix('-');
-                    filter.sort = Sort::find(key.unwrap_or(&value)).unwrap_or_default();
+                    let name = key.unwrap_or(&value);
+                    let sort = Sort::ALL.into_iter().find(|sort| sort.key() == name);
+                    filter.sort = sort.unwrap_or_default();
                     filter.descending = key.is_some() && filter.sort != Sort::File;
                 }
                 "page" => filter.page = value.parse::<usize>().unwrap_or(1).max(1) - 1,
