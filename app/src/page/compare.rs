@@ -9,7 +9,7 @@ mod csv;
 mod figures;
 pub mod numbers;
 mod start;
-mod still;
+mod server_html;
 mod table;
 
 use leptos::prelude::*;
@@ -46,7 +46,7 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
                         "Compare the designs that you pinned"
                     </a>
                 </p>
-                <div class="compare-parts" inner_html=on_server(|| still::html(raw))></div>
+                <div class="compare-parts" inner_html=on_server(|| server_html::html(raw))></div>
             </main>
         </div>
     }

@@ -14,7 +14,7 @@ mod pointer;
 pub mod scale;
 mod scatter;
 pub mod select;
-mod still;
+mod server_html;
 #[cfg(test)]
 mod tests;
 pub mod view;
@@ -50,5 +50,6 @@ pub fn page(raw: &str) -> impl IntoView + use<> {
 
 fn html(raw: &str) -> String {
     let served = use_context::<Served>().and_then(|served| served.0);
-    served.map_or_else(still::missing, |data| still::main(&data, &View::from_query(raw)))
+    served
+        .map_or_else(server_html::missing, |data| server_html::main(&data, &View::from_query(raw)))
 }

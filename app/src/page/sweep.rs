@@ -6,7 +6,7 @@
 
 mod browser;
 mod form;
-mod still;
+mod server_html;
 #[cfg(test)]
 mod tests;
 
@@ -30,7 +30,7 @@ pub struct Served {
 /// The page with the spec that the server has for the address.
 pub fn page() -> impl IntoView {
     browser::install();
-    let html = || still::main(&use_context::<Served>().unwrap_or_default());
+    let html = || server_html::main(&use_context::<Served>().unwrap_or_default());
     view! {
         <div class="sweep-page">
             {header::beside(Page::Sweep, "build", "Skip to the form")}

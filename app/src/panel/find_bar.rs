@@ -72,16 +72,17 @@ pub fn still(design: &model::design::Design) -> String {
 /// the design.
 pub(crate) fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator } = start;
+    let list = |kind| on_server(|| models(kind));
     view! {
         <input type="hidden" name="find.from" autocomplete="off" value=link/>
         <span class="find-sentence">
             <span>"I have"</span>
             <select name="find.model" aria-label="Model" autocomplete="off">
                 <option value="">{model}</option>
-                <optgroup label="Models" inner_html=on_server(|| models(PresetKind::Model))></optgroup>
+                <optgroup label="Models" inner_html=list(PresetKind::Model)></optgroup>
                 <optgroup
                     label="Published runs"
-                    inner_html=on_server(|| models(PresetKind::Recipe))
+                    inner_html=list(PresetKind::Recipe)
                 ></optgroup>
             </select>
             <a href="/import">"or a config.json"</a>

@@ -34,8 +34,10 @@ pub fn pages(current: Page) -> impl IntoView {
 #[cfg(feature = "ssr")]
 #[must_use]
 pub fn still(path: &str) -> String {
-    let parts = || view! { {brand()} {pages_with(None, String::new)} <div class="actions">{buttons()}</div> };
-    let html = Owner::new().with(|| parts().to_html());
+    let html = Owner::new().with(|| {
+        let left = view! { {brand()} {pages_with(None, String::new)} };
+        view! { {left} <div class="actions">{buttons()}</div> }.to_html()
+    });
     let own = format!("href=\"{path}\"");
     html.replace(&own, &format!("{own} aria-current=\"page\""))
 }

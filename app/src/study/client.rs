@@ -106,12 +106,12 @@ struct State {
 }
 
 thread_local! {
-    /// A page has one desk; it can't be in a signal, as it belongs to one thread.
-    static CURRENT: RefCell<Weak<Desk>> = const { RefCell::new(Weak::new()) };
+    /// A page has one client; it can't be in a signal, as it belongs to one thread.
+    static CURRENT: RefCell<Weak<StudyClient>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Keeps the studies up to date as long as it lives.
-pub struct Desk {
+pub struct StudyClient {
     state: RefCell<State>,
     handler: Closure<dyn FnMut(JsValue)>,
     /// Told what came of errands.
@@ -119,8 +119,8 @@ pub struct Desk {
     observers: RefCell<Option<(IntersectionObserver, ResizeObserver)>>,
 }
 
-impl Desk {
-    /// A desk for the studies whose place is on the page.
+impl StudyClient {
+    /// A client for the studies whose place is on the page.
     #[must_use]
     pub fn new(
         hosts: impl Iterator<Item = (Study, NodeRef<Div>)>,
@@ -149,23 +149,23 @@ impl Desk {
             rests: true,
             is_due: false,
         };
-        let desk = Rc::new_cyclic(|desk: &Weak<Self>| {
-            let desk = desk.clone();
+        let client = Rc::new_cyclic(|client: &Weak<Self>| {
+            let client = client.clone();
             let handler = Closure::<dyn FnMut(JsValue)>::new(move |what: JsValue| {
-                if let Some(desk) = desk.upgrade() {
-                    desk.told(&what);
+                if let Some(client) = client.upgrade() {
+                    client.told(&what);
                 }
             });
             let hear = Box::new(hear);
             Self { state: RefCell::new(state), handler, hear, observers: RefCell::new(None) }
         });
-        desk.observers.replace(desk.observe().ok());
-        desk.expect_changes();
-        CURRENT.set(Rc::downgrade(&desk));
-        desk
+        client.observers.replace(client.observe().ok());
+        client.expect_changes();
+        CURRENT.set(Rc::downgrade(&client));
+        client
     }
 
-    /// The page's desk, once it is there.
+    /// The page's client, once it is there.
     #[must_use]
     pub fn current() -> Option<Rc<Self>> {
         CURRENT.with_borrow(Weak::upgrade)
@@ -264,8 +264,8 @@ impl Desk {
                 place.drawn = Some(answer);
                 if !mem::replace(&mut state.is_due, true) {
                     request_animation_frame(|| {
-                        if let Some(desk) = Self::current() {
-                            desk.draw();
+                        if let Some(client) = Self::current() {
+                            client.draw();
                         }
                     });
                 }
@@ -369,7 +369,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for StudyClient {
     fn drop(&mut self) {
         if let Some((sight, size)) = self.observers.take() {
             sight.disconnect();

@@ -6,9 +6,9 @@ use maud::{PreEscaped, html};
 
 use super::Scene;
 use super::board::Board;
+use super::labels;
 use super::tasks::Stages;
 use super::window::Window;
-use super::words;
 use crate::draw::palette::Palette;
 use crate::draw::svg::SvgPicture;
 
@@ -27,9 +27,9 @@ pub fn drawing(scene: &Scene, title: &str, about: &str, width: f64) -> String {
     let markup = html! {
         figure.figure.card {
             figcaption { h2 { (title) } p { (about) } }
-            ul.timeline-legend { (PreEscaped(words::legend(scene.timeline()))) }
+            ul.timeline-legend { (PreEscaped(labels::legend(scene.timeline()))) }
             div.timeline-drawing { (PreEscaped(svg)) }
-            p.muted { (PreEscaped(words::summary(scene.timeline()))) }
+            p.muted { (PreEscaped(labels::summary(scene.timeline()))) }
         }
     };
     markup.into_string()

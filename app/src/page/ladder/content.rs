@@ -175,6 +175,7 @@ fn change(steps: &[Step], index: usize) -> Markup {
     // A loss that is written as zero is none.
     let is_loss = before.is_some_and(|before| metrics.mfu < before - 0.000_5);
     let loss = is_loss.then_some("loss");
+    let closed_form = format::percent(metrics.bubble_ratio_closed_form, 2);
     html! {
         tr {
             th scope="row" {
@@ -192,7 +193,7 @@ fn change(steps: &[Step], index: usize) -> Markup {
             td { (format::token_rate(metrics.tokens_per_second_per_device)) }
             td {
                 (format::percent(metrics.bubble_ratio, 2))
-                span.beside { (format::percent(metrics.bubble_ratio_closed_form, 2)) " closed form" }
+                span.beside { (closed_form) " closed form" }
             }
             (memory(&step.predicted))
             td.words { (known) }

@@ -5,7 +5,7 @@ use review::wire::Ask;
 use review::{Replica, Role};
 
 use super::session::{Line, Session};
-use super::{decisions, name, presence, socket, sync, words};
+use super::{decisions, labels, name, presence, socket, sync};
 use crate::panel::header;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
@@ -42,7 +42,7 @@ pub(super) fn bar(session: Session) -> Part {
                     {text(move || session.with_room(|room| room.name.clone()))}
                 </strong>
                 <span class="muted">
-                    {text(move || words::role(session.role.get()).to_owned())}
+                    {text(move || labels::role(session.role.get()).to_owned())}
                 </span>
                 {decided}
             </p>
@@ -162,7 +162,7 @@ pub(super) fn ended(session: Session) -> Part {
 
 /// A change with all that was written in it.
 fn full(change: &review::Change, room: &review::Room) -> String {
-    let said = words::change(change, room);
+    let said = labels::change(change, room);
     match change.text() {
         Some(text) => format!("You {said}: {text}"),
         None => format!("You {said}"),

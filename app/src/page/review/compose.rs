@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
-use super::{mentions, words};
+use super::{labels, mentions};
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
 /// A box with a button that sends what is in it.
@@ -172,12 +172,12 @@ fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
 
 /// Who wrote something, and when.
 pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
-    let class = format!("avatar small {}", words::colour(&by.id));
+    let class = format!("avatar small {}", labels::colour(&by.id));
     view! {
         <p class="byline">
-            <span class=class aria-hidden="true">{words::initials(by)}</span>
-            <strong translate=words::own(by)>{words::person(by)}</strong>
-            <span class="muted">{words::moment(at_millis)}</span>
+            <span class=class aria-hidden="true">{labels::initials(by)}</span>
+            <strong translate=labels::own(by)>{labels::person(by)}</strong>
+            <span class="muted">{labels::moment(at_millis)}</span>
         </p>
     }
     .part()

@@ -9,7 +9,7 @@ use model::link;
 use model::metric::MetricValue;
 use model::{MemoryState, Plan, estimate};
 
-use super::words::HEADLINE;
+use super::labels::HEADLINE;
 use crate::insight::memory_state;
 use crate::present::format;
 use crate::widget::part::{IntoPart, Part};

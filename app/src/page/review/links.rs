@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compose::{self, button, line};
 use super::session::Session;
-use super::{browser, words};
+use super::{browser, labels};
 use crate::browser::copy as copy_text;
 use crate::widget::part::{IntoPart, Part, live};
 
@@ -57,7 +57,7 @@ pub(super) fn links(session: Session) -> Part {
             if owns.get() {
                 return Some(for_owner(session));
             }
-            let may = words::role(session.role.get());
+            let may = labels::role(session.role.get());
             Some(view! {
             <section aria-labelledby="links-title">
                 <h3 id="links-title">"Links"</h3>
@@ -156,7 +156,7 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
     let Asked { role, lasting, name } = asked;
     let roles = Role::ALL.map(|role| {
         view! {
-            <option value=role.name() selected=role == Role::Edit>{words::role(role)}</option>
+            <option value=role.name() selected=role == Role::Edit>{labels::role(role)}</option>
         }
     });
     let times: Vec<_> = LASTING
@@ -208,7 +208,7 @@ fn fresh(session: Session, role: Role, address: String) -> Part {
     view! {
         <div class="thread card fresh">
             <label for="fresh-link">
-                {format!("New link: {}. It is shown only now.", words::role(role).to_lowercase())}
+                {format!("New link: {}. It is shown only now.", labels::role(role).to_lowercase())}
             </label>
             <input id="fresh-link" type="text" readonly autocomplete="off" value=shown/>
             {button("Copy it", copy)}
@@ -221,8 +221,8 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     let Listed { id, role, name, expires_at_millis, withdrawn_at_millis } = link;
     let is_over = withdrawn_at_millis.is_some();
     let until = match (withdrawn_at_millis, expires_at_millis) {
-        (Some(at), _) => format!("withdrawn {}", words::moment(at)),
-        (None, Some(at)) => format!("until {}", words::moment(at)),
+        (Some(at), _) => format!("withdrawn {}", labels::moment(at)),
+        (None, Some(at)) => format!("until {}", labels::moment(at)),
         (None, None) => "until it is withdrawn".to_owned(),
     };
     let address = session.address(&format!("links/{id}"));
@@ -237,8 +237,8 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     };
     let name = name.filter(|name| !name.is_empty());
     let title = name.map_or_else(
-        || words::role(role).to_owned(),
-        |name| format!("{name}: {}", words::role(role).to_lowercase()),
+        || labels::role(role).to_owned(),
+        |name| format!("{name}: {}", labels::role(role).to_lowercase()),
     );
     view! {
         <li class="thread card" class:resolved=is_over>

@@ -267,7 +267,7 @@ impl Session {
     pub(super) fn name_of(self, connection: u64) -> Option<String> {
         self.people.with(|people| {
             let found = people.iter().find(|there| there.connection == connection)?;
-            Some(super::words::person(&found.person))
+            Some(super::labels::person(&found.person))
         })
     }
 

@@ -8,7 +8,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::state::State;
-use super::{query, words};
+use super::{labels, query};
 use crate::browser::dom::{clicked_link, focus_again};
 use crate::browser::{Later, replace_address};
 use crate::site::Page;
@@ -32,7 +32,7 @@ pub(super) fn install(state: State) -> NodeRef<html::P> {
             if let Some(Some(node)) = announcement.try_get_untracked() {
                 let text = match untrack(|| state.refusal()) {
                     Some(_) => "This schedule can't run.".to_owned(),
-                    None => untrack(|| state.with_shown(words::headline)),
+                    None => untrack(|| state.with_shown(labels::headline)),
                 };
                 node.set_text_content(Some(&text));
             }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::input::Input;
 use super::state::State;
-use super::{broken, browser, form, query, still, words};
+use super::{broken, browser, form, labels, query, server_html};
 use crate::browser::copy as copy_text;
 use crate::panel::header;
 use crate::present::format;
@@ -37,12 +37,13 @@ fn live(input: Input) -> impl IntoView {
     let announcement = browser::install(state);
     let part =
         move |text: fn(&super::run::Ran) -> String| Memo::new(move |_| state.with_shown(text));
-    let (cards, formula, stages) = (part(words::cards), part(words::formula), part(words::stages));
+    let (cards, formula, stages) =
+        (part(labels::cards), part(labels::formula), part(labels::stages));
     let problems = move || match (state.refusal(), state.shown()) {
-        (Some(refusal), Some(ran)) => words::problems(&refusal, &state.input(), &ran.input),
+        (Some(refusal), Some(ran)) => labels::problems(&refusal, &state.input(), &ran.input),
         _ => String::new(),
     };
-    let rows = move || state.with_rows(|rows| words::comparison(rows, &state.input()));
+    let rows = move || state.with_rows(|rows| labels::comparison(rows, &state.input()));
     view! {
         <main class="schedule-main" on:click=move |event| browser::follow_link(state, &event)>
             <h1>{Page::Schedule.title()}</h1>
@@ -61,7 +62,7 @@ fn live(input: Input) -> impl IntoView {
                     inner_html=move || cards.get()
                 ></section>
                 <section class="card schedule-card" aria-label="Closed form">
-                    <h2>{move || state.with_shown(|ran| words::name(&ran.input))}</h2>
+                    <h2>{move || state.with_shown(|ran| labels::name(&ran.input))}</h2>
                     <div inner_html=move || formula.get()></div>
                 </section>
                 {figure(state)}
@@ -90,7 +91,7 @@ fn live(input: Input) -> impl IntoView {
                     ></div>
                 </section>
                 {command(state)}
-                <div class="schedule-still" inner_html=on_server(still::html)></div>
+                <div class="schedule-still" inner_html=on_server(server_html::html)></div>
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
@@ -122,7 +123,7 @@ fn figure(state: State) -> impl IntoView {
 /// The same in a terminal.
 fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
-    let line = move || words::command(&state.input());
+    let line = move || labels::command(&state.input());
     let copy = move |_| {
         copy_text(untrack(line), move |done| {
             // The page may be gone by then.

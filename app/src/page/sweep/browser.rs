@@ -18,7 +18,7 @@ use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaEle
 use web_sys::{RequestInit, Response};
 
 use super::form::{self, Problem};
-use super::still;
+use super::server_html;
 use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
 use crate::insight::spec::space::{self, Form};
@@ -470,7 +470,7 @@ fn cost_text(cost: &Tree) -> String {
     } else {
         format!("From {tried} that were tried.")
     };
-    still::cost(&values.each_ref().map(String::as_str), &how)
+    server_html::cost(&values.each_ref().map(String::as_str), &how)
 }
 
 /// Starts the sweep and goes to its page.

@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::words;
+use super::labels;
 use super::{Scene, tasks};
 
 /// Keys of a picture and what they do.
@@ -39,7 +39,7 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
     let keys = format!("{id}-keys");
     let markup = html! {
         div.timeline-bar {
-            ul.timeline-legend { (of(&|scene| words::legend(scene.timeline()))) }
+            ul.timeline-legend { (of(&|scene| labels::legend(scene.timeline()))) }
             (buttons("Part in view", "", true))
         }
         div.timeline-box {
@@ -51,8 +51,8 @@ pub(super) fn body(id: &str, title: &str, scene: Result<&Scene, &String>) -> Str
             @for (keys, meaning) in KEYS { span { kbd { (keys) } " " (meaning) } " " }
             span { "drag to move, Ctrl and wheel to zoom" }
         }
-        p.timeline-summary.muted { (of(&|scene| words::summary(scene.timeline()))) }
-        div.timeline-details aria-live="polite" { (PreEscaped(words::hint())) }
+        p.timeline-summary.muted { (of(&|scene| labels::summary(scene.timeline()))) }
+        div.timeline-details aria-live="polite" { (PreEscaped(labels::hint())) }
         (pair(shown))
         (table("rows", title, "", &of(&|scene| tasks::table_html(title, scene.timeline()))))
         div.timeline-files {
@@ -104,7 +104,7 @@ fn pair(scene: Option<&Scene>) -> Markup {
             summary { (stage.map(tasks::pair_heading).unwrap_or_default()) }
             p.timeline-pair-words.muted {}
             div.timeline-bar {
-                ul.timeline-legend { (words::pair_legend()) }
+                ul.timeline-legend { (labels::pair_legend()) }
                 (buttons("Part of the pair in view", "pair-", false))
             }
             (picture("resources", "One pair on its resources", None))

@@ -10,9 +10,10 @@ use crate::site::Page;
 
 /// The main part of the page.
 pub(super) fn main(data: &Data, view: &View) -> String {
-    const IMPORTANCE: &str = "How far the mean of the first objective moves between a knob's values, over all designs \
-         that keep everything: from the least to the largest mean, as a part of the largest. Each \
-         knob for itself: these are no shares of one whole.";
+    const IMPORTANCE: &str = "How far the mean of the first objective moves between a knob's \
+                              values, over all designs that keep everything: from the least to \
+                              the largest mean, as a part of the largest. Each knob for itself: \
+                              these are no shares of one whole.";
     const REASONS: &str =
         "Each design counts once, under the first rule or constraint that it breaks.";
     let selection = select(data, view);
@@ -113,6 +114,7 @@ fn pictures(data: &Data, view: &View) -> Markup {
                         numbers.";
     const PARALLEL: &str = "Designs as lines over all axes. The table of axes below brushes, hides \
                             and orders them by keys.";
+    let heat = parts::heat_controls(data, view);
     html! {
         div.sweep-grid {
             section.card.sweep-card.only-live aria-labelledby="scatter-title" {
@@ -128,7 +130,7 @@ fn pictures(data: &Data, view: &View) -> Markup {
             }
             section.card.sweep-card aria-labelledby="heat-title" {
                 h2 #heat-title { "Two knobs" }
-                (part("heat-controls", "sweep-controls only-live", parts::heat_controls(data, view)))
+                (part("heat-controls", "sweep-controls only-live", heat))
                 div.only-live {
                     (canvas("heat", HEAT))
                     p #heat-said class="muted sweep-said" aria-live="polite" {

@@ -6,10 +6,10 @@ use maud::html;
 use model::choice::{Choice, Method};
 
 use super::input::Input;
+use super::labels::seconds;
 use super::methods::about;
 use super::query::address;
 use super::run::run;
-use super::words::seconds;
 use crate::present::format;
 
 /// Methods of the example with their chunks; none is the usual number.
