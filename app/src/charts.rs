@@ -19,6 +19,7 @@ mod compared;
 mod heatmap;
 mod ladder;
 mod lines;
+mod losses;
 mod memory;
 mod roofline;
 mod scatter;
@@ -36,21 +37,34 @@ pub use compared::{
 pub use heatmap::{HeatMap, heat_map, heat_map_table};
 pub use ladder::{Rung, ladder};
 pub use lines::{Line, Lines, lines, lines_table};
+pub use losses::peak_to_mfu;
 pub use memory::{memory_by_stage, memory_by_stage_table};
 pub use roofline::{exchange_name, link_words, name as operator_name, roofline, roofline_table};
 pub use scatter::{Point, Scatter, family_class};
-pub use step::{step_breakdown, step_breakdown_table, waterfall};
+pub use step::{loss_id, step_breakdown, step_breakdown_table, waterfall};
 pub use tradeoff::{memory_tradeoff, memory_tradeoff_table};
 pub use treemap::{memory_composition, memory_composition_table};
 
 /// Widths among which the style sheet chooses: each suits containers up to the next one.
 pub const WIDTHS: [u32; 3] = [320, 480, 680];
 
+/// The width beside them for a chart that has the page's whole width.
+const WIDE: u32 = 1_000;
+
 /// A chart drawn for each of [`WIDTHS`]; the style sheet shows the one that fits its container.
 ///
 /// For the first paint, when nobody knows yet how wide the page is.
 #[must_use]
 pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
-    let charts: String = WIDTHS.into_iter().map(draw).collect();
+    fit(WIDTHS.into_iter().map(draw).collect())
+}
+
+/// The same for a chart that has the page's whole width.
+#[must_use]
+pub fn for_any_page(draw: impl Fn(u32) -> String) -> String {
+    fit(WIDTHS.into_iter().chain([WIDE]).map(draw).collect())
+}
+
+fn fit(charts: String) -> String {
     format!("<div class=\"chart-fit\">{charts}</div>")
 }

@@ -104,6 +104,14 @@ impl Width {
             Self::Of(width) => draw(width),
         }
     }
+
+    /// The same for a chart that has the page's whole width.
+    pub(crate) fn wide_chart(self, draw: impl Fn(u32) -> String) -> String {
+        match self {
+            Self::Any => charts::for_any_page(draw),
+            Self::Of(width) => draw(width),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ async function look(page: Page, study: string): Promise<void> {
 test("a step of a knob opens its design, and undo takes it back", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "sensitivity");
-  const section = page.getByRole("region", { name: "One step of each knob", exact: true });
+  const section = page.getByRole("region", { name: "Sensitivity: which knobs matter", exact: true });
   await section.getByLabel("Knobs").selectOption("machine");
   const row = section.locator('[data-lever="cluster.inter_node_gb_per_sec"]');
   await expect(row.getByRole("link")).toHaveCount(2);
@@ -34,7 +34,7 @@ test("a step of a knob opens its design, and undo takes it back", async ({ page 
 test("another metric orders the knobs anew, and the choice keeps the focus", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "sensitivity");
-  const section = page.getByRole("region", { name: "One step of each knob", exact: true });
+  const section = page.getByRole("region", { name: "Sensitivity: which knobs matter", exact: true });
   await expect(section.locator(".lever-now")).toContainText("MFU now");
   const choice = section.getByLabel("Metric");
   await choice.focus();
@@ -46,7 +46,7 @@ test("another metric orders the knobs anew, and the choice keeps the focus", asy
 test("a cell of the map opens its design; a hatched one says its rule", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "map");
-  const section = page.getByRole("region", { name: "A metric over two knobs", exact: true });
+  const section = page.getByRole("region", { name: "Heat map over two knobs", exact: true });
   await section.getByLabel("Across").selectOption("parallel.pipeline_model_parallel_size");
   await section.getByLabel("Down").selectOption("parallel.virtual_pipeline_model_parallel_size");
   await expect(section.locator("td.now")).toHaveCount(1);
@@ -63,7 +63,7 @@ test("a cell of the map opens its design; a hatched one says its rule", async ({
 test("a map over one knob is a single row", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "map");
-  const section = page.getByRole("region", { name: "A metric over two knobs", exact: true });
+  const section = page.getByRole("region", { name: "Heat map over two knobs", exact: true });
   await section.getByLabel("Down").selectOption("none");
   await expect(section.locator("tbody tr")).toHaveCount(1);
 });

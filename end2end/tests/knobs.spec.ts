@@ -4,7 +4,7 @@ import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
 
 const PP = "Pipeline parallel (PP)";
 const VPP = "Virtual stages (VPP)";
-const BUBBLE = "Bubble, real stage times";
+const BUBBLE = "Pipeline bubble";
 
 test("VPP 2 to 1 moves the closed-form bubble from 10.49 % to 18.99 %", async ({ page }) => {
   await gotoHydrated(page);

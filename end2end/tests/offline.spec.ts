@@ -28,7 +28,7 @@ test.describe("offline", () => {
     await gotoHydrated(page, "/?v=1&preset=pangu-ultra-moe-6k&tp=4");
     await expect(page.getByText("You are offline.")).toBeVisible();
     await expect(numberBox(page, "Tensor parallel (TP)")).toHaveValue("4");
-    const bubble = card(page, "Bubble, real stage times");
+    const bubble = card(page, "Pipeline bubble");
     await expect(bubble).toContainText("18.99 % closed form");
     await numberBox(page, "Virtual stages (VPP)").fill("1");
     await expect(bubble).toContainText("31.91 % closed form");

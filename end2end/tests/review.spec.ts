@@ -66,7 +66,7 @@ test("an edit of one shows in the other, and each undoes only their own", async 
 
 test("who only looks needs no name and can turn nothing", async ({ visit }) => {
   const ann = await named(visit, "Ann");
-  await begin(ann, "To be looked at");
+  await begin(ann, "Planned");
   const eve = await visit();
   await enter(eve, await invite(ann, "Can look"));
   await expect(eve.getByRole("dialog")).toBeHidden();

@@ -169,7 +169,7 @@ fn points(roofline: &Roofline, step: f64, range: &Range) -> Vec<Point> {
         Point {
             at: range.inside(at),
             share,
-            ink: if operator.unit == Unit::Cube { Ink::Ideal } else { Ink::Work },
+            ink: if operator.unit == Unit::Cube { Ink::Compute } else { Ink::Bandwidth },
             fill: Fill::Round,
             name: name(operator),
             label: operator.name,
@@ -182,7 +182,7 @@ fn points(roofline: &Roofline, step: f64, range: &Range) -> Vec<Point> {
         Point {
             at: range.inside(at),
             share: 0.0,
-            ink: Ink::Exposed,
+            ink: Ink::InterNode,
             fill: Fill::Solid,
             name: exchange_name(point),
             label: "",
@@ -250,7 +250,7 @@ fn roofs(roofline: &Roofline) -> Vec<Roof> {
         label: tera("Vector", rate.get()),
         slope: Some(memory),
         level: Some(rate.get().log10()),
-        ink: Ink::Work,
+        ink: Ink::Bandwidth,
     }));
     for (link, rate) in &roofline.links {
         if roofline.exchanges.iter().any(|point| point.row.link == *link) {
@@ -263,7 +263,7 @@ fn roofs(roofline: &Roofline) -> Vec<Roof> {
                 label: format!("{words} {} GB/s", format::decimals(rate.get() / 1e9, 0)),
                 slope: Some(rate.get().log10()),
                 level: None,
-                ink: Ink::Exposed,
+                ink: Ink::InterNode,
             });
         }
     }
@@ -337,9 +337,9 @@ fn names(
 fn keys() -> Vec<Key> {
     let key = |ink, fill, text: &str| Key::bar(ink, fill, text);
     vec![
-        key(Ink::Ideal, Fill::Round, "Cube"),
-        key(Ink::Work, Fill::Round, "Vector"),
-        key(Ink::Exposed, Fill::Solid, "Sent or copied"),
+        key(Ink::Compute, Fill::Round, "Cube"),
+        key(Ink::Bandwidth, Fill::Round, "Vector"),
+        key(Ink::InterNode, Fill::Solid, "Sent or copied"),
     ]
 }
 

@@ -6,7 +6,7 @@ use plotters_backend::text_anchor::HPos;
 
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, strong, svg, text, titled,
+    Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, opening, strong, svg, text,
 };
 use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
@@ -21,6 +21,8 @@ const BAR: i32 = 16;
 /// One bar of the waterfall.
 struct Row {
     label: &'static str,
+    /// What a press leads to: the list of losses has a row of that name.
+    opens: String,
     meaning: &'static str,
     ink: Ink,
     fill: Fill,
@@ -54,6 +56,12 @@ impl Unit {
     pub(super) fn figure(self, seconds: f64) -> String {
         figure(seconds * self.per_second)
     }
+}
+
+/// The name of a loss, as its row in the list of losses has it.
+#[must_use]
+pub fn loss_id(part: StepPart) -> String {
+    format!("loss-{}", part.label().to_lowercase())
 }
 
 /// Where a step's time goes, from the ideal to the whole.
@@ -132,12 +140,15 @@ fn rows(parts: &[(StepPart, Seconds)]) -> Vec<Row> {
             let (ink, fill) = look(*part);
             let fill = if seconds < 0.0 { Fill::Hollow } else { fill };
             let (from, to) = (end, end + seconds);
-            rows.push(Row { label: part.label(), meaning: part.meaning(), ink, fill, from, to });
+            let opens = if *part == StepPart::Ideal { String::new() } else { loss_id(*part) };
+            let (label, meaning) = (part.label(), part.meaning());
+            rows.push(Row { label, opens, meaning, ink, fill, from, to });
             end = to;
         }
     }
     let (label, meaning) = ("Step", "The whole step: the sum of its parts");
-    rows.push(Row { label, meaning, ink: Ink::Total, fill: Fill::Solid, from: 0.0, to: end });
+    let (opens, ink) = (String::new(), Ink::Total);
+    rows.push(Row { label, opens, meaning, ink, fill: Fill::Solid, from: 0.0, to: end });
     rows
 }
 
@@ -149,38 +160,42 @@ fn shares(rows: &[Row]) -> Vec<String> {
     format::shares(&seconds, 1).into_iter().chain([whole.to_owned()]).collect()
 }
 
-/// Each kind of time by color and filling.
+/// Each kind of time by color and filling: what the device does, or what it waits for.
 pub(super) fn look(part: StepPart) -> (Ink, Fill) {
     match part {
         StepPart::Ideal => (Ink::Ideal, Fill::Solid),
-        StepPart::Kernels
-        | StepPart::Vector
-        | StepPart::Recompute
-        | StepPart::Contention
-        | StepPart::Optimizer => (Ink::Work, Fill::Solid),
-        StepPart::TensorParallel
-        | StepPart::ContextParallel
+        StepPart::Kernels | StepPart::Recompute | StepPart::Contention => {
+            (Ink::Compute, Fill::Solid)
+        }
+        StepPart::Vector | StepPart::Optimizer => (Ink::Bandwidth, Fill::Solid),
+        StepPart::TensorParallel => (Ink::IntraNode, Fill::Hatched),
+        StepPart::ContextParallel
         | StepPart::ExpertParallel
         | StepPart::PipelineParallel
-        | StepPart::Swap
         | StepPart::DataParallel
-        | StepPart::Migration => (Ink::Exposed, Fill::Hatched),
-        StepPart::Host | StepPart::Bubble | StepPart::Stragglers | StepPart::Imbalance => {
+        | StepPart::Migration => (Ink::InterNode, Fill::Hatched),
+        StepPart::Swap | StepPart::Host => (Ink::Host, Fill::Hatched),
+        StepPart::Bubble | StepPart::Stragglers | StepPart::Imbalance => {
             (Ink::Waiting, Fill::Hollow)
         }
     }
 }
 
+/// The kinds of time, in the order of a legend.
+pub(super) const KINDS: [(Ink, Fill, &str); 7] = [
+    (Ink::Ideal, Fill::Solid, "At peak"),
+    (Ink::Compute, Fill::Solid, "Compute"),
+    (Ink::Bandwidth, Fill::Solid, "Memory bandwidth"),
+    (Ink::IntraNode, Fill::Hatched, "Inside the node"),
+    (Ink::InterNode, Fill::Hatched, "Between nodes"),
+    (Ink::Host, Fill::Hatched, "Host"),
+    (Ink::Waiting, Fill::Hollow, "Idle"),
+];
+
 /// The kinds of time that are used, for a legend.
 pub(super) fn kind_keys(used: impl Fn(Ink) -> bool) -> Vec<Key> {
-    let kinds = [
-        (Ink::Ideal, Fill::Solid, "At peak"),
-        (Ink::Work, Fill::Solid, "Other work"),
-        (Ink::Exposed, Fill::Hatched, "Exposed communication"),
-        (Ink::Waiting, Fill::Hollow, "Waiting"),
-    ];
     let key = |(ink, fill, text): (Ink, Fill, &str)| Key::bar(ink, fill, text);
-    kinds.into_iter().filter(|(ink, ..)| used(*ink)).map(key).collect()
+    KINDS.into_iter().filter(|(ink, ..)| used(*ink)).map(key).collect()
 }
 
 fn label(rows: &[Row], shares: &[String], unit: Unit) -> String {
@@ -240,7 +255,8 @@ fn draw_bars(canvas: &Canvas<'_>, plot: &Plot<'_>, rows: &[Row], values: &[[Stri
         let (left, right) = (at(row.from.min(row.to)), at(row.from.max(row.to)));
         let corners = [(left, top), (right.max(left + 2), foot)];
         let title = format!("{}: {time}, {share} of the step\n{}", row.label, row.meaning);
-        titled(canvas, &title, &[Mark { corners, ink: row.ink, fill: row.fill }]);
+        let marks = [Mark { corners, ink: row.ink, fill: row.fill }];
+        opening(canvas, &title, &row.opens, &marks);
         if index + 1 < rows.len() {
             // From the end of this bar to the start of the next.
             let x = at(row.to);

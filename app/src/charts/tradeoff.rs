@@ -82,7 +82,7 @@ fn points(price: &Price) -> f64 {
 
 fn ink(module: Module) -> Ink {
     match module {
-        Module::Recompute(_) => Ink::Work,
+        Module::Recompute(_) => Ink::Compute,
         Module::Swap(_) => Ink::Host,
     }
 }
@@ -90,8 +90,8 @@ fn ink(module: Module) -> Ink {
 fn keys() -> Vec<Key> {
     let bar = |ink, fill, text: &str| Key::bar(ink, fill, text);
     vec![
-        bar(Ink::Work, Fill::Hollow, "Recompute, off"),
-        bar(Ink::Work, Fill::Solid, "on"),
+        bar(Ink::Compute, Fill::Hollow, "Recompute, off"),
+        bar(Ink::Compute, Fill::Solid, "on"),
         bar(Ink::Host, Fill::Hollow, "Swap, off"),
         bar(Ink::Host, Fill::Solid, "on"),
         Key::line(Ink::Kept, None, "Pareto line"),

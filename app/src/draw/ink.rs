@@ -47,10 +47,12 @@ inks! {
     Reserve = "chart-reserve";
     /// Time that a perfect machine needs too.
     Ideal = "chart-ideal";
-    /// Time of work beyond the ideal.
-    Work = "chart-work";
-    /// Time of communication that nothing hides.
-    Exposed = "chart-exposed";
+    /// What an accelerator could do.
+    Peak = "chart-peak";
+    /// Time of kernels beyond the ideal: compute.
+    Compute = "chart-compute";
+    /// Time of kernels that wait for device memory.
+    Bandwidth = "chart-bandwidth";
     /// Time in which nothing runs.
     Waiting = "chart-waiting";
     /// The sum of a breakdown.

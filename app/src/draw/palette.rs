@@ -219,7 +219,7 @@ pub(crate) mod tests {
         let [ground, _] = Palette::of_page().tile(&tile);
         assert_eq!(ground, "color-mix(in srgb, var(--chart-blue), var(--chart-text) 42%)");
         let [ground, _] = palette(false).tile(&tile);
-        assert_eq!(ground, "#253c5c");
+        assert_eq!(ground, "#243f6c");
     }
 
     #[test]

@@ -14,8 +14,10 @@ const MIN_SHARE: f64 = 0.005;
 pub struct Bottleneck {
     /// What costs most.
     pub verdict: &'static str,
-    /// Where the step goes and what fills the memory.
-    pub detail: String,
+    /// Where the step goes.
+    pub time: String,
+    /// What fills the memory; nothing of a design that doesn't fit, of which more is said.
+    pub memory: String,
 }
 
 /// Says what bounds a design.
@@ -23,14 +25,16 @@ pub struct Bottleneck {
 pub fn bottleneck(estimate: &Estimate) -> Bottleneck {
     let losses = largest_losses(estimate);
     let verdict = losses.first().map_or("At the peak", |(part, _)| verdict(*part));
-    let memory = estimate.stages.iter().max_by(|a, b| fuller(a, b)).map(memory_sentence);
-    let mut detail = time_sentence(estimate, &losses);
-    // Of a design that doesn't fit more is said beside it.
-    if let Some(memory) = memory.filter(|_| estimate.metrics.fits) {
-        detail.push(' ');
-        detail.push_str(&memory);
-    }
-    Bottleneck { verdict, detail }
+    let fullest = fullest_stage(estimate).filter(|_| estimate.metrics.fits);
+    let memory = fullest.map(memory_sentence).unwrap_or_default();
+    Bottleneck { verdict, time: time_sentence(estimate, &losses), memory }
+}
+
+/// The largest loss of a step in words, and its share; none of a step that is all ideal.
+#[must_use]
+pub fn largest_loss(estimate: &Estimate) -> Option<(&'static str, String)> {
+    let (part, time) = largest_losses(estimate).into_iter().next()?;
+    Some((name(part), format::percent(time / estimate.metrics.step_time, 0).to_string()))
 }
 
 /// The stage whose memory is fullest.
@@ -100,7 +104,7 @@ fn memory_sentence(stage: &StageEstimate) -> String {
 const fn verdict(part: StepPart) -> &'static str {
     match part {
         StepPart::Ideal => "At the peak",
-        StepPart::Kernels => "Bound by kernels",
+        StepPart::Kernels => "Bound by matmul and attention efficiency",
         StepPart::Vector => "Bound by memory bandwidth",
         StepPart::Recompute => "Bound by recomputation",
         StepPart::Host => "Bound by the host",
@@ -110,7 +114,7 @@ const fn verdict(part: StepPart) -> &'static str {
         StepPart::PipelineParallel => "Bound by sends between stages",
         StepPart::Swap => "Bound by swapping",
         StepPart::Contention => "Bound by collectives beside kernels",
-        StepPart::Bubble => "Bound by the bubble",
+        StepPart::Bubble => "Bound by the pipeline bubble",
         StepPart::DataParallel => "Bound by data parallelism",
         StepPart::Optimizer => "Bound by the optimizer",
         StepPart::Stragglers => "Bound by stragglers",
@@ -122,7 +126,7 @@ const fn verdict(part: StepPart) -> &'static str {
 const fn name(part: StepPart) -> &'static str {
     match part {
         StepPart::Ideal => "ideal compute",
-        StepPart::Kernels => "kernels below the peak",
+        StepPart::Kernels => "matmul and attention efficiency",
         StepPart::Vector => "element-wise work",
         StepPart::Recompute => "recomputation",
         StepPart::Host => "waiting for the host",
@@ -132,7 +136,7 @@ const fn name(part: StepPart) -> &'static str {
         StepPart::PipelineParallel => "exposed sends between stages",
         StepPart::Swap => "exposed swapping",
         StepPart::Contention => "kernels slowed by collectives beside them",
-        StepPart::Bubble => "the bubble",
+        StepPart::Bubble => "the pipeline bubble",
         StepPart::DataParallel => "exposed data-parallel communication",
         StepPart::Optimizer => "the optimizer",
         StepPart::Stragglers => "stragglers",
@@ -162,7 +166,7 @@ mod tests {
         let said = bottleneck(&estimate);
         let (largest, _) = losses.first().expect("some loss");
         assert_eq!(said.verdict, verdict(*largest));
-        assert!(said.detail.contains(name(*largest)), "{}", said.detail);
+        assert!(said.time.contains(name(*largest)), "{}", said.time);
     }
 
     #[test]
@@ -172,9 +176,9 @@ mod tests {
         assert_eq!(stage.memory.peak(), estimate.metrics.memory_peak);
         let said = bottleneck(&estimate);
         assert!(
-            said.detail.contains(&format!("Stage {} is the fullest", stage.stage)),
+            said.memory.contains(&format!("Stage {} is the fullest", stage.stage)),
             "{}",
-            said.detail
+            said.memory
         );
     }
 }

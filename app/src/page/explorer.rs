@@ -9,10 +9,11 @@ use crate::explorer::stored;
 use crate::explorer::{Explorer, Shown};
 use crate::panel::find_bar::{Start, bar};
 use crate::panel::keys;
+use crate::panel::questions::{self, Asked, Question};
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::tray::Tray;
 use crate::panel::{
-    cards, conventions, explanation, header, help, knobs, steps, timeline, trace, verdict,
+    cards, conventions, explanation, header, headline, help, knobs, steps, timeline, trace, verdict,
 };
 use crate::study::Study;
 
@@ -36,6 +37,7 @@ pub fn page(design: Design) -> impl IntoView {
     let announcement = keys::install(explorer, tray);
     let is_stale = move || explorer.shown() != Shown::Design;
     let studies = Studies::new(explorer);
+    let asked = Asked::new();
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>
@@ -45,40 +47,54 @@ pub fn page(design: Design) -> impl IntoView {
                 id="results"
                 class="results"
                 class:stale=is_stale
+                data-question=move || asked.id()
                 on:click=move |event| press(explorer, &event)
                 on:change=move |event| choose(&event)
             >
-                <h1 class="visually-hidden">
-                    {move || format!("Estimate of {}", explorer.title())}
-                </h1>
+                {headline::headline(explorer)}
                 {bar(Start::at_hand(explorer))}
                 {stored::place()}
                 {cards::cards(explorer)}
-                <div class="verdict-box">
-                    {verdict::verdict(explorer)}
+                <div class="anchors">
+                    {verdict::rules(explorer)}
                     <div hidden=is_stale>{studies.place(Study::Nearest)}</div>
-                    <div hidden=is_stale>{studies.place(Study::Advice)}</div>
                 </div>
-                <section class="figures" aria-label="Charts">
-                    <div class="column">
-                        {studies.place(Study::Memory)} {studies.place(Study::Communication)}
-                        {studies.place(Study::Composition)}
-                    </div>
-                    <div class="column">
-                        {studies.place(Study::Step)} {studies.place(Study::Bubble)}
-                        {cards::facts(explorer)} {studies.place(Study::Tradeoff)}
+                {studies.place(Study::Step)}
+                {questions::bar(explorer, asked)}
+                <section class="question" id="why" aria-label=Question::Why.words()>
+                    {verdict::time(explorer)}
+                    {timeline::timeline(explorer)}
+                    {studies.place(Study::Roofline)}
+                    <div class="pair">
+                        {studies.place(Study::Communication)}
+                        <div class="column">
+                            {studies.place(Study::Bubble)} {studies.place(Study::Balance)}
+                        </div>
                     </div>
                 </section>
-                {timeline::timeline(explorer)}
-                {studies.place(Study::Balance)}
-                {studies.place(Study::Schedules)}
-                {studies.place(Study::Sensitivity)}
-                {studies.place(Study::Solve)}
-                {studies.place(Study::Map)}
-                {studies.place(Study::Roofline)}
-                {studies.place(Study::Transfer)}
-                {studies.place(Study::Loads)}
-                {trace::trace(explorer)}
+                <section class="question" id="fit" aria-label=Question::Fit.words()>
+                    {verdict::memory(explorer)}
+                    <div class="pair">
+                        {studies.place(Study::Memory)} {studies.place(Study::Composition)}
+                    </div>
+                    {studies.place(Study::Tradeoff)}
+                    {cards::facts(explorer)}
+                </section>
+                <section class="question" id="change" aria-label=Question::Change.words()>
+                    <div hidden=is_stale>{studies.place(Study::Advice)}</div>
+                    {studies.place(Study::Sensitivity)}
+                    {studies.place(Study::Solve)}
+                    {studies.place(Study::Map)}
+                    {studies.place(Study::Schedules)}
+                    <details class="fold card">
+                        <summary>"On other accelerators"</summary>
+                        {studies.place(Study::Transfer)}
+                    </details>
+                </section>
+                <section class="question" id="load" aria-label=Question::Load.words()>
+                    {studies.place(Study::Loads)}
+                    {trace::trace(explorer)}
+                </section>
                 {verdict::notes(explorer)}
                 {tray.bar()}
             </main>

@@ -211,7 +211,8 @@ impl Entries {
         let (Ok(history), Some(link)) = (window().history(), explorer.link_at(place)) else {
             return;
         };
-        let address = format!("/?{link}");
+        let hash = window().location().hash().unwrap_or_default();
+        let address = format!("/?{link}{hash}");
         // A browser refuses only when entries are made too often; the next change makes it.
         if write(&history, &self.state(place), "", Some(&address)).is_ok() {
             self.last.set_value(place);

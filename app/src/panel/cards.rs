@@ -3,7 +3,7 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::MemoryState;
-use model::choice::Timing;
+use model::choice::{AttentionFlops, Timing};
 use model::estimate::Metrics;
 use model::margin::likely_peaks;
 use model::metric::{MetricId, MetricValue};
@@ -14,6 +14,7 @@ use crate::insight::better::is_better;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::present::format::{self, Quantity, number};
+use crate::present::published::published;
 use crate::present::range::{Expected, expected};
 
 /// A headline card.
@@ -31,10 +32,14 @@ static CARDS: [Card; 6] = [
         metric: MetricId::mfu,
         title: "MFU",
         line: |numbers| {
-            let rate = numbers.estimate.metrics.model_tflops_per_device;
-            format!("{} TFLOPS per device", format::decimals(rate, 1))
+            let hfu = format::percent(numbers.estimate.metrics.hfu, 1);
+            // Executed FLOPs: why they are fewer than the model's, or more.
+            match numbers.plan.design().training.attention_flops {
+                AttentionFlops::Full => format!("HFU {hfu}: causal attention, as executed"),
+                AttentionFlops::Causal => format!("HFU {hfu}: with what is recomputed"),
+            }
         },
-        line_metric: Some(MetricId::model_tflops_per_device),
+        line_metric: Some(MetricId::hfu),
     },
     Card {
         metric: MetricId::tokens_per_second_per_device,
@@ -66,14 +71,14 @@ static CARDS: [Card; 6] = [
     },
     Card {
         metric: MetricId::bubble_ratio,
-        title: "Bubble, real stage times",
+        title: "Pipeline bubble",
         line: |numbers| {
             let ratio = numbers.estimate.metrics.bubble_ratio_closed_form;
             let timing = match numbers.estimate.timing {
                 Timing::Simulated => "simulated",
                 Timing::ClosedForm => "not simulated",
             };
-            format!("{timing}; {} closed form", format::percent(ratio, 2))
+            format!("of the pipeline's time, {timing}; formula {}", format::percent(ratio, 2))
         },
         line_metric: Some(MetricId::bubble_ratio_closed_form),
     },
@@ -152,12 +157,78 @@ fn card(explorer: Explorer, spec: &'static Card) -> impl IntoView {
                 " "
                 <span class="unit">{move || shown.with(|shown| shown.unit)}</span>
             </p>
-            {band(explorer, spec.metric)}
+            {(spec.metric == MetricId::mfu).then(|| range_bar(explorer))}
+            {(!follows_mfu(spec.metric)).then(|| band(explorer, spec.metric))}
             {line}
             {is_memory.then(|| fits(explorer))}
             {delta(explorer, spec)}
             {explorer.beside(Topic::Metric(spec.metric))}
         </article>
+    }
+}
+
+/// Whether a number is MFU in other words, whose range would say one fact again.
+const fn follows_mfu(metric: MetricId) -> bool {
+    matches!(metric, MetricId::tokens_per_second_per_device | MetricId::step_time_seconds)
+}
+
+/// Where MFU lies with 50 and with 90 %, and what was measured, in per mille of the bar.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RangeBar {
+    most: [f64; 2],
+    half: [f64; 2],
+    measured: Option<f64>,
+}
+
+impl RangeBar {
+    fn new(numbers: &Numbers) -> Option<Self> {
+        let range = model::range(&numbers.plan, MetricId::mfu)?;
+        let mfu = numbers.estimate.metrics.mfu;
+        // The bar ends a little behind the range, and never behind the peak.
+        let end = (mfu * range.most[1] * 1.1).min(1.0);
+        let at = |mfu: f64| (mfu / end * 1_000.0).clamp(0.0, 1_000.0).round();
+        let design = numbers.plan.design();
+        let is_published = design.changed().is_empty();
+        let published = published(design.preset.id).filter(|_| is_published);
+        let mut measured = published.filter(|row| row.metric == MetricId::mfu);
+        Some(Self {
+            most: range.most.map(|factor| at(mfu * factor)),
+            half: range.half.map(|factor| at(mfu * factor)),
+            measured: measured.next().map(|row| at(row.value)),
+        })
+    }
+}
+
+/// The range of MFU as a bar, with the measured run as a tick.
+fn range_bar(explorer: Explorer) -> impl IntoView {
+    let bar = Memo::new(move |_| explorer.with_numbers(RangeBar::new));
+    let read = move |from: fn(&RangeBar) -> f64| {
+        move || bar.with(|bar| bar.as_ref().map_or(0.0, from)).to_string()
+    };
+    view! {
+        <svg class="range-bar" viewBox="0 0 1000 14" preserveAspectRatio="none" aria-hidden="true">
+            <rect class="range-track" y="4" width="1000" height="6"></rect>
+            <rect
+                class="range-most"
+                y="4"
+                height="6"
+                x=read(|bar| bar.most[0])
+                width=read(|bar| bar.most[1] - bar.most[0])
+            ></rect>
+            <rect
+                class="range-half"
+                y="4"
+                height="6"
+                x=read(|bar| bar.half[0])
+                width=read(|bar| bar.half[1] - bar.half[0])
+            ></rect>
+            <rect
+                class="range-measured"
+                height="14"
+                x=read(|bar| bar.measured.unwrap_or(0.0) - 4.0)
+                width=read(|bar| if bar.measured.is_some() { 8.0 } else { 0.0 })
+            ></rect>
+        </svg>
     }
 }
 
@@ -207,13 +278,14 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         let (now, then, is_dragged) = change.get();
         if is_dragged {
             let was = format::metric(spec.metric, MetricValue::Number(then));
-            return format!("was {was}, {}", format::difference(spec.metric, now, then));
+            return Some(format!("was {was}, {}", format::difference(spec.metric, now, then)));
         }
         if now.total_cmp(&then).is_eq() {
-            return "as the preset".to_owned();
+            // None rather than an empty text, which the server writes as a space.
+            return None;
         }
         let text = if is_ratio { format::points(now, then) } else { format::relative(now, then) };
-        format!("{text} vs the preset")
+        Some(format!("{text} vs the preset"))
     };
     let better = Memo::new(move |_| {
         explorer.with_numbers(|now| {
@@ -341,7 +413,7 @@ const FACTS: [MetricId; 9] = [
     MetricId::params_total,
     MetricId::params_active,
     MetricId::flops_per_token,
-    MetricId::hfu,
+    MetricId::model_tflops_per_device,
     MetricId::comm_volume_bytes,
     MetricId::params_total_no_input_embedding,
     MetricId::params_active_no_input_embedding,

@@ -10,7 +10,7 @@ use model::link;
 use web_sys::js_sys::Reflect;
 use web_sys::{Element, HtmlSelectElement};
 
-use super::trace;
+use super::{questions, trace};
 use crate::browser::download::{closest, elements};
 use crate::explorer::Explorer;
 use crate::study::client::{Errand, StudyClient, link_of};
@@ -113,6 +113,11 @@ fn pressed(event: &MouseEvent) -> Option<Element> {
     let mark = closest(event, "[data-opens]")?;
     let study = mark.closest(".study").ok()??;
     let name = mark.get_attribute("data-opens")?;
+    if name.starts_with("loss-") {
+        let row = document().get_element_by_id(&name);
+        row.iter().for_each(questions::open_loss);
+        return None;
+    }
     if let Some(choice) = study.query_selector("select[data-option=operator]").ok().flatten() {
         choice.unchecked_into::<HtmlSelectElement>().set_value(&name);
         choose_in(&study);

@@ -5,12 +5,12 @@ use leptos::prelude::*;
 use model::violation::{Nearest, Violation};
 
 use crate::explorer::{Explorer, Shown};
-use crate::insight::bottleneck::bottleneck;
+use crate::insight::bottleneck::{Bottleneck, bottleneck};
 use crate::present::format::{self, short_label, spelled};
 use crate::present::published::published;
 use crate::site::find_address;
 
-/// The bottleneck, or the broken rules.
+/// What bounds the design, or the broken rules.
 pub fn verdict(explorer: Explorer) -> impl IntoView {
     let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
     move || {
@@ -29,11 +29,39 @@ fn bounds(explorer: Explorer) -> impl IntoView {
             <p>
                 <strong>{move || said.with(|said| format!("{}.", said.verdict))}</strong>
                 " "
-                {move || said.with(|said| said.detail.clone())}
+                {move || said.with(|said| format!("{} {}", said.time, said.memory))}
             </p>
             <p class="muted">{move || beside_published(explorer)}</p>
         </section>
     }
+}
+
+/// The broken rules, or what is published of a preset's run.
+pub fn rules(explorer: Explorer) -> impl IntoView {
+    let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
+    move || {
+        if is_legal.get() {
+            Either::Left(view! { <p class="anchor">{move || beside_published(explorer)}</p> })
+        } else {
+            Either::Right(broken_rules(explorer))
+        }
+    }
+}
+
+/// Where the step goes, in a sentence.
+pub fn time(explorer: Explorer) -> impl IntoView {
+    sentence(explorer, |said| said.time)
+}
+
+/// What fills the memory, in a sentence.
+pub fn memory(explorer: Explorer) -> impl IntoView {
+    sentence(explorer, |said| said.memory)
+}
+
+fn sentence(explorer: Explorer, read: fn(Bottleneck) -> String) -> impl IntoView {
+    let text =
+        Memo::new(move |_| explorer.with_numbers(|numbers| read(bottleneck(&numbers.estimate))));
+    view! { <p class="answer">{move || text.get()}</p> }
 }
 
 /// The preset's published figures while it is unchanged, or how many knobs differ from it.

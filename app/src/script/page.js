@@ -6,7 +6,12 @@
 
 /** The first element that a selector names and that is in view. */
 export function visible(selector) {
-  return [...document.querySelectorAll(selector)].find((element) => element.checkVisibility());
+  return [...document.querySelectorAll(selector)].find(isReachable);
+}
+
+/** Whether an element is in view, or comes into view with the question that it answers. */
+export function isReachable(element) {
+  return element.checkVisibility() || element.closest(".question") !== null;
 }
 
 /** Whether this is the explorer, and works. */
@@ -43,6 +48,17 @@ export function openDesign(query, step) {
 
 /** Brings an element into view and gives it the focus. */
 export function goTo(element) {
+  const question = element.closest(".question");
+  if (question && !question.checkVisibility()) {
+    document.querySelector(`.questions a[href="#${question.id}"]`)?.click();
+    // It is there in the next frame.
+    requestAnimationFrame(() => goThere(element));
+  } else {
+    goThere(element);
+  }
+}
+
+function goThere(element) {
   for (let fold = element.closest("details"); fold; fold = fold.parentElement.closest("details")) {
     fold.open = true;
   }

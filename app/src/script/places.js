@@ -10,7 +10,7 @@ const VIEWS = [
   ["v", "[data-study=communication] h2"],
   ["i", "[data-study=step] h2"],
   ["b", "[data-study=bubble] h2"],
-  ["t", "main > .timeline h2"],
+  ["t", ".timeline h2"],
   ["a", "[data-study=balance] h2"],
   ["s", "[data-study=sensitivity] h2"],
   ["x", "[data-study=map] h2"],
@@ -52,7 +52,7 @@ function view(letter, title, element) {
 /** Every place that there is from here. */
 export function places() {
   const lettered = new Map(VIEWS.map(([letter, selector]) => [page.visible(selector), letter]));
-  const headings = [...document.querySelectorAll("main h2")].filter((it) => it.checkVisibility());
+  const headings = [...document.querySelectorAll("main h2")].filter(page.isReachable);
   const others = OTHERS.map(([letter, title, selector]) => {
     const element = page.visible(selector);
     return element && view(letter, title, element);

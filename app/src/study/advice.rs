@@ -10,6 +10,7 @@ use model::knob::Value;
 use model::verdict::{Change, Place, Verdict};
 use model::{make_it_fit, verdict};
 
+use crate::charts;
 use crate::insight::memory_view::{freed_in_words, moment};
 use crate::insight::numbers::Numbers;
 use crate::present::format::{self, short_label, spelled};
@@ -20,7 +21,7 @@ use crate::site::find_address;
 const MAX_CHANGES: usize = 3;
 
 /// So many losses of the step are told.
-const MAX_LOSSES: usize = 4;
+const MAX_LOSSES: usize = 8;
 
 /// The changes as links.
 pub(super) fn html(numbers: &Numbers) -> Markup {
@@ -46,7 +47,7 @@ fn helpful(numbers: &Numbers) -> Markup {
     let lead = if advice.changes.is_empty() {
         "No change of the strategy makes it faster, nor do up to three together"
     } else {
-        "Would help (MFU, peak memory)"
+        "Try next (MFU, peak memory)"
     };
     html! {
         div.advice {
@@ -79,19 +80,33 @@ fn gain(numbers: &Numbers, mfu: f64) -> String {
 
 /// A loss with its worth and what moves it.
 fn loss(numbers: &Numbers, loss: &Loss) -> Markup {
+    let movers = loss.movers.iter();
     html! {
         li {
-            b { (loss.part.label()) } " "
-            span {
-                (format::decimals(loss.share * 100.0, 1)) " % of the step: worth up to "
-                (format::decimals(loss.worth * 100.0, 1)) " pt"
-            }
-            @if !loss.movers.is_empty() { " " span { "moved by" } }
-            @for mover in &loss.movers {
-                @let words = told(&mover.knobs(numbers.plan.design()));
-                " "
-                a href=(design_address(&mover.design)) data-step=(words) {
-                    (words) " " span.muted { (gain(numbers, mover.metrics.mfu)) " pt" }
+            details id=(charts::loss_id(loss.part)) {
+                summary {
+                    b { (loss.part.label()) } " "
+                    span {
+                        (format::decimals(loss.share * 100.0, 1)) " % of the step: worth up to "
+                        (format::decimals(loss.worth * 100.0, 1)) " pt"
+                    }
+                }
+                p.muted { (loss.part.meaning()) }
+                @if loss.movers.is_empty() {
+                    p { "No single change of the strategy moves it." }
+                } @else {
+                    p { "Moved by" }
+                    ul {
+                        @for mover in movers {
+                            @let words = told(&mover.knobs(numbers.plan.design()));
+                            li {
+                                a href=(design_address(&mover.design)) data-step=(words) {
+                                    (words) " "
+                                    span.muted { (gain(numbers, mover.metrics.mfu)) " pt" }
+                                }
+                            }
+                        }
+                    }
                 }
             }
         }

@@ -18,7 +18,7 @@ use crate::present::format::{self, short_label, spelled};
 use crate::present::html::design_address;
 
 /// The heading.
-pub(super) const TITLE: &str = "A metric over two knobs";
+pub(super) const TITLE: &str = "Heat map over two knobs";
 
 /// Knobs of the map as it is opened.
 const USUAL: (KnobId, KnobId) =

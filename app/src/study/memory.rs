@@ -16,7 +16,7 @@ use crate::present::format;
 use crate::present::html::design_address;
 
 /// The heading of [`tradeoff`].
-pub(super) const TRADEOFF: &str = "Memory freed against MFU lost";
+pub(super) const TRADEOFF: &str = "Recompute and swap: memory freed against MFU lost";
 
 /// Memory per device of each stage, under the limit.
 pub(super) fn by_stage(numbers: &Numbers, width: Width) -> Markup {
@@ -62,7 +62,7 @@ pub(super) fn composition(numbers: &Numbers, width: Width) -> Markup {
     }
     Figure {
         id: "composition",
-        title: "What fills the fullest stage",
+        title: "Memory breakdown",
         caption: &caption,
         chart: &width.chart(|width| charts::memory_composition(&found, width)),
         rows: &charts::memory_composition_table(&found),

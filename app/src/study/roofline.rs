@@ -11,7 +11,7 @@ use crate::insight::numbers::Numbers;
 use crate::present::format;
 
 /// The heading.
-pub(super) const TITLE: &str = "Operators under their roofs";
+pub(super) const TITLE: &str = "Roofline";
 
 /// The figure: chart, the explanation of one operator, table.
 pub(super) fn html(numbers: &Numbers, width: Width, options: Options<'_>) -> Markup {

@@ -57,7 +57,7 @@ const STEP: usize = 3;
 const CHANGE: &str = "Step against now";
 
 /// The heading.
-pub(super) const TITLE: &str = "This design under every schedule";
+pub(super) const TITLE: &str = "Schedules compared";
 
 /// The section: what is compared, then the table.
 pub(super) fn html(numbers: &Numbers) -> Markup {

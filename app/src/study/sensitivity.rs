@@ -13,7 +13,7 @@ use crate::present::format::{self, short_label, spelled};
 use crate::present::html::{design_address, table_of_blocks};
 
 /// The heading.
-pub(super) const TITLE: &str = "One step of each knob";
+pub(super) const TITLE: &str = "Sensitivity: which knobs matter";
 
 /// So many knobs are shown at once; the others are in a list below.
 const MAX_KNOBS: usize = 12;

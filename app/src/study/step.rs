@@ -13,12 +13,13 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "step",
-        title: "Where the step goes",
+        title: &format!("Why {} MFU", format::percent(estimate.metrics.mfu, 1)),
         caption: &format!(
-            "From the ideal time to the step of {}; its parts add up",
+            "Waterfall from the accelerator's peak to MFU: what each part of the step of {} takes, \
+             in points. Press one for what moves it.",
             format::duration(estimate.metrics.step_time),
         ),
-        chart: &width.chart(|width| charts::step_breakdown(estimate, width)),
+        chart: &width.wide_chart(|width| charts::peak_to_mfu(estimate, width)),
         rows: &charts::step_breakdown_table(estimate),
     }
     .html(&Markup::default())

@@ -19,7 +19,7 @@ use crate::present::html::{cell_bar, design_address, table_of_blocks};
 use crate::present::range::expected;
 
 /// The heading.
-pub(super) const TITLE: &str = "This design on other accelerators";
+pub(super) const TITLE: &str = "Other accelerators";
 
 /// A column of numbers: its title and what a cell says.
 type Cell = (&'static str, fn(&Plan, &Estimate) -> String);

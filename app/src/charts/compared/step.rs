@@ -4,7 +4,7 @@ use model::estimate::StepPart;
 use plotters_backend::text_anchor::HPos;
 
 use super::Compared;
-use crate::charts::step::{Unit, kind_keys, look};
+use crate::charts::step::{KINDS, Unit, kind_keys, look};
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, strong, svg, text, titled,
@@ -18,9 +18,6 @@ use crate::present::format;
 /// Distance from one row to the next and height of a bar, in pixels.
 const ROW: i32 = 34;
 const BAR: i32 = 24;
-
-/// Kinds of time in the order in which they are stacked.
-const KINDS: [Ink; 4] = [Ink::Ideal, Ink::Work, Ink::Exposed, Ink::Waiting];
 
 /// A piece of a bar, in seconds since its start.
 struct Piece {
@@ -117,7 +114,7 @@ fn total(design: &Compared<'_>) -> f64 {
 
 /// What takes time, kind by kind, each where the one before ends.
 fn pieces(design: &Compared<'_>) -> Vec<Piece> {
-    let kind = |part: StepPart| KINDS.iter().position(|ink| *ink == look(part).0);
+    let kind = |part: StepPart| KINDS.iter().position(|(ink, ..)| *ink == look(part).0);
     let mut parts: Vec<_> = design.estimate.step.parts().collect();
     parts.sort_by_key(|(part, _)| kind(*part));
     let mut end = 0.0;

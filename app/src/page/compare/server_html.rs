@@ -171,7 +171,7 @@ fn notes(columns: &[Column], chosen: &Chosen) -> Markup {
     html! {
         @if !notes.is_empty() {
             section.card.compare-card aria-labelledby="notes-title" {
-                h2 #notes-title { "What to know of this comparison" }
+                h2 #notes-title { "Caveats" }
                 ul.compare-notes { @for note in &notes { li { (note) } } }
             }
         }

@@ -46,9 +46,9 @@ pub fn status(data: &Data) -> String {
     }
     let facts = [
         ("Designs asked for", asked),
-        ("Looked at", format::whole(counts.done)),
+        ("Evaluated", format::whole(counts.done)),
         ("Legal", format::whole(counts.legal)),
-        ("Keep all constraints", format::whole(counts.feasible)),
+        ("Feasible", format::whole(counts.feasible)),
         ("Of these near the limit", format::whole(counts.near_limit)),
         ("On the Pareto front", format::whole(counts.front)),
     ];

@@ -66,7 +66,7 @@ fn head(data: &Data) -> Markup {
                 @if !data.base.is_empty() {
                     a data-design href={ "/?" (data.base) } { "Design that it varies" } " "
                 }
-                a href={ (Page::Sweep.path()) "?sweep=" (data.id) } { "Change it and run again" }
+                a href={ (Page::Sweep.path()) "?sweep=" (data.id) } { "Edit and rerun" }
                 " "
                 span {
                     "Download "

@@ -167,7 +167,7 @@ fn line(session: Session, event: &Event, room: &Room) -> Part {
             </span>
             <span class="muted">
                 {format!("{seq} · {}", labels::moment(event.at_millis))} " "
-                {button("See it then", move || look_back(session, seq))}
+                {button("View this version", move || look_back(session, seq))}
             </span>
         </li>
     }

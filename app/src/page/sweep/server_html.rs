@@ -9,8 +9,7 @@ use crate::site::Page;
 /// What is known before a sweep starts: designs of the space, to be looked at, legal, that keep all
 /// constraints, and how long it takes; and how that is known.
 pub(super) fn cost(values: &[&str; 5], how: &str) -> String {
-    let names =
-        ["Designs of the space", "To be looked at", "Legal", "Keep all constraints", "Takes"];
+    let names = ["Designs of the space", "Planned", "Legal", "Feasible", "Takes"];
     let markup = html! {
         dl.sweep-counts {
             @for (name, value) in names.into_iter().zip(values) {

@@ -1,0 +1,161 @@
+//! The questions that the explorer answers, one of them at a time: why this fast, does it fit, what
+//! to change, how experts are loaded.
+//!
+//! Which one is asked stands behind the `#` of the address, so that a link keeps it. Without a
+//! script the style sheet shows the one that the address names.
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
+
+use crate::explorer::{Explorer, Shown};
+use crate::insight::memory_state;
+use crate::present::choices::choices;
+use crate::present::format;
+
+choices! {
+    /// A question.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Question {
+        /// Its section's id, and what an address says of it.
+        id: &'static str,
+        /// As it is asked.
+        words: &'static str;
+        /// Where the time goes.
+        Why = "why", "Why this speed?";
+        /// Where the memory goes.
+        Fit = "fit", "Does it fit?";
+        /// What would be better.
+        Change = "change", "What should I change?";
+        /// How experts are loaded, and what evens that out.
+        Load = "load", "Expert load";
+    }
+}
+
+impl Question {
+    /// The question whose section holds the element of that id.
+    fn around(id: &str) -> Option<Self> {
+        let element = document().get_element_by_id(id)?;
+        let section = element.closest(".question").ok()??;
+        Self::ALL.into_iter().find(|question| question.id() == section.id())
+    }
+}
+
+/// Which question is asked; none before a script has looked at the address.
+#[derive(Clone, Copy)]
+pub struct Asked(RwSignal<Option<Question>>);
+
+impl Asked {
+    /// The one that the address names, and the first one without any.
+    #[must_use]
+    pub fn new() -> Self {
+        let asked = Self(RwSignal::new(None));
+        Effect::new(move || {
+            asked.follow_address();
+            let followed = window_event_listener(ev::hashchange, move |_| asked.follow_address());
+            on_cleanup(move || followed.remove());
+        });
+        asked
+    }
+
+    /// The id of the question; nothing before a script has looked.
+    pub fn id(self) -> Option<&'static str> {
+        self.0.get().map(Question::id)
+    }
+
+    fn follow_address(self) {
+        let hash = window().location().hash().unwrap_or_default();
+        let id = hash.trim_start_matches('#');
+        let named = Question::around(id);
+        if named.is_some() || self.0.get_untracked().is_none() {
+            self.0.set(Some(named.unwrap_or(Question::Why)));
+        }
+        if let Some(place) = document().get_element_by_id(id).filter(|_| named.is_some()) {
+            // What was hidden until now couldn't be scrolled to.
+            request_animation_frame(move || place.scroll_into_view());
+        }
+    }
+
+    fn ask(self, question: Question) {
+        self.0.set(Some(question));
+        if let Ok(history) = window().history() {
+            let state = history.state().unwrap_or_default();
+            let address = format!("#{}", question.id());
+            // A browser that refuses shows the question all the same.
+            let _ = history.replace_state_with_url(&state, "", Some(&address));
+        }
+    }
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The bar of questions, which stays in view, with the headline in short.
+pub fn bar(explorer: Explorer, asked: Asked) -> impl IntoView {
+    let links: Vec<_> = Question::ALL
+        .into_iter()
+        .map(|question| {
+            let is_asked =
+                move || (asked.0.get().unwrap_or(Question::Why) == question).then_some("true");
+            let ask = move |event: ev::MouseEvent| {
+                if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                    event.prevent_default();
+                    asked.ask(question);
+                }
+            };
+            view! {
+                <a href=format!("#{}", question.id()) aria-current=is_asked on:click=ask>
+                    {question.words()}
+                </a>
+            }
+        })
+        .collect();
+    let short = Memo::new(move |_| in_short(explorer));
+    view! {
+        <nav class="questions" aria-label="Questions">
+            <div class="question-links">{links}</div>
+            <p class="in-short" aria-hidden="true">{move || short.get()}</p>
+        </nav>
+    }
+}
+
+/// The headline in a few words.
+fn in_short(explorer: Explorer) -> String {
+    if explorer.shown() != Shown::Design {
+        return "Can't run".to_owned();
+    }
+    explorer.with_numbers(|numbers| {
+        let metrics = &numbers.estimate.metrics;
+        format!(
+            "{} MFU · {}, {}",
+            format::percent(metrics.mfu, 1),
+            memory_state::of_limit(metrics.memory_peak, metrics.memory_limit),
+            memory_state::word(metrics.memory_state()),
+        )
+    })
+}
+
+/// Opens what a mark of the first chart stands for: the row of its loss.
+pub(super) fn open_loss(row: &Element) {
+    if let Some(section) = row.closest(".question").ok().flatten() {
+        let link = format!(".questions a[href=\"#{}\"]", section.id());
+        let link = document().query_selector(&link).ok().flatten();
+        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+            link.click();
+        }
+    }
+    // A fixed, valid attribute name can always be set.
+    let _ = row.set_attribute("open", "");
+    let row = row.clone();
+    request_animation_frame(move || {
+        row.scroll_into_view();
+        let summary = row.query_selector("summary").ok().flatten();
+        if let Some(summary) = summary.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+            let _ = summary.focus();
+        }
+    });
+}
