@@ -85,7 +85,7 @@ test("a knob is turned on a phone", async ({ visit }) => {
   await page.getByRole("button", { name: /Edit knobs/ }).click();
   await numberBox(page, "Virtual stages (VPP)").fill("1");
   await page.getByRole("button", { name: "Close knobs" }).click();
-  await expect(card(page, "Pipeline bubble")).toContainText("18.99 % closed form");
+  await expect(card(page, "Pipeline bubble")).toContainText("formula 18.99 %");
 });
 
 test("the keyboard alone turns a knob, explains a number and closes it", async ({ page }) => {

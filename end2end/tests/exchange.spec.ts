@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 import type { Download, Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, toPlace, toStudy } from "./helper";
 import { expectReadable, looks } from "./looks";
 
 const MODELS = "../crates/interchange/tests/models";
@@ -110,7 +110,7 @@ test("a file that is too large is told, not sent", async ({ page }) => {
 
 test("a trace on its panel stays a trace", async ({ page }) => {
   await gotoHydrated(page, "/?v=1&preset=pangu-ultra-moe-6k");
-  await page.locator(".trace").scrollIntoViewIfNeeded();
+  await toPlace(page, ".trace");
   await drop(page, ".trace", "bad.csv", "step,layer,expert,tokens\n0,0,0,-5\n");
   const trace = page.getByRole("region", { name: "Trace of expert loads" });
   await expect(trace).toContainText("line 2");
@@ -121,7 +121,7 @@ test("charts and tables are saved with where they come from", async ({ page }) =
   await page.emulateMedia({ colorScheme: "dark" });
   await gotoHydrated(page, DESIGN);
   // The worker's own figure takes the server's place: what doesn't go is the place.
-  await page.locator('[data-study="step"]').scrollIntoViewIfNeeded();
+  await toStudy(page, "step");
   const figure = page.locator("#step");
   const version = await page.locator("meta[name=model-version]").getAttribute("content");
   const today = new Date().toISOString().slice(0, 10);

@@ -2,13 +2,13 @@
 
 import type { Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, toStudy } from "./helper";
 import { expectReadable } from "./looks";
 
 async function look(page: Page, study: string): Promise<void> {
   const place = page.locator(`[data-study="${study}"]`);
   await expect(async () => {
-    await place.scrollIntoViewIfNeeded();
+    await toStudy(page, study);
     await expect(place).not.toContainText("as soon as it is in view", { timeout: 1_000 });
   }).toPass();
   // While it is made anew it is dimmed.

@@ -74,6 +74,26 @@ export function card(page: Page, title: string): Locator {
   return page.getByRole("article", { name: title, exact: true });
 }
 
+/** Opens the question that a study answers, and scrolls there. */
+export async function toStudy(page: Page, study: string): Promise<Locator> {
+  return toPlace(page, `[data-study="${study}"]`);
+}
+
+/** The same for any place of the explorer. */
+export async function toPlace(page: Page, selector: string): Promise<Locator> {
+  const place = page.locator(selector);
+  const question = await place.evaluate((element) => {
+    element.closest("details")?.setAttribute("open", "");
+    return element.closest(".question")?.id;
+  });
+  const asked = page.locator(`.questions a[href="#${question}"]`);
+  if (question !== undefined && (await asked.getAttribute("aria-current")) === null) {
+    await asked.click();
+  }
+  await place.scrollIntoViewIfNeeded();
+  return place;
+}
+
 /** Every number that the page shows for a metric, in order. */
 export async function numbers(page: Page): Promise<string[]> {
   const texts = await page.locator("[data-metric]").allTextContents();

@@ -2,13 +2,12 @@
 
 import type { Locator, Page } from "@playwright/test";
 
-import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { card, expect, gotoHydrated, numberBox, numbers, test, toStudy } from "./helper";
 import { findings } from "./looks";
 
 /** Scrolls to a study and waits until the worker has made it. */
 async function study(page: Page, name: string): Promise<Locator> {
-  const place = page.locator(`[data-study="${name}"]`);
-  await place.scrollIntoViewIfNeeded();
+  const place = await toStudy(page, name);
   await expect(place.locator(".waiting")).toHaveCount(0);
   await expect(place.locator("table, ul").first()).toBeAttached();
   return place;

@@ -8,9 +8,9 @@ const BUBBLE = "Pipeline bubble";
 
 test("VPP 2 to 1 moves the closed-form bubble from 10.49 % to 18.99 %", async ({ page }) => {
   await gotoHydrated(page);
-  await expect(card(page, BUBBLE)).toContainText("10.49 % closed form");
+  await expect(card(page, BUBBLE)).toContainText("formula 10.49 %");
   await numberBox(page, VPP).fill("1");
-  await expect(card(page, BUBBLE)).toContainText("18.99 % closed form");
+  await expect(card(page, BUBBLE)).toContainText("formula 18.99 %");
   await expect(page).toHaveURL(/parallel\.virtual_pipeline_model_parallel_size=1/);
 });
 

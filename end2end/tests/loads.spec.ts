@@ -4,14 +4,14 @@ import { readFileSync } from "node:fs";
 
 import type { Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, toStudy } from "./helper";
 import { expectReadable } from "./looks";
 
 const EVEN = "/?routing.balance=uniform&routing.planner=none";
 const SKEWED = "/?routing.balance=skewed&routing.skew=0.4&routing.planner=sliding_window";
 
 async function look(page: Page): Promise<void> {
-  await page.locator('[data-study="loads"]').scrollIntoViewIfNeeded();
+  await toStudy(page, "loads");
   await expect(page.locator("[data-study=loads]")).not.toContainText("as soon as it is in view");
 }
 
@@ -109,7 +109,7 @@ test("a trace from a file decides the loads, and changes follow", async ({ page 
   const before = await loads.locator("p").first().innerText();
   // Another EP spreads the hot expert over other ranks: the worker says how.
   await page.getByRole("spinbutton", { name: "Expert parallel (EP)", exact: true }).fill("64");
-  await page.locator("[data-study=loads]").scrollIntoViewIfNeeded();
+  await toStudy(page, "loads");
   await expect(loads.locator("p").first()).not.toHaveText(before, { timeout: 15_000 });
 });
 

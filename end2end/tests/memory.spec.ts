@@ -1,7 +1,7 @@
 // What fills the fullest stage, and what frees it at which cost.
 
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, toStudy } from "./helper";
 import { expectReadable } from "./looks";
 
 const PLAIN =
@@ -9,7 +9,7 @@ const PLAIN =
 
 test("a module is turned by Enter and by its point, each one step", async ({ page }) => {
   await gotoHydrated(page, PLAIN);
-  await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
+  await toStudy(page, "tradeoff");
   const link = page.getByRole("link", { name: /^(On: )?moe_act\b/ });
   await expect(link).not.toHaveAccessibleName(/^On/);
   await link.focus();
@@ -28,7 +28,7 @@ test("a module is turned by Enter and by its point, each one step", async ({ pag
 
 test("both charts have their table", async ({ page }) => {
   await gotoHydrated(page);
-  await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
+  await toStudy(page, "tradeoff");
   await expect(page.locator("#tradeoff svg")).toBeVisible();
   for (const [id, words] of [
     ["composition", "Router probabilities"],
@@ -45,7 +45,7 @@ for (const width of [1440, 390, 320]) {
     test(`memory at ${width} pixels, ${colorScheme}, is read by all`, async ({ visit }) => {
       const page = await visit({ viewport: { width, height: 900 }, colorScheme });
       await gotoHydrated(page, PLAIN);
-      await page.locator('[data-study="tradeoff"]').scrollIntoViewIfNeeded();
+      await toStudy(page, "tradeoff");
       await expect(page.locator("#tradeoff svg")).toBeVisible();
       for (const summary of await page.locator(".memory summary").all()) await summary.click();
       await expectReadable(page);

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import type { Page } from "@playwright/test";
 
-import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+import { card, expect, gotoHydrated, numberBox, test, toStudy } from "./helper";
 
 test.use({ serviceWorkers: "allow" });
 
@@ -29,12 +29,12 @@ test.describe("offline", () => {
     await expect(page.getByText("You are offline.")).toBeVisible();
     await expect(numberBox(page, "Tensor parallel (TP)")).toHaveValue("4");
     const bubble = card(page, "Pipeline bubble");
-    await expect(bubble).toContainText("18.99 % closed form");
+    await expect(bubble).toContainText("formula 18.99 %");
     await numberBox(page, "Virtual stages (VPP)").fill("1");
-    await expect(bubble).toContainText("31.91 % closed form");
+    await expect(bubble).toContainText("formula 31.91 %");
     await expect(page).toHaveURL(/virtual_pipeline_model_parallel_size=1/);
     // Studies come from a module and a worker of their own.
-    await page.locator("[data-study=sensitivity]").scrollIntoViewIfNeeded();
+    await toStudy(page, "sensitivity");
     await expect(page.locator("[data-study=sensitivity] a[data-step]").first()).toBeVisible();
     await page.keyboard.press("Control+k");
     await expect(page.getByRole("dialog").getByRole("combobox")).toBeFocused();

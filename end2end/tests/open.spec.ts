@@ -10,7 +10,7 @@ test("opens on the paper's final run with its numbers", async ({ page }) => {
   await expect(card(page, "Throughput per device")).toContainText("tokens/s");
   await expect(card(page, "Step time")).toContainText(/\d s/);
   await expect(card(page, "Peak memory per device")).toContainText("limit 60.3 GiB");
-  await expect(card(page, "Pipeline bubble")).toContainText("10.49 % closed form");
+  await expect(card(page, "Pipeline bubble")).toContainText("formula 10.49 %");
   await expect(card(page, "Exposed communication")).toContainText("of the step");
 });
 

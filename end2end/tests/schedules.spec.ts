@@ -2,13 +2,13 @@
 
 import type { Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test } from "./helper";
+import { expect, gotoHydrated, test, toStudy } from "./helper";
 import { expectNoScroll, expectReadable } from "./looks";
 
 const UNEVEN = "/?parallel.noop_layers=62,63";
 
 async function compare(page: Page): Promise<void> {
-  await page.locator('[data-study="schedules"]').scrollIntoViewIfNeeded();
+  await toStudy(page, "schedules");
   await expect(page.getByRole("table", { name: "Schedules compared" })).toBeVisible();
 }
 

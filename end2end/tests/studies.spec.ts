@@ -1,6 +1,6 @@
 // Figures that a worker makes: they follow the knobs, and the page says when they can't.
 
-import { expect, gotoHydrated, numberBox, test } from "./helper";
+import { expect, gotoHydrated, numberBox, test, toStudy } from "./helper";
 
 test("charts follow a knob, and a table that is open stays open", async ({ page }) => {
   await gotoHydrated(page);
@@ -31,8 +31,8 @@ test("charts that have followed knobs are those of a fresh page", async ({ page,
     await gotoHydrated(fresh, page.url());
     for (const study of ["memory", "step", "communication", "bubble", "composition", "balance"]) {
       const place = `[data-study="${study}"]`;
-      await page.locator(place).scrollIntoViewIfNeeded();
-      await fresh.locator(place).scrollIntoViewIfNeeded();
+      await toStudy(page, study);
+      await toStudy(fresh, study);
       await expect(async () => {
         const html = await fresh.locator(place).innerHTML();
         const isSame = await page.locator(place).evaluate((shown, html) => {
@@ -67,7 +67,7 @@ test("what is out of view is not computed until it is looked at", async ({ page 
   const tradeoff = page.locator('[data-study="schedules"]');
   await expect(page.locator("#memory .chart > svg")).toHaveCount(1);
   await expect(tradeoff).toContainText("as soon as it is in view");
-  await tradeoff.scrollIntoViewIfNeeded();
+  await toStudy(page, "schedules");
   await expect(tradeoff.getByRole("table")).toBeVisible();
 });
 

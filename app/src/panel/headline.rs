@@ -14,11 +14,7 @@ use crate::site::Page;
 
 /// What Moescape is, the design's name, what it is made of, and what comes of it.
 pub fn headline(explorer: Explorer) -> impl IntoView {
-    let chips = Memo::new(move |_| explorer.with_numbers(chips));
-    let items = move || {
-        let chips = chips.get().into_iter();
-        chips.map(|chip| view! { <li>{chip}</li> }).collect::<Vec<_>>()
-    };
+    let short = Memo::new(move |_| explorer.with_numbers(in_short));
     let outcome = Memo::new(move |_| explorer.with_numbers(outcome));
     view! {
         <section class="design-head" aria-label="Design">
@@ -34,7 +30,7 @@ pub fn headline(explorer: Explorer) -> impl IntoView {
             </div>
             <h1>{move || explorer.title()}</h1>
             <p class="outcome">{move || outcome.get()}</p>
-            <ul class="design-chips" aria-label="The design in short">{items}</ul>
+            <p class="design-short">{move || short.get()}</p>
         </section>
     }
 }
@@ -52,23 +48,23 @@ fn outcome(numbers: &Numbers) -> String {
     text
 }
 
-/// Size, layout and batch, a few words each.
-fn chips(numbers: &Numbers) -> Vec<String> {
+/// Size, layout and batch, a few words each: one text, so that none moves where another one grows.
+fn in_short(numbers: &Numbers) -> String {
     let (design, metrics) = (numbers.plan.design(), &numbers.estimate.metrics);
     let total = format::count(metrics.params_total as f64);
     let active = format::count(metrics.params_active as f64);
-    let mut chips = vec![if metrics.params_total == metrics.params_active {
+    let mut words = vec![if metrics.params_total == metrics.params_active {
         format!("{total} parameters")
     } else {
         format!("{total} parameters, {active} active")
     }];
-    chips.extend(degrees(design));
+    words.extend(degrees(design));
     let training = &design.training;
-    chips.push(format!("MBS {}", training.micro_batch_size));
+    words.push(format!("MBS {}", training.micro_batch_size));
     let tokens = training.global_batch_size as f64 * training.seq_length as f64;
-    chips.push(format!("{} tokens a step", format::count(tokens)));
-    chips.push(training.precision.name().to_owned());
-    chips
+    words.push(format!("{} tokens a step", format::count(tokens)));
+    words.push(training.precision.name().to_owned());
+    words.join(" · ")
 }
 
 /// The degrees of parallelism that aren't 1.

@@ -71,7 +71,8 @@ impl Asked {
         if named.is_some() || self.0.get_untracked().is_none() {
             self.0.set(Some(named.unwrap_or(Question::Why)));
         }
-        if let Some(place) = document().get_element_by_id(id).filter(|_| named.is_some()) {
+        let is_inside = named.is_some_and(|question| question.id() != id);
+        if let Some(place) = document().get_element_by_id(id).filter(|_| is_inside) {
             // What was hidden until now couldn't be scrolled to.
             request_animation_frame(move || place.scroll_into_view());
         }
