@@ -103,7 +103,8 @@ function knobEntry(knob, words) {
 function valueEntry({ knob, label, value, title }, words) {
   return {
     kind: "Set",
-    title: `${label}: ${title}`,
+    // Each part has its own translation.
+    title: [page.make("span", {}, label), ": ", page.make("span", {}, title)],
     detail: value === valueOf(knob) ? "as it is" : "",
     names: [title, value, ...words],
     // What it is a value of finds it too, but not by itself.
@@ -215,7 +216,7 @@ async function search(line) {
 
 function option(entry, index) {
   const { kind, title, detail, key } = entry;
-  const parts = [page.make("span", { class: "palette-title" }, title)];
+  const parts = [page.make("span", { class: "palette-title" }, ...[title].flat())];
   if (detail) parts.push(page.make("span", { class: "palette-detail" }, detail));
   if (key) parts.push(page.make("kbd", {}, key));
   parts.push(page.make("span", { class: "palette-kind" }, kind));
