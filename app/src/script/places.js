@@ -151,7 +151,6 @@ export function actions({ words } = NO_TABLE) {
   return [
     ...found.filter(Boolean),
     ...fitting,
-    action("find", "Find layouts", "", () => openPage("/find")),
     page.isExplorer() && action("sweep", "Sweep this design", "", () => openPage("/sweep")),
     action("theme", "Switch between dark and light", "t", page.switchTheme),
     action("settings", "Settings: language, units, theme", "", openSettings),
