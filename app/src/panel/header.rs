@@ -194,8 +194,9 @@ fn action(
 }
 
 /// How copying the link went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Copied {
+    #[default]
     NotYet,
     Done,
     /// The browser refuses the clipboard: the link is shown to be copied by hand.
@@ -203,19 +204,13 @@ enum Copied {
 }
 
 fn copy_link(explorer: Explorer) -> impl IntoView {
-    let copied = RwSignal::new(Copied::NotYet);
+    let copied = RwSignal::new(Copied::default());
     let copy = move |_| {
         let address = browser::address(&explorer.with_design(link::encode));
         browser::copy(address, move |done| {
             copied.set(if done { Copied::Done } else { Copied::ByHand });
             if done {
-                set_timeout(
-                    move || {
-                        // The page may be gone by then.
-                        let _ = copied.try_set(Copied::NotYet);
-                    },
-                    std::time::Duration::from_secs(2),
-                );
+                browser::reset_soon(copied);
             }
         });
     };

@@ -31,30 +31,22 @@ pub struct Source {
     pub address: &'static str,
 }
 
-const GPIPE: Source = Source {
-    title: "Huang et al. 2019, GPipe, arXiv 1811.06965",
-    address: "https://arxiv.org/abs/1811.06965",
-};
-const MEGATRON: Source = Source {
-    title: "Narayanan et al. 2021, Megatron-LM, arXiv 2104.04473",
-    address: "https://arxiv.org/abs/2104.04473",
-};
-const PANGU: Source = Source {
-    title: "Pangu Ultra MoE 2025, arXiv 2505.04519",
-    address: "https://arxiv.org/abs/2505.04519",
-};
-const ZERO_BUBBLE: Source = Source {
-    title: "Qi et al. 2023, Zero Bubble, arXiv 2401.10241",
-    address: "https://arxiv.org/abs/2401.10241",
-};
-const CONTROLLABLE: Source = Source {
-    title: "Qi et al. 2024, Controllable Memory, arXiv 2405.15362",
-    address: "https://arxiv.org/abs/2405.15362",
-};
-const DUALPIPE: Source = Source {
-    title: "DeepSeek-AI 2024, DeepSeek-V3, arXiv 2412.19437",
-    address: "https://arxiv.org/abs/2412.19437",
-};
+/// A paper by authors and title, and by its number on arXiv.
+macro_rules! arxiv {
+    ($title:literal, $id:literal) => {
+        Source {
+            title: concat!($title, ", arXiv ", $id),
+            address: concat!("https://arxiv.org/abs/", $id),
+        }
+    };
+}
+
+const GPIPE: Source = arxiv!("Huang et al. 2019, GPipe", "1811.06965");
+const MEGATRON: Source = arxiv!("Narayanan et al. 2021, Megatron-LM", "2104.04473");
+const PANGU: Source = arxiv!("Pangu Ultra MoE 2025", "2505.04519");
+const ZERO_BUBBLE: Source = arxiv!("Qi et al. 2023, Zero Bubble", "2401.10241");
+const CONTROLLABLE: Source = arxiv!("Qi et al. 2024, Controllable Memory", "2405.15362");
+const DUALPIPE: Source = arxiv!("DeepSeek-AI 2024, DeepSeek-V3", "2412.19437");
 const DUALPIPE_V: Source = Source {
     title: "DeepSeek-AI 2025, DualPipe and DualPipeV",
     address: "https://github.com/deepseek-ai/DualPipe",
