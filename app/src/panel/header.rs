@@ -121,10 +121,16 @@ pub fn buttons() -> impl IntoView {
     view! { {palette_button()} {theme_button()} {settings_link()} }
 }
 
+/// Class, title of the dialog and description of the links to sheets.
+const EXPORT: (&str, &str, &str) =
+    ("button only-wide", "Export this design", "Launch scripts, files, numbers");
+const SHARE: (&str, &str, &str) = ("button", "Share this design", "Short link, code, embedding");
+
 /// Name, pages, undo and redo, copy link, theme, keys.
 pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
     let undo = Signal::derive(move || explorer.undo_label());
     let redo = Signal::derive(move || explorer.redo_label());
+    let share = view! { {icon(Icon::Share)} <span class="copy-label share-label">"Share"</span> };
     view! {
         <header class="header">
             {brand()}
@@ -159,8 +165,8 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
                     {icon(Icon::Keyboard)}
                 </button>
                 {copy_link(explorer)}
-                {export_link(explorer)}
-                {share_link(explorer)}
+                {sheet_link(explorer, "/export", EXPORT, "Export")}
+                {sheet_link(explorer, "/share", SHARE, share)}
             </div>
         </header>
     }
@@ -225,35 +231,15 @@ fn copy_link(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// Leads to the sheet to share, which a script of its own shows as a dialog.
-fn share_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button"
-            href=sheet
-            data-sheet="Share this design"
-            title="Short link, code, embedding"
-        >
-            {icon(Icon::Share)}
-            <span class="copy-label share-label">"Share"</span>
-        </a>
-    }
-}
-
-/// Leads to the sheet to export, which the same script shows.
-fn export_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/export?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button only-wide"
-            href=sheet
-            data-sheet="Export this design"
-            title="Launch scripts, files, numbers"
-        >
-            "Export"
-        </a>
-    }
+/// Leads to a sheet of the design at that path, which a script of its own shows as a dialog.
+fn sheet_link(
+    explorer: Explorer,
+    path: &'static str,
+    (class, sheet, title): (&'static str, &'static str, &'static str),
+    label: impl IntoView,
+) -> impl IntoView {
+    let address = move || format!("{path}?{}", explorer.with_design(link::encode));
+    view! { <a class=class href=address data-sheet=sheet title=title>{label}</a> }
 }
 
 /// The link in a box, for browsers that refuse the clipboard.
