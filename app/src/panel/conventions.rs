@@ -109,7 +109,9 @@ pub fn dialog(explorer: Explorer, open: RwSignal<bool>) -> impl IntoView {
         let markup = html! {
             caption.visually-hidden { "Utilisation by each way to count" }
             (table_head(&COLUMNS))
-            tbody { @for Row { cells: [name, rest @ ..], own } in &rows { (row(name, rest, *own)) } }
+            tbody {
+                @for Row { cells: [name, rest @ ..], own } in &rows { (row(name, rest, *own)) }
+            }
         };
         markup.into_string()
     };
@@ -128,7 +130,9 @@ pub fn dialog(explorer: Explorer, open: RwSignal<bool>) -> impl IntoView {
 fn row(name: &str, cells: &[String], own: Option<Own>) -> Markup {
     html! {
         tr class=[own.map(|_| "own")] {
-            th scope="row" { (name) " " @if let Some(own) = own { span.own-mark { (own.label()) } } }
+            th scope="row" {
+                (name) " " @if let Some(own) = own { span.own-mark { (own.label()) } }
+            }
             @for cell in cells { td { (cell) } }
         }
     }
