@@ -78,7 +78,10 @@ function letter(key) {
     void designs().then(({ showDesigns }) => showDesigns());
     return true;
   }
-  if (key === "t") return page.switchTheme(), true;
+  if (key === "t") {
+    page.switchTheme();
+    return true;
+  }
   const keys = isReview ? {} : document.querySelector(".page") ? EXPLORER : ELSEWHERE;
   if (!(key in keys)) return false;
   keys[key]();
