@@ -283,19 +283,13 @@ impl Page {
     /// The address that a link to the page has: the form that begins one where each has an id.
     #[must_use]
     pub const fn entrance(self) -> &'static str {
-        match self {
-            Self::Review => "/r/new",
-            page => page.path(),
-        }
+        if matches!(self, Self::Review) { "/r/new" } else { self.path() }
     }
 
     /// The page that stands for it among those of its place.
     #[must_use]
     pub const fn named(self) -> Self {
-        match self {
-            Self::Results => Self::Sweep,
-            page => page,
-        }
+        if matches!(self, Self::Results) { Self::Sweep } else { self }
     }
 
     /// Whether the header's link to the page takes the design at hand along.

@@ -138,7 +138,7 @@ test("the settings keep language and units, and lead back to the design", async 
   await expect(memory.locator("svg").first()).toContainText("GB");
   await expect(memory.locator("svg").first()).not.toContainText("GiB");
   await page.goto("/settings");
-  await page.getByRole("group").first().getByLabel("English").check();
+  await page.getByRole("main").getByRole("group").first().getByLabel("English").check();
   await page.locator("form.settings button").click();
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
 });
