@@ -182,11 +182,9 @@ mod tests {
             "guide" => CHAPTERS.iter().any(|chapter| chapter.address() == name),
             "action" => true,
             "value" => name.split_once('=').is_some_and(|(knob, value)| {
-                let id = offered().find(|id| id.id() == knob);
-                id.is_some_and(|id| match id.knob().kind {
-                    Kind::Choice(values) => values.contains(&value),
-                    _ => false,
-                })
+                let values =
+                    offered().find(|id| id.id() == knob).map(|id| Takes::of(id.knob()).values);
+                values.flatten().is_some_and(|values| values.contains(&value))
             }),
             _ => false,
         }
