@@ -304,3 +304,25 @@ impl Page {
 pub fn find_address(design: &Design) -> String {
     format!("{}?{}", Page::Find.path(), link::encode(design))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_page_is_of_one_place_and_every_place_leads_to_its_first() {
+        let named: usize = Place::ALL.into_iter().map(|place| place.pages().count()).sum();
+        assert_eq!(named, Page::ALL.iter().filter(|page| page.label().is_some()).count());
+        for place in Place::ALL {
+            assert_eq!(place.pages().next().map(|(page, _)| page), Some(place.first()));
+            assert!(Page::ALL.iter().all(|page| page.path() != place.address()));
+        }
+        for page in Page::ALL {
+            assert!(
+                page.named().label().is_some() || matches!(page, Page::Presets | Page::Settings)
+            );
+            let is_listed = page.label().is_some();
+            assert!(!is_listed || Page::at(page.entrance()) == *page, "{page:?}");
+        }
+    }
+}

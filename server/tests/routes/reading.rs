@@ -110,7 +110,7 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
 
 /// Links of the places, and of the pages of the one at hand.
 fn links<'a>(html: &'a str, nav: &str) -> Vec<&'a str> {
-    let Some((_, rest)) = html.split_once(&format!("<nav class=\"{nav}\"")) else { return vec![] };
+    let Some((_, rest)) = html.split_once(&format!("class=\"{nav}\"")) else { return vec![] };
     let nav = rest.split("</nav>").next().unwrap();
     nav.split("<a ").skip(1).collect()
 }
