@@ -55,6 +55,12 @@ pub(crate) fn replace_address(to: &str) {
     }
 }
 
+/// Sets a signal back to its first value when what it says has been read.
+pub(crate) fn reset_soon<T: Default + Send + Sync + 'static>(said: RwSignal<T>) {
+    // The page may be gone by then.
+    set_timeout(move || drop(said.try_set(T::default())), Duration::from_secs(2));
+}
+
 /// Puts a text on the clipboard and tells whether that worked.
 pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
     // Pages that aren't served securely have no clipboard.

@@ -19,11 +19,70 @@ pub enum Module {
     Reviews,
 }
 
+/// A place of the site: the header of every page names these, and below it stand the pages of the
+/// one at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One design: its knobs and all that follows from them.
+    Explore,
+    /// Many designs: layouts for a machine, and spaces of knobs.
+    Search,
+    /// Designs beside each other, and talk about one.
+    Compare,
+    /// What is known, and how far to trust it.
+    Learn,
+}
+
+impl Place {
+    /// All of them, in the order of the header.
+    pub const ALL: [Self; 4] = [Self::Explore, Self::Search, Self::Compare, Self::Learn];
+
+    /// The name in the header; a narrow screen shows the first word alone.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Explore => "Explore",
+            Self::Search => "Search",
+            Self::Compare => "Compare & review",
+            Self::Learn => "Learn",
+        }
+    }
+
+    /// The page that the header leads to.
+    #[must_use]
+    pub const fn first(self) -> Page {
+        match self {
+            Self::Explore => Page::Explorer,
+            Self::Search => Page::Find,
+            Self::Compare => Page::Compare,
+            Self::Learn => Page::Tour,
+        }
+    }
+
+    /// The place's own name as an address, which leads to its first page.
+    #[must_use]
+    pub const fn address(self) -> &'static str {
+        match self {
+            Self::Explore => "/explore",
+            Self::Search => "/search",
+            Self::Compare => "/review",
+            Self::Learn => "/learn",
+        }
+    }
+
+    /// Its pages with a name, in their order.
+    pub fn pages(self) -> impl Iterator<Item = (Page, &'static str)> {
+        let here = Page::ALL.iter().copied().filter(move |page| page.place() == Some(self));
+        here.filter_map(|page| Some((page, page.label()?)))
+    }
+}
+
 /// The rows become an enum, and a function for each column: a module of the browser is no larger
 /// for the columns that it doesn't read.
 macro_rules! pages {
     ($($(#[$doc:meta])* $Name:ident {
         path: $path:literal,
+        place: $place:expr,
         label: $label:expr,
         module: $module:expr,
         $(title: $title:literal,)?
@@ -34,7 +93,7 @@ macro_rules! pages {
         pub enum Page { $($(#[$doc])* $Name,)+ }
 
         impl Page {
-            /// All of them; those that the header names in its order.
+            /// All of them; those of a place in its order.
             pub const ALL: &[Self] = &[$(Self::$Name,)+];
 
             /// The path, in front of the id where each page has one.
@@ -43,7 +102,13 @@ macro_rules! pages {
                 match self { $(Self::$Name => $path,)+ }
             }
 
-            /// The name in the header; none for a page that it doesn't lead to.
+            /// The place that it belongs to.
+            #[must_use]
+            pub const fn place(self) -> Option<Place> {
+                match self { $(Self::$Name => $place,)+ }
+            }
+
+            /// The name among the pages of its place; none for a page that isn't named there.
             #[must_use]
             pub const fn label(self) -> Option<&'static str> {
                 match self { $(Self::$Name => $label,)+ }
@@ -76,6 +141,7 @@ pages! {
     #[default]
     Explorer {
         path: "/",
+        place: Some(Place::Explore),
         label: Some("Explore"),
         module: Some(Module::Explorer),
         about: "Explore how a mixture-of-experts model trains on a cluster",
@@ -83,6 +149,7 @@ pages! {
     /// Searches layouts for a model on a machine.
     Find {
         path: "/find",
+        place: Some(Place::Search),
         label: Some("Find"),
         module: None,
         title: "Find a layout",
@@ -92,19 +159,15 @@ pages! {
     /// The gallery of presets.
     Presets {
         path: "/presets",
-        label: Some("Presets"),
-        module: None,
-    }
-    /// The tour of the paper's recipe.
-    Tour {
-        path: "/tour",
-        label: Some("Tour"),
+        place: Some(Place::Explore),
+        label: None,
         module: None,
     }
     /// Builds a sweep.
     Sweep {
         path: "/sweep",
-        label: Some("Sweep"),
+        place: Some(Place::Search),
+        label: Some("Sweeps"),
         module: Some(Module::Sweeps),
         title: "Build a sweep",
         about: "Let knobs vary, say what a design must keep to and what is best, and see every \
@@ -113,24 +176,24 @@ pages! {
     /// Designs beside each other.
     Compare {
         path: "/compare",
+        place: Some(Place::Compare),
         label: Some("Compare"),
         module: Some(Module::Pages),
         title: "Compare designs",
         about: "Up to four training designs beside each other: what differs, what it does to every \
                 metric, and whether the difference is larger than the error",
     }
-    /// Pipeline schedules alone.
-    Schedule {
-        path: "/schedule",
-        label: Some("Schedules"),
-        module: Some(Module::Pages),
-        title: "Pipeline schedules",
-        about: "Any pipeline schedule on any task times, simulated task by task: step time, \
-                bubble, micro-batches in flight, and the timeline",
+    /// The tour of the paper's recipe.
+    Tour {
+        path: "/tour",
+        place: Some(Place::Learn),
+        label: Some("Tour"),
+        module: None,
     }
     /// A published run from its baseline on, one change at a time.
     Ladder {
         path: "/ladder",
+        place: Some(Place::Learn),
         label: Some("Ladder"),
         module: Some(Module::Pages),
         title: "From 18.9 % over 30.0 % to 41 % MFU",
@@ -140,20 +203,33 @@ pages! {
     /// Published runs beside their predictions.
     Trust {
         path: "/trust",
+        place: Some(Place::Learn),
         label: Some("Trust"),
         module: Some(Module::Pages),
         title: "How far to trust the numbers",
     }
+    /// Pipeline schedules alone.
+    Schedule {
+        path: "/schedule",
+        place: Some(Place::Learn),
+        label: Some("Schedules"),
+        module: Some(Module::Pages),
+        title: "Pipeline schedules",
+        about: "Any pipeline schedule on any task times, simulated task by task: step time, \
+                bubble, micro-batches in flight, and the timeline",
+    }
     /// The guide.
     Guide {
         path: "/guide",
+        place: Some(Place::Learn),
         label: Some("Guide"),
         module: None,
     }
     /// Which model computes the numbers, and what it rests on.
     About {
         path: "/about",
-        label: None,
+        place: Some(Place::Learn),
+        label: Some("About"),
         module: None,
         title: "About the numbers",
         about: "Which model computes the numbers, what it covers, and every source that they rest \
@@ -162,19 +238,22 @@ pages! {
     /// Language, units, theme and keys.
     Settings {
         path: "/settings",
+        place: None,
         label: None,
         module: None,
     }
     /// A sweep's results.
     Results {
         path: "/s",
+        place: Some(Place::Search),
         label: None,
         module: Some(Module::Sweeps),
     }
     /// A review session, or the form that begins one.
     Review {
         path: "/r",
-        label: None,
+        place: Some(Place::Compare),
+        label: Some("Review"),
         module: Some(Module::Reviews),
         about: "Look at a training design together: turn its knobs, talk, decide",
     }
@@ -201,10 +280,22 @@ impl Page {
         matches!(self, Self::Results | Self::Review)
     }
 
-    /// Whether the header's link to the page takes the explorer's design along.
+    /// The address that a link to the page has: the form that begins one where each has an id.
+    #[must_use]
+    pub const fn entrance(self) -> &'static str {
+        if matches!(self, Self::Review) { "/r/new" } else { self.path() }
+    }
+
+    /// The page that stands for it among those of its place.
+    #[must_use]
+    pub const fn named(self) -> Self {
+        if matches!(self, Self::Results) { Self::Sweep } else { self }
+    }
+
+    /// Whether the header's link to the page takes the design at hand along.
     #[must_use]
     pub const fn takes_design(self) -> bool {
-        matches!(self, Self::Find | Self::Sweep)
+        matches!(self, Self::Explorer | Self::Find | Self::Sweep)
     }
 }
 
@@ -212,4 +303,26 @@ impl Page {
 #[must_use]
 pub fn find_address(design: &Design) -> String {
     format!("{}?{}", Page::Find.path(), link::encode(design))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_page_is_of_one_place_and_every_place_leads_to_its_first() {
+        let named: usize = Place::ALL.into_iter().map(|place| place.pages().count()).sum();
+        assert_eq!(named, Page::ALL.iter().filter(|page| page.label().is_some()).count());
+        for place in Place::ALL {
+            assert_eq!(place.pages().next().map(|(page, _)| page), Some(place.first()));
+            assert!(Page::ALL.iter().all(|page| page.path() != place.address()));
+        }
+        for page in Page::ALL {
+            assert!(
+                page.named().label().is_some() || matches!(page, Page::Presets | Page::Settings)
+            );
+            let is_listed = page.label().is_some();
+            assert!(!is_listed || Page::at(page.entrance()) == *page, "{page:?}");
+        }
+    }
 }

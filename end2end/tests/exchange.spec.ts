@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 import type { Download, Page } from "@playwright/test";
 
-import { expect, gotoHydrated, test, toPlace, toStudy } from "./helper";
+import { choose, expect, gotoHydrated, test, toPlace, toStudy } from "./helper";
 import { expectReadable, looks } from "./looks";
 
 const MODELS = "../crates/interchange/tests/models";
@@ -63,7 +63,7 @@ test("a model goes in, a script comes out, and leads back to the same design", a
   const opened = page.getByRole("link", { name: "Open in the explorer" });
   const expected = await opened.getAttribute("href");
   await gotoHydrated(page, expected ?? "");
-  await page.getByRole("link", { name: "Export", exact: true }).click();
+  await choose(page, "Share", "Export script, file, numbers");
   const sheet = page.getByRole("dialog", { name: "Export this design" });
   const [name, script] = await saved(page, () =>
     sheet.getByRole("link", { name: "Download MindSpeed-LLM arguments" }).click(),
@@ -198,7 +198,7 @@ for (const { name, options } of looks()) {
     await page.goto(`/export${DESIGN.slice(1)}`);
     await look("sheet");
     await gotoHydrated(page, DESIGN);
-    await page.getByRole("link", { name: "Share" }).click();
+    await choose(page, "Share", "Short link, QR code, embed");
     const share = page.getByRole("dialog", { name: "Share this design" });
     await share.getByRole("link", { name: "Launch scripts, files and tables" }).click();
     const sheet = page.getByRole("dialog", { name: "Export this design" });

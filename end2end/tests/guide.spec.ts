@@ -18,7 +18,7 @@ test("a number leads to its place in the guide, and the guide on to the next cha
 
 test("the guide is in the bar of every page, and opens designs", async ({ page }) => {
   await gotoHydrated(page, "/ladder");
-  await page.getByRole("navigation", { name: "Pages" }).getByText("Guide").click();
+  await page.getByRole("navigation", { name: "Learn" }).getByText("Guide").click();
   const first = { name: "First five minutes", exact: true };
   await page.getByRole("main").getByRole("link", first).click();
   await page.getByRole("main").getByRole("link", { name: /^\/\?v=1&preset=pangu/ }).click();

@@ -64,6 +64,17 @@ export async function gotoHydrated(page: Page, url = "/"): Promise<void> {
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
 }
 
+/** A menu of the header. */
+export function menu(page: Page, name: "Share" | "More"): Locator {
+  return page.locator("details.menu", { has: page.locator("summary", { hasText: name }) });
+}
+
+/** Takes an item of a menu of the header. */
+export async function choose(page: Page, name: "Share" | "More", item: string): Promise<void> {
+  await menu(page, name).locator("summary").click();
+  await menu(page, name).locator("li").getByText(item, { exact: true }).click();
+}
+
 /** The box that a knob's value is typed into. */
 export function numberBox(page: Page, label: string): Locator {
   return page.getByRole("spinbutton", { name: label, exact: true });

@@ -5,7 +5,8 @@ import { expectReadable, findings, looks } from "./looks";
 
 test("goes from the baseline to the final run, and each step opens", async ({ page }) => {
   await gotoHydrated(page);
-  await page.getByRole("navigation", { name: "Pages" }).getByText("Ladder").click();
+  await page.getByRole("navigation", { name: "Places" }).getByText("Learn").click();
+  await page.getByRole("navigation", { name: "Learn" }).getByText("Ladder").click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   const heading = page.getByRole("heading", { level: 1 });
   await expect(heading).toHaveText("From 18.9 % over 30.0 % to 41 % MFU");

@@ -2,7 +2,7 @@
 
 import type { Page } from "@playwright/test";
 
-import { card, expect, gotoHydrated, numberBox, test } from "./helper";
+import { card, choose, expect, gotoHydrated, numberBox, test } from "./helper";
 import { findings } from "./looks";
 
 const CHINESE = { locale: "zh-CN" };
@@ -118,7 +118,7 @@ test("the settings keep language and units, and lead back to the design", async 
   const peak = card(page, "Peak memory per device");
   const binary = (await peak.locator(".number").textContent()) ?? "";
   await expect(peak.locator(".unit")).toHaveText("GiB");
-  await page.getByRole("link", { name: "Settings" }).click();
+  await choose(page, "More", "Settings");
   await page.getByRole("group", { name: "Sizes of memory" }).getByLabel("GB").check();
   await page.getByRole("group", { name: "Language" }).getByLabel(/中文/).check();
   await page.getByRole("button", { name: "Keep these settings" }).click();
@@ -138,7 +138,7 @@ test("the settings keep language and units, and lead back to the design", async 
   await expect(memory.locator("svg").first()).toContainText("GB");
   await expect(memory.locator("svg").first()).not.toContainText("GiB");
   await page.goto("/settings");
-  await page.getByRole("group").first().getByLabel("English").check();
+  await page.getByRole("main").getByRole("group").first().getByLabel("English").check();
   await page.locator("form.settings button").click();
   await expect(page.locator("html")).toHaveAttribute("lang", "en");
 });

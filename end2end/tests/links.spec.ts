@@ -1,6 +1,6 @@
 // A design is a link: what it shows elsewhere, and what a broken one says.
 
-import { expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { choose, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
 
 test("the address bar opens the same numbers in another browser", async ({ page, visit }) => {
   await gotoHydrated(page);
@@ -27,8 +27,8 @@ test("the link can be copied", async ({ visit }) => {
   const page = await visit({ permissions: ["clipboard-read", "clipboard-write"] });
   await gotoHydrated(page);
   await numberBox(page, "Virtual stages (VPP)").fill("1");
-  await page.getByRole("button", { name: "Copy link" }).click();
-  await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();
+  await choose(page, "Share", "Copy link");
+  await expect(page.getByRole("status").filter({ hasText: "Link copied" })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toContain("parallel.virtual_pipeline_model_parallel_size=1");
 });

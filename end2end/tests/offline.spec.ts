@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import type { Page } from "@playwright/test";
 
-import { card, expect, gotoHydrated, numberBox, test, toStudy } from "./helper";
+import { card, choose, expect, gotoHydrated, numberBox, test, toStudy } from "./helper";
 
 test.use({ serviceWorkers: "allow" });
 
@@ -53,7 +53,7 @@ test.describe("offline", () => {
     await expect(page.getByRole("heading", { name: "You are offline" })).toBeVisible();
     await page.getByRole("link", { name: "Open the explorer" }).press("Enter");
     await page.locator("html[data-hydrated]").waitFor({ state: "attached" });
-    await page.getByRole("link", { name: "Share" }).press("Enter");
+    await choose(page, "Share", "Short link, QR code, embed");
     await expect(page.getByRole("dialog")).toContainText("The server can't be reached");
   });
 

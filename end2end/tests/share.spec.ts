@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import type { Page } from "@playwright/test";
 
-import { expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { choose, expect, gotoHydrated, menu, numberBox, numbers, test } from "./helper";
 import { findings, looks } from "./looks";
 
 /** A design that no other test stores, so that tests don't share a short link. */
@@ -18,7 +18,7 @@ const batch = (page: Page) =>
   page.locator('[data-knob="training.global_batch_size"] input[type=number]');
 
 async function openSheet(page: Page): Promise<void> {
-  await page.getByRole("link", { name: "Share" }).click();
+  await choose(page, "Share", "Short link, QR code, embed");
   await expect(page.getByRole("dialog").getByLabel("Full link", { exact: true })).toBeVisible();
 }
 
@@ -79,9 +79,9 @@ test("who stored a design deletes it, and nobody else", async ({ page, visit }) 
 
 test("the sheet takes the focus, and gives it back", async ({ page }) => {
   await gotoHydrated(page);
-  const share = page.getByRole("link", { name: "Share" });
+  const share = menu(page, "Share").locator("summary");
   await share.focus();
-  await page.keyboard.press("Enter");
+  for (const key of ["Enter", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
   const sheet = page.getByRole("dialog", { name: "Share this design" });
   await expect(sheet.getByLabel("Full link", { exact: true })).toBeVisible();
   await expect(sheet.getByRole("heading", { name: "Share this design" })).toBeFocused();
@@ -129,7 +129,7 @@ test.describe("without a script", () => {
 
   test("a design is shared on a page", async ({ page }) => {
     await page.goto(design(36864));
-    await page.getByRole("link", { name: "Share" }).click();
+    await choose(page, "Share", "Short link, QR code, embed");
     await page.getByLabel("Note, if you like").fill("no script");
     await page.getByRole("button", { name: "Store and make a short link" }).click();
     const short = await page.getByLabel("Short link", { exact: true }).inputValue();

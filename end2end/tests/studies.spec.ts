@@ -15,6 +15,7 @@ test("charts follow a knob, and a table that is open stays open", async ({ page 
 });
 
 test("charts that have followed knobs are those of a fresh page", async ({ page, visit }) => {
+  test.slow();
   await gotoHydrated(page);
   const fresh = await visit({ viewport: page.viewportSize() });
   const vpp = numberBox(page, "Virtual stages (VPP)");

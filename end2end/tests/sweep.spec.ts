@@ -76,8 +76,8 @@ async function isDrawn(page: Page, id: string): Promise<boolean> {
 
 test("a sweep is built around a design, started, and watched to its end", async ({ page }) => {
   await gotoHydrated(page, "/");
-  const pages = page.getByRole("navigation", { name: "Pages" });
-  await pages.getByRole("link", { name: "Sweep" }).click();
+  await page.getByRole("navigation", { name: "Places" }).getByText("Search").click();
+  await page.getByRole("navigation", { name: "Search" }).getByText("Sweeps").click();
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect(page).toHaveURL(/\/sweep\?/);
   const text = page.locator("#spec");

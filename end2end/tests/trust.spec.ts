@@ -95,7 +95,8 @@ test("a run opens in the explorer as its design", async ({ page }) => {
   await page.locator("html[data-hydrated=true]").waitFor({ state: "attached" });
   await expect(page).toHaveURL(/\/\?v=1&preset=/);
   await expect(page.getByRole("article", { name: "Step time", exact: true })).toBeVisible();
-  await page.getByRole("link", { name: "Trust" }).click();
+  await page.getByRole("navigation", { name: "Places" }).getByText("Learn").click();
+  await page.getByRole("navigation", { name: "Learn" }).getByText("Trust").click();
   await expect(page).toHaveURL(/\/trust$/);
 });
 

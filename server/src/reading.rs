@@ -3,6 +3,7 @@
 //! a script; with one they have the keys and the palette of every page.
 
 use app::panel::header;
+use app::site::Page;
 use axum::http::{HeaderValue, StatusCode, header as names};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -17,8 +18,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 
 /// A page to read.
 pub(crate) struct Reading<'a> {
-    /// Its address, without a query.
-    pub(crate) path: &'a str,
+    /// Which of the site's pages it is, where it is one.
+    pub(crate) page: Option<Page>,
+    /// The design at hand, as a query: links of the header take it along.
+    pub(crate) design: &'a str,
     /// The title of the document.
     pub(crate) title: &'a str,
     /// What it is about, for search engines and previews. Empty for a page that is of its visitor
@@ -43,7 +46,8 @@ pub(crate) struct Reading<'a> {
 impl Default for Reading<'_> {
     fn default() -> Self {
         Self {
-            path: "",
+            page: None,
+            design: "",
             title: "",
             about: "",
             script: None,
@@ -103,7 +107,7 @@ impl Reading<'_> {
                 }
                 body { div.reading-page {
                     a.skip href="#reading" { "Skip to the content" }
-                    header.header { (PreEscaped(header::still(self.path))) }
+                    header.header { (PreEscaped(header::still(self.page, self.design))) }
                     div class=[(!self.beside.0.is_empty()).then_some("guide")] {
                         (self.beside)
                         main #reading class=(self.class) data-tour=[self.tour] lang=[self.lang]

@@ -37,9 +37,9 @@ mod tour;
 mod trace;
 mod validation;
 
-use app::site::Page;
+use app::site::{Page, Place};
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, RawQuery};
 use axum::routing::{delete, get, post};
 
 use crate::state::AppState;
@@ -123,6 +123,10 @@ pub fn router(state: AppState) -> Router {
         // Public files of the site, and 404
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
+    // A place's own name leads to its first page, with whatever design stands behind it.
+    let routes = Place::ALL.into_iter().fold(routes, |routes, place| {
+        routes.route(place.address(), get(move |RawQuery(raw)| page::of_place(place, raw)))
+    });
     layers::around(routes, &state).with_state(state)
 }
 

@@ -29,7 +29,7 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: [&str; 11] = [
+const HABITS: [&str; 12] = [
     "dictionary",
     "translate",
     "page",
@@ -37,6 +37,7 @@ const HABITS: [&str; 11] = [
     "places",
     "designs",
     "palette",
+    "menu",
     "tour",
     "gallery",
     "offline",

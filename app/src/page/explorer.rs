@@ -41,6 +41,7 @@ pub fn page(design: Design) -> impl IntoView {
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>
+            <a class="skip" href="#knobs">"Skip to the knobs"</a>
             {header::header(explorer, tray)}
             {knobs::knobs(explorer)}
             <main

@@ -130,8 +130,11 @@ impl Spot {
             let edge = results.get_bounding_client_rect().top().max(0.0);
             study.get_bounding_client_rect().top() - edge - f64::from(self.below)
         };
-        results.set_scroll_top(results.scroll_top() + missing().round() as i32);
-        window().scroll_by_with_x_and_y(0.0, missing());
+        // Twice: the header, which stood above the results, may have left the screen.
+        for _ in 0..2 {
+            results.set_scroll_top(results.scroll_top() + missing().round() as i32);
+            window().scroll_by_with_x_and_y(0.0, missing());
+        }
     }
 
     /// That of a state, behind its place.

@@ -1,21 +1,23 @@
-//! The bar on top with the actions on the whole design, and on a phone the bar at the bottom.
+//! The header of every page: the four places and the pages of the one at hand, the palette, and the
+//! menus of what can be done with the whole design. On a phone the bar at the bottom, too.
 
+use leptos::either::Either;
 use leptos::prelude::*;
 use model::{MemoryState, link};
 
 use super::steps;
-use crate::browser;
 use crate::explorer::{Explorer, Shown};
 use crate::insight::memory_state;
 use crate::insight::recorded::Recorded;
 use crate::panel::tray::Tray;
 use crate::present::format;
-use crate::site::Page;
+use crate::present::html::on_server;
+use crate::site::{Page, Place};
 use crate::widget::icon::{Icon, icon};
 use crate::widget::sheet::guide_focus;
 
 /// The name, which leads to the explorer's first design.
-pub fn brand() -> impl IntoView {
+fn brand() -> impl IntoView {
     view! {
         <a class="brand" href="/">
             <img src="/favicon.svg" alt="" width="22" height="22"/>
@@ -24,252 +26,313 @@ pub fn brand() -> impl IntoView {
     }
 }
 
-/// Links to the other pages.
-pub fn pages(current: Page) -> impl IntoView {
-    pages_with(Some(current), String::new)
+/// The address of a page; `query` is what takes a design along, or empty.
+fn address(page: Page, query: &str) -> String {
+    match page.takes_design() && !query.is_empty() {
+        true => format!("{}?{query}", page.entrance()),
+        false => page.entrance().to_owned(),
+    }
 }
 
-/// The header of a page that only the server knows and no module takes over, as text; `path` is
-/// that page's own.
-#[cfg(feature = "ssr")]
-#[must_use]
-pub fn still(path: &str) -> String {
-    let html = Owner::new().with(|| {
-        let left = view! { {brand()} {pages_with(None, String::new)} };
-        view! { {left} <div class="actions">{buttons()}</div> }.to_html()
-    });
-    let own = format!("href=\"{path}\"");
-    html.replace(&own, &format!("{own} aria-current=\"page\""))
-}
-
-/// Links to the other pages; `query` is the part behind the address that takes a design along.
-fn pages_with(
+/// Links to the four places; the one of the page at hand is marked.
+fn places(
     current: Option<Page>,
     query: impl Fn() -> String + Clone + Send + 'static,
 ) -> impl IntoView {
-    let link = move |(page, label): (Page, &'static str)| {
+    let link = move |place: Place| {
         let query = query.clone();
-        let href = move || match page.takes_design() {
-            true => format!("{}{}", page.path(), query()),
-            false => page.path().to_owned(),
+        let is_here = current.and_then(Page::place) == Some(place);
+        let mark = match is_here {
+            true if current == Some(place.first()) => Some("page"),
+            true => Some("true"),
+            false => None,
         };
-        let is_current = (current == Some(page)).then_some("page");
-        view! { <a href=href aria-current=is_current>{label}</a> }
+        let label = place.label();
+        let (first, rest) = label.split_at(label.find(' ').unwrap_or(label.len()));
+        // A narrow screen shows the first word; the others are heard there, too.
+        let rest = (!rest.is_empty()).then(|| view! { <span class="more-words">{rest}</span> });
+        view! {
+            <a href=move || address(place.first(), &query()) aria-current=mark>{first}{rest}</a>
+        }
     };
-    let named = Page::ALL.iter().filter_map(|page| Some((*page, page.label()?)));
-    let links: Vec<_> = named.map(link).collect();
-    view! { <nav class="pages" aria-label="Pages">{links}</nav> }
+    let links = Place::ALL.map(link).to_vec();
+    view! { <nav class="places" aria-label="Places">{links}</nav> }
+}
+
+/// Links to the pages of a place that has several.
+#[cfg(feature = "ssr")]
+fn pages(current: Page, query: &str) -> Option<impl IntoView + use<>> {
+    let place = current.place()?;
+    let links: Vec<_> = place
+        .pages()
+        .map(|(page, label)| {
+            let mark = (current.named() == page).then_some(match current == page {
+                true => "page",
+                false => "true",
+            });
+            view! { <a href=address(page, query) aria-current=mark>{label}</a> }
+        })
+        .collect();
+    let is_worth_a_row = links.len() > 1;
+    is_worth_a_row.then(|| view! { <nav class="pages" aria-label=place.label()>{links}</nav> })
 }
 
 /// Opens the palette of all that can be found and done; a script of its own draws it.
-pub fn palette_button() -> impl IntoView {
+fn palette_button() -> impl IntoView {
     view! {
         <button
             type="button"
-            class="button"
+            class="button palette-button"
             title="Search and commands (Ctrl K)"
-            aria-label="Search and commands"
             data-palette=""
         >
-            {icon(Icon::Command)}
+            {icon(Icon::Search)}
+            <span class="palette-words">"Search knobs, views, models"</span>
+            <kbd aria-hidden="true">"Ctrl K"</kbd>
         </button>
     }
 }
 
-/// Switches between dark and light; the script of keys does it on every page.
-pub fn theme_button() -> impl IntoView {
+/// A button that opens a list of buttons and links. It opens without a script; with one it has the
+/// keys of a menu, and closes by itself.
+fn menu(class: &'static str, name: impl IntoView, items: impl IntoView) -> impl IntoView {
     view! {
-        <button
-            type="button"
-            class="button"
-            data-switch-theme=""
-            title="Switch between dark and light (t)"
-            aria-label="Switch between dark and light"
-        >
-            {icon(Icon::Theme)}
-        </button>
+        <details class="menu">
+            <summary class=class>{name}</summary>
+            <ul class="menu-list">{items}</ul>
+        </details>
     }
 }
 
-/// Leads to language, units, theme and keys; the page there leads back.
-pub fn settings_link() -> impl IntoView {
-    view! {
-        <a
-            class="button only-wide"
-            href=Page::Settings.path()
-            title="Language, units, theme, keys"
-            aria-label="Settings"
-        >
-            {icon(Icon::Settings)}
-        </a>
-    }
+/// What stands in an item of a menu: an icon, a name, and the key that does the same.
+fn item(shown: Icon, name: &'static str, key: &'static str) -> impl IntoView {
+    let key = (!key.is_empty()).then(|| view! { <kbd aria-hidden="true">{key}</kbd> });
+    view! { {icon(shown)} <span>{name}</span> {key} }
 }
 
-/// The header of a page beside the explorer, behind a link that skips it to an element.
-pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoView {
-    view! {
-        <a class="skip" href=format!("#{id}")>{skip}</a>
-        <header class="header">
-            {brand()} {pages_with(Some(current), String::new)}
-            <div class="actions">{buttons()}</div>
-        </header>
-    }
+/// The menu of all ways to hand on what is at hand.
+fn share_menu(items: impl IntoView) -> impl IntoView {
+    let name = view! { "Share" {icon(Icon::Down)} };
+    let copy = view! {
+        <li class="needs-script">
+            <button type="button" data-act="copy-link">{item(Icon::Link, "Copy link", "")}</button>
+        </li>
+    };
+    menu("button primary", name, view! { {copy} {items} })
 }
 
-/// The buttons that every page has.
-pub fn buttons() -> impl IntoView {
-    view! { {palette_button()} {theme_button()} {settings_link()} }
+/// The menu of what is seldom wanted, in front of what every page has of it.
+fn more_menu(items: impl IntoView, keys: impl IntoView) -> impl IntoView {
+    let name = view! { {icon(Icon::More)} <span class="visually-hidden">"More"</span> };
+    let common = view! {
+        <li class="needs-script">
+            <button type="button" data-switch-theme="">
+                {item(Icon::Theme, "Switch between dark and light", "T")}
+            </button>
+        </li>
+        <li>
+            <a href=Page::Settings.path()>{item(Icon::Settings, "Settings", "")}</a>
+        </li>
+        <li>{keys}</li>
+    };
+    menu("button plain", name, view! { {items} {common} })
 }
 
-/// Name, pages, undo and redo, copy link, theme, keys.
-pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
-    let undo = Signal::derive(move || explorer.undo_label());
-    let redo = Signal::derive(move || explorer.redo_label());
-    view! {
-        <header class="header">
-            {brand()}
-            {pages_with(Some(Page::Explorer), move || {
-                format!("?{}", explorer.with_design(link::encode))
-            })}
-            <p class="tagline">"Explore how a mixture-of-experts model trains on a cluster"</p>
-            <div class="actions" role="toolbar" aria-label="Design">
-                {palette_button()}
-                {action("undo", "Undo", Icon::Undo, undo, Callback::new(move |()| explorer.undo()))}
-                {action("redo", "Redo", Icon::Redo, redo, Callback::new(move |()| explorer.redo()))}
-                {steps::button(explorer)}
-                {tray.button()}
-                <a
-                    class="button only-wide"
-                    title="Look at this design together with others"
-                    aria-label="Start a review"
-                    href=move || format!("/r/new?{}", explorer.with_design(link::encode))
-                >
-                    "Review"
-                </a>
-                {theme_button()}
-                {settings_link()}
-                <button
-                    type="button"
-                    class="button only-keyboard"
-                    data-act="keys"
-                    title="Keys (?)"
-                    aria-label="Keys"
-                    on:click=move |_| explorer.help_open.set(true)
-                >
-                    {icon(Icon::Keyboard)}
+/// The guide's list of keys.
+const KEYS: &str = "/guide/views#keys";
+
+/// The keys where no dialog lists them.
+#[cfg(feature = "ssr")]
+fn keys_link() -> impl IntoView {
+    view! { <a href=KEYS>{item(Icon::Keyboard, "Keyboard shortcuts", "")}</a> }
+}
+
+/// What a header shows beside the four places.
+#[cfg(feature = "ssr")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beside {
+    /// A page whose address is all that there is to hand on.
+    Page,
+    /// A review session, which hands its own links on.
+    Session,
+}
+
+#[cfg(feature = "ssr")]
+fn bar(current: Option<Page>, query: &str, beside: Beside) -> impl IntoView {
+    let along = query.to_owned();
+    let share = (beside == Beside::Page).then(|| {
+        share_menu(view! {
+            <li class="needs-script">
+                <button type="button" data-act="print">
+                    {item(Icon::Print, "Print or save as PDF", "")}
                 </button>
-                {copy_link(explorer)}
-                {export_link(explorer)}
-                {share_link(explorer)}
+            </li>
+        })
+    });
+    view! {
+        <div class="header-bar">
+            {brand()} {places(current, move || along.clone())}
+            <div class="actions">
+                {palette_button()} {share} {more_menu((), keys_link())}
+            </div>
+        </div>
+    }
+}
+
+/// What stands in the header of a page that takes no part in it, as text; `query` is the design
+/// that links of the header take along, or empty.
+#[cfg(feature = "ssr")]
+#[must_use]
+pub fn still(current: Option<Page>, query: &str) -> String {
+    Owner::new().with(|| {
+        let pages = current.and_then(|page| pages(page, query));
+        view! { {bar(current, query, Beside::Page)} {pages} }.to_html()
+    })
+}
+
+/// The header of a page beside the explorer, which only the server writes.
+pub fn plain(current: Page) -> impl IntoView {
+    view! { <header class="header" inner_html=on_server(|| written(current))></header> }
+}
+
+fn written(current: Page) -> String {
+    #[cfg(feature = "ssr")]
+    return still(Some(current), "");
+    #[cfg(not(feature = "ssr"))]
+    {
+        let _ = current;
+        String::new()
+    }
+}
+
+/// The same behind a link that skips it to an element.
+pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoView {
+    view! { <a class="skip" href=format!("#{id}")>{skip}</a> {plain(current)} }
+}
+
+/// The first row of the header of a review session, which has a row of its own below it.
+pub fn of_session() -> String {
+    #[cfg(feature = "ssr")]
+    return Owner::new().with(|| bar(Some(Page::Review), "", Beside::Session).to_html());
+    #[cfg(not(feature = "ssr"))]
+    String::new()
+}
+
+/// The explorer's: the places, the palette, undo and redo, the pin, and both menus.
+pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
+    let design = move || explorer.with_design(link::encode);
+    view! {
+        <header class="header">
+            <div class="header-bar">
+                {brand()} {places(Some(Page::Explorer), design)}
+                <div class="actions" role="toolbar" aria-label="Design">
+                    {palette_button()} {step(explorer, UNDO, Form::Button)}
+                    {step(explorer, REDO, Form::Button)} {tray.button()}
+                    {share_menu(ways_to_share(explorer))}
+                    {more_menu(own_items(explorer, tray), keys_item(explorer))}
+                </div>
             </div>
         </header>
     }
 }
 
+/// Sheets, which a script shows as dialogs, and the form that begins a review.
+fn ways_to_share(explorer: Explorer) -> impl IntoView {
+    let to =
+        move |page: &'static str| move || format!("{page}?{}", explorer.with_design(link::encode));
+    view! {
+        <li>
+            <a href=to("/share") data-sheet="Share this design">
+                {item(Icon::Share, "Short link, QR code, embed", "")}
+            </a>
+        </li>
+        <li>
+            <a href=to("/export") data-sheet="Export this design">
+                {item(Icon::Export, "Export script, file, numbers", "")}
+            </a>
+        </li>
+        <li>
+            <a href=to(Page::Review.entrance())>{item(Icon::People, "Start a review", "")}</a>
+        </li>
+    }
+}
+
+/// What the explorer alone has in the menu of more.
+fn own_items(explorer: Explorer, tray: Tray) -> impl IntoView {
+    view! {
+        <li>
+            <a href="/import">{item(Icon::Import, "Import a model or a launch script", "")}</a>
+        </li>
+        <li>{step(explorer, UNDO, Form::Item)}</li>
+        <li>{step(explorer, REDO, Form::Item)}</li>
+        <li>{steps::button(explorer, item(Icon::Steps, "History of changes", "H"))}</li>
+        <li class="only-narrow">
+            <button type="button" on:click=move |_| tray.pin()>
+                {item(Icon::Pin, "Pin this design", "P")}
+            </button>
+        </li>
+    }
+}
+
+/// Opens the list of keys; without a script it leads to that of the guide.
+fn keys_item(explorer: Explorer) -> impl IntoView {
+    view! {
+        <a
+            href=KEYS
+            data-act="keys"
+            on:click=move |event| {
+                event.prevent_default();
+                explorer.help_open.set(true);
+            }
+        >
+            {item(Icon::Keyboard, "Keyboard shortcuts", "?")}
+        </a>
+    }
+}
+
+/// A way through the history: its name, what it is called in a page, its key, its icon, the step
+/// that it would take, and to take it.
+type Way =
+    (&'static str, &'static str, &'static str, Icon, fn(Explorer) -> Option<String>, fn(Explorer));
+
+const UNDO: Way = ("Undo", "undo", "Ctrl Z", Icon::Undo, Explorer::undo_label, Explorer::undo);
+const REDO: Way =
+    ("Redo", "redo", "Ctrl Shift Z", Icon::Redo, Explorer::redo_label, Explorer::redo);
+
+/// Where a button of the history stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// In the header, as an icon.
+    Button,
+    /// In a menu.
+    Item,
+}
+
 /// A button on the history: disabled while there is nothing to step to.
-fn action(
-    id: &'static str,
-    name: &'static str,
-    shown: Icon,
-    label: Signal<Option<String>>,
-    act: Callback<()>,
-) -> impl IntoView {
+fn step(explorer: Explorer, way: Way, form: Form) -> impl IntoView {
+    let (name, id, key, shown, label, act) = way;
+    let label = Memo::new(move |_| label(explorer));
     let title = move || match label.get() {
         Some(label) => format!("{name} {label}"),
-        None => format!("Nothing to {}", name.to_lowercase()),
+        None => format!("Nothing to {id}"),
     };
+    let inside = match form {
+        Form::Button => Either::Left(icon(shown)),
+        Form::Item => Either::Right(item(shown, name, key)),
+    };
+    let is_button = form == Form::Button;
     view! {
         <button
             type="button"
-            class="button"
-            data-act=id
-            aria-label=name
+            class=is_button.then_some("button plain only-wide")
+            data-act=is_button.then_some(id)
+            aria-label=is_button.then_some(name)
             title=title
             disabled=move || label.with(Option::is_none)
-            on:click=move |_| act.run(())
+            on:click=move |_| act(explorer)
         >
-            {icon(shown)}
+            {inside}
         </button>
-    }
-}
-
-/// How copying the link went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Copied {
-    NotYet,
-    Done,
-    /// The browser refuses the clipboard: the link is shown to be copied by hand.
-    ByHand,
-}
-
-fn copy_link(explorer: Explorer) -> impl IntoView {
-    let copied = RwSignal::new(Copied::NotYet);
-    let copy = move |_| {
-        let address = browser::address(&explorer.with_design(link::encode));
-        browser::copy(address, move |done| {
-            copied.set(if done { Copied::Done } else { Copied::ByHand });
-            if done {
-                set_timeout(
-                    move || {
-                        // The page may be gone by then.
-                        let _ = copied.try_set(Copied::NotYet);
-                    },
-                    std::time::Duration::from_secs(2),
-                );
-            }
-        });
-    };
-    view! {
-        <button type="button" class="button primary" on:click=copy>
-            {icon(Icon::Link)}
-            <span class="copy-label" aria-live="polite">
-                {move || if copied.get() == Copied::Done { "Link copied" } else { "Copy link" }}
-            </span>
-        </button>
-        {move || (copied.get() == Copied::ByHand).then(|| link_to_copy(explorer))}
-    }
-}
-
-/// Leads to the sheet to share, which a script of its own shows as a dialog.
-fn share_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button"
-            href=sheet
-            data-sheet="Share this design"
-            title="Short link, code, embedding"
-        >
-            {icon(Icon::Share)}
-            <span class="copy-label share-label">"Share"</span>
-        </a>
-    }
-}
-
-/// Leads to the sheet to export, which the same script shows.
-fn export_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/export?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button only-wide"
-            href=sheet
-            data-sheet="Export this design"
-            title="Launch scripts, files, numbers"
-        >
-            "Export"
-        </a>
-    }
-}
-
-/// The link in a box, for browsers that refuse the clipboard.
-fn link_to_copy(explorer: Explorer) -> impl IntoView {
-    view! {
-        <input
-            class="copy-by-hand"
-            readonly
-            aria-label="Link to copy"
-            prop:value=move || browser::address(&explorer.with_design(link::encode))
-        />
     }
 }
 

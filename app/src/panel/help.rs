@@ -17,7 +17,7 @@ const KEYS: [(&str, &str); 21] = [
     ("x", "Explain the number at hand"),
     ("y", "Copy the number under the pointer, full precision"),
     ("[ ]", "To the knob before, to the next one"),
-    ("h", "Every step so far"),
+    ("h", "History of changes"),
     ("g and a letter", "Go to a view or page: g k knobs, g m memory, g p presets, …"),
     ("t", "Switch between dark and light"),
     ("Ctrl Z", "Undo"),
@@ -34,7 +34,10 @@ const KEYS: [(&str, &str); 21] = [
 
 /// The help on keys.
 pub fn help(explorer: Explorer) -> impl IntoView {
-    modal(Modal { id: "help", open: explorer.help_open, title: "Keys" }, body(explorer))
+    modal(
+        Modal { id: "help", open: explorer.help_open, title: "Keyboard shortcuts" },
+        body(explorer),
+    )
 }
 
 fn body(explorer: Explorer) -> impl IntoView {

@@ -1,7 +1,6 @@
-//! Choosing a preset: a list to pick from, its story, and a gallery of all of them.
+//! Choosing a preset: a list to pick from, its story, and the way to the gallery of all of them.
 
 use leptos::either::Either;
-use leptos::ev;
 use leptos::prelude::*;
 use model::preset::{Preset, PresetKind};
 
@@ -27,7 +26,9 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
         invalid: Signal::derive(|| false),
         described_by: "preset-story".to_owned(),
         locked: explorer.locked.into(),
-        on_pick: Callback::new(move |id: String| open(explorer, &id)),
+        on_pick: Callback::new(move |id: String| {
+            explorer.open_preset(&id);
+        }),
     });
     let count = move || explorer.changed().with(Vec::len);
     let changes = move || match count() {
@@ -58,11 +59,8 @@ pub fn presets(explorer: Explorer) -> impl IntoView {
                 >
                     "Reset all"
                 </button>
+                <a href=Page::Presets.path()>"All presets"</a>
             </p>
-            <p class="preset-import">
-                <a href="/import">"Import a model or a launch script"</a>
-            </p>
-            {gallery(explorer)}
         </section>
     }
 }
@@ -77,61 +75,4 @@ fn item(preset: &'static Preset) -> Item {
         label: preset.title.to_owned(),
         enabled: preset.refused.is_none(),
     }
-}
-
-fn open(explorer: Explorer, id: &str) {
-    explorer.open_preset(id);
-}
-
-/// Every preset with its story; links, so that they also work before the page is interactive.
-fn gallery(explorer: Explorer) -> impl IntoView {
-    let groups: Vec<_> = KINDS
-        .iter()
-        .map(|(kind, heading)| {
-            let entries: Vec<_> = of_kind(*kind).map(|preset| entry(explorer, preset)).collect();
-            view! { <h3>{*heading}</h3><ul>{entries}</ul> }
-        })
-        .collect();
-    view! {
-        <details class="gallery">
-            <summary>"All presets and their stories"</summary>
-            {groups}
-            <h3>"Step by step"</h3>
-            <p class="gallery-link">
-                <a href=Page::Ladder.path()>
-                    "Pangu Ultra MoE from 18.9 % over 30.0 % to 41 % MFU"
-                </a>
-            </p>
-        </details>
-    }
-}
-
-fn entry(explorer: Explorer, preset: &'static Preset) -> impl IntoView {
-    if let Some(reason) = preset.refused {
-        return Either::Left(view! {
-            <li class="refused">
-                <strong>{preset.title}</strong>
-                <span>"Can't be opened: " {reason}</span>
-            </li>
-        });
-    }
-    let follow = move |event: ev::MouseEvent| {
-        // With a modifier the browser opens another tab.
-        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
-            event.prevent_default();
-            open(explorer, preset.id);
-        }
-    };
-    Either::Right(view! {
-        <li>
-            <a
-                href=format!("/?v=1&preset={}", preset.id)
-                aria-current=move || (explorer.preset().id == preset.id).then_some("true")
-                on:click=follow
-            >
-                <strong>{preset.title}</strong>
-                <span>{preset.story}</span>
-            </a>
-        </li>
-    })
 }

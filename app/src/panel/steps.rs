@@ -1,4 +1,4 @@
-//! The list of steps: what was done to the design, and what was taken back, each one press away.
+//! The history of changes: what was done to the design, and what was taken back, each one press away.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -7,20 +7,17 @@ use maud::html;
 use crate::browser::download::closest;
 use crate::explorer::Explorer;
 use crate::widget::dialog::{Modal, modal};
-use crate::widget::icon::{Icon, icon};
 
 /// Opens the list.
-pub fn button(explorer: Explorer) -> impl IntoView {
+pub fn button(explorer: Explorer, name: impl IntoView) -> impl IntoView {
     view! {
         <button
             type="button"
-            class="button only-wide"
             title="Every step so far (h)"
-            aria-label="Steps"
             data-key="h"
             on:click=move |_| explorer.steps_open.set(true)
         >
-            {icon(Icon::Steps)}
+            {name}
         </button>
     }
 }
@@ -38,7 +35,7 @@ pub fn steps(explorer: Explorer) -> impl IntoView {
     // A closed list follows no change of a knob.
     let list = move || if explorer.steps_open.get() { list(explorer) } else { String::new() };
     let body = view! { <ol class="steps" on:click=press inner_html=list></ol> };
-    modal(Modal { id: "steps", open: explorer.steps_open, title: "Steps" }, body)
+    modal(Modal { id: "steps", open: explorer.steps_open, title: "History of changes" }, body)
 }
 
 fn list(explorer: Explorer) -> String {

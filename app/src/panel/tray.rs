@@ -15,7 +15,6 @@ use crate::browser::pins;
 use crate::explorer::Explorer;
 use crate::present::name;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
-use crate::widget::icon::{Icon, icon};
 
 /// What the explorer's parts know of the pins.
 #[derive(Clone, Copy)]
@@ -130,13 +129,13 @@ impl Tray {
         view! {
             <button
                 type="button"
-                class="button"
+                class="button only-wide"
                 data-act="pin"
                 title="Pin this design to compare it (p)"
                 aria-label="Pin this design"
                 on:click=move |_| self.pin()
             >
-                {icon(Icon::Pin)}
+                "Pin"
             </button>
         }
     }

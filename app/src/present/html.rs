@@ -62,6 +62,14 @@ pub fn table_head<T: AsRef<str>>(titles: &[T]) -> Markup {
     }
 }
 
+/// A table with a name, which screen readers say, and titles of its columns.
+#[must_use]
+pub fn named_table(caption: &str, titles: &[&str], rows: &Markup) -> Markup {
+    html! {
+        table { caption.visually-hidden { (caption) } (table_head(titles)) tbody { (rows) } }
+    }
+}
+
 /// An entry of a list to choose from.
 #[must_use]
 pub fn option(value: &str, text: &str, chosen: bool) -> Markup {

@@ -1,7 +1,8 @@
-// Keys on every page, numbers to be copied, the palette, the designs that the browser keeps,
+// Keys and menus on every page, numbers to be copied, the palette, the designs that the browser keeps,
 // printing, and use without the server. Scripts that aren't needed at once are loaded on demand.
 
 import * as page from "./page.js";
+import { pressMenu, startMenus } from "./menu.js";
 import { start as startOffline } from "./offline.js";
 
 /** The timer of the wait for the letter after `g`. */
@@ -77,7 +78,10 @@ function letter(key) {
     void designs().then(({ showDesigns }) => showDesigns());
     return true;
   }
-  if (key === "t") return page.switchTheme(), true;
+  if (key === "t") {
+    page.switchTheme();
+    return true;
+  }
   const keys = isReview ? {} : document.querySelector(".page") ? EXPLORER : ELSEWHERE;
   if (!(key in keys)) return false;
   keys[key]();
@@ -107,6 +111,11 @@ function press(event) {
   }
   if (control || event.altKey || isTyping(event.key)) return;
   if (document.querySelector("dialog:modal")) return;
+  if (pressMenu(event)) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
   if (page.cookie("keys") === "off") return;
   if (goTimer !== undefined) {
     clearTimeout(goTimer);
@@ -124,6 +133,13 @@ function click(event) {
   if (!(event.target instanceof Element)) return;
   if (event.target.closest("[data-palette]")) return void palette();
   if (event.target.closest("[data-switch-theme]")) return page.switchTheme();
+  if (event.target.closest("[data-act=copy-link]")) return void page.copyLink();
+  if (event.target.closest("[data-act=print]")) return print();
+  if (event.target.closest(".skip[href='#knobs']")) {
+    // To the first of them; on a phone the sheet is raised.
+    event.preventDefault();
+    return page.nextKnob(1);
+  }
   const number = event.target.closest(".card-value, .explained-value");
   if (!number || !page.isExplorer() || String(getSelection()) !== "") return;
   const place = number.closest("[data-explained], [data-metric]");
@@ -160,9 +176,11 @@ function noteDesigns() {
   }).observe(link, { attributeFilter: ["href"] });
 }
 
-/** Goes to the knob or explanation that the address names. */
+/** Goes to the knob, explanation or view that the address names. */
 function followHash() {
-  const [, kind, id] = /^#(knob|explain)-(.+)$/.exec(location.hash) ?? [];
+  const [, kind, id] = /^#(knob|explain|view)-(.+)$/.exec(location.hash) ?? [];
+  const view = kind === "view" ? page.viewOf(decodeURIComponent(id)) : undefined;
+  if (view) page.goToView(view);
   if (kind === "knob") page.goToKnob(decodeURIComponent(id));
   if (kind === "explain") page.explain(decodeURIComponent(id));
 }
@@ -180,21 +198,14 @@ function whenHydrated(act) {
   watch.observe(root, { attributeFilter: ["data-hydrated"] });
 }
 
-/** Brings the link of this page into view where the header has no room for all. */
-function showCurrent() {
-  const pages = document.querySelector("nav.pages");
-  const current = pages?.querySelector("[aria-current]");
-  if (current) pages.scrollLeft = current.offsetLeft - pages.offsetLeft - 8;
-}
-
 // Capturing: in front of the module's own keys.
 document.documentElement.dataset.habits = "true";
 if (document.documentElement.lang === "zh-CN") void import("./translate.js");
 addEventListener("keydown", press, true);
 document.addEventListener("click", click);
 addEventListener("beforeprint", beforePrint);
-showCurrent();
 whenHydrated(() => {
+  startMenus();
   followHash();
   if (page.isExplorer()) noteDesigns();
 });

@@ -1,40 +1,46 @@
 // Points of a typed text against a name: the better it fits, the higher; zero where it doesn't.
+//
+// What is typed stands in one piece in a name: letters that only come in the same order mean
+// nothing. Hyphens, underscores and spaces are one: `all-to-all` is `all to all` is `alltoall`.
 
-/** Points of one word against one name, both in lower case. */
+/** Letters within a word, from which on they are looked for. */
+const MIN_INSIDE = 3;
+
+/** A text in lower case, its words apart. */
+const plain = (text) => text.toLowerCase().replace(/[-_/\s]+/g, " ").trim();
+
+/** A text without what stands between words. */
+const squashed = (text) => plain(text).replaceAll(" ", "");
+
+/** Points of one word against one name, both plain. */
 function word(typed, name) {
   if (name === typed) return 1000;
-  if (name.startsWith(typed)) return 800 - Math.min(name.length - typed.length, 99);
-  const at = name.indexOf(typed);
-  if (at > 0) {
-    const begins = /[^a-z0-9]/.test(name[at - 1]);
-    return (begins ? 600 : 400) - Math.min(at, 99);
+  let best = 0;
+  for (let at = name.indexOf(typed); at >= 0; at = name.indexOf(typed, at + 1)) {
+    const isStart = at === 0 || !/[\p{L}\p{N}]/u.test(name[at - 1]);
+    const end = at + typed.length;
+    const isEnd = end === name.length || !/[\p{L}\p{N}]/u.test(name[end]);
+    const isInside = typed.length >= MIN_INSIDE || /\P{ASCII}/u.test(typed);
+    const points = isStart ? (isEnd ? 750 : 600) : isInside ? 300 : 0;
+    if (points) best = Math.max(best, points + (at === 0 ? 100 : 0) - Math.min(name.length, 99));
   }
-  return letters(typed, name);
-}
-
-/** Points of letters that stand in a name in this order, the fewer gaps the better. */
-function letters(typed, name) {
-  if (typed.length < 2) return 0;
-  let at = -1;
-  let gaps = 0;
-  for (const letter of typed) {
-    const next = name.indexOf(letter, at + 1);
-    if (next < 0) return 0;
-    if (at >= 0 && next > at + 1 && !/[^a-z0-9]/.test(name[next - 1])) gaps += 1;
-    at = next;
-  }
-  return gaps > typed.length / 2 ? 0 : 200 - 20 * gaps;
+  return best;
 }
 
 /** Points of a whole line against all names of something: each word has to fit one of them. */
 export function fit(line, names) {
-  const lower = names.filter(Boolean).map((name) => name.toLowerCase());
-  const whole = Math.max(0, ...lower.map((name) => (name === line ? 2000 : 0)));
+  const known = names.filter(Boolean).map(plain);
+  const joined = squashed(line);
+  const whole = Math.max(0, ...known.map((name) => {
+    const bare = name.replaceAll(" ", "");
+    return bare === joined ? 2000 : joined.length > 3 && bare.startsWith(joined) ? 500 : 0;
+  }));
   let sum = 0;
-  for (const typed of line.split(/\s+/).filter(Boolean)) {
-    const best = Math.max(0, ...lower.map((name) => word(typed, name)));
+  const words = plain(line).split(" ").filter(Boolean);
+  for (const typed of words) {
+    const best = Math.max(0, ...known.map((name) => word(typed, name)));
     if (best === 0) return whole;
     sum += best;
   }
-  return whole + sum;
+  return whole + sum / Math.max(1, words.length);
 }

@@ -71,6 +71,17 @@ function goThere(element) {
   element.focus({ preventScroll: true });
 }
 
+/** Brings a view into view, with the question that it answers. */
+export function goToView(element) {
+  goTo(element.closest(".study") ?? element);
+}
+
+/** The element of a view of the explorer, by its name; undefined where the page hasn't it. */
+export function viewOf(id) {
+  const own = id === "timeline" ? "main .timeline" : `[data-study="${CSS.escape(id)}"]`;
+  return document.querySelector(own) ?? undefined;
+}
+
 /** The box, list or tick with which a knob is set. */
 export function control(id) {
   const row = document.querySelector(`[data-knob="${CSS.escape(id)}"]`);
@@ -164,6 +175,38 @@ export async function copy(text, what) {
     // Pages that aren't served securely have no clipboard.
     announce(`This browser gives no clipboard: ${what}`);
   }
+}
+
+/** Puts the link of the design, or the address of any other page, on the clipboard. */
+export async function copyLink() {
+  const query = document.querySelector(".page") ? design() : undefined;
+  const address = query === undefined ? location.href : `${location.origin}/?${query}`;
+  try {
+    await navigator.clipboard.writeText(address);
+    announce("Link copied");
+  } catch {
+    // Pages that aren't served securely have no clipboard: the link is there to be copied by hand.
+    showLink(address);
+  }
+}
+
+/** A link in a box, selected. */
+function showLink(address) {
+  const shown = dialog("link-dialog", (element) => {
+    element.setAttribute("aria-labelledby", "link-title");
+    const title = make("h2", { id: "link-title" }, "Copy this link");
+    const close = closeButton(() => element.close());
+    const words = "This browser gives no clipboard here: press Ctrl C.";
+    element.append(
+      make("div", { class: "dialog-head" }, title, close),
+      make("p", {}, words),
+      make("input", { id: "link-to-copy", readonly: "", "aria-label": "Link to copy" }),
+    );
+  });
+  const input = document.getElementById("link-to-copy");
+  input.value = address;
+  shown.showModal();
+  input.select();
 }
 
 /** Copies a metric of the design at hand with all its digits. */

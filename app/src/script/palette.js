@@ -14,7 +14,7 @@ const MAX_RESULTS = 40;
 /** The values offered for a knob, at most. */
 const MAX_VALUES = 24;
 
-/** The names of knobs, metrics and presets; fetched once. */
+/** The names of all that can be found, and other words for it; fetched once. */
 let registry;
 
 /** The results shown, and the index of the selected one. */
@@ -40,9 +40,15 @@ async function fetchRegistry() {
     return await registry;
   } catch {
     registry = undefined;
-    return { knobs: [], metrics: [], presets: [], missing: true };
+    return NOTHING;
   }
 }
+
+/** What there is to find while the server can't be reached. */
+const NOTHING = {
+  ...{ knobs: [], values: [], metrics: [], presets: [], views: [], chapters: [], words: {} },
+  missing: true,
+};
 
 /** The value of a knob, as its control shows it. */
 function valueOf(id) {
@@ -78,9 +84,9 @@ function setKnob({ id, label }, value) {
   });
 }
 
-function knobEntry(knob) {
+function knobEntry(knob, words) {
   const value = valueOf(knob.id);
-  const names = [knob.label, knob.id, knob.id.split(".")[1], ...knob.aliases];
+  const names = [knob.label, knob.id, knob.id.split(".")[1], ...knob.aliases, ...words];
   return {
     kind: "Knob",
     title: knob.label,
@@ -93,8 +99,34 @@ function knobEntry(knob) {
   };
 }
 
-function metricEntry({ id, label, about }) {
-  const names = [label, id, id.replaceAll("_", " "), "explain"];
+/** A value of a knob that takes one of several names: it is set at once. */
+function valueEntry({ knob, label, value, title }, words) {
+  return {
+    kind: "Set",
+    // Each part has its own translation.
+    title: [page.make("span", {}, label), ": ", page.make("span", {}, title)],
+    detail: value === valueOf(knob) ? "as it is" : "",
+    names: [title, value, ...words],
+    // What it is a value of finds it too, but not by itself.
+    beside: [label],
+    run: () => setKnob({ id: knob, label }, value),
+  };
+}
+
+function chapterEntry({ address, title, part }, words) {
+  return {
+    kind: "Guide",
+    title: part || title,
+    detail: part ? title : "",
+    names: [part || title, ...words],
+    beside: ["guide", title],
+    weight: 0.4,
+    run: () => void (location.href = address),
+  };
+}
+
+function metricEntry({ id, label, about }, words) {
+  const names = [label, id, id.replaceAll("_", " "), "explain", ...words];
   const run = () => page.explain(id);
   return { kind: "Metric", title: `Explain ${label}`, detail: about, names, run };
 }
@@ -105,14 +137,14 @@ function copyEntry({ id, label }) {
   return { kind: "Action", title: `Copy ${label} with all its digits`, names, run };
 }
 
-function presetEntry({ id, title, story }) {
+function presetEntry({ id, title, story, machine }, words) {
   const run = () => {
     const select = document.getElementById("preset");
     if (!page.isExplorer() || !select) return void (location.href = `/?v=1&preset=${id}`);
     select.value = id;
     select.dispatchEvent(new Event("change", { bubbles: true }));
   };
-  return { kind: "Preset", title, detail: story, names: [title, id], run };
+  return { kind: "Preset", title, detail: story, names: [title, id, machine, ...words], run };
 }
 
 /** Values of the knob that the first word names, where one does: `tp 16`, `tp=16`, `tp`. */
@@ -143,27 +175,38 @@ async function values(line, knobs) {
   return offered;
 }
 
+/** The points of an entry for a line; zero where it doesn't fit. */
+function points(line, { names, beside = [], weight = 1 }) {
+  const own = searchNames(names);
+  if (beside.length === 0) return fit(line, own) * weight;
+  const isNamed = line.split(/\s+/).some((word) => fit(word, own) > 0);
+  return isNamed ? fit(line, [...own, ...searchNames(beside)]) * weight : 0;
+}
+
 /** Everything that fits a line, best first. */
 async function search(line) {
   const all = await fetchRegistry();
+  const words = (target) => all.words[target] ?? [];
   const designs = {
     kind: "Action",
     title: "Designs kept in this browser",
-    names: ["designs kept in this browser", "recent named save name open"],
+    names: ["designs kept in this browser", ...words("action:designs")],
     key: "d",
     run: showDesigns,
   };
-  const always = [...actions(), designs, ...places()];
+  const always = [...actions(all), designs, ...places(all)];
   if (!line) return { found: always, missing: all.missing };
   const first = await values(line, all.knobs);
   const named = [
-    ...all.knobs.map(knobEntry),
+    ...all.knobs.map((it) => knobEntry(it, words(`knob:${it.id}`))),
     ...always,
-    ...all.metrics.map(metricEntry),
-    ...all.presets.map(presetEntry),
+    ...all.values.map((it) => valueEntry(it, words(`value:${it.knob}=${it.value}`))),
+    ...all.metrics.map((it) => metricEntry(it, words(`metric:${it.id}`))),
+    ...all.presets.map((it) => presetEntry(it, words(`preset:${it.id}`))),
     ...(page.isExplorer() ? all.metrics.map(copyEntry) : []),
+    ...all.chapters.map((it) => chapterEntry(it, it.part ? [] : words(`guide:${it.address}`))),
   ];
-  const rated = named.map((entry) => [fit(line.toLowerCase(), searchNames(entry.names)), entry]);
+  const rated = named.map((entry) => [points(line, entry), entry]);
   const best = rated.filter(([points]) => points > 0).sort(([a], [b]) => b - a);
   const rest = best.map(([, entry]) => entry);
   // A knob that was called by its name stands in front of its values.
@@ -173,7 +216,7 @@ async function search(line) {
 
 function option(entry, index) {
   const { kind, title, detail, key } = entry;
-  const parts = [page.make("span", { class: "palette-title" }, title)];
+  const parts = [page.make("span", { class: "palette-title" }, ...[title].flat())];
   if (detail) parts.push(page.make("span", { class: "palette-detail" }, detail));
   if (key) parts.push(page.make("kbd", {}, key));
   parts.push(page.make("span", { class: "palette-kind" }, kind));

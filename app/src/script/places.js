@@ -3,92 +3,122 @@
 
 import * as page from "./page.js";
 
-/** Letters of views and the headings of these on the explorer, which name them. */
+/** Letters of views, their names in the table of words, and where they are on the explorer. */
 const VIEWS = [
-  ["n", ".cards h2"],
-  ["m", "[data-study=memory] h2"],
-  ["v", "[data-study=communication] h2"],
-  ["i", "[data-study=step] h2"],
-  ["b", "[data-study=bubble] h2"],
-  ["t", ".timeline h2"],
-  ["a", "[data-study=balance] h2"],
-  ["s", "[data-study=sensitivity] h2"],
-  ["x", "[data-study=map] h2"],
-  ["u", "[data-study=loads] h2"],
+  ["n", "", ".cards h2"],
+  ["m", "memory"],
+  ["v", "communication"],
+  ["i", "step"],
+  ["b", "bubble"],
+  ["t", "timeline"],
+  ["a", "balance"],
+  ["s", "sensitivity"],
+  ["x", "map"],
+  ["u", "loads"],
 ];
 
 /** Letters of pages, their names and their addresses. */
 const PAGES = [
   ["e", "Explore", "/"],
-  ["f", "Find", "/find"],
-  ["p", "Presets", "/presets"],
-  ["o", "Tour", "/tour"],
-  ["w", "Sweep", "/sweep"],
+  ["f", "Find layouts", "/find"],
+  ["w", "Sweeps", "/sweep"],
   ["c", "Compare", "/compare"],
-  ["h", "Schedules", "/schedule"],
+  ["", "Start a review", "/r/new"],
+  ["o", "Tour", "/tour"],
   ["l", "Ladder", "/ladder"],
   ["r", "Trust", "/trust"],
+  ["h", "Schedules", "/schedule"],
+  ["p", "Presets", "/presets"],
+  ["", "Guide", "/guide"],
+  ["", "About the numbers", "/about"],
 ];
+
+/** Pages that the design at hand goes along to. */
+const TAKES_DESIGN = ["/find", "/sweep", "/r/new"];
 
 /** The knobs, and the first number: places that no heading names. */
 const OTHERS = [
   ["k", "Knobs", "#knobs [data-knob] .number-box"],
 ];
 
+/** No table: names alone find things. */
+const NO_TABLE = { views: [], words: {} };
+
 function openPage(address) {
-  // The page's own link knows the design that goes along.
-  const links = [...document.querySelectorAll("nav.pages a")];
-  const link = links.find((it) => new URL(it.href).pathname === address);
-  location.href = link?.href ?? address;
+  const query = page.isExplorer() ? page.design() : undefined;
+  const goesAlong = query !== undefined && TAKES_DESIGN.includes(address);
+  location.href = goesAlong ? `${address}?${query}` : address;
 }
 
-function view(letter, title, element) {
-  const key = letter && `g ${letter}`;
-  // A study is written anew as the design changes; its place stays.
-  const run = () => page.goTo(element.closest(".study") ?? element);
-  return { kind: "View", title, names: [title, "go to"], key, run };
+function place(kind, title, words, letter, run) {
+  return { kind, title, names: [title, ...words], key: letter && `g ${letter}`, run };
 }
 
-/** Every place that there is from here. */
-export function places() {
-  const lettered = new Map(VIEWS.map(([letter, selector]) => [page.visible(selector), letter]));
-  const headings = [...document.querySelectorAll("main h2")].filter(page.isReachable);
+/** The views by their names in the table, here or on the explorer. */
+function named({ views, words }) {
+  const isExplorer = document.querySelector(".page") !== null;
+  return views.map(({ id, title }) => {
+    const element = page.viewOf(id);
+    if (isExplorer && !element) return undefined;
+    const heading = element?.querySelector("h2")?.textContent.trim();
+    const letter = VIEWS.find(([, known]) => known === id)?.[0];
+    const own = [title, ...(words[`view:${id}`] ?? [])];
+    // A study is written anew as the design changes; its place stays.
+    const run = () => element ? page.goToView(element) : (location.href = `/#view-${id}`);
+    return place("View", heading || title, own, letter, run);
+  });
+}
+
+/** The headings of this page that no view of the table has, and what no heading names. */
+function unnamed({ views }) {
+  const known = views.map(({ id }) => page.viewOf(id)).filter(Boolean);
+  const headings = [...document.querySelectorAll("main h2")].filter((it) => {
+    return page.isReachable(it) && !known.some((view) => view.contains(it));
+  });
+  const rows = headings.map((it) => {
+    const letter = VIEWS.find(([, , selector]) => selector && it === page.visible(selector))?.[0];
+    return place("View", it.textContent.trim(), ["go to"], letter, () => page.goToView(it));
+  });
   const others = OTHERS.map(([letter, title, selector]) => {
     const element = page.visible(selector);
-    return element && view(letter, title, element);
+    return element && place("View", title, ["go to"], letter, () => page.goTo(element));
   });
-  const pages = PAGES.map(([letter, title, address]) => ({
-    kind: "Page",
-    title,
-    names: [title, "page go to"],
-    key: `g ${letter}`,
-    run: () => openPage(address),
-  }));
-  const views = headings.map((it) => view(lettered.get(it), it.textContent.trim(), it));
-  return [...views, ...others.filter(Boolean), ...pages];
+  return [...rows, ...others];
+}
+
+/** Every place that there is from here, by the table of views and words. */
+export function places(table = NO_TABLE) {
+  const pages = PAGES.map(([letter, title, address]) => {
+    const words = ["page go to", ...(table.words[`page:${address}`] ?? [])];
+    return place("Page", title, words, letter, () => openPage(address));
+  });
+  return [...named(table), ...unnamed(table), ...pages].filter(Boolean);
 }
 
 /** Goes to the place of a letter; false where there is none. */
 export function goByLetter(letter) {
-  const place = places().find(({ key }) => key === `g ${letter}`);
-  place?.run();
-  return place !== undefined;
+  const view = VIEWS.find(([own]) => own === letter);
+  const element = view && (view[1] ? page.viewOf(view[1]) : page.visible(view[2]));
+  if (element) page.goToView(element);
+  const found = element ?? places().find(({ key }) => key === `g ${letter}`);
+  if (!element) found?.run();
+  return found !== undefined;
 }
 
-/** Buttons and links of the page: a name, other words for it, a key, and where it is. */
+/** Buttons and links of the page: a name in the table of words, a title, a key, and where it is. */
 const BUTTONS = [
-  ["Undo", "back", "Ctrl Z", "button[data-act=undo]"],
-  ["Redo", "again", "Ctrl Shift Z", "button[data-act=redo]"],
-  ["Steps: what was done so far", "history", "h", "button[data-key=h]"],
-  ["Pin this design", "compare tray", "p", "button[data-act=pin]"],
-  ["Compare the pinned designs", "pins", "c", ".tray a.button"],
-  ["Copy link", "address url", "", ".actions button.primary"],
-  ["Share: short link, code, panel, call", "qr embed api", "", "a[data-sheet^=Share]"],
-  ["Export: launch script, file, numbers", "megatron mindspeed", "", "a[data-sheet^=Export]"],
-  ["Import a model or a launch script", "config.json", "", "a[href^='/import']"],
-  ["Start a review", "session team", "", "a[href^='/r/new']"],
-  ["Reset all knobs to the preset", "", "", ".presets .text-button"],
-  ["Keys", "help shortcuts", "?", "button[data-act=keys]"],
+  ["undo", "Undo", "Ctrl Z", "button[data-act=undo]"],
+  ["redo", "Redo", "Ctrl Shift Z", "button[data-act=redo]"],
+  ["steps", "History of changes", "h", "button[data-key=h]"],
+  ["pin", "Pin this design", "p", "button[data-act=pin]"],
+  ["compare", "Compare the pinned designs", "c", ".tray a.button"],
+  ["copy-link", "Copy link", "", "button[data-act=copy-link]"],
+  ["share", "Share: short link, QR code, embed", "", "a[data-sheet^=Share]"],
+  ["export", "Export: launch script, file, numbers", "", "a[data-sheet^=Export]"],
+  ["import", "Import a model or a launch script", "", "a[href^='/import']"],
+  ["review", "Review this design together", "", ".menu a[href^='/r/new']"],
+  ["reset", "Reset all knobs to the preset", "", ".presets .text-button"],
+  ["keys", "Keyboard shortcuts", "?", "[data-act=keys], .menu a[href$='#keys']"],
 ];
 
 /** The title of a way out or of a piece of advice. */
@@ -100,13 +130,15 @@ function titleOf(way) {
   return way.dataset.step === "making it fit" ? text : `Make it fit: ${text}`;
 }
 
-/** The actions of this page. */
-export function actions() {
-  const found = BUTTONS.map(([title, words, key, selector]) => {
+/** The actions of this page, by the table of words. */
+export function actions({ words } = NO_TABLE) {
+  const action = (name, title, key, run) => {
+    return { kind: "Action", title, names: [title, ...(words[`action:${name}`] ?? [])], key, run };
+  };
+  const found = BUTTONS.map(([name, title, key, selector]) => {
     const element = document.querySelector(selector);
     const works = element && !element.disabled && !element.closest("[hidden]");
-    const run = () => element.click();
-    return works && { kind: "Action", title, names: [title, words], key, run };
+    return works && action(name, title, key, () => element.click());
   });
   const ways = [...document.querySelectorAll("[data-study=advice] a[data-step], .verdict .way")];
   const fitting = ways.filter((way) => way.checkVisibility()).map((way) => ({
@@ -115,34 +147,16 @@ export function actions() {
     names: [titleOf(way), "make it fit mend advice"],
     run: () => way.click(),
   }));
-  const action = (title, words, key, run) => {
-    return { kind: "Action", title, names: [title, words], key, run };
-  };
+  const letters = `Turn single-letter keys ${page.cookie("keys") === "off" ? "on" : "off"}`;
   return [
     ...found.filter(Boolean),
     ...fitting,
-    action("Find layouts", FIND_WORDS, "", findLayouts),
-    action("Switch between dark and light", "theme colours", "t", page.switchTheme),
-    action("Settings: language, units, theme", "chinese 中文 gb gib", "", openSettings),
-    action("Print this page", "pdf paper", "", () => print()),
-    action(
-      `Turn single-letter keys ${page.cookie("keys") === "off" ? "on" : "off"}`,
-      "shortcuts accessibility",
-      "",
-      switchKeys,
-    ),
-  ];
-}
-
-/** Words for a search for layouts. */
-const FIND_WORDS =
-  "find best layout fastest safest simplest search optimize optimise optimizer auto tune solver " +
-  "plan parallelism strategy fewest devices largest batch longest sequence";
-
-/** The search for layouts, of the design at hand where there is one. */
-function findLayouts() {
-  const query = page.design();
-  location.href = query === undefined ? "/find" : `/find?${query}`;
+    page.isExplorer() && action("sweep", "Sweep this design", "", () => openPage("/sweep")),
+    action("theme", "Switch between dark and light", "t", page.switchTheme),
+    action("settings", "Settings: language, units, theme", "", openSettings),
+    action("print", "Print this page", "", () => print()),
+    action("letters", letters, "", switchKeys),
+  ].filter(Boolean);
 }
 
 /** The settings, which lead back to here. */

@@ -24,6 +24,7 @@ use web_sys::{
     WorkerOptions, WorkerType,
 };
 
+use crate::browser::download::elements;
 use crate::present::format::MemoryUnit;
 use crate::study::{Pace, Study};
 use edits::edit;
@@ -517,15 +518,11 @@ fn from_window(host: &HtmlElement) -> i32 {
 
 /// The link of that step of the history.
 pub fn link_of(host: &Element, step: &str) -> Option<HtmlElement> {
-    let links = host.query_selector_all("a[data-step]").ok()?;
-    let links = (0..links.length()).filter_map(|index| links.get(index)?.dyn_into().ok());
-    let is_it = |link: &HtmlElement| link.get_attribute("data-step").as_deref() == Some(step);
-    links.into_iter().find(is_it)
+    let is_it = |link: &Element| link.get_attribute("data-step").as_deref() == Some(step);
+    elements(host, "a[data-step]").find(is_it)?.dyn_into().ok()
 }
 
 /// Something of each element that a selector finds.
 fn each<E: JsCast, T>(host: &Element, selector: &str, mut of: impl FnMut(&E) -> T) -> Vec<T> {
-    let Ok(found) = host.query_selector_all(selector) else { return Vec::new() };
-    let nodes = (0..found.length()).filter_map(|index| found.get(index));
-    nodes.map(|node| of(node.unchecked_ref())).collect()
+    elements(host, selector).map(|element| of(element.unchecked_ref())).collect()
 }

@@ -23,10 +23,22 @@ pub enum Icon {
     Pin,
     /// A list of steps.
     Steps,
-    /// Everything that can be done.
-    Command,
+    /// Look for something.
+    Search,
     /// What is chosen for all pages.
     Settings,
+    /// What a press unfolds.
+    Down,
+    /// What is seldom wanted.
+    More,
+    /// To a file.
+    Export,
+    /// From a file.
+    Import,
+    /// To others, together.
+    People,
+    /// On paper.
+    Print,
 }
 
 impl Icon {
@@ -45,8 +57,17 @@ impl Icon {
             }
             Self::Close => "m4 4 8 8m0-8-8 8",
             Self::Steps => "M6 3.5h8M6 8h8M6 12.5h8M2.5 3.5h.01M2.5 8h.01M2.5 12.5h.01",
-            Self::Command => "M11.5 11.5 14.5 14.5M7 12.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11z",
+            Self::Search => "M11.5 11.5 14.5 14.5M7 12.5a5.5 5.5 0 1 1 0-11 5.5 5.5 0 0 1 0 11z",
             Self::Settings => "M2 4.5h6M11 4.5h3M2 11.5h3M8 11.5h6M9.5 3v3M6.5 10v3",
+            Self::Down => "m4.5 6.5 3.5 3.5 3.5-3.5",
+            Self::More => "M3 8h.01M8 8h.01M13 8h.01",
+            Self::Export => "M9 2H3.5v12h9V5.5zM9 2v3.5h3.5M8 8v4m-1.5-1.5L8 12l1.5-1.5",
+            Self::Import => "M8 2v7.5m-3-3 3 3 3-3M2 11v3h12v-3",
+            Self::People => {
+                "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5a4.5 4.5 0 0 1 9 0M10.5 2.7a2.5 \
+                 2.5 0 0 1 0 4.6M12.2 9.6a4.5 4.5 0 0 1 2.3 3.9"
+            }
+            Self::Print => "M4.5 6V2h7v4M4.5 11.5h-3v-5h13v5h-3M4.5 9.5h7V14h-7z",
             Self::Pin => "M5.5 2.5h5M6.5 2.5v4l-2 2.5h7l-2-2.5v-4M8 9v4.5",
         }
     }

@@ -9,7 +9,7 @@ use model::metric::MetricId;
 use model::preset::Preset;
 use model::{Plan, estimate, link};
 
-use super::text;
+use super::{check_ids, text};
 
 /// The document of the explorer, with something else that the server knows.
 fn document_with(context: impl Send + Sync + 'static) -> String {
@@ -213,23 +213,7 @@ fn no_knob_is_shown_that_the_estimate_does_not_use() {
 
 #[test]
 fn ids_are_unique_and_labels_refer_to_them() {
-    let html = document("");
-    let values = |attribute: &str| -> Vec<String> {
-        html.split(&format!(" {attribute}=\""))
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next().map(str::to_owned))
-            .collect()
-    };
-    let mut ids = values("id");
-    let count = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count, "an id is there twice");
-    for attribute in ["for", "aria-labelledby", "aria-describedby", "aria-controls"] {
-        for id in values(attribute) {
-            assert!(ids.contains(&id), "{attribute}={id} refers to nothing");
-        }
-    }
+    check_ids(&document(""));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use app::site::Page;
 use model::choice::{Choice, Method};
 use model::{Plan, estimate, link};
 
-use super::{document, text};
+use super::{check_ids, document, text};
 
 fn input(query: &str) -> Input {
     decode(query).unwrap()
@@ -243,22 +243,7 @@ fn ids_are_unique_and_labels_refer_to_them() {
         let html = document(Page::Schedule, query);
         assert!(!html.contains(" style="));
         assert_eq!(html.matches("<h1").count(), 1);
-        let values = |attribute: &str| -> Vec<String> {
-            html.split(&format!(" {attribute}=\""))
-                .skip(1)
-                .filter_map(|rest| rest.split('"').next().map(str::to_owned))
-                .collect()
-        };
-        let mut ids = values("id");
-        let count = ids.len();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), count, "an id is there twice");
-        for attribute in ["for", "aria-labelledby", "aria-describedby"] {
-            for id in values(attribute).iter().filter(|id| !id.is_empty()) {
-                assert!(ids.contains(id), "{attribute}={id} refers to nothing");
-            }
-        }
+        check_ids(&html);
     }
 }
 

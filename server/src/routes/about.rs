@@ -19,7 +19,7 @@ use crate::state::AppState;
 /// The page.
 pub(super) async fn page(State(state): State<AppState>, headers: HeaderMap) -> Response {
     let page = Reading {
-        path: Page::About.path(),
+        page: Some(Page::About),
         title: Page::About.title(),
         about: Page::About.about(),
         body: body(),

@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{PreEscaped, html};
 use model::knob::KnobError;
+use model::link;
 
 use super::find::searched;
 use crate::choices;
@@ -76,8 +77,10 @@ impl Page<'_> {
                 noscript { meta http-equiv="refresh" content={ "0;url=" (there) }; }
             }
         };
+        let design = link::encode(&self.request.query.design);
         let page = Reading {
-            path: site::Page::Find.path(),
+            page: Some(site::Page::Find),
+            design: if self.request.is_asked { &design } else { "" },
             title: site::Page::Find.title(),
             about: if self.request.is_asked { "" } else { site::Page::Find.about() },
             script: names.map(|names| names.find.as_str()),

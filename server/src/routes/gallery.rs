@@ -70,7 +70,7 @@ pub(super) async fn presets(
     off_thread(move || {
         let body = body(&asked);
         let page = Reading {
-            path: Page::Presets.path(),
+            page: Some(Page::Presets),
             title: TITLE,
             about: ABOUT,
             body,

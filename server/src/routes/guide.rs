@@ -1,5 +1,6 @@
 //! `/guide` and `/guide/CHAPTER`: the user guide, as text that needs no script.
 
+use app::site::Page;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -7,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, PreEscaped, html};
 
 use crate::choices;
-use crate::guide::{self, CHAPTERS, Chapter, Heading, PATH, Rendered};
+use crate::guide::{self, CHAPTERS, Chapter, Heading, Rendered};
 use crate::not_found;
 use crate::reading::Reading;
 use crate::sending::Shared;
@@ -53,7 +54,7 @@ fn answer(state: &AppState, request: &Request, name: &str) -> Response {
     };
     let title = if place == 0 { text.title.clone() } else { format!("{} · Guide", text.title) };
     let page = Reading {
-        path: PATH,
+        page: Some(Page::Guide),
         title: &title,
         about: &text.about,
         // The guide is in English whatever the page around it is in.

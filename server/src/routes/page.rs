@@ -7,10 +7,10 @@
 
 use app::document::{Preview, ThemeCookie};
 use app::present::format::MemoryUnit;
-use app::site::Page;
+use app::site::{Page, Place};
 use axum::extract::{RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use leptos::nonce::{provide_nonce, use_nonce};
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use model::design::Design;
@@ -41,6 +41,15 @@ fn preview(state: &AppState, request: &Request, design: &Design) -> Option<Previ
     let (url, query) = (url.as_str(), link::encode(design));
     let (page, picture) = (format!("{url}/?{query}"), format!("{url}/card.png?{query}"));
     Some(Preview { page, picture })
+}
+
+/// Leads from a place's own name to its first page; a design goes along where that takes one.
+pub(super) async fn of_place(place: Place, raw: Option<String>) -> Redirect {
+    let page = place.first();
+    match raw.filter(|_| page.takes_design()) {
+        Some(query) => Redirect::to(&format!("{}?{query}", page.entrance())),
+        None => Redirect::to(page.entrance()),
+    }
 }
 
 /// The page of the published runs.

@@ -2,29 +2,40 @@
 //!
 //! Not a part of the API: it has what the palette shows and nothing else, so that it is light.
 
+mod words;
+
+use std::sync::OnceLock;
+
+use app::page::schedule::methods;
+use app::present::name;
+use app::study::Study;
 use axum::response::Response;
+use model::accelerator::AcceleratorId;
+use model::choice::{Choice, Method};
 use model::design::KnobId;
 use model::file::Tree;
+use model::knob::Kind;
 use model::metric::MetricId;
 use model::preset::Preset;
 
 use super::json::json_response;
+use crate::guide::{self, CHAPTERS};
 use crate::registry::Takes;
+use words::WORDS;
 
-/// `{"knobs":[{"id","label","unit","aliases","values"}],"metrics":[{"id","label","about"}],
-/// "presets":[{"id","title","story"}]}`: what can't be turned or opened isn't there.
+/// Chapters that list knobs and metrics, which the palette has by themselves.
+const LISTS: [&str; 2] = ["knobs", "metrics"];
+
+/// `{"knobs":[{"id","label","unit","aliases","values"}],"values":[{"knob","label","value","title"}],
+/// "metrics":[{"id","label","about"}],"presets":[{"id","title","story"}],"views":[{"id","title"}],
+/// "chapters":[{"address","title","part"}],"words":{TARGET:[WORD]}}`: what can't be turned or opened
+/// isn't there.
 pub(super) async fn palette() -> Response {
-    let knobs = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none()).map(|id| {
-        let knob = id.knob();
-        let values = Takes::of(knob).values.map(|names| Tree::list(names.iter().copied()));
-        Tree::map([
-            ("id", id.id().into()),
-            ("label", knob.label.into()),
-            ("unit", knob.unit.into()),
-            ("aliases", Tree::list(knob.aliases.iter().copied())),
-            ("values", values.into()),
-        ])
-    });
+    static PALETTE: OnceLock<Tree> = OnceLock::new();
+    json_response(PALETTE.get_or_init(tree))
+}
+
+fn tree() -> Tree {
     let metrics = MetricId::ALL.iter().map(|id| {
         let metric = id.metric();
         Tree::map([
@@ -38,11 +49,176 @@ pub(super) async fn palette() -> Response {
             ("id", preset.id.into()),
             ("title", preset.title.into()),
             ("story", preset.story.into()),
+            ("machine", name::part(preset.design().cluster.accelerator).into()),
         ])
     });
-    json_response(&Tree::map([
-        ("knobs", Tree::List(knobs.collect())),
+    let words = WORDS.iter().map(|(target, words)| {
+        let words: Vec<&str> = words.split(',').map(str::trim).collect();
+        ((*target).to_owned(), Tree::list(words))
+    });
+    Tree::map([
+        ("knobs", Tree::List(offered().map(knob).collect())),
+        ("values", Tree::List(offered().flat_map(values).collect())),
         ("metrics", Tree::List(metrics.collect())),
         ("presets", Tree::List(presets.collect())),
-    ]))
+        ("views", Tree::List(VIEWS.iter().map(view).collect())),
+        ("chapters", Tree::List((0..CHAPTERS.len()).flat_map(chapter).collect())),
+        ("words", Tree::Map(words.collect())),
+    ])
+}
+
+fn offered() -> impl Iterator<Item = KnobId> {
+    KnobId::ALL.iter().copied().filter(|id| id.knob().not_offered.is_none())
+}
+
+fn knob(id: KnobId) -> Tree {
+    let knob = id.knob();
+    let values = Takes::of(knob).values.map(|names| Tree::list(names.iter().copied()));
+    Tree::map([
+        ("id", id.id().into()),
+        ("label", knob.label.into()),
+        ("unit", knob.unit.into()),
+        ("aliases", Tree::list(knob.aliases.iter().copied())),
+        ("values", values.into()),
+    ])
+}
+
+/// The values of a knob that takes one of several names.
+fn values(id: KnobId) -> Vec<Tree> {
+    let Kind::Choice(values) = id.knob().kind else { return vec![] };
+    let row = |value: &&'static str| {
+        Tree::map([
+            ("knob", id.id().into()),
+            ("label", id.knob().label.into()),
+            ("value", (*value).into()),
+            ("title", title(id, value).into()),
+        ])
+    };
+    values.iter().map(row).collect()
+}
+
+/// What people call a value.
+fn title(id: KnobId, value: &'static str) -> &'static str {
+    let title = match (id, value) {
+        (KnobId::accelerator, _) => AcceleratorId::from_name(value).map(name::part),
+        (KnobId::method, _) => Method::from_name(value).map(|it| methods::about(it).name),
+        (KnobId::data_parallel_sharding_strategy, "no_shard") => Some("none, ZeRO-0"),
+        (KnobId::data_parallel_sharding_strategy, "optim") => Some("optimizer, ZeRO-1"),
+        (KnobId::data_parallel_sharding_strategy, "optim_grads") => {
+            Some("optimizer and gradients, ZeRO-2")
+        }
+        (KnobId::data_parallel_sharding_strategy, "optim_grads_params") => {
+            Some("everything, ZeRO-3")
+        }
+        _ => None,
+    };
+    title.unwrap_or(value)
+}
+
+/// The explorer's views, by the names of their studies, with what they are called where the page at
+/// hand doesn't have them.
+static VIEWS: [(&str, &str); Study::ALL.len() + 1] = [
+    ("step", "Where the step goes"),
+    ("memory", "Memory per pipeline stage"),
+    ("composition", "Memory breakdown"),
+    ("communication", "Communication"),
+    ("bubble", "Bubble against micro-batches"),
+    ("tradeoff", "Trade-off of recomputation and swapping"),
+    ("timeline", "Timeline of a step"),
+    ("balance", "Balance of the stages"),
+    ("schedules", "This design under every schedule"),
+    ("sensitivity", "Sensitivity: which knobs matter"),
+    ("map", "Heat map"),
+    ("loads", "Expert load"),
+    ("roofline", "Roofline"),
+    ("solve", "Solve for one knob"),
+    ("transfer", "On other accelerators"),
+    ("nearest", "Nearest measured run"),
+    ("advice", "Would help"),
+];
+
+fn view((id, title): &(&'static str, &'static str)) -> Tree {
+    Tree::map([("id", (*id).into()), ("title", (*title).into())])
+}
+
+/// A chapter of the guide and its parts.
+fn chapter(place: usize) -> Vec<Tree> {
+    let (Some(chapter), Some(text)) = (CHAPTERS.get(place), guide::rendered(place)) else {
+        return vec![];
+    };
+    let part = |address: String, heading: &str| {
+        Tree::map([
+            ("address", address.into()),
+            ("title", text.title.as_str().into()),
+            ("part", heading.into()),
+        ])
+    };
+    let parts = text
+        .headings
+        .iter()
+        .filter(|heading| (2..=3).contains(&heading.level) && !LISTS.contains(&chapter.name));
+    let whole = part(chapter.address(), "");
+    let parts = parts.map(|it| part(format!("{}#{}", chapter.address(), it.id), &it.text));
+    std::iter::once(whole).chain(parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use app::site::Page;
+
+    use super::*;
+
+    /// Whether there is what a target names; the script alone knows actions.
+    fn is_there(target: &str) -> bool {
+        let Some((kind, name)) = target.split_once(':') else { return false };
+        match kind {
+            "view" => VIEWS.iter().any(|(id, _)| *id == name),
+            "knob" => offered().any(|id| id.id() == name),
+            "metric" => MetricId::find(name).is_some(),
+            "preset" => Preset::all().any(|it| it.id == name && it.refused.is_none()),
+            "page" => Page::at(name).path() == name,
+            "guide" => CHAPTERS.iter().any(|chapter| chapter.address() == name),
+            "action" => true,
+            "value" => name.split_once('=').is_some_and(|(knob, value)| {
+                let values =
+                    offered().find(|id| id.id() == knob).map(|id| Takes::of(id.knob()).values);
+                values.flatten().is_some_and(|values| values.contains(&value))
+            }),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn words_stand_for_what_there_is_and_each_once() {
+        let mut seen = BTreeSet::new();
+        for (target, words) in WORDS {
+            assert!(is_there(target), "{target}");
+            assert!(seen.insert(target), "{target} has two rows");
+            let words: Vec<&str> = words.split(',').map(str::trim).collect();
+            assert!(words.iter().all(|word| !word.is_empty()), "{target}");
+            assert_eq!(words.iter().collect::<BTreeSet<_>>().len(), words.len(), "{target}");
+        }
+    }
+
+    #[test]
+    fn every_study_is_a_view_and_has_words() {
+        let targets: BTreeSet<&str> = WORDS.iter().map(|(target, _)| *target).collect();
+        for study in Study::ALL {
+            assert!(VIEWS.iter().any(|(id, _)| *id == study.id()), "{}", study.id());
+        }
+        for (id, _) in VIEWS {
+            assert!(targets.contains(format!("view:{id}").as_str()), "{id}");
+        }
+    }
+
+    #[test]
+    fn values_are_called_what_people_call_them() {
+        let values: Vec<Tree> = offered().flat_map(values).collect();
+        let text = format!("{values:?}");
+        for title in ["H100 SXM 80 GB", "ZB-H1", "DualPipe", "everything, ZeRO-3"] {
+            assert!(text.contains(title), "{title}");
+        }
+    }
 }

@@ -75,8 +75,8 @@ pub(super) async fn form(
     let asked = asked.as_deref().or_else(|| before(&headers)).filter(|back| is_own(back));
     let body = body(&headers, asked.unwrap_or("/"));
     let about = "Language, units, theme and keys of every page";
-    let (path, title) = (Page::Settings.path(), "Settings");
-    let page = Reading { path, title, about, body, ..Reading::default() };
+    let (page, title) = (Some(Page::Settings), "Settings");
+    let page = Reading { page, title, about, body, ..Reading::default() };
     page.answer(&state, choices::theme(&headers).as_deref(), StatusCode::OK)
 }
 

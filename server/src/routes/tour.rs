@@ -68,9 +68,8 @@ pub(super) async fn tour(
             }
             @if let Some(step) = steps.get(index) { (written(steps, index, step)) }
         };
-        let path = app::site::Page::Tour.path();
         let page = Reading {
-            path,
+            page: Some(app::site::Page::Tour),
             title: &title,
             about: ABOUT,
             tour: Some(""),

@@ -127,8 +127,8 @@ async fn every_metric_and_knob_has_its_place() {
 #[tokio::test]
 async fn the_bar_leads_to_the_pages_that_the_others_lead_to() {
     let links = |html: &str| -> Vec<String> {
-        let (_, rest) = html.split_once("aria-label=\"Pages\"").unwrap();
-        let (bar, _) = rest.split_once("</nav>").unwrap();
+        let (_, rest) = html.split_once("class=\"places\"").unwrap();
+        let (bar, _) = rest.split_once("</header>").unwrap();
         attributes(bar, "href").collect()
     };
     let guide = links(&get("/guide").await.html);

@@ -96,6 +96,76 @@ async fn the_palette_knows_every_knob_metric_and_preset_that_can_be_used() {
     assert!(names("presets").contains(&"pangu-ultra-moe-6k".to_owned()));
     let tp = known["knobs"].as_array().unwrap().iter().find(|it| it["aliases"][0] == "tp");
     assert_eq!(tp.unwrap()["id"], "parallel.tensor_model_parallel_size");
+    let values = known["values"].as_array().unwrap();
+    let h100 = values.iter().find(|it| it["value"] == "h100-sxm-80gb").unwrap();
+    assert_eq!(h100["title"], "H100 SXM 80 GB");
+    assert_eq!(h100["knob"], "cluster.accelerator");
+    let has = |target: &str, word: &str| {
+        known["words"][target].as_array().unwrap().iter().any(|it| it == word)
+    };
+    assert!(has("view:sensitivity", "tornado") && has("view:step", "waterfall"));
+    let chapters = known["chapters"].as_array().unwrap();
+    assert!(chapters.iter().any(|it| it["address"] == "/guide/views#roofline"));
+}
+
+/// Links of the places, and of the pages of the one at hand.
+fn links<'a>(html: &'a str, nav: &str) -> Vec<&'a str> {
+    let Some((_, rest)) = html.split_once(&format!("class=\"{nav}\"")) else { return vec![] };
+    let nav = rest.split("</nav>").next().unwrap();
+    nav.split("<a ").skip(1).collect()
+}
+
+#[tokio::test]
+async fn every_page_has_the_four_places_and_marks_its_own() {
+    let app = TestApp::new();
+    for (address, place, page) in [
+        ("/", "/?v=1", None),
+        ("/?bad", "/", None),
+        ("/presets", "/", None),
+        ("/find", "/find", Some("/find")),
+        ("/sweep", "/find", Some("/sweep")),
+        ("/compare", "/compare", Some("/compare")),
+        ("/r/new", "/compare", Some("/r/new")),
+        ("/tour", "/tour", Some("/tour")),
+        ("/ladder", "/tour", Some("/ladder")),
+        ("/trust", "/tour", Some("/trust")),
+        ("/schedule", "/tour", Some("/schedule")),
+        ("/guide/views", "/tour", Some("/guide")),
+        ("/about", "/tour", Some("/about")),
+    ] {
+        let answer = app.get_with(address, "accept", "text/html").await;
+        let places = links(answer.text(), "places");
+        assert_eq!(places.len(), 4, "{address}");
+        let marked: Vec<_> = places.iter().filter(|it| it.contains("aria-current")).collect();
+        assert_eq!(marked.len(), 1, "{address}");
+        assert!(marked[0].contains(&format!("href=\"{place}")), "{address}: {}", marked[0]);
+        let pages = links(answer.text(), "pages");
+        let marked: Vec<_> =
+            pages.iter().filter(|it| it.contains("aria-current=\"page\"")).collect();
+        assert_eq!(marked.len(), usize::from(page.is_some()), "{address}");
+        if let Some(page) = page {
+            assert!(marked[0].starts_with(&format!("href=\"{page}\"")), "{address}: {}", marked[0]);
+        }
+    }
+    let settings = app.get("/settings").await;
+    assert!(links(settings.text(), "places").iter().all(|it| !it.contains("aria-current")));
+}
+
+#[tokio::test]
+async fn a_place_s_own_name_leads_to_its_first_page() {
+    let app = TestApp::new();
+    for (typed, led) in [
+        ("/search", "/find"),
+        ("/search?v=1&preset=glm-4.5", "/find?v=1&preset=glm-4.5"),
+        ("/learn", "/tour"),
+        ("/learn?v=1", "/tour"),
+        ("/review", "/compare"),
+        ("/explore?v=1", "/?v=1"),
+    ] {
+        let answer = app.get(typed).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{typed}");
+        assert_eq!(answer.header("location"), led);
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use model::knob::KnobError;
 use model::link;
 use model::preset::Preset;
 
+use crate::panel::header;
 use crate::present::format::counted;
 use crate::present::name;
 use crate::site::Page;
@@ -30,11 +31,8 @@ pub fn broken_link(raw: &str, errors: &[KnobError]) -> impl IntoView + use<> {
     });
     let first = format!("/?v=1&preset={}", Preset::DEFAULT_ID);
     view! {
-        <main class="broken-link">
-            <a class="brand" href="/">
-                <img src="/favicon.svg" alt="" width="22" height="22"/>
-                "Moescape"
-            </a>
+        {header::beside(Page::Explorer, "reading", "Skip to the content")}
+        <main id="reading" class="broken-link">
             <h1>"This link can't be opened as it is"</h1>
             <p>"These parts couldn't be read, and nothing was substituted."</p>
             <ul class="link-errors">{items}</ul>

@@ -7,6 +7,7 @@ use review::{Replica, Role};
 use super::session::{Line, Session};
 use super::{decisions, labels, name, presence, socket, sync};
 use crate::panel::header;
+use crate::present::html::on_server;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 
@@ -36,7 +37,8 @@ pub(super) fn bar(session: Session) -> Part {
     });
     view! {
         <header class="header">
-            {header::brand()}
+            <div inner_html=on_server(header::of_session)></div>
+            <div class="session-bar">
             <p class="session-name">
                 <strong translate="no">
                     {text(move || session.with_room(|room| room.name.clone()))}
@@ -51,7 +53,7 @@ pub(super) fn bar(session: Session) -> Part {
                 {bring}
                 {step("Undo", "Undo your own last edit (Ctrl+Z)", Icon::Undo, can_undo, undo)}
                 {step("Redo", "Redo your own last edit (Ctrl+Shift+Z)", Icon::Redo, can_redo, redo)}
-                {header::buttons()}
+            </div>
             </div>
         </header>
     }
@@ -69,7 +71,7 @@ fn step(
     view! {
         <button
             type="button"
-            class="button"
+            class="button plain"
             aria-label=label
             title=title
             disabled=flag(move || !works())

@@ -12,11 +12,8 @@ use crate::widget::part::{IntoPart, Part, text};
 fn sheet(title: &'static str, body: Part) -> Part {
     view! {
         <div class="review-sheet">
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Review)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
+            <a class="skip" href="#results">"Skip to the content"</a>
+            {header::plain(Page::Review)}
             <main id="results" class="sheet-main">
                 <h1>{title}</h1>
                 {body}

@@ -9,7 +9,7 @@ use super::query::address;
 use super::run::{Ran, Refusal, Row};
 use crate::draw::text::sentence;
 use crate::present::format;
-use crate::present::html::{cell_bar, table_head};
+use crate::present::html::{cell_bar, named_table};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "Device time with no task resident, over all device time between the first \
@@ -228,18 +228,6 @@ fn changes(from: &Input, to: &Input) -> String {
     format::list(&words)
 }
 
-/// A table with a name and titles of its columns.
-fn table(caption: &str, titles: &[&str], rows: &Markup) -> String {
-    let markup = html! {
-        table {
-            caption.visually-hidden { (caption) }
-            (table_head(titles))
-            tbody { (rows) }
-        }
-    };
-    markup.into_string()
-}
-
 /// Each stage's work, bubble and peak.
 pub(super) fn stages(ran: &Ran) -> String {
     let stages = ran.stages();
@@ -254,7 +242,7 @@ pub(super) fn stages(ran: &Ran) -> String {
             }
         }
     };
-    table("Stages", &["Stage", "Busy", "Bubble", "Peak in flight"], &rows)
+    named_table("Stages", &["Stage", "Busy", "Bubble", "Peak in flight"], &rows).into_string()
 }
 
 /// All methods beside each other; the current one is marked.
@@ -269,7 +257,7 @@ pub(super) fn comparison(rows: &[Row], current: &Input) -> String {
             (comparison_row(row, row.input.method == current.method, now, best))
         }
     };
-    table("Schedules compared", &titles, &rows)
+    named_table("Schedules compared", &titles, &rows).into_string()
 }
 
 fn comparison_row(row: &Row, is_own: bool, now: Option<f64>, best: [f64; 2]) -> Markup {

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::input::Input;
 use super::state::State;
 use super::{broken, browser, form, labels, query, server_html};
-use crate::browser::copy as copy_text;
+use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
 use crate::present::format;
 use crate::present::html::on_server;
@@ -128,12 +128,7 @@ fn command(state: State) -> impl IntoView {
         copy_text(untrack(line), move |done| {
             // The page may be gone by then.
             let _ = copied.try_set(done);
-            set_timeout(
-                move || {
-                    let _ = copied.try_set(false);
-                },
-                std::time::Duration::from_secs(2),
-            );
+            reset_soon(copied);
         });
     };
     let slow = move || state.input().uneven_stage().is_some();

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::present::html::table_head;
+use crate::present::html::named_table;
 
 /// A cell of a table.
 #[derive(Clone, Debug, Default)]
@@ -47,27 +47,24 @@ pub(super) fn table(
     columns: &[&str],
     rows: impl IntoIterator<Item = Vec<Cell>>,
 ) -> Markup {
-    html! {
-        div.scroll-x role="region" tabindex="0" aria-label={ (caption) ", table" } {
-            table {
-                caption.visually-hidden { (caption) }
-                (table_head(columns))
-                tbody {
-                    @for row in rows {
-                        tr {
-                            @for cell in row.iter().take(1) {
-                                th scope="row" class=(cell.class) { (name(cell)) }
-                            }
-                            @for cell in row.iter().skip(1) {
-                                td class=(cell.class) {
-                                    @if !cell.note.is_empty() { span.mark { (cell.note) } " " }
-                                    (linked(cell, &html! { (cell.text) }))
-                                }
-                            }
-                        }
+    let rows = html! {
+        @for row in rows {
+            tr {
+                @for cell in row.iter().take(1) {
+                    th scope="row" class=(cell.class) { (name(cell)) }
+                }
+                @for cell in row.iter().skip(1) {
+                    td class=(cell.class) {
+                        @if !cell.note.is_empty() { span.mark { (cell.note) } " " }
+                        (linked(cell, &html! { (cell.text) }))
                     }
                 }
             }
+        }
+    };
+    html! {
+        div.scroll-x role="region" tabindex="0" aria-label={ (caption) ", table" } {
+            (named_table(caption, columns, &rows))
         }
     }
 }
