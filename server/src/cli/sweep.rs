@@ -181,7 +181,7 @@ fn sweep_places(
     while let Some(open) = output.progress().first_open(&places) {
         let round = open..places.end.min(course.known());
         sweep_round(space, &course, round, threads, stop, (output, &mut meter))?;
-        if !output.next_round(space, &mut course) {
+        if !output.next_round(space, &mut course)? {
             break;
         }
     }

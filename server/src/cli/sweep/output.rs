@@ -144,9 +144,18 @@ impl Output {
         })
     }
 
-    /// Begins the next round, if all that is known is done.
-    pub(super) fn next_round(&mut self, space: &Space, course: &mut Course) -> bool {
-        course.advance(space, &mut self.progress)
+    /// Begins the next round, if all that is known is done, and writes a checkpoint then: what the
+    /// round begins with took all rounds before it. Says whether it did.
+    pub(super) fn next_round(
+        &mut self,
+        space: &Space,
+        course: &mut Course,
+    ) -> Result<bool, Failure> {
+        let has_begun = course.advance(space, &mut self.progress);
+        if has_begun {
+            self.save(space)?;
+        }
+        Ok(has_begun)
     }
 
     /// Adds the next chunk.

@@ -41,7 +41,7 @@ pub(super) fn sweep_places(
 ) -> Result<(), Failure> {
     let mut course = output.course(space)?;
     let Some(open) = output.progress().first_open(places) else { return Ok(()) };
-    output.next_round(space, &mut course);
+    output.next_round(space, &mut course)?;
     let (to, found) = mpsc::channel();
     let tickets = Arc::new(Tickets {
         sweep: random_id(),
@@ -82,7 +82,7 @@ pub(super) fn sweep_places(
             output.add(space, &chunk, part, &rows)?;
             tickets.line().held -= rows.len();
         }
-        if output.next_round(space, &mut course) {
+        if output.next_round(space, &mut course)? {
             tickets.line().course.clone_from(&course);
         }
         tickets.line().first_open = due;
