@@ -11,6 +11,7 @@
 mod graph;
 mod kept;
 mod layers;
+mod repetition;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -23,6 +24,7 @@ use crate::stage::{Parts, PerAxis, StageWork, Terms, launched};
 
 use graph::Graph;
 use layers::Builder;
+use repetition::Repetition;
 
 pub(crate) use kept::LayerPairs;
 
@@ -199,13 +201,28 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
 }
 
 /// Time in which compute waits in a pair of these sides, per axis, without the host's share.
+///
+/// Of long chunks of layers that repeat, so many are scheduled as take both passes into their
+/// rhythm; each further one adds the mean of the last of these. Most pairs wait for as long as if
+/// all were scheduled, to the last digits; the worst of 270 that a test looks at is 1.8 % off.
 pub(crate) fn exposed(
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
-    [forward, backward]: [&Side<'_>; 2],
+    sides: [&Side<'_>; 2],
 ) -> PerAxis {
-    graph(plan, parts, hiding, [forward, backward], false).run().1.exposed
+    let Some(repetition) = Repetition::new(sides.map(|side| side.layers)) else {
+        return graph(plan, parts, hiding, sides, false).run().1.exposed;
+    };
+    let shortened = |count: usize| {
+        let [ahead, back] = [0, 1].map(|side| repetition.without(side, sides[side].layers, count));
+        let ahead = Side { layers: &ahead, ..*sides[0] };
+        let back = Side { layers: &back, ..*sides[1] };
+        graph(plan, parts, hiding, [&ahead, &back], false).run().1.exposed
+    };
+    let (long, short) = (shortened(repetition.left_out), shortened(repetition.shorter()));
+    let times = repetition.left_out as f64 / repetition.rhythm() as f64;
+    core::array::from_fn(|axis| (long[axis] + (long[axis] - short[axis]) * times).max(0.0))
 }
 
 /// The same pair, operator by operator.
@@ -242,4 +259,66 @@ fn graph(
     builder.backward_chunk(sides[1]);
     builder.sends();
     builder.graph
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::design::{Design, KnobId};
+
+    fn plan(settings: &[(&str, &str)]) -> Plan {
+        let mut design = Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
+        for (knob, value) in settings {
+            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+        }
+        Plan::new(&design).unwrap()
+    }
+
+    /// How far what compute waits for is off in a pair of these layers, of the pair's time.
+    fn error(plan: &Plan, layers: [&[KindId]; 2], copy: f64) -> f64 {
+        let parts = parts(plan);
+        let side = |layers| Side { content: Stage::default(), layers, repeated_share: 0.0, copy };
+        let sides = [&side(layers[0]), &side(layers[1])];
+        let hiding = Hiding::Everything;
+        let whole = graph(plan, &parts, &hiding, sides, false).run().1;
+        let told = exposed(plan, &parts, &hiding, sides);
+        let off = whole.exposed.iter().zip(told).map(|(whole, told)| (whole - told).abs());
+        off.sum::<f64>() / whole.seconds
+    }
+
+    #[test]
+    fn pairs_of_long_chunks_wait_as_if_all_layers_were_scheduled() {
+        let patterns = ["1", "2", "([0]*3+[1]*125)", "([0,1,1]*42+[1]*2)", "([1]*60+[0]*68)"];
+        let flags = [["false", "true"], ["true", "false"], ["true", "true"]];
+        let mut errors = vec![];
+        for (pattern, tp) in patterns.iter().flat_map(|it| ["1", "2", "8"].map(|tp| (*it, tp))) {
+            for [delay, levels] in flags {
+                let plan = plan(&[
+                    ("num_layers", "128"),
+                    ("noop_layers", "none"),
+                    ("mtp_num_layers", "0"),
+                    ("moe_layer_freq", pattern),
+                    ("num_devices", "4096"),
+                    ("pipeline_model_parallel_size", "2"),
+                    ("tensor_model_parallel_size", tp),
+                    ("sequence_parallel", if tp == "1" { "false" } else { "true" }),
+                    ("global_batch_size", "65536"),
+                    ("delay_wgrad_compute", delay),
+                    ("moe_hierarchical_alltoallv", levels),
+                ]);
+                let all = &plan.architecture.pattern.layers[..];
+                for layers in [[all, all], [&all[..64], &all[64..]], [&all[..40], all]] {
+                    errors.extend([0.0, 2e-3].map(|copy| error(&plan, layers, copy)));
+                }
+            }
+        }
+        errors.sort_by(f64::total_cmp);
+        assert!(errors[errors.len() / 2] < 1e-12, "{errors:?}");
+        assert!(errors[errors.len() * 9 / 10] < 5e-3, "{errors:?}");
+        assert!(errors[errors.len() - 1] < 0.02, "{errors:?}");
+        // Were nothing left out, nothing would be off.
+        assert!(errors[errors.len() - 1] > 0.0, "{errors:?}");
+    }
 }
