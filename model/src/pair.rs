@@ -22,10 +22,11 @@ use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis, StageWork, Terms, launched};
 
-use graph::Graph;
+use graph::Run;
 use layers::Builder;
 use repetition::Repetition;
 
+pub(crate) use graph::Graph;
 pub(crate) use kept::LayerPairs;
 
 /// What an operator of a pair occupies while it runs.
@@ -180,7 +181,9 @@ pub(crate) fn paired(
         let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
-            None => pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind)),
+            None => {
+                pairs.exposed(plan, &parts, kind, |graph| layer_pair(plan, &parts, kind, graph))
+            }
         };
         parts.layers[kind.index()].pair = exposed;
     }
@@ -188,7 +191,7 @@ pub(crate) fn paired(
 }
 
 /// One layer's forward beside the backward of another of its kind.
-fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
+fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> PerAxis {
     let mut content = Stage::default();
     content.layers[kind.index()] = 1.0;
     let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
@@ -197,7 +200,7 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
         [StageWork::new(plan, &content, parts, &terms); 2]
     });
     let side = Side { content, layers: &[kind], repeated_share, copy: 0.0 };
-    exposed(plan, parts, &hiding, [&side, &side])
+    exposed(plan, parts, &hiding, [&side, &side], graph)
 }
 
 /// Time in which compute waits in a pair of these sides, per axis, without the host's share.
@@ -210,15 +213,16 @@ pub(crate) fn exposed(
     parts: &Parts,
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
+    graph: &mut Graph,
 ) -> PerAxis {
     let Some(repetition) = Repetition::new(sides.map(|side| side.layers)) else {
-        return graph(plan, parts, hiding, sides, false).run().1.exposed;
+        return run(graph, plan, parts, hiding, sides, false).exposed;
     };
-    let shortened = |count: usize| {
+    let mut shortened = |count: usize| {
         let [ahead, back] = [0, 1].map(|side| repetition.without(side, sides[side].layers, count));
         let ahead = Side { layers: &ahead, ..*sides[0] };
         let back = Side { layers: &back, ..*sides[1] };
-        graph(plan, parts, hiding, [&ahead, &back], false).run().1.exposed
+        run(graph, plan, parts, hiding, [&ahead, &back], false).exposed
     };
     let (long, short) = (shortened(repetition.left_out), shortened(repetition.shorter()));
     let times = repetition.left_out as f64 / repetition.rhythm() as f64;
@@ -232,7 +236,8 @@ pub(crate) fn operators(
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
 ) -> PairTimeline {
-    let (graph, run) = graph(plan, parts, hiding, sides, true).run();
+    let mut graph = Graph::default();
+    let run = run(&mut graph, plan, parts, hiding, sides, true);
     let operators = graph
         .operators()
         .zip(&run.starts)
@@ -247,18 +252,21 @@ pub(crate) fn operators(
     PairTimeline { seconds: run.seconds, operators }
 }
 
-fn graph(
+/// Schedules the operators of a pair, in the place of the pair before; `remember` what they are.
+fn run(
+    graph: &mut Graph,
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
     remember: bool,
-) -> Graph {
-    let mut builder = Builder::new(plan, parts, hiding, Graph::new(remember));
+) -> Run {
+    graph.begin(sides[0].layers.len().max(sides[1].layers.len()), remember);
+    let mut builder = Builder::new(plan, parts, hiding, graph);
     builder.forward_chunk(sides[0]);
     builder.backward_chunk(sides[1]);
     builder.sends();
-    builder.graph
+    graph.run()
 }
 
 #[cfg(test)]
@@ -282,8 +290,9 @@ mod tests {
         let side = |layers| Side { content: Stage::default(), layers, repeated_share: 0.0, copy };
         let sides = [&side(layers[0]), &side(layers[1])];
         let hiding = Hiding::Everything;
-        let whole = graph(plan, &parts, &hiding, sides, false).run().1;
-        let told = exposed(plan, &parts, &hiding, sides);
+        let mut graph = Graph::default();
+        let whole = run(&mut graph, plan, &parts, &hiding, sides, false);
+        let told = exposed(plan, &parts, &hiding, sides, &mut graph);
         let off = whole.exposed.iter().zip(told).map(|(whole, told)| (whole - told).abs());
         off.sum::<f64>() / whole.seconds
     }

@@ -10,6 +10,8 @@ use crate::plan::Plan;
 use crate::recomputation::Recomputation;
 use crate::stage::{LayerHops, Parts, PerAxis};
 
+use super::graph::Graph;
+
 /// Pairs that are kept, about half a KiB each.
 const MAX_PAIRS: usize = 16_384;
 
@@ -19,6 +21,8 @@ const MAX_PAIRS: usize = 16_384;
 pub(crate) struct LayerPairs {
     /// By digest of the key; of two with the same digest the last one.
     known: BTreeMap<u64, (PairKey, PerAxis)>,
+    /// What one pair's graph needs, for the next one.
+    graph: Graph,
 }
 
 /// What a pair of single layers depends on where all its exchanges may be hidden, beside what a
@@ -96,10 +100,10 @@ impl LayerPairs {
         plan: &Plan,
         parts: &Parts,
         kind: KindId,
-        find: impl FnOnce() -> PerAxis,
+        find: impl FnOnce(&mut Graph) -> PerAxis,
     ) -> PerAxis {
         if !plan.form().runs_pairs {
-            return find();
+            return find(&mut self.graph);
         }
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
@@ -110,7 +114,7 @@ impl LayerPairs {
         match self.known.get(&digest.finish()) {
             Some((known, exposed)) if *known == key => *exposed,
             Some(_) | None => {
-                let exposed = find();
+                let exposed = find(&mut self.graph);
                 self.known.insert(digest.finish(), (key, exposed));
                 exposed
             }
