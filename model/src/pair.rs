@@ -177,12 +177,13 @@ pub(crate) fn paired(
     if !plan.runs_pairs() {
         return parts;
     }
+    let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
         let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
             None => {
-                pairs.exposed(plan, &parts, kind, |graph| layer_pair(plan, &parts, kind, graph))
+                pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind, &mut graph))
             }
         };
         parts.layers[kind.index()].pair = exposed;

@@ -10,8 +10,6 @@ use crate::plan::Plan;
 use crate::recomputation::Recomputation;
 use crate::stage::{LayerHops, Parts, PerAxis};
 
-use super::graph::Graph;
-
 /// Pairs that are kept, about half a KiB each.
 const MAX_PAIRS: usize = 16_384;
 
@@ -21,8 +19,6 @@ const MAX_PAIRS: usize = 16_384;
 pub(crate) struct LayerPairs {
     /// By digest of the key; of two with the same digest the last one.
     known: BTreeMap<u64, (PairKey, PerAxis)>,
-    /// What one pair's graph needs, for the next one.
-    graph: Graph,
 }
 
 /// What a pair of single layers depends on where all its exchanges may be hidden, beside what a
@@ -100,10 +96,10 @@ impl LayerPairs {
         plan: &Plan,
         parts: &Parts,
         kind: KindId,
-        find: impl FnOnce(&mut Graph) -> PerAxis,
+        find: impl FnOnce() -> PerAxis,
     ) -> PerAxis {
         if !plan.form().runs_pairs {
-            return find(&mut self.graph);
+            return find();
         }
         if self.known.len() >= MAX_PAIRS {
             self.known.clear();
@@ -114,7 +110,7 @@ impl LayerPairs {
         match self.known.get(&digest.finish()) {
             Some((known, exposed)) if *known == key => *exposed,
             Some(_) | None => {
-                let exposed = find(&mut self.graph);
+                let exposed = find();
                 self.known.insert(digest.finish(), (key, exposed));
                 exposed
             }
