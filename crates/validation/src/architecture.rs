@@ -69,7 +69,7 @@ fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
             Architecture { design, short_ends: false, empty_slots: 0, assumed: vec![] }
         }
         Some(Found::Known(known)) => {
-            let words = Words::read(known.words).map_err(|detail| Refusal::unknown(&detail))?;
+            let words = Words::read(&known.words).map_err(|detail| Refusal::unknown(&detail))?;
             from_words(run, &words, name)?
         }
         None => {

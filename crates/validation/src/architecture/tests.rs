@@ -105,10 +105,12 @@ fn a_family_says_the_vocabulary_and_the_size_the_gate() {
 
 #[test]
 fn every_known_architecture_is_complete_and_has_its_parameters() {
-    for known in known::KNOWN {
-        let words = Words::read(known.words).unwrap();
+    let lines = include_str!("../../architectures.csv").lines().count();
+    assert_eq!(known::KNOWN.len(), lines - 1, "every row is read");
+    for known in known::KNOWN.iter() {
+        let words = Words::read(&known.words).unwrap();
         assert!(words.is_complete(), "{}", known.name);
-        let Ok(architecture) = named(known.name) else { panic!("{}", known.name) };
+        let Ok(architecture) = named(&known.name) else { panic!("{}", known.name) };
         // A size in billions in the name is the number of parameters, about.
         let sizes = known.name.rsplit('-').find_map(|word| {
             let lower = word.to_lowercase();

@@ -3,6 +3,8 @@
 //! A rate is in bits where it says `Gb/s`, `Gbps`, `GbE` or `400G`, in bytes where it says `GB/s`;
 //! bytes count only beside a word for the network, because memory and NVLink are stated so too.
 
+use crate::phrase::{Phrases, phrases};
+
 /// The network of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Network {
@@ -40,44 +42,12 @@ const CLOUDS: [(&str, f64); 9] = [
 ];
 
 /// Words beside which a rate is the network's.
-const NETWORK: &[&str] = &[
-    "nic",
-    "nics",
-    "roce",
-    "rdma",
-    "ib",
-    "infiniband",
-    "ethernet",
-    "efa",
-    "cx5",
-    "cx6",
-    "cx7",
-    "cx8",
-    "cx-7",
-    "cx-8",
-    "connectx",
-    "connectx-7",
-    "hca",
-    "hcas",
-    "port",
-    "ports",
-    "inter-node",
-    "internode",
-    "network",
-    "interconnect",
-    "rail",
-    "rails",
-    "omni-path",
-    "spectrum-x",
-    "fabric",
-    "xdr",
-    "ndr",
-    "hdr",
-    "edr",
-    "opa",
-    "fdr",
-    "slingshot",
-];
+static NETWORK: Phrases = phrases!(
+    "nic | nics | roce | rdma | ib | infiniband | ethernet | efa | cx5 | cx6 | cx7 | cx8 | cx-7 | \
+     cx-8 | connectx | connectx-7 | hca | hcas | port | ports | inter-node | internode | network | \
+     interconnect | rail | rails | omni-path | spectrum-x | fabric | xdr | ndr | hdr | edr | opa | \
+     fdr | slingshot"
+);
 
 /// Words beside which a rate is another's.
 const OTHERS: &[&str] = &["nvlink", "nvswitch", "nvl", "hbm", "pcie", "hccs", "xgmi", "full-mesh"];
