@@ -186,7 +186,7 @@ impl Config<'_> {
 
     fn one(&mut self, key: &str, value: &Tree, line: u64) {
         let Some(how) = keys::find(key) else {
-            let known = keys::KEYS.iter().flat_map(|(_, names)| names.iter().copied());
+            let known = keys::KEYS.iter().flat_map(|(_, names)| names.split(' '));
             return self.draft.unknown_near(key, line, || nearest(key, known));
         };
         match how {
@@ -220,7 +220,7 @@ impl Config<'_> {
     fn shape(&mut self) {
         for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
             let names = keys::spellings(key);
-            if self.first_of(names).is_none() {
+            if self.first_of(&names).is_none() {
                 let detail = "the configuration lacks it, and nothing says what it could be";
                 self.draft.fault(0, key, detail);
             }
