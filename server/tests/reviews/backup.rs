@@ -8,7 +8,7 @@ use model::routing::{Trace, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::client::{Client, Server, Session, data, set};
+use crate::client::{Client, Server, Session, begun, data, set};
 
 fn moescape(arguments: &[&str], paths: &[(&str, &Path)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
@@ -77,9 +77,7 @@ async fn a_copy_is_made_while_the_server_runs_and_opens_elsewhere() {
 
 /// A store with a session in it, as a server left it that was killed: its log holds what came last.
 async fn store() -> (TempDir, Session) {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let change = serde_json::json!({"kind": "rename", "name": "Another name"});
     assert_eq!(server.act(&session, &session.own, "one", &change).await.status, 200);
     server.kill();

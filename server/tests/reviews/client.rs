@@ -338,6 +338,14 @@ pub(crate) fn set(knob: &str, value: &str) -> Change {
     Change::Set { settings }
 }
 
+/// A server on a directory of its own, with a session.
+pub(crate) async fn begun() -> (TempDir, Server, Session) {
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    (data, server, session)
+}
+
 /// A new directory for data.
 pub(crate) fn data() -> TempDir {
     tempfile::tempdir().unwrap()

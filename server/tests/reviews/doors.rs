@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::client::{Client, Server, connect, data};
+use crate::client::{Client, Server, begun, connect, data};
 
 #[tokio::test]
 async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let page = format!("/r/{}", session.id);
     let key = format!("{page}?key={}", session.view);
     let entered = server.send("GET", &key, &[("x-forwarded-proto", "https")], "").await;
@@ -40,9 +38,7 @@ async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
 
 #[tokio::test]
 async fn a_wrong_token_and_a_session_that_is_not_there_are_the_same() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let other = server.begin().await;
     let nowhere = "0123456789abcdefghijkl";
     let plain = |answer: crate::client::Answer| {
@@ -82,9 +78,7 @@ async fn a_wrong_token_and_a_session_that_is_not_there_are_the_same() {
 
 #[tokio::test]
 async fn a_withdrawn_or_expired_link_is_cut_at_once() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let made = json!({"role": "edit", "name": "For Bob"});
     let link = server.ask("POST", &session.api("links"), &session.own, &made).await;
     assert_eq!(link.status, 201, "{}", link.body);
@@ -118,9 +112,7 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
 
 #[tokio::test]
 async fn a_page_of_another_site_opens_no_socket_and_changes_nothing() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let cookie = format!("review_{}={}", session.id, session.edit);
     let socket = format!("/r/{}/socket", session.id);
     let ours = format!("http://{}", server.address);

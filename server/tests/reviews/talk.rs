@@ -7,13 +7,11 @@ use review::{Cause, Change};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::client::{Client, Server, connect, data, set};
+use crate::client::{Client, Server, begun, connect, data, set};
 
 #[tokio::test]
 async fn what_one_does_the_other_hears_and_the_store_has() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, start) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     let Start::Room { room } = start else { panic!("{start:?}") };
@@ -43,9 +41,7 @@ async fn what_one_does_the_other_hears_and_the_store_has() {
 
 #[tokio::test]
 async fn a_viewer_changes_nothing_whatever_they_send() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let (mut viewer, _) =
         Client::enter(&server.address, &session, &session.view, "Eve", None).await.unwrap();
     let changes = [
@@ -80,9 +76,7 @@ async fn a_viewer_changes_nothing_whatever_they_send() {
 
 #[tokio::test]
 async fn those_who_are_there_see_each_other() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
@@ -117,9 +111,7 @@ async fn those_who_are_there_see_each_other() {
 
 #[tokio::test]
 async fn what_makes_no_sense_harms_nobody() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     let mut seed = 0x9e37_79b9_u32;
@@ -156,9 +148,7 @@ async fn what_makes_no_sense_harms_nobody() {
 
 #[tokio::test]
 async fn what_is_too_large_or_too_much_is_refused() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let enter = || Client::enter(at, &session, &session.edit, "Ann", None);
     let (mut ann, _) = enter().await.unwrap();
@@ -197,9 +187,7 @@ async fn what_is_too_large_or_too_much_is_refused() {
 
 #[tokio::test]
 async fn a_server_that_ends_says_so() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let (mut ann, _) =
         Client::enter(&server.address, &session, &session.edit, "Ann", None).await.unwrap();
     server.interrupt();
@@ -211,9 +199,7 @@ async fn a_server_that_ends_says_so() {
 
 #[tokio::test]
 async fn another_version_of_the_protocol_is_refused() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let mut client = Client::open(&server.address, &session, &session.view).await.unwrap();
     let key = "k".to_owned();
     let hello = Ask::Hello { protocol: 99, after: None, last: None, name: None, key };
@@ -252,9 +238,7 @@ async fn a_proxy_that_is_believed_gives_names() {
 
 #[tokio::test]
 async fn whoever_has_seen_another_log_gets_the_whole_room() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     ann.act("a-1", set("tp", "4")).await.unwrap();
@@ -284,9 +268,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
     const WRITERS: usize = 12;
     // More than what waits in the server and what 4 MiB of the system's buffers hold.
     const EACH: usize = 140;
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let mut slow = Client::open_narrow(at, &session, &session.view).await;
     let key = "slow".to_owned();
@@ -340,9 +322,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
 
 #[tokio::test]
 async fn a_store_that_fails_takes_nothing_and_says_so() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
@@ -375,9 +355,7 @@ async fn a_store_that_fails_takes_nothing_and_says_so() {
 
 #[tokio::test]
 async fn what_is_written_is_made_html_that_can_do_nothing() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let change = json!({"kind": "comment", "anchor": "design",
         "text": "Too **much** <img src=x onerror=alert(1)>"});
     assert_eq!(server.act(&session, &session.comment, "c-1", &change).await.status, 200);
