@@ -236,7 +236,7 @@ async fn with_store<T: Send + 'static>(
 fn one(stored: &StoredDesign, entry: Option<&Entry>, mine: bool) -> Tree {
     let design = link::decode(&stored.link).ok();
     let design = design.map(|design| file::write(&design, Extent::Changed));
-    let metrics = stored.result.as_deref().and_then(|text| json::parse(&text).ok());
+    let metrics = stored.result.as_deref().and_then(|text| json::parse(text).ok());
     let text = |read: fn(&Entry) -> &str| Tree::from(entry.map_or("", read));
     let address = entry.map_or_else(|| format!("/d/{}", stored.id), |it| it.address(&stored.id));
     Tree::map([

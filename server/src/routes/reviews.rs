@@ -49,14 +49,8 @@ struct Begun {
 /// A link as it is shown, with its secret when it is new.
 #[derive(Serialize)]
 struct Shown {
-    id: String,
-    role: Role,
-    name: String,
-    made_at_millis: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at_millis: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    withdrawn_at_millis: Option<u64>,
+    #[serde(flatten)]
+    link: Link,
     is_open: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,
@@ -67,19 +61,7 @@ struct Shown {
 impl Shown {
     fn of(link: Link) -> Self {
         let is_open = link.is_open(calendar::now_millis());
-        let Link { id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis } = link;
-        let (token, url) = (None, None);
-        Self {
-            id,
-            role,
-            name,
-            made_at_millis,
-            expires_at_millis,
-            withdrawn_at_millis,
-            is_open,
-            token,
-            url,
-        }
+        Self { link, is_open, token: None, url: None }
     }
 
     fn of_new(made: NewLink, page: &str) -> Self {

@@ -115,27 +115,22 @@ impl Job {
         // It may have been written down between two rounds.
         course.advance(&space, &mut progress);
         let open = open_ranges(&progress, course.known());
-        let saved = Instant::now();
-        let failure = None;
-        let (in_flight, since) = (0, None);
-        let (closing, is_closing) = (None, false);
-        let inner = Inner {
+        let inner = Mutex::new(Inner {
             state,
-            failure,
+            failure: None,
             progress,
-            closing,
-            is_closing,
+            closing: None,
+            is_closing: false,
             course,
             kept,
             open,
-            in_flight,
-            since,
-            saved,
-        };
+            in_flight: 0,
+            since: None,
+            saved: Instant::now(),
+        });
         let (changes, _) = watch::channel(1);
         let stop = AtomicBool::new(state != State::Running);
         let spec = json::print(space.spec().source()).into();
-        let inner = Mutex::new(inner);
         let saving = Mutex::new(());
         Self { id, client, created_at_secs, space, spec, chunk, stop, inner, changes, saving }
     }
