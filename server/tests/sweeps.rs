@@ -312,7 +312,7 @@ async fn what_cannot_be_swept_is_a_problem_with_places() {
         }
         let huge = r#"{"schema":1,"space":{"hidden_size":{"from":1024,"to":11023},
             "vocab_size":{"from":1000,"to":10999},"seq_length":{"from":1000,"to":1999}}}"#;
-        let problem = app.answers("POST", path, huge, StatusCode::UNPROCESSABLE_ENTITY).await;
+        app.answers("POST", path, huge, StatusCode::UNPROCESSABLE_ENTITY).await;
     }
     for (method, path) in [("GET", ""), ("GET", "/events"), ("POST", "/pause"), ("DELETE", "")] {
         let path = format!("/api/v1/sweeps/0123{path}");
@@ -399,7 +399,7 @@ async fn a_list_has_the_askers_sweeps_newest_first() {
     assert_eq!(names(&own).len(), 3);
     for query in ["limit=0", "limit=x", "limit=1000", "first=1", "limit=1&limit=2"] {
         let path = format!("/api/v1/sweeps?{query}");
-        let problem = app.answers("GET", &path, "", StatusCode::BAD_REQUEST).await;
+        app.answers("GET", &path, "", StatusCode::BAD_REQUEST).await;
     }
 }
 
