@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use app::present::format;
 use model::file::json;
-use sweep::{Closing, Course, Progress, Space};
+use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
 use crate::nats::Address;
@@ -175,13 +175,13 @@ fn sweep_places(
     stop: &AtomicBool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut course = output.course(space)?;
+    let mut rounds = output.rounds(space)?;
     let Some(open) = output.progress().first_open(&places) else { return Ok(()) };
     let mut meter = Meter::new(&places, open);
     while let Some(open) = output.progress().first_open(&places) {
-        let round = open..places.end.min(course.known());
-        sweep_round(space, &course, round, threads, stop, (output, &mut meter))?;
-        if !output.next_round(space, &mut course)? {
+        let round = open..places.end.min(rounds.known());
+        sweep_round(space, &rounds, round, threads, stop, (output, &mut meter))?;
+        if !output.next_round(space, &mut rounds)? {
             break;
         }
     }
@@ -192,7 +192,7 @@ fn sweep_places(
 /// Evaluates these places, chunk by chunk and in order.
 fn sweep_round(
     space: &Space,
-    course: &Course,
+    rounds: &Rounds,
     places: Range<u64>,
     threads: NonZeroUsize,
     stop: &AtomicBool,
@@ -208,7 +208,7 @@ fn sweep_round(
     let mut failure = None;
     let work = |chunk: Range<u64>| -> Option<(Progress, Vec<u8>)> {
         let mut rows = Vec::new();
-        let batch = course.batch(chunk.clone())?;
+        let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
             if let Some(format) = format {
                 format.add(space, outcome, &mut rows);

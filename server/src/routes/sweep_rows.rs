@@ -236,7 +236,7 @@ impl Read for Stored {
 mod tests {
     use super::*;
     use crate::store::Lazy;
-    use crate::sweeps::Trial;
+    use crate::sweeps::SpeedSample;
 
     #[test]
     fn rows_that_are_removed_while_they_are_read_end_as_an_error() {
@@ -245,8 +245,8 @@ mod tests {
         let spec = r#"{"schema":1,"space":{"tp":[4,8],"pp":[8,16]},
             "design":{"preset":"pangu-ultra-moe-6k"}}"#;
         let space = sweep::Space::new(sweep::Spec::from_json(spec).unwrap()).unwrap();
-        let trial = Trial::of(&space);
-        let job = engine.submit("someone", space, &trial, Keeping::Yes(0)).unwrap();
+        let sample = SpeedSample::measure(&space);
+        let job = engine.submit("someone", space, &sample, Keeping::Yes(0)).unwrap();
         while !job.inner().state.is_final() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }

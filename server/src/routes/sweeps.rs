@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use crate::query;
 use crate::receiving;
 use crate::state::AppState;
-use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
+use crate::sweeps::{self, Engine, Entry, Job, Keeping, ProgressUpdate, Refusal, SpeedSample};
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
@@ -33,7 +33,7 @@ const USUAL_LIST: u32 = 50;
 const MAX_LIST_LEN: u32 = 200;
 
 /// How often a watcher hears of a sweep.
-const BEAT: Duration = Duration::from_millis(250);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How often a silent stream shows that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -57,9 +57,9 @@ pub(super) async fn submit(
         let space = read(body)?;
         let engine = state.sweeps().map_err(broken)?;
         Engine::check_size(&space).map_err(refused)?;
-        let trial = Trial::of(&space);
-        let cost = trial.report(&space, engine.threads());
-        let job = engine.submit(&client, space, &trial, keeping).map_err(refused)?;
+        let sample = SpeedSample::measure(&space);
+        let cost = sample.report(&space, engine.threads());
+        let job = engine.submit(&client, space, &sample, keeping).map_err(refused)?;
         Ok((job, cost))
     });
     let (job, cost) = done.await?;
@@ -98,9 +98,9 @@ pub(super) async fn list(
 
 /// A sweep in a list.
 fn listed(engine: &Engine, entry: &Entry) -> Tree {
-    let beat = engine.job(&entry.id).map(|job| Beat::of(&job));
-    let state = beat.as_ref().map_or(entry.state, |beat| beat.state);
-    let progress = beat.map(|beat| beat.told);
+    let update = engine.job(&entry.id).map(|job| ProgressUpdate::new(&job));
+    let state = update.as_ref().map_or(entry.state, |update| update.state);
+    let progress = update.map(|update| update.data);
     Tree::map([
         ("id", Tree::from(entry.id.as_str())),
         ("name", entry.name.as_str().into()),
@@ -122,7 +122,7 @@ pub(super) async fn cost(
         let space = read(body)?;
         let threads = state.sweeps().map_err(broken)?.threads();
         Engine::check_size(&space).map_err(refused)?;
-        Ok(Trial::counting(&space).report(&space, threads))
+        Ok(SpeedSample::measure_or_count(&space).report(&space, threads))
     });
     Ok(json_response(&cost.await?))
 }
@@ -189,25 +189,25 @@ fn beats(
         let mut closed = watch.closed.clone();
         let next = async {
             tokio::time::sleep_until(watch.due).await;
-            let mut beat = Beat::of(&watch.job);
-            while watch.last == Some(beat.revision) && !beat.state.is_final() {
+            let mut update = ProgressUpdate::new(&watch.job);
+            while watch.last == Some(update.revision) && !update.state.is_final() {
                 // The job is there as long as this stream is, so that changes come.
                 let _ = watch.changes.changed().await;
-                beat = Beat::of(&watch.job);
+                update = ProgressUpdate::new(&watch.job);
             }
-            beat
+            update
         };
-        let beat = tokio::select! {
-            beat = next => beat,
+        let update = tokio::select! {
+            update = next => update,
             _ = closed.wait_for(|closed| *closed) => return None,
         };
         watch.changes.mark_unchanged();
-        watch.last = Some(beat.revision);
-        watch.due = Instant::now() + BEAT;
-        watch.over = beat.state.is_final();
-        let name = if watch.over { beat.state.name() } else { "progress" };
-        let data = json_line(&beat.told);
-        let event = Event::default().event(name).id(beat.revision.to_string()).data(data);
+        watch.last = Some(update.revision);
+        watch.due = Instant::now() + UPDATE_INTERVAL;
+        watch.over = update.state.is_final();
+        let name = if watch.over { update.state.name() } else { "progress" };
+        let data = json_line(&update.data);
+        let event = Event::default().event(name).id(update.revision.to_string()).data(data);
         Some((Ok(event), watch))
     })
 }
@@ -236,7 +236,7 @@ async fn set_running(
         if !engine.set_running(&job, running) {
             return Err(over());
         }
-        Ok(Beat::of(&job).told)
+        Ok(ProgressUpdate::new(&job).data)
     });
     Ok(json_response(&changed.await?))
 }
