@@ -67,7 +67,7 @@ impl Export {
     }
 
     /// The kind of that name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         KINDS.iter().find(|kind| kind.1 == name).map(|kind| kind.0)
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let (one, other) = (name("preset=deepseek-v3&mbs=2"), name("preset=deepseek-v3&mbs=4"));
         assert!(one != other && one.ends_with("-metrics.csv"), "{one} {other}");
         for export in Export::all() {
-            assert_eq!(Export::of(export.name()), Some(export));
+            assert_eq!(Export::from_name(export.name()), Some(export));
         }
     }
 }

@@ -30,7 +30,7 @@ struct Entry {
 
 impl Entry {
     /// What is wrong with a design that stands at this place of the body.
-    fn of(start: &str, error: KnobError) -> Self {
+    fn from_error(start: &str, error: KnobError) -> Self {
         Self {
             pointer: format!("{start}{}", pointer(&error.knob)),
             rule: error.rule,
@@ -80,7 +80,7 @@ impl Problem {
 
     /// The same, at this place of the body.
     pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
-        let errors = errors.into_iter().map(|error| Entry::of(start, error)).collect();
+        let errors = errors.into_iter().map(|error| Entry::from_error(start, error)).collect();
         Self::unreadable("the design can't be read", errors)
     }
 
@@ -89,7 +89,7 @@ impl Problem {
         let entry = |error: KnobError| {
             let places = error.knob.split('.').filter(|place| !place.is_empty());
             let pointer = places.map(|place| format!("/{place}")).collect();
-            Entry { pointer, ..Entry::of("", error) }
+            Entry { pointer, ..Entry::from_error("", error) }
         };
         Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
     }
@@ -100,15 +100,15 @@ impl Problem {
         let detail = format!("{detail} of the batch can't be read, so that none is predicted");
         let errors = designs.into_iter().flat_map(|(place, errors)| {
             let start = format!("/designs/{place}");
-            errors.into_iter().map(move |error| Entry::of(&start, error))
+            errors.into_iter().map(move |error| Entry::from_error(&start, error))
         });
         Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
     }
 
     /// A query for a search that can't be read: what is wrong with it, and with its design.
     pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
-        let errors = errors.into_iter().map(|error| Entry::of("", error));
-        let of_design = of_design.into_iter().map(|error| Entry::of("/design", error));
+        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
+        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
         Self::unreadable("the query can't be read", errors.chain(of_design).collect())
     }
 

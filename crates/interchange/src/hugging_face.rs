@@ -90,10 +90,10 @@ fn shape(text: &str, draft: &mut Draft) {
     let lines = Lines::new(text);
     if let (Some(inside), Tree::Map(outer)) = (around, &tree) {
         for (key, _) in outer.iter().filter(|(key, _)| key != inside) {
-            draft.ignore(key, lines.of(key), format!("stands beside the model in {inside}"));
+            draft.ignore(key, lines.get(key), format!("stands beside the model in {inside}"));
         }
     }
-    let mut config = Config { lines, entries, family: Family::of(config), draft };
+    let mut config = Config { lines, entries, family: Family::for_config(config), draft };
     config.sort_out();
     config.shape();
     config.tell_of_the_rest();
@@ -134,7 +134,7 @@ impl Config<'_> {
     }
 
     fn line(&self, key: &str) -> u64 {
-        self.lines.of(key)
+        self.lines.get(key)
     }
 
     /// A whole number; a fault where the value is none.
@@ -144,7 +144,7 @@ impl Config<'_> {
             return Some(*number);
         }
         let detail = format!("takes a whole number, not `{}`", shown(value));
-        self.draft.fault(self.lines.of(key), key, detail);
+        self.draft.fault(self.lines.get(key), key, detail);
         None
     }
 
@@ -156,11 +156,11 @@ impl Config<'_> {
     }
 
     fn ignore(&mut self, key: &str, reason: impl Into<String>) {
-        self.draft.ignore(key, self.lines.of(key), reason);
+        self.draft.ignore(key, self.lines.get(key), reason);
     }
 
     fn set(&mut self, knob: KnobId, value: &str, key: &str) {
-        let line = key.split(", ").next().map_or(0, |first| self.lines.of(first));
+        let line = key.split(", ").next().map_or(0, |first| self.lines.get(first));
         self.draft.set(knob, value, key, line);
     }
 
@@ -179,7 +179,7 @@ impl Config<'_> {
         }
         let mut seen = HashSet::new();
         for (key, value) in self.entries {
-            let line = self.lines.of(key);
+            let line = self.lines.get(key);
             if !seen.insert(key) {
                 self.draft.fault(line, key, "duplicate key");
             } else if key.starts_with('_') {

@@ -162,7 +162,7 @@ impl Refinement {
     fn refine(&mut self, space: &Space, starts: &[u64], most: usize) {
         let mut point = Point::new(space);
         let mut all: Vec<_> =
-            starts.iter().map(|start| Changes::of(space, *start, self.seed)).collect();
+            starts.iter().map(|start| Changes::new(space, *start, self.seed)).collect();
         while self.last.len() < most && !all.is_empty() {
             all.retain_mut(|changes| {
                 if self.last.len() >= most {
@@ -200,7 +200,7 @@ struct Move {
 }
 
 impl Changes {
-    fn of(space: &Space, start: u64, seed: u64) -> Self {
+    fn new(space: &Space, start: u64, seed: u64) -> Self {
         let mut moves = Vec::new();
         for (axis, (digit, radix, block)) in space.digits(start).enumerate() {
             let steps: Vec<u64> = if radix <= FEW_VALUES {

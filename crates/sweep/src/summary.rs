@@ -178,7 +178,7 @@ impl Summary {
 
     /// The cells of a pair of axes that have a feasible design, with the bins of both axes.
     pub fn cells<'a>(&'a self, pair: &Pair) -> impl Iterator<Item = ([usize; 2], Cell)> + 'a {
-        self.cells.of(pair)
+        self.cells.for_pair(pair)
     }
 
     /// Adds what became of designs.

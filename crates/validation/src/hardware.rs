@@ -77,7 +77,7 @@ pub(crate) fn is_candidate(run: &Run) -> bool {
 }
 
 /// The machine of a run.
-pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
+pub(crate) fn for_run(run: &Run) -> Result<Machine, Refusal> {
     let text = run.hardware.to_lowercase();
     if let Some(other) = OTHERS.iter().find(|other| text.contains(**other)) {
         let detail = format!("no accelerator profile for {}", other.to_uppercase());
@@ -137,7 +137,7 @@ fn machine(accelerator: &'static str, hardware: &str) -> Machine {
     overrides.extend(devices.map(|devices| (KnobId::devices_per_node, devices)));
     let usual =
         AcceleratorId::from_name(accelerator).map_or(8.0, |id| id.row().devices_per_node as f64);
-    if let Some(found) = network::of(&network::lower_case(hardware), devices.unwrap_or(usual)) {
+    if let Some(found) = network::read(&network::lower_case(hardware), devices.unwrap_or(usual)) {
         overrides.extend(found.ports_per_node.map(|ports| (KnobId::nics_per_node, ports)));
         overrides.push((KnobId::inter_node_gb_per_sec, found.gb_per_sec));
         if found.is_assumed {
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn machine(hardware: &str) -> Result<Machine, Refusal> {
-        of(&Run { hardware: hardware.to_owned(), ..Run::default() })
+        for_run(&Run { hardware: hardware.to_owned(), ..Run::default() })
     }
 
     #[track_caller]

@@ -260,7 +260,7 @@ static TABLE: &[Entry] = &[
 ];
 
 /// What is assumed of this item: its value, and the words that say so.
-pub(crate) fn of(item: Item, facts: &Facts) -> (&'static str, &'static str) {
+pub(crate) fn impute(item: Item, facts: &Facts) -> (&'static str, &'static str) {
     let entry = TABLE.iter().find(|(of, when, ..)| *of == item && when(facts));
     entry.map_or(("", "nothing"), |(_, _, value, words)| (value, words))
 }
@@ -425,7 +425,7 @@ mod tests {
         for (item, ..) in TABLE.iter().filter(|entry| entry.0 != Item::ModelParallel) {
             for family in FAMILIES {
                 let facts = Facts { family, ..facts(&Run::default()) };
-                assert_ne!(of(*item, &facts).0, "", "{item:?} {family:?}");
+                assert_ne!(impute(*item, &facts).0, "", "{item:?} {family:?}");
             }
         }
     }
@@ -445,8 +445,8 @@ mod tests {
             ("25.11 container", "MoE force-balanced; dropless", "alltoall", "false"),
         ] {
             let facts = facts(&run(locator, notes));
-            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
-            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
+            assert_eq!(impute(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
+            assert_eq!(impute(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
         }
     }
 
@@ -459,7 +459,7 @@ mod tests {
         ] {
             let run =
                 Run { source: source.to_owned(), num_devices: Some(devices), ..Run::default() };
-            assert_eq!(of(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
+            assert_eq!(impute(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
         }
     }
 
@@ -480,8 +480,8 @@ mod tests {
             (run("GB200", "all-to-all, no DeepEP", ""), "alltoall", "false"),
         ] {
             let facts = facts(&run);
-            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{run:?}");
-            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{run:?}");
+            assert_eq!(impute(Item::Dispatcher, &facts).0, dispatcher, "{run:?}");
+            assert_eq!(impute(Item::ExpertOverlap, &facts).0, overlap, "{run:?}");
         }
     }
 
@@ -505,7 +505,7 @@ mod tests {
             };
             let facts = facts(&run);
             assert_eq!(facts.family == Family::EarlyMegatron, early, "{source} {notes}");
-            assert_eq!(of(Item::FlashAttention, &facts).0 == "false", early, "{source}");
+            assert_eq!(impute(Item::FlashAttention, &facts).0 == "false", early, "{source}");
         }
     }
 

@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     let places = shard.places(space.places());
-    let target = arguments.out.as_deref().map(Target::of).transpose()?;
+    let target = arguments.out.as_deref().map(Target::from_path).transpose()?;
     let mut output = Output::open(target, &space, &places, arguments.resume)?;
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let stop = Arc::new(AtomicBool::new(false));
@@ -214,7 +214,7 @@ fn sweep_round(
                 format.add(space, outcome, &mut rows);
             }
         });
-        summary.map(|summary| (Progress::of(space, chunk, summary), rows))
+        summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))
     };
     sweep::run(places, size, threads, stop, work, |chunk, (part, rows)| {
         meter.show(&chunk, output.progress());

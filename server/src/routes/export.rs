@@ -55,7 +55,7 @@ pub(super) async fn file(
     RawQuery(query): RawQuery,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    let export = Export::of(&name).ok_or_else(|| {
+    let export = Export::from_name(&name).ok_or_else(|| {
         let known = Export::all().map(Export::name).join(", ");
         Problem::new(StatusCode::NOT_FOUND, format!("there is no such file; known are {known}"))
     })?;

@@ -67,7 +67,7 @@ pub(super) async fn searched<T: Send + 'static>(
 
 /// The answer to a query; none where its asker is gone before it is found.
 fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violation>> {
-    Found::of(query, |_| match gone.load(Ordering::Relaxed) {
+    Found::search(query, |_| match gone.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })

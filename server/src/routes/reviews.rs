@@ -59,14 +59,14 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(link: Link) -> Self {
+    fn from_link(link: Link) -> Self {
         let is_open = link.is_open(calendar::now_millis());
         Self { link, is_open, token: None, url: None }
     }
 
     fn of_new(made: NewLink, page: &str) -> Self {
         let url = Some(format!("{page}?key={}", made.token));
-        Self { token: Some(made.token), url, ..Self::of(made.link) }
+        Self { token: Some(made.token), url, ..Self::from_link(made.link) }
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     holder.at_least(Role::Own)?;
     let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
-    let links = links.into_iter().map(Shown::of).collect();
+    let links = links.into_iter().map(Shown::from_link).collect();
     Ok(private(StatusCode::OK, &Links { links }))
 }
 

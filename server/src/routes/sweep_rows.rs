@@ -63,7 +63,7 @@ pub(super) async fn rows(
     let which = of.map(|of| query::choice("of", &of, &choices)).transpose()?;
     let which = which.unwrap_or(Which::Kept);
     let outbox = Arc::clone(&state.outbox);
-    let source = blocking(move || Source::of(&state, &id, which)).await?;
+    let source = blocking(move || Source::find(&state, &id, which)).await?;
     let (content_type, extension) = match kind {
         Kind::Csv => ("text/csv; charset=utf-8", "csv"),
         Kind::JsonLines => ("application/x-ndjson", "jsonl"),
@@ -91,7 +91,7 @@ struct Source {
 }
 
 impl Source {
-    fn of(state: &AppState, id: &str, which: Which) -> Result<Self, Problem> {
+    fn find(state: &AppState, id: &str, which: Which) -> Result<Self, Problem> {
         let engine = state.sweeps().map_err(broken)?;
         let (part, keeping) = find(&engine, id)?;
         let from_store = match (which, keeping) {

@@ -40,7 +40,7 @@ impl State {
     }
 
     /// The stored state of this name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Running, Self::Paused, Self::Done, Self::Failed];
         all.into_iter().find(|state| state.name() == name)
     }

@@ -35,7 +35,7 @@ impl Keeping {
         }
     }
 
-    pub(super) fn of(code: Option<i64>) -> Self {
+    pub(super) fn from_code(code: Option<i64>) -> Self {
         match code {
             None => Self::No,
             Some(rows) => u64::try_from(rows).map_or(Self::TooMany, Self::Yes),
@@ -102,7 +102,7 @@ mod tests {
         kept.add(9, vec![1], 1);
         assert_eq!((kept.keeping, kept.take().len()), (Keeping::TooMany, 0));
         for keeping in [Keeping::No, Keeping::Yes(0), Keeping::Yes(7), Keeping::TooMany] {
-            assert_eq!(Keeping::of(keeping.code()), keeping);
+            assert_eq!(Keeping::from_code(keeping.code()), keeping);
         }
     }
 }

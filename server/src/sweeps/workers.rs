@@ -56,7 +56,8 @@ impl Shared {
                         format.add(&job.space, one, &mut rows);
                     }
                 });
-                summary.map(|summary| (Progress::of(&job.space, places.clone(), summary), rows))
+                summary
+                    .map(|summary| (Progress::with_part(&job.space, places.clone(), summary), rows))
             };
             let outcome = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Some((part, rows))) => Outcome::Done(Box::new(part), rows),

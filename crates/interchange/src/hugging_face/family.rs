@@ -112,7 +112,7 @@ static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
 
 impl Family {
     /// The architecture of a configuration, by `model_type` or the class's name.
-    pub(super) fn of(config: &Tree) -> &'static Self {
+    pub(super) fn for_config(config: &Tree) -> &'static Self {
         let class = match config.get("architectures") {
             Some(Tree::List(classes)) => classes.first().and_then(Tree::as_text),
             _ => None,

@@ -35,7 +35,7 @@ static REMARKS: Phrases = phrases!(
 const REINFORCEMENT: &[&str] = &["rl", "rlhf", "grpo", "ppo", "dpo", "dapo", "reinforce"];
 
 impl Name {
-    pub(super) fn of(model: &str) -> Self {
+    pub(super) fn read(model: &str) -> Self {
         let outside = outside_brackets(model);
         // After a plus, a comma or a colon stands what was done with the model.
         let name = [" + ", ",", ":"].iter().fold(outside.as_str(), |name, mark| {

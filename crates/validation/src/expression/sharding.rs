@@ -86,7 +86,7 @@ fn copies(draft: &Draft<'_>, text: &str) -> Option<u64> {
     let cp = parallel.context_parallel_size.max(1);
     let cluster = &draft.design.cluster;
     let node = cluster.devices_per_node.unwrap_or(cluster.accelerator.row().devices_per_node);
-    let group = match Group::of(text)? {
+    let group = match Group::read(text)? {
         Group::Copies(copies) => return ranks.is_multiple_of(copies).then_some(copies),
         Group::Mesh(copies, ranks_of_copy) => {
             let fits = copies.checked_mul(ranks_of_copy) == Some(ranks);
@@ -133,7 +133,7 @@ static WITHIN: Phrases = phrases!(
 );
 
 impl Group {
-    fn of(text: &str) -> Option<Self> {
+    fn read(text: &str) -> Option<Self> {
         // A version, not a number of ranks.
         let text = &text.replace("fsdp2", "fsdp").replace("fsdp-2", "fsdp");
         let after = |words: &[&str]| words.iter().find_map(|word| number_after(text, word));
@@ -199,7 +199,7 @@ mod tests {
             ("fsdp full_shard", None),
             ("fsdp2", None),
         ] {
-            assert_eq!(Group::of(text), group, "{text}");
+            assert_eq!(Group::read(text), group, "{text}");
         }
     }
 
@@ -217,7 +217,7 @@ mod tests {
             step_time: Some(1.0),
             ..Run::default()
         };
-        let expressed = crate::expression::of(&run).unwrap_or_else(|error| panic!("{error}"));
+        let expressed = crate::expression::for_run(&run).unwrap_or_else(|error| panic!("{error}"));
         let parallel = &expressed.plan.design().parallel;
         (parallel.data_parallel_sharding_strategy, parallel.num_distributed_optimizer_instances)
     }

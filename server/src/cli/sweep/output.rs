@@ -39,7 +39,7 @@ enum Kind {
 
 impl Target {
     /// By the file's extension.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn from_path(path: &Path) -> Result<Self, Failure> {
         let kind = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Kind::Rows(Format::Csv),
             Some("jsonl") => Kind::Rows(Format::JsonLines),

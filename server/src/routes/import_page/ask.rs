@@ -43,7 +43,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(form: &Form) -> Self {
+    pub(super) fn from_form(form: &Form) -> Self {
         Self {
             format: form.format.clone(),
             preset: form.preset.clone(),
