@@ -32,8 +32,7 @@ async fn a_copy_is_made_while_the_server_runs_and_opens_elsewhere() {
     let trace = Trace::new([1, 1, 2], vec![3, 5]).unwrap();
     let stored = server.send("POST", "/api/v1/traces", &[], &text::write(&trace)).await;
     assert_eq!(stored.status, 201, "{}", stored.body);
-    let (mut ann, _) =
-        Client::enter(&server.address, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut ann = Client::join(&server.address, &session, &session.edit, "Ann").await;
     ann.act("a-1", set("tp", "4")).await.unwrap();
     let happens =
         |told: &review::wire::Tell| matches!(told, review::wire::Tell::Event { .. }).then_some(());

@@ -274,6 +274,11 @@ impl Client {
         Ok((client, start))
     }
 
+    /// Comes in for the first time.
+    pub(crate) async fn join(address: &str, session: &Session, token: &str, name: &str) -> Self {
+        Self::enter(address, session, token, name, None).await.unwrap().0
+    }
+
     pub(crate) async fn say(&mut self, ask: &Ask) -> Result<(), Cut> {
         self.send(Message::text(serde_json::to_string(ask).unwrap())).await
     }

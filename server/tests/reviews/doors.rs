@@ -85,8 +85,8 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
     let link = link.json();
     let token = link["token"].as_str().unwrap();
     let at = &server.address;
-    let (mut bob, _) = Client::enter(at, &session, token, "Bob", None).await.unwrap();
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut bob = Client::join(at, &session, token, "Bob").await;
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
     let path = session.api(&format!("links/{}", link["id"].as_str().unwrap()));
     for (token, status) in [(&session.edit, 403), (&session.own, 204), (&session.own, 204)] {
         assert_eq!(server.ask("DELETE", &path, token, &Value::Null).await.status, status);
@@ -104,7 +104,7 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
     let made = json!({"role": "view", "expires_in_seconds": 1});
     let link = server.ask("POST", &session.api("links"), &session.own, &made).await.json();
     let token = link["token"].as_str().unwrap();
-    let (mut eve, _) = Client::enter(at, &session, token, "Eve", None).await.unwrap();
+    let mut eve = Client::join(at, &session, token, "Eve").await;
     let (heard, _) = eve.hear_the_rest().await;
     assert!(matches!(heard.last(), Some(Tell::Ended { again: false, .. })), "{heard:?}");
     assert_eq!(Client::open(at, &session, token).await.err(), Some(404));
