@@ -222,9 +222,9 @@ impl Room {
             Change::Propose { settings, reason, link } => {
                 self.propose(event, settings, reason, link.as_deref());
             }
-            Change::Withdraw { proposal } => self.settle(*proposal, ProposalState::Withdrawn),
+            Change::Withdraw { proposal } => self.conclude(*proposal, ProposalState::Withdrawn),
             Change::Accept { proposal } => {
-                self.settle(
+                self.conclude(
                     *proposal,
                     ProposalState::Accepted { by: edited.by.clone(), seq: event.seq },
                 );
@@ -232,7 +232,7 @@ impl Room {
             }
             Change::Reject { proposal, reason } => {
                 let (by, reason) = (edited.by, reason.clone());
-                self.settle(*proposal, ProposalState::Rejected { by, seq: event.seq, reason });
+                self.conclude(*proposal, ProposalState::Rejected { by, seq: event.seq, reason });
             }
             Change::Comment { anchor, text, said } => self.threads.push(Thread {
                 anchor: anchor.clone(),
@@ -283,7 +283,7 @@ impl Room {
         });
     }
 
-    fn settle(&mut self, proposal: Seq, state: ProposalState) {
+    fn conclude(&mut self, proposal: Seq, state: ProposalState) {
         if let Some(found) = self.proposals.iter_mut().find(|found| found.seq == proposal) {
             found.state = state;
         }

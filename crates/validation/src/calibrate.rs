@@ -132,7 +132,7 @@ pub struct Case<'a> {
     /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
     /// times.
     quick: Plan,
-    /// The simulated step over that of the closed form, with constants that [`settle`] was told.
+    /// The simulated step over that of the closed form, with constants that [`time_simulations`] was told.
     simulated: f64,
     /// Its source.
     pub source: &'a str,
@@ -207,7 +207,7 @@ fn quick(plan: &Plan) -> Plan {
 }
 
 /// Tells each case how much longer than its closed form its simulated step is with these constants.
-pub fn settle(cases: &mut [Case<'_>], constants: &Constants) {
+pub fn time_simulations(cases: &mut [Case<'_>], constants: &Constants) {
     for case in cases {
         let [simulated, closed] = [&case.plan, &case.quick].map(|plan| {
             let (row, host) = constants.machine_for(plan);

@@ -135,13 +135,13 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     let is_whole = progress.places() == space.places();
     let closing = is_whole.then(|| sweep::close(space, progress));
     if let Some(closing) = &closing {
-        said(closing).iter().for_each(|line| output_of::message(line));
+        closing_lines(closing).iter().for_each(|line| output_of::message(line));
     }
     json::print(&sweep::result(space, progress, closing.as_ref()))
 }
 
 /// What a closing has to say.
-fn said(closing: &Closing) -> Vec<String> {
+fn closing_lines(closing: &Closing) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {
         let rejected = closing.rejected().count() as u64;

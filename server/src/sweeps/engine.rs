@@ -7,7 +7,7 @@ use model::file::{Tree, json};
 use sweep::{Progress, Rounds, Space, Spec};
 
 use super::job::{Job, Origin, State};
-use super::kept::{Keeping, Kept, MAX_ROWS_OF_ALL};
+use super::kept::{Keeping, KeptRows, MAX_ROWS_OF_ALL};
 use super::ledger::{self, Entry, Saved, Stored};
 use super::queue::Queue;
 use super::remote::Coordinator;
@@ -185,7 +185,7 @@ impl Engine {
             progress: Progress::new(&space),
             rounds: Rounds::new(&space),
             space,
-            kept: Kept::new(keeping),
+            kept: KeptRows::new(keeping),
         };
         let job = Arc::new(Job::new(origin));
         room.take(Arc::clone(&job));
@@ -381,7 +381,7 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
         progress,
         rounds,
         space,
-        kept: Kept::new(keeping),
+        kept: KeptRows::new(keeping),
     }))
 }
 

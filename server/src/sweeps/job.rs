@@ -11,7 +11,7 @@ use sweep::{Batch, Closing, Progress, Rounds, Space};
 use tokio::sync::watch;
 
 use super::chunk::Outcome;
-use super::kept::Kept;
+use super::kept::KeptRows;
 
 /// Where a sweep stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) struct Inner {
     /// Which designs are at its places, as far as that is known.
     rounds: Rounds,
     /// What is kept of the rows of feasible designs.
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptRows,
     /// Ranges of known places that nobody works on.
     open: VecDeque<Range<u64>>,
     /// Chunks that someone works on.
@@ -105,7 +105,7 @@ pub(crate) struct Origin {
     pub(crate) progress: Progress,
     /// That of the progress.
     pub(crate) rounds: Rounds,
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptRows,
 }
 
 impl Job {

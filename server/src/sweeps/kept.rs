@@ -45,13 +45,13 @@ impl Keeping {
 
 /// Rows of a running sweep, in the binary form of [`super::rows`].
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptRows {
     pub(crate) keeping: Keeping,
     /// Those of chunks that aren't stored yet, by first place.
     unsaved: Vec<(u64, Vec<u8>)>,
 }
 
-impl Kept {
+impl KeptRows {
     pub(super) const fn new(keeping: Keeping) -> Self {
         Self { keeping, unsaved: vec![] }
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn more_rows_than_can_be_kept_are_none() {
-        let mut kept = Kept::new(Keeping::Yes(MAX_ROWS - 2));
+        let mut kept = KeptRows::new(Keeping::Yes(MAX_ROWS - 2));
         kept.add(0, vec![1], 2);
         assert_eq!((kept.keeping, kept.take().len()), (Keeping::Yes(MAX_ROWS), 1));
         kept.add(8, vec![1], 1);
