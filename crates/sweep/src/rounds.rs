@@ -40,7 +40,8 @@ const MAX_TRIES: u64 = 4_096;
 /// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
 const FEW_VALUES: u64 = 8;
 
-/// The rounds of a sweep through its space; of one that does not refine, a single one: which places are known, and their designs.
+/// The rounds of a sweep through its space, a single one where it does not refine: which places are
+/// known, and their designs.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     known: u64,

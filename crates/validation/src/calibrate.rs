@@ -132,7 +132,7 @@ pub struct Case<'a> {
     /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
     /// times.
     quick: Plan,
-    /// The simulated step over that of the closed form, with constants that [`time_simulations`] was told.
+    /// The simulated step over that of the closed form, with the constants of [`time_simulations`].
     simulated: f64,
     /// Its source.
     pub source: &'a str,
