@@ -72,7 +72,8 @@ pub(crate) fn json<R: serde::Serialize>(report: &R, from: &Provenance) -> String
 /// A row's columns, in the order of its fields; behind them stand the model's version and the day.
 const COLUMNS: &str = "id source_id tier kind model hardware accelerator framework num_devices \
     precision metric measured predicted predicted_range error time_error left_out_error inside_50 \
-    inside_90 memory_measured_gib memory_predicted_gib scored assumed refused design source locator";
+    inside_90 memory_measured_gib memory_predicted_gib scored assumed refused design source \
+    locator";
 
 /// Rows as RFC 4180 asks; assumptions are joined by semicolons, and what is absent is empty.
 fn csv(rows: &[Row], from: &Provenance) -> String {
