@@ -16,7 +16,7 @@ use crate::registry::Takes;
 pub(super) async fn palette() -> Response {
     let knobs = KnobId::ALL.iter().filter(|id| id.knob().not_offered.is_none()).map(|id| {
         let knob = id.knob();
-        let values = Takes::of(knob).values.map(|names| Tree::list(names.iter().copied()));
+        let values = Takes::for_knob(knob).values.map(|names| Tree::list(names.iter().copied()));
         Tree::map([
             ("id", id.id().into()),
             ("label", knob.label.into()),

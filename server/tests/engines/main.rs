@@ -5,9 +5,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-#[path = "process/server.rs"]
+#[path = "../process/server.rs"]
 mod process;
-#[path = "engines/processes.rs"]
 mod processes;
 
 use std::path::Path;
