@@ -1,4 +1,4 @@
-//! What only a browser has: the clipboard, cookies, the theme, what is kept and downloaded.
+//! What only a browser has: the clipboard, cookies, what is kept and downloaded.
 //!
 //! Everything here runs in effects and handlers, never while the page is drawn first: server and
 //! browser must draw the same.
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
-use leptos::wasm_bindgen::JsCast;
+use leptos::wasm_bindgen::{JsCast, JsValue};
 
 use crate::present::format::MemoryUnit;
 
@@ -47,9 +47,22 @@ pub fn address(query: &str) -> String {
     format!("{origin}/?{query}")
 }
 
-/// Puts the link to a design on the clipboard and tells whether that worked.
-pub fn copy_link(query: &str, done: impl FnOnce(bool) + 'static) {
-    let text = address(query);
+/// Writes the page's address in place of the one that it has, without a step of the history.
+pub(crate) fn replace_address(to: &str) {
+    if let Ok(history) = window().history() {
+        // A browser refuses only when the address changes too often; the next change writes it.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(to));
+    }
+}
+
+/// Sets a signal back to its first value when what it says has been read.
+pub(crate) fn reset_soon<T: Default + Send + Sync + 'static>(said: RwSignal<T>) {
+    // The page may be gone by then.
+    set_timeout(move || drop(said.try_set(T::default())), Duration::from_secs(2));
+}
+
+/// Puts a text on the clipboard and tells whether that worked.
+pub(crate) fn copy(text: String, done: impl FnOnce(bool) + 'static) {
     // Pages that aren't served securely have no clipboard.
     let clipboard = window().is_secure_context().then(|| window().navigator().clipboard());
     leptos::task::spawn_local(async move {
@@ -61,24 +74,6 @@ pub fn copy_link(query: &str, done: impl FnOnce(bool) + 'static) {
         };
         done(copied);
     });
-}
-
-/// Turns dark into light and back, and remembers it.
-pub fn switch_theme() {
-    let Some(root) = document().document_element() else { return };
-    let is_dark = match root.get_attribute("data-theme").as_deref() {
-        Some(theme) => theme == "dark",
-        None => prefers_dark(),
-    };
-    let theme = if is_dark { "light" } else { "dark" };
-    // A fixed, valid attribute name can always be set.
-    let _ = root.set_attribute("data-theme", theme);
-    write_cookie("theme", theme);
-}
-
-fn prefers_dark() -> bool {
-    let query = window().match_media("(prefers-color-scheme: dark)");
-    query.ok().flatten().is_some_and(|query| query.matches())
 }
 
 /// Do single letters act as keys?

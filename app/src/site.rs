@@ -26,8 +26,8 @@ macro_rules! pages {
         path: $path:literal,
         label: $label:expr,
         module: $module:expr,
-        title: $title:literal,
-        about: $about:literal,
+        $(title: $title:literal,)?
+        $(about: $about:literal,)?
     })+) => {
         /// A page of the site.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,14 +58,14 @@ macro_rules! pages {
             /// The title; empty where it follows from what the page shows.
             #[must_use]
             pub const fn title(self) -> &'static str {
-                match self { $(Self::$Name => $title,)+ }
+                match self { $(Self::$Name => concat!($($title)?),)+ }
             }
 
             /// The description for search engines and previews of shared links; empty where it
             /// follows from what the page shows.
             #[must_use]
             pub const fn about(self) -> &'static str {
-                match self { $(Self::$Name => $about,)+ }
+                match self { $(Self::$Name => concat!($($about)?),)+ }
             }
         }
     };
@@ -78,7 +78,6 @@ pages! {
         path: "/",
         label: Some("Explore"),
         module: Some(Module::Explorer),
-        title: "",
         about: "Explore how a mixture-of-experts model trains on a cluster",
     }
     /// Searches layouts for a model on a machine.
@@ -95,16 +94,12 @@ pages! {
         path: "/presets",
         label: Some("Presets"),
         module: None,
-        title: "",
-        about: "",
     }
     /// The tour of the paper's recipe.
     Tour {
         path: "/tour",
         label: Some("Tour"),
         module: None,
-        title: "",
-        about: "",
     }
     /// Builds a sweep.
     Sweep {
@@ -148,15 +143,12 @@ pages! {
         label: Some("Trust"),
         module: Some(Module::Pages),
         title: "How far to trust the numbers",
-        about: "",
     }
     /// The guide.
     Guide {
         path: "/guide",
         label: Some("Guide"),
         module: None,
-        title: "",
-        about: "",
     }
     /// Which model computes the numbers, and what it rests on.
     About {
@@ -172,23 +164,18 @@ pages! {
         path: "/settings",
         label: None,
         module: None,
-        title: "",
-        about: "",
     }
     /// A sweep's results.
     Results {
         path: "/s",
         label: None,
         module: Some(Module::Sweeps),
-        title: "",
-        about: "",
     }
     /// A review session, or the form that begins one.
     Review {
         path: "/r",
         label: None,
         module: Some(Module::Reviews),
-        title: "",
         about: "Look at a training design together: turn its knobs, talk, decide",
     }
 }

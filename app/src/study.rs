@@ -25,42 +25,49 @@ mod step;
 mod transfer;
 
 use crate::charts;
+use crate::present::choices::choices;
 
-/// What there is to see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Study {
-    /// Single changes that would help, and what would make the design fit.
-    Advice,
-    /// The measured run that is most like the design.
-    Nearest,
-    /// Memory per device of each stage.
-    Memory,
-    /// Where the step's time goes.
-    Step,
-    /// What a device sends, per axis.
-    Communication,
-    /// The bubble over the number of micro-batches.
-    Bubble,
-    /// What fills the fullest stage, tensor by tensor.
-    Composition,
-    /// What each module of recomputation and swapping frees, and its price.
-    Tradeoff,
-    /// What each stage computes, and the layout that balances it.
-    Balance,
-    /// The design under every schedule.
-    Schedules,
-    /// The load of experts, and what a planner makes of it.
-    Loads,
-    /// One step of each knob.
-    Sensitivity,
-    /// A metric over two knobs.
-    Map,
-    /// Operators under their roofs.
-    Roofline,
-    /// One knob moves until a target is reached.
-    Solve,
-    /// The design on other accelerators.
-    Transfer,
+choices! {
+    /// What there is to see.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Study {
+        /// Its name in a page and in what is said to the worker.
+        id: &'static str,
+        /// When it follows the knobs.
+        pace: Pace;
+        /// Single changes that would help, and what would make the design fit.
+        Advice = "advice", Pace::AtRest;
+        /// The measured run that is most like the design.
+        Nearest = "nearest", Pace::Live;
+        /// Memory per device of each stage.
+        Memory = "memory", Pace::Live;
+        /// Where the step's time goes.
+        Step = "step", Pace::Live;
+        /// What a device sends, per axis.
+        Communication = "communication", Pace::Live;
+        /// The bubble over the number of micro-batches.
+        Bubble = "bubble", Pace::Live;
+        /// What fills the fullest stage, tensor by tensor.
+        Composition = "composition", Pace::Live;
+        /// What each module of recomputation and swapping frees, and its price.
+        Tradeoff = "tradeoff", Pace::AtRest;
+        /// What each stage computes, and the layout that balances it.
+        Balance = "balance", Pace::AtRest;
+        /// The design under every schedule.
+        Schedules = "schedules", Pace::AtRest;
+        /// The load of experts, and what a planner makes of it.
+        Loads = "loads", Pace::AtRest;
+        /// One step of each knob.
+        Sensitivity = "sensitivity", Pace::AtRest;
+        /// A metric over two knobs.
+        Map = "map", Pace::AtRest;
+        /// Operators under their roofs.
+        Roofline = "roofline", Pace::AtRest;
+        /// One knob moves until a target is reached.
+        Solve = "solve", Pace::AtRest;
+        /// The design on other accelerators.
+        Transfer = "transfer", Pace::AtRest;
+    }
 }
 
 /// When a study follows the knobs.
@@ -73,76 +80,10 @@ pub enum Pace {
 }
 
 impl Study {
-    /// Every study.
-    pub const ALL: [Self; 16] = [
-        Self::Advice,
-        Self::Nearest,
-        Self::Memory,
-        Self::Step,
-        Self::Communication,
-        Self::Bubble,
-        Self::Composition,
-        Self::Tradeoff,
-        Self::Balance,
-        Self::Schedules,
-        Self::Loads,
-        Self::Sensitivity,
-        Self::Map,
-        Self::Roofline,
-        Self::Solve,
-        Self::Transfer,
-    ];
-
-    /// Its name in a page and in what is said to the worker.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Advice => "advice",
-            Self::Nearest => "nearest",
-            Self::Memory => "memory",
-            Self::Step => "step",
-            Self::Communication => "communication",
-            Self::Bubble => "bubble",
-            Self::Composition => "composition",
-            Self::Tradeoff => "tradeoff",
-            Self::Balance => "balance",
-            Self::Schedules => "schedules",
-            Self::Loads => "loads",
-            Self::Sensitivity => "sensitivity",
-            Self::Map => "map",
-            Self::Roofline => "roofline",
-            Self::Solve => "solve",
-            Self::Transfer => "transfer",
-        }
-    }
-
     /// The study of that name.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|study| study.id() == id)
-    }
-
-    /// When it follows the knobs.
-    #[must_use]
-    pub const fn pace(self) -> Pace {
-        match self {
-            Self::Nearest
-            | Self::Memory
-            | Self::Step
-            | Self::Communication
-            | Self::Bubble
-            | Self::Composition => Pace::Live,
-            Self::Advice
-            | Self::Tradeoff
-            | Self::Balance
-            | Self::Schedules
-            | Self::Loads
-            | Self::Sensitivity
-            | Self::Map
-            | Self::Roofline
-            | Self::Solve
-            | Self::Transfer => Pace::AtRest,
-        }
     }
 }
 

@@ -23,13 +23,13 @@ mod look;
 mod operators;
 mod paint;
 mod picture;
-mod still;
+mod server_html;
 mod tasks;
 mod track;
 mod watch;
 mod widget;
 mod window;
-mod words;
+mod labels;
 
 use std::sync::Arc;
 

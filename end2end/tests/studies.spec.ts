@@ -14,6 +14,40 @@ test("charts follow a knob, and a table that is open stays open", async ({ page 
   await expect(figure.getByRole("table")).toBeVisible();
 });
 
+test("charts that have followed knobs are those of a fresh page", async ({ page, visit }) => {
+  test.slow();
+  await gotoHydrated(page);
+  const fresh = await visit({ viewport: page.viewportSize() });
+  const vpp = numberBox(page, "Virtual stages (VPP)");
+  const preset = page.getByRole("combobox", { name: "Preset" });
+  for (const turn of [
+    () => vpp.fill("1"),
+    () => numberBox(page, "Pipeline parallel (PP)").fill("8"),
+    () => preset.selectOption("deepseek-v3-2k-h800"),
+    () => page.goBack(),
+  ]) {
+    const before = page.url();
+    await turn();
+    await expect(page).not.toHaveURL(before);
+    await gotoHydrated(fresh, page.url());
+    for (const study of ["memory", "step", "communication", "bubble", "composition", "balance"]) {
+      const place = `[data-study="${study}"]`;
+      await page.locator(place).scrollIntoViewIfNeeded();
+      await fresh.locator(place).scrollIntoViewIfNeeded();
+      await expect(async () => {
+        const html = await fresh.locator(place).innerHTML();
+        const isSame = await page.locator(place).evaluate((shown, html) => {
+          const other = shown.cloneNode() as Element;
+          other.innerHTML = html;
+          return [...shown.childNodes].every((node, at) => node.isEqualNode(other.childNodes[at]))
+            && shown.childNodes.length === other.childNodes.length;
+        }, html);
+        expect(isSame, study).toBe(true);
+      }).toPass();
+    }
+  }
+});
+
 test("a chart is drawn for the width that it has", async ({ visit }) => {
   const page = await visit({ viewport: { width: 1440, height: 900 } });
   await gotoHydrated(page);

@@ -1,8 +1,10 @@
 //! Parts of the page that are written anew without losing the focus.
 
-use leptos::prelude::document;
+use leptos::prelude::{document, request_animation_frame};
 use leptos::wasm_bindgen::JsCast;
-use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement};
+use web_sys::{Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, MouseEvent};
+
+use super::download::closest;
 
 /// Writes a part; the control that has the focus keeps it, and what is being typed into it.
 ///
@@ -41,6 +43,30 @@ pub(crate) fn write_part_after(id: &str, html: &str, taken: Option<&str>) {
     }
 }
 
+/// The link that a plain click is on, and its address; a click with a key opens it elsewhere.
+pub(crate) fn clicked_link(event: &MouseEvent) -> Option<(Element, String)> {
+    let is_plain = !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
+    let link = closest(event, "a[href]").filter(|_| is_plain)?;
+    let address = link.get_attribute("href")?;
+    Some((link, address))
+}
+
+/// Puts the focus, in the next frame, on the element of an id, as what had it is written anew; or
+/// on another one where there is none any more, which may come to the top of the window then.
+pub(crate) fn focus_again(id: String, other: String, to_top: bool) {
+    request_animation_frame(move || {
+        let element = |id: &str| document().get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
+        let again = (!id.is_empty()).then(|| element(&id)).flatten();
+        let moves = to_top && again.is_none();
+        let Some(focus) = again.or_else(|| element(&other)) else { return };
+        if moves {
+            focus.scroll_into_view();
+        }
+        // Focus fails only on an element that is gone.
+        let _ = focus.focus();
+    });
+}
+
 /// What an event asks for.
 pub(crate) struct Target {
     /// What to do.
@@ -60,8 +86,7 @@ pub(crate) struct Target {
 impl Target {
     /// The control that an event is about; none where it is about nothing that acts.
     pub(crate) fn of(event: &Event) -> Option<Self> {
-        let target = event.target()?.dyn_into::<Element>().ok()?;
-        let control = target.closest("[data-do]").ok()??;
+        let control = closest(event, "[data-do]")?;
         let input = control.dyn_ref::<HtmlInputElement>();
         let select = control.dyn_ref::<HtmlSelectElement>();
         let value = input.map(HtmlInputElement::value);

@@ -198,12 +198,12 @@ mod tests {
     const TP: KnobId = KnobId::tensor_model_parallel_size;
 
     /// A design and its history, as the explorer holds them.
-    struct Desk {
+    struct Fixture {
         design: Design,
         history: History,
     }
 
-    impl Desk {
+    impl Fixture {
         fn new() -> Self {
             let design = Design::from_preset(model::preset::Preset::DEFAULT_ID);
             Self { design: design.expect("the default preset"), history: History::default() }
@@ -235,160 +235,160 @@ mod tests {
 
     #[test]
     fn a_drag_is_one_entry() {
-        let mut desk = Desk::new();
+        let mut fixture = Fixture::new();
         for value in [8, 4, 2] {
-            desk.set(PP, value);
+            fixture.set(PP, value);
         }
-        desk.close();
-        assert!(desk.undo());
-        assert_eq!(desk.value(PP), Value::Integer(16));
-        assert!(!desk.undo());
+        fixture.close();
+        assert!(fixture.undo());
+        assert_eq!(fixture.value(PP), Value::Integer(16));
+        assert!(!fixture.undo());
     }
 
     #[test]
     fn two_gestures_on_one_knob_are_two_entries() {
-        let mut desk = Desk::new();
-        desk.set(PP, 8);
-        desk.close();
-        desk.set(PP, 4);
-        assert!(desk.undo());
-        assert_eq!(desk.value(PP), Value::Integer(8));
+        let mut fixture = Fixture::new();
+        fixture.set(PP, 8);
+        fixture.close();
+        fixture.set(PP, 4);
+        assert!(fixture.undo());
+        assert_eq!(fixture.value(PP), Value::Integer(8));
     }
 
     #[test]
     fn another_knob_begins_another_entry() {
-        let mut desk = Desk::new();
-        desk.set(PP, 8);
-        desk.set(TP, 4);
-        assert!(desk.undo());
-        assert_eq!((desk.value(PP), desk.value(TP)), (Value::Integer(8), Value::Integer(8)));
+        let mut fixture = Fixture::new();
+        fixture.set(PP, 8);
+        fixture.set(TP, 4);
+        assert!(fixture.undo());
+        assert_eq!((fixture.value(PP), fixture.value(TP)), (Value::Integer(8), Value::Integer(8)));
     }
 
     #[test]
     fn redo_returns_what_undo_took_until_something_else_is_changed() {
-        let mut desk = Desk::new();
-        desk.set(PP, 8);
-        assert!(desk.undo());
-        assert!(desk.redo());
-        assert_eq!(desk.value(PP), Value::Integer(8));
-        assert!(desk.undo());
-        desk.set(TP, 4);
-        assert!(!desk.redo());
+        let mut fixture = Fixture::new();
+        fixture.set(PP, 8);
+        assert!(fixture.undo());
+        assert!(fixture.redo());
+        assert_eq!(fixture.value(PP), Value::Integer(8));
+        assert!(fixture.undo());
+        fixture.set(TP, 4);
+        assert!(!fixture.redo());
     }
 
     #[test]
     fn a_gesture_that_ends_where_it_began_is_no_step() {
-        let mut desk = Desk::new();
-        desk.set(TP, 4);
-        desk.close();
-        desk.set(PP, 8);
-        desk.set(PP, 16);
-        desk.close();
-        assert_eq!(desk.history.place(), 1);
+        let mut fixture = Fixture::new();
+        fixture.set(TP, 4);
+        fixture.close();
+        fixture.set(PP, 8);
+        fixture.set(PP, 16);
+        fixture.close();
+        assert_eq!(fixture.history.place(), 1);
     }
 
     #[test]
     fn the_design_of_each_place_is_known_until_it_is_forgotten() {
-        let mut desk = Desk::new();
-        let mut designs = vec![desk.design.clone()];
+        let mut fixture = Fixture::new();
+        let mut designs = vec![fixture.design.clone()];
         for value in [8, 4, 2] {
-            desk.set(PP, value);
-            desk.close();
-            designs.push(desk.design.clone());
+            fixture.set(PP, value);
+            fixture.close();
+            designs.push(fixture.design.clone());
         }
-        assert!(desk.undo());
+        assert!(fixture.undo());
         for (place, design) in designs.iter().enumerate() {
-            assert_eq!(desk.history.design_at(place, &desk.design), Some(design), "{place}");
+            assert_eq!(fixture.history.design_at(place, &fixture.design), Some(design), "{place}");
         }
-        assert_eq!(desk.history.design_at(4, &desk.design), None);
+        assert_eq!(fixture.history.design_at(4, &fixture.design), None);
         for index in 0..MAX_ENTRIES as u64 {
-            desk.set(PP, 1 + index % 2);
-            desk.close();
+            fixture.set(PP, 1 + index % 2);
+            fixture.close();
         }
-        assert_eq!(desk.history.place(), MAX_ENTRIES + 2);
-        assert_eq!(desk.history.design_at(1, &desk.design), None);
-        assert!(desk.history.design_at(2, &desk.design).is_some());
+        assert_eq!(fixture.history.place(), MAX_ENTRIES + 2);
+        assert_eq!(fixture.history.design_at(1, &fixture.design), None);
+        assert!(fixture.history.design_at(2, &fixture.design).is_some());
     }
 
     #[test]
     fn a_drag_back_to_where_it_began_is_passed_over() {
-        let mut desk = Desk::new();
-        desk.set(TP, 4);
-        desk.close();
-        desk.set(PP, 8);
-        desk.set(PP, 16);
-        assert!(desk.undo());
-        assert_eq!(desk.value(TP), Value::Integer(8));
+        let mut fixture = Fixture::new();
+        fixture.set(TP, 4);
+        fixture.close();
+        fixture.set(PP, 8);
+        fixture.set(PP, 16);
+        assert!(fixture.undo());
+        assert_eq!(fixture.value(TP), Value::Integer(8));
     }
 
     #[test]
     fn steps_say_what_they_did_and_which_are_taken_back() {
-        let mut desk = Desk::new();
-        desk.set(TP, 4);
-        desk.set(PP, 8);
-        desk.close();
-        desk.set(PP, 4);
-        assert!(desk.undo());
-        let steps = desk.history.steps(&desk.design);
+        let mut fixture = Fixture::new();
+        fixture.set(TP, 4);
+        fixture.set(PP, 8);
+        fixture.close();
+        fixture.set(PP, 4);
+        assert!(fixture.undo());
+        let steps = fixture.history.steps(&fixture.design);
         let said: Vec<_> = steps.iter().map(|step| (step.words.as_str(), step.is_done)).collect();
         assert_eq!(said, [("TP 8 → 4", true), ("PP 16 → 8", true), ("PP 8 → 4", false)]);
     }
 
     #[test]
     fn going_to_a_step_is_undo_or_redo_as_often_as_it_takes() {
-        let mut desk = Desk::new();
-        let mut designs = vec![desk.design.clone()];
+        let mut fixture = Fixture::new();
+        let mut designs = vec![fixture.design.clone()];
         for (knob, value) in [(TP, 4), (PP, 8), (TP, 2), (PP, 4)] {
-            desk.set(knob, value);
-            desk.close();
-            designs.push(desk.design.clone());
+            fixture.set(knob, value);
+            fixture.close();
+            designs.push(fixture.design.clone());
         }
-        let words = desk.history.steps(&desk.design);
+        let words = fixture.history.steps(&fixture.design);
         for place in [1, 4, 0, 3, 2] {
-            let design = desk.history.go(place, &desk.design).expect("another place");
-            desk.design = design;
-            assert_eq!(desk.design, designs[place]);
-            assert_eq!(desk.history.place(), place);
-            let now = desk.history.steps(&desk.design);
+            let design = fixture.history.go(place, &fixture.design).expect("another place");
+            fixture.design = design;
+            assert_eq!(fixture.design, designs[place]);
+            assert_eq!(fixture.history.place(), place);
+            let now = fixture.history.steps(&fixture.design);
             assert!(now.iter().zip(&words).all(|(now, then)| now.words == then.words));
         }
-        assert_eq!(desk.history.go(2, &desk.design), None);
-        let beyond = desk.history.go(99, &desk.design);
+        assert_eq!(fixture.history.go(2, &fixture.design), None);
+        let beyond = fixture.history.go(99, &fixture.design);
         assert_eq!(beyond.as_ref(), designs.last());
     }
 
     #[test]
     fn a_step_that_changed_nothing_is_not_listed() {
-        let mut desk = Desk::new();
-        desk.set(TP, 4);
-        desk.close();
-        desk.set(PP, 8);
-        desk.set(PP, 16);
-        let steps = desk.history.steps(&desk.design);
+        let mut fixture = Fixture::new();
+        fixture.set(TP, 4);
+        fixture.close();
+        fixture.set(PP, 8);
+        fixture.set(PP, 16);
+        let steps = fixture.history.steps(&fixture.design);
         assert_eq!(steps.len(), 1);
         assert_eq!(steps[0].words, "TP 8 → 4");
     }
 
     #[test]
     fn a_gesture_that_is_given_up_leaves_no_entry() {
-        let mut desk = Desk::new();
-        desk.set(TP, 4);
-        desk.close();
-        desk.history.forget_gesture();
-        desk.set(PP, 8);
-        desk.set(PP, 4);
-        desk.history.forget_gesture();
-        assert_eq!(desk.history.undo_label(), Some(TP.knob().label));
+        let mut fixture = Fixture::new();
+        fixture.set(TP, 4);
+        fixture.close();
+        fixture.history.forget_gesture();
+        fixture.set(PP, 8);
+        fixture.set(PP, 4);
+        fixture.history.forget_gesture();
+        assert_eq!(fixture.history.undo_label(), Some(TP.knob().label));
     }
 
     #[test]
     fn only_so_many_entries_are_kept() {
-        let mut desk = Desk::new();
+        let mut fixture = Fixture::new();
         for index in 0..MAX_ENTRIES as u64 + 10 {
-            desk.set(PP, 1 + index % 2);
-            desk.close();
+            fixture.set(PP, 1 + index % 2);
+            fixture.close();
         }
-        let undone = (0..).take_while(|_| desk.undo()).count();
+        let undone = (0..).take_while(|_| fixture.undo()).count();
         assert!(undone <= MAX_ENTRIES);
     }
 }

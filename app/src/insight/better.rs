@@ -2,9 +2,10 @@
 //! anything stands green or red.
 
 use model::design::{Design, KnobId};
-use model::metric::{Better, MetricId, MetricValue};
+use model::metric::{Better, MetricId};
 
 use crate::insight::numbers::Numbers;
+use crate::present::format::number;
 
 /// Is a design better in a metric than the baseline? None where both are the same, where neither
 /// way is better, and where the difference follows from another model, batch, machine or way of
@@ -15,15 +16,6 @@ pub fn is_better(metric: MetricId, numbers: &Numbers, baseline: &Numbers) -> Opt
     let better = metric.metric().better?;
     let compares = now.total_cmp(&then).is_ne() && hindrance(metric, numbers, baseline).is_none();
     compares.then_some((now > then) == (better == Better::Higher))
-}
-
-/// A metric's value as a number; verdicts are one and zero.
-#[must_use]
-pub fn number(value: MetricValue) -> f64 {
-    match value {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    }
 }
 
 /// Why a metric of two designs doesn't say which is better.

@@ -27,3 +27,12 @@ impl Numbers {
         Plan::new(design).ok().map(Self::new)
     }
 }
+
+#[cfg(test)]
+impl Numbers {
+    /// The numbers of a link that a test knows to be legal.
+    pub(crate) fn of_link(query: &str) -> Self {
+        let design = model::link::decode(query).expect("a link that decodes");
+        Self::of(&design).expect("a legal design")
+    }
+}

@@ -41,10 +41,7 @@ impl Objective {
     /// The metric's value.
     #[must_use]
     pub fn of(self, metrics: &Metrics) -> f64 {
-        match metrics.get(self.metric) {
-            MetricValue::Number(number) => number,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        }
+        format::number(metrics.get(self.metric))
     }
 
     /// A value with its unit.

@@ -3,8 +3,10 @@
 
 use model::estimate::Estimate;
 use model::link;
-use model::metric::{MetricId, MetricValue};
+use model::metric::MetricId;
 use model::{Plan, estimate};
+
+use crate::present::format::number;
 
 /// The numbers of the design in a link; none when it doesn't decode or breaks a rule.
 #[must_use]
@@ -14,10 +16,7 @@ pub fn estimate_numbers(query: &str) -> Vec<f64> {
 }
 
 fn flatten(estimate: &Estimate) -> Vec<f64> {
-    let metrics = MetricId::ALL.iter().map(|id| match estimate.metrics.get(*id) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    });
+    let metrics = MetricId::ALL.iter().map(|id| number(estimate.metrics.get(*id)));
     let mut numbers: Vec<f64> = metrics.collect();
     numbers.extend(estimate.step.parts().map(|(_, time)| time.get()));
     for stage in &estimate.stages {

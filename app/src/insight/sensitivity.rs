@@ -6,44 +6,29 @@ use model::estimate::Metrics;
 use model::knob::{Kind, Role, Section, Value};
 use model::{Plan, estimate, legal_values, steps};
 
+use crate::present::choices::choices;
+
 /// Real numbers are moved by this share of their value.
 const STEP: f64 = 0.1;
 
-/// Knobs of one kind of decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    /// How the model runs: nothing of it is trained otherwise.
-    Strategy,
-    /// The machine.
-    Machine,
-    /// The model, its batch, its routing.
-    Model,
+choices! {
+    /// Knobs of one kind of decision.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Group {
+        /// Its name in what is chosen.
+        name: &'static str,
+        /// Its name for people.
+        label: &'static str;
+        /// How the model runs: nothing of it is trained otherwise.
+        Strategy = "strategy", "How it runs";
+        /// The machine.
+        Machine = "machine", "The machine";
+        /// The model, its batch, its routing.
+        Model = "model", "What is trained";
+    }
 }
 
 impl Group {
-    /// Every group, the usual one first.
-    pub const ALL: [Self; 3] = [Self::Strategy, Self::Machine, Self::Model];
-
-    /// Its name in what is chosen.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strategy => "strategy",
-            Self::Machine => "machine",
-            Self::Model => "model",
-        }
-    }
-
-    /// Its name for people.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Strategy => "How it runs",
-            Self::Machine => "The machine",
-            Self::Model => "What is trained",
-        }
-    }
-
     /// The one of that name, else the usual one.
     #[must_use]
     pub fn named(name: &str) -> Self {
@@ -179,15 +164,11 @@ mod tests {
     use model::knob::Grain;
 
     use super::*;
-
-    fn plan(query: &str) -> Plan {
-        let design = model::link::decode(query).expect("a link that decodes");
-        Plan::new(&design).expect("a legal design")
-    }
+    use crate::insight::numbers::Numbers;
 
     #[test]
     fn every_step_is_the_estimate_of_that_design_and_differs_in_one_knob() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         for group in Group::ALL {
             let levers = levers(&plan, group);
             assert!(levers.len() > 4, "{group:?}");
@@ -206,7 +187,7 @@ mod tests {
     #[test]
     fn no_step_of_a_whole_number_is_one_that_nobody_would_take() {
         for query in ["", "preset=deepseek-v3-2k-h800", "preset=qwen3-8b"] {
-            let plan = plan(query);
+            let plan = Numbers::of_link(query).plan;
             for lever in Group::ALL.into_iter().flat_map(|group| levers(&plan, group)) {
                 let Value::Integer(now) = lever.now else { continue };
                 for step in &lever.steps {
@@ -221,7 +202,7 @@ mod tests {
                 }
             }
         }
-        let padding = levers(&plan(""), Group::Strategy);
+        let padding = levers(&Numbers::of_link("").plan, Group::Strategy);
         let padding = padding.iter().find(|it| it.knob == KnobId::padded_base_length);
         let values = padding.map(|it| it.steps.iter().map(|step| step.value.to_string()).collect());
         assert_eq!(values, Some(vec!["128".to_owned(), "256".to_owned()]));
@@ -229,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_rate_that_is_not_set_moves_around_the_accelerators() {
-        let levers = levers(&plan(""), Group::Machine);
+        let levers = levers(&Numbers::of_link("").plan, Group::Machine);
         let network = levers.iter().find(|it| it.knob == KnobId::inter_node_gb_per_sec);
         let network = network.expect("the network is a lever");
         let Value::Real(now) = network.now else { panic!("{:?}", network.now) };

@@ -9,43 +9,29 @@ use model::violation::Nearest;
 use model::{Estimator, Plan, estimate, solve};
 
 use crate::insight::sensitivity::next_values;
+use crate::present::choices::choices;
 
 /// The accelerators that stand beside the design's own, in their order.
 pub fn platforms() -> impl Iterator<Item = AcceleratorId> {
     AcceleratorId::ALL.iter().copied().filter(|id| id.row().is_platform)
 }
 
-/// What stays as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// The number of devices.
-    Devices,
-    /// The peak FLOP/s of all devices, to the nearest legal number of them.
-    Peak,
+choices! {
+    /// What stays as it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Keep {
+        /// Its name in what is chosen.
+        name: &'static str,
+        /// Its name for people.
+        label: &'static str;
+        /// The number of devices.
+        Devices = "devices", "The number of devices";
+        /// The peak FLOP/s of all devices, to the nearest legal number of them.
+        Peak = "peak", "The peak of all devices together";
+    }
 }
 
 impl Keep {
-    /// Both, the usual one first.
-    pub const ALL: [Self; 2] = [Self::Devices, Self::Peak];
-
-    /// Its name in what is chosen.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Devices => "devices",
-            Self::Peak => "peak",
-        }
-    }
-
-    /// Its name for people.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Devices => "The number of devices",
-            Self::Peak => "The peak of all devices together",
-        }
-    }
-
     /// The one of that name, else the usual one.
     #[must_use]
     pub fn named(name: &str) -> Self {
@@ -266,15 +252,11 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plan(query: &str) -> Plan {
-        let design = model::link::decode(query).expect("a link that decodes");
-        Plan::new(&design).expect("a legal design")
-    }
+    use crate::insight::numbers::Numbers;
 
     #[test]
     fn every_row_is_the_estimate_of_its_design_and_one_is_the_designs_own() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         for keep in Keep::ALL {
             let rows = rows(&plan, keep);
             assert_eq!(rows.iter().filter(|row| row.is_own).count(), 1);
@@ -292,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_peak_of_all_devices_is_kept_as_nearly_as_whole_replicas_allow() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         let whole = |design: &Design| {
             design.cluster.num_devices as f64 * model::peak_flops(design).expect("a peak").get()
         };
@@ -308,7 +290,7 @@ mod tests {
     #[test]
     fn what_another_accelerator_lacks_is_refused_with_a_way_out() {
         let query = "?cluster.accelerator=h800-sxm-80gb&training.precision=fp8_blockwise";
-        let rows = rows(&plan(query), Keep::Devices);
+        let rows = rows(&Numbers::of_link(query).plan, Keep::Devices);
         let ascend = rows.iter().find(|row| row.accelerator == AcceleratorId::Ascend910b3);
         let Some(Row { outcome: Outcome::Refused(message, ways), .. }) = ascend else {
             panic!("{ascend:?}")
@@ -318,7 +300,7 @@ mod tests {
 
     #[test]
     fn places_follow_from_speed_among_those_that_fit() {
-        let plan = plan("");
+        let plan = Numbers::of_link("").plan;
         let rows = rows(&plan, Keep::Devices);
         let ranking = ranking(&plan, &rows);
         assert!(ranking.variants.len() > 6, "{:?}", ranking.variants);

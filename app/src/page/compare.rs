@@ -5,27 +5,22 @@
 //! be done there is a link or a form. Pins are kept in the browser, in the same form.
 
 mod browser;
-#[cfg(feature = "ssr")]
 mod csv;
-#[cfg(feature = "ssr")]
 mod figures;
-#[cfg(any(feature = "ssr", test))]
 pub mod numbers;
-mod page;
-#[cfg(feature = "ssr")]
 mod start;
-#[cfg(feature = "ssr")]
-mod still;
-#[cfg(feature = "ssr")]
+mod server_html;
 mod table;
 
-#[cfg(feature = "ssr")]
-pub use csv::csv;
-pub use page::page;
+use leptos::prelude::*;
 
-use crate::site::chosen::{Choice, Chosen};
-#[cfg(feature = "ssr")]
+pub use csv::csv;
 pub use start::EXAMPLES;
+
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
+use crate::site::chosen::{Choice, Chosen};
 
 /// Where all its numbers are, as CSV.
 pub const CSV_PATH: &str = "/compare.csv";
@@ -36,4 +31,23 @@ pub fn is_understood(raw: &str) -> bool {
     let (chosen, wrong) = Chosen::read(raw);
     let opens = |choice: &Choice| model::link::decode(&choice.link).is_ok();
     wrong.is_empty() && chosen.designs.iter().all(opens)
+}
+
+/// The page of the designs in a raw query string.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    let pinned = browser::pinned(raw);
+    view! {
+        <div class="compare-page">
+            {header::beside(Page::Compare, "results", "Skip to the comparison")}
+            <main id="results" class="compare">
+                <h1>{Page::Compare.title()}</h1>
+                <p class="compare-pinned" hidden=move || pinned.with(Option::is_none)>
+                    <a class="button" href=move || pinned.get().unwrap_or_default()>
+                        "Compare the designs that you pinned"
+                    </a>
+                </p>
+                <div class="compare-parts" inner_html=on_server(|| server_html::html(raw))></div>
+            </main>
+        </div>
+    }
 }

@@ -3,9 +3,24 @@
 //! Nothing on it depends on the visitor, so all of it is text that only the server writes; taking
 //! the page over leaves it as it is, and the browser's module stays as light as it was.
 
-#[cfg(feature = "ssr")]
 mod content;
 pub mod numbers;
-mod page;
 
-pub use page::page;
+use leptos::prelude::*;
+
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
+
+/// The page.
+pub fn page() -> impl IntoView {
+    view! {
+        <div class="ladder-page">
+            {header::beside(Page::Ladder, "ladder", "Skip to the ladder")}
+            <main id="ladder" class="ladder">
+                <h1>{Page::Ladder.title()}</h1>
+                <div class="ladder-parts" inner_html=on_server(content::html)></div>
+            </main>
+        </div>
+    }
+}

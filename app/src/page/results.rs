@@ -8,14 +8,13 @@ mod browser;
 pub mod data;
 mod heat;
 mod live;
-mod page;
 mod parallel;
 pub mod parts;
 mod pointer;
 pub mod scale;
 mod scatter;
 pub mod select;
-mod still;
+mod server_html;
 #[cfg(test)]
 mod tests;
 pub mod view;
@@ -23,12 +22,34 @@ pub mod wire;
 
 use std::sync::Arc;
 
-pub use page::page;
+use leptos::prelude::*;
 
 pub use data::Data;
 pub use heat::Grid;
 pub use view::View;
 
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
+
 /// What the server knows when it renders the page; none where there is no such sweep.
 #[derive(Clone, Debug)]
 pub struct Served(pub Option<Arc<Data>>);
+
+/// The page of a sweep as a raw query string asks to see it.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    browser::install(raw.to_owned());
+    view! {
+        <div class="sweep-page">
+            {header::beside(Page::Results, "results", "Skip to the results")}
+            <main id="results" class="sweep-main" inner_html=on_server(|| html(raw))></main>
+            <p id="sweep-said" class="visually-hidden" role="status" aria-live="polite"></p>
+        </div>
+    }
+}
+
+fn html(raw: &str) -> String {
+    let served = use_context::<Served>().and_then(|served| served.0);
+    served
+        .map_or_else(server_html::missing, |data| server_html::main(&data, &View::from_query(raw)))
+}

@@ -32,7 +32,7 @@ mod settings;
 mod socket;
 mod start;
 mod sync;
-pub mod words;
+pub mod labels;
 
 pub use data::Served;
 #[cfg(feature = "ssr")]

@@ -1,27 +1,23 @@
 //! The page `/schedule`: pipeline schedules alone, with task times that one types in.
 //!
 //! The whole state is an [`Input`] and stands in the address. What comes of it is made once by
-//! [`run`] and put into words by `words`, the same on the server and in the browser; parts of the
+//! [`run`] and put into words by `labels`, the same on the server and in the browser; parts of the
 //! page that change together are HTML text, and every way from one state to another is a link, so
 //! the page also works without a script. What never changes is text that only the server writes.
 
-#[cfg(feature = "ssr")]
 mod broken;
 mod browser;
 mod form;
 pub mod input;
 pub mod methods;
-#[cfg(feature = "ssr")]
 mod of_design;
 mod page;
 pub mod query;
 pub mod run;
 mod state;
-#[cfg(feature = "ssr")]
-mod still;
-mod words;
+mod server_html;
+mod labels;
 
 pub use input::Input;
-#[cfg(feature = "ssr")]
 pub use of_design::of_design;
 pub use page::page;

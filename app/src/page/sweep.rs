@@ -6,12 +6,15 @@
 
 mod browser;
 mod form;
-mod page;
-mod still;
+mod server_html;
 #[cfg(test)]
 mod tests;
 
-pub use page::page;
+use leptos::prelude::*;
+
+use crate::panel::header;
+use crate::present::html::on_server;
+use crate::site::Page;
 
 /// What the server knows when it renders the page.
 #[derive(Clone, Debug, Default)]
@@ -22,4 +25,17 @@ pub struct Served {
     pub problems: Vec<String>,
     /// Names and titles of the specs that come with the program.
     pub published: Vec<(String, String)>,
+}
+
+/// The page with the spec that the server has for the address.
+pub fn page() -> impl IntoView {
+    browser::install();
+    let html = || server_html::main(&use_context::<Served>().unwrap_or_default());
+    view! {
+        <div class="sweep-page">
+            {header::beside(Page::Sweep, "build", "Skip to the form")}
+            <main id="build" class="sweep-main" inner_html=on_server(html)></main>
+            <p id="sweep-said" class="visually-hidden" role="status" aria-live="polite"></p>
+        </div>
+    }
 }

@@ -10,7 +10,6 @@
 mod browser;
 mod constants;
 pub mod filter;
-mod page;
 mod points;
 mod runs;
 pub mod score;
@@ -21,9 +20,13 @@ pub mod words;
 
 use std::sync::Arc;
 
+use leptos::prelude::*;
 use validation::report::Row;
 
-pub use page::page;
+use crate::panel::header;
+use crate::site::Page;
+use filter::Filter;
+use runs::Runs;
 
 /// Where the browser fetches the runs, and where anybody can.
 pub const JSON_PATH: &str = "/api/v1/validation";
@@ -41,4 +44,25 @@ pub struct Served {
     pub rows: Rows,
     /// What stands still above and below them.
     pub still: still::Still,
+}
+
+/// The page with the filter that a raw query string asks for.
+pub fn page(raw: &str) -> impl IntoView + use<> {
+    let served = use_context::<Served>();
+    let (rows, still) = served.map(|served| (served.rows, served.still)).unzip();
+    let still = still.unwrap_or_default();
+    let runs = Runs::new(rows, Filter::from_query(raw));
+    browser::install(runs);
+    view! {
+        <div class="trust-page" on:click=move |event| browser::follow_link(runs, &event)>
+            {header::beside(Page::Trust, "runs", "Skip to the runs")}
+            <main class="trust">
+                <div class="trust-part" inner_html=still.above></div>
+                {points::points(runs)}
+                <div class="trust-part" inner_html=still.scores></div>
+                {runs::runs(runs)}
+                <div class="trust-part" inner_html=still.below></div>
+            </main>
+        </div>
+    }
 }

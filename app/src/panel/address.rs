@@ -12,8 +12,8 @@ use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use model::link;
-use web_sys::ScrollRestoration;
 use web_sys::js_sys::Math;
+use web_sys::{History, ScrollRestoration};
 
 use crate::browser::Later;
 use crate::browser::download::elements;
@@ -142,6 +142,9 @@ impl Spot {
     }
 }
 
+/// How an entry is written: its state, a title that browsers ignore, its address.
+type Write = fn(&History, &JsValue, &str, Option<&str>) -> Result<(), JsValue>;
+
 impl Entries {
     /// The place of the entry that the browser is at; none where it is of another history.
     fn at(self) -> Option<usize> {
@@ -196,25 +199,21 @@ impl Entries {
 
     /// Makes an entry for a place behind the one that the browser is at.
     fn push(self, explorer: Explorer, place: usize) {
-        let (Ok(history), Some(link)) = (window().history(), explorer.link_at(place)) else {
-            return;
-        };
-        let (state, address) = (self.state(place), format!("/?{link}"));
-        // A browser refuses only when entries are made too often; the next change makes it.
-        if history.push_state_with_url(&state, "", Some(&address)).is_ok() {
-            self.last.set_value(place);
-            self.come_to(link);
-        }
+        self.enter(explorer, place, History::push_state_with_url);
     }
 
     /// Makes the entry that the browser is at that of a place.
     fn replace(self, explorer: Explorer, place: usize) {
+        self.enter(explorer, place, History::replace_state_with_url);
+    }
+
+    fn enter(self, explorer: Explorer, place: usize, write: Write) {
         let (Ok(history), Some(link)) = (window().history(), explorer.link_at(place)) else {
             return;
         };
-        let (state, address) = (self.state(place), format!("/?{link}"));
-        // As above.
-        if history.replace_state_with_url(&state, "", Some(&address)).is_ok() {
+        let address = format!("/?{link}");
+        // A browser refuses only when entries are made too often; the next change makes it.
+        if write(&history, &self.state(place), "", Some(&address)).is_ok() {
             self.last.set_value(place);
             self.come_to(link);
         }

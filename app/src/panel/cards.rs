@@ -13,7 +13,7 @@ use crate::explorer::{Explorer, Topic};
 use crate::insight::better::is_better;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
-use crate::present::format::{self, Quantity};
+use crate::present::format::{self, Quantity, number};
 use crate::present::range::{Expected, expected};
 
 /// A headline card.
@@ -196,9 +196,10 @@ fn quantity(numbers: &Numbers, metric: MetricId) -> Quantity {
 /// How far from the unchanged preset; its height is kept when there is nothing to say.
 fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
     let change = Memo::new(move |_| {
-        let now = explorer.with_numbers(|numbers| number(numbers, spec.metric));
-        let before = explorer.with_numbers_before(|numbers| number(numbers, spec.metric));
-        let preset = || explorer.with_preset_numbers(|numbers| number(numbers, spec.metric));
+        let value = |numbers: &Numbers| number(numbers.estimate.metrics.get(spec.metric));
+        let now = explorer.with_numbers(value);
+        let before = explorer.with_numbers_before(value);
+        let preset = || explorer.with_preset_numbers(value);
         (now, before.unwrap_or_else(preset), before.is_some())
     });
     let is_ratio = matches!(spec.metric, MetricId::mfu | MetricId::bubble_ratio);
@@ -229,13 +230,6 @@ fn delta(explorer: Explorer, spec: &'static Card) -> impl IntoView {
         >
             {text}
         </p>
-    }
-}
-
-fn number(numbers: &Numbers, metric: MetricId) -> f64 {
-    match numbers.estimate.metrics.get(metric) {
-        MetricValue::Number(number) => number,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
     }
 }
 

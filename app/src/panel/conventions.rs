@@ -1,13 +1,14 @@
 //! What other papers would call the MFU of this run: one step time, counted in five ways.
 
-use leptos::either::Either;
 use leptos::prelude::*;
+use maud::{Markup, html};
 use model::choice::AttentionFlops;
 use model::convention::Convention;
 use model::{Plan, conventions};
 
 use crate::explorer::Explorer;
 use crate::present::format;
+use crate::present::html::table_head;
 use crate::widget::dialog::{Modal, modal};
 
 /// The columns of the table.
@@ -99,44 +100,42 @@ pub fn button(open: RwSignal<bool>) -> impl IntoView {
 
 /// The dialog with the table; its numbers are computed only while it is open.
 pub fn dialog(explorer: Explorer, open: RwSignal<bool>) -> impl IntoView {
-    let rows = move || {
+    let table = move || {
         let rows = if open.get() {
             explorer.with_numbers(|numbers| rows(&numbers.plan, &numbers.estimate))
         } else {
             Vec::new()
         };
-        rows.into_iter().map(row).collect::<Vec<_>>()
+        let markup = html! {
+            caption.visually-hidden { "Utilisation by each way to count" }
+            (table_head(&COLUMNS))
+            tbody {
+                @for Row { cells: [name, rest @ ..], own } in &rows { (row(name, rest, *own)) }
+            }
+        };
+        markup.into_string()
     };
-    let head: Vec<_> =
-        COLUMNS.iter().map(|column| view! { <th scope="col">{*column}</th> }).collect();
     let body = view! {
         <p>
             "The same step time gives different utilisations. Compare a published one only with \
              the row that counts as its paper does."
         </p>
         <div class="scroll-x" role="region" tabindex="0" aria-label="Ways to count, table">
-            <table class="conventions">
-                <caption class="visually-hidden">"Utilisation by each way to count"</caption>
-                <thead><tr>{head}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
+            <table class="conventions" inner_html=table></table>
         </div>
     };
     modal(Modal { id: "conventions", open, title: "Other ways to count" }, body)
 }
 
-fn row(row: Row) -> impl IntoView {
-    let own = row.own;
-    let cells = row.cells.into_iter().enumerate().map(|(index, cell)| {
-        if index == 0 {
-            let mark = own.map(|own| view! { <span class="own-mark">{own.label()}</span> });
-            Either::Left(view! { <th scope="row">{cell} " " {mark}</th> })
-        } else {
-            Either::Right(view! { <td>{cell}</td> })
+fn row(name: &str, cells: &[String], own: Option<Own>) -> Markup {
+    html! {
+        tr class=[own.map(|_| "own")] {
+            th scope="row" {
+                (name) " " @if let Some(own) = own { span.own-mark { (own.label()) } }
+            }
+            @for cell in cells { td { (cell) } }
         }
-    });
-    let cells: Vec<_> = cells.collect();
-    view! { <tr class:own=own.is_some()>{cells}</tr> }
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The question in a line: a model, so many devices of a kind, and the button that goes to the
 //! page.
 
-#[cfg(any(feature = "ssr", test))]
 pub mod options;
 
 use leptos::prelude::*;
@@ -11,8 +10,10 @@ use model::link;
 use model::preset::PresetKind;
 
 use crate::explorer::Explorer;
+use crate::present::html::on_server;
 use crate::present::name;
 use crate::site::Page;
+use options::{accelerators, models};
 
 /// The design that the line begins with.
 #[derive(Clone, Copy)]
@@ -71,16 +72,17 @@ pub fn still(design: &model::design::Design) -> String {
 /// the design.
 pub(crate) fn fields(start: Start) -> impl IntoView {
     let Start { link, model, devices, accelerator } = start;
+    let list = |kind| on_server(|| models(kind));
     view! {
         <input type="hidden" name="find.from" autocomplete="off" value=link/>
         <span class="find-sentence">
             <span>"I have"</span>
             <select name="find.model" aria-label="Model" autocomplete="off">
                 <option value="">{model}</option>
-                <optgroup label="Models" inner_html=models(PresetKind::Model)></optgroup>
+                <optgroup label="Models" inner_html=list(PresetKind::Model)></optgroup>
                 <optgroup
                     label="Published runs"
-                    inner_html=models(PresetKind::Recipe)
+                    inner_html=list(PresetKind::Recipe)
                 ></optgroup>
             </select>
             <a href="/import">"or a config.json"</a>
@@ -101,30 +103,8 @@ pub(crate) fn fields(start: Start) -> impl IntoView {
                 aria-label="Accelerator"
                 autocomplete="off"
                 prop:value=move || accelerator.get().name()
-                inner_html=accelerators(accelerator)
+                inner_html=on_server(|| accelerators(accelerator.get_untracked()))
             ></select>
         </span>
     }
-}
-
-#[cfg(feature = "ssr")]
-fn models(kind: PresetKind) -> String {
-    options::models(kind)
-}
-
-#[cfg(feature = "ssr")]
-fn accelerators(chosen: Signal<AcceleratorId>) -> String {
-    options::accelerators(chosen.get_untracked())
-}
-
-/// The server has written them.
-#[cfg(not(feature = "ssr"))]
-const fn models(_: PresetKind) -> String {
-    String::new()
-}
-
-/// The server has written them.
-#[cfg(not(feature = "ssr"))]
-const fn accelerators(_: Signal<AcceleratorId>) -> String {
-    String::new()
 }

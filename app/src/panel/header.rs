@@ -34,17 +34,9 @@ pub fn pages(current: Page) -> impl IntoView {
 #[cfg(feature = "ssr")]
 #[must_use]
 pub fn still(path: &str) -> String {
-    let theme = "type=\"button\" class=\"button\" data-switch-theme=\"\" \
-                 title=\"Switch between dark and light (t)\" \
-                 aria-label=\"Switch between dark and light\"";
     let html = Owner::new().with(|| {
-        let icon = icon(Icon::Theme).to_html();
-        let left = view! { {brand()} {pages_with(None, String::new)} }.to_html();
-        let palette = palette_button().to_html();
-        let settings = settings_link().to_html();
-        format!(
-            "{left}<div class=\"actions\">{palette}<button {theme}>{icon}</button>{settings}</div>"
-        )
+        let left = view! { {brand()} {pages_with(None, String::new)} };
+        view! { {left} <div class="actions">{buttons()}</div> }.to_html()
     });
     let own = format!("href=\"{path}\"");
     html.replace(&own, &format!("{own} aria-current=\"page\""))
@@ -84,15 +76,15 @@ pub fn palette_button() -> impl IntoView {
     }
 }
 
-/// Switches between dark and light.
+/// Switches between dark and light; the script of keys does it on every page.
 pub fn theme_button() -> impl IntoView {
     view! {
         <button
             type="button"
             class="button"
+            data-switch-theme=""
             title="Switch between dark and light (t)"
             aria-label="Switch between dark and light"
-            on:click=move |_| browser::switch_theme()
         >
             {icon(Icon::Theme)}
         </button>
@@ -113,15 +105,32 @@ pub fn settings_link() -> impl IntoView {
     }
 }
 
+/// The header of a page beside the explorer, behind a link that skips it to an element.
+pub fn beside(current: Page, id: &'static str, skip: &'static str) -> impl IntoView {
+    view! {
+        <a class="skip" href=format!("#{id}")>{skip}</a>
+        <header class="header">
+            {brand()} {pages_with(Some(current), String::new)}
+            <div class="actions">{buttons()}</div>
+        </header>
+    }
+}
+
 /// The buttons that every page has.
 pub fn buttons() -> impl IntoView {
     view! { {palette_button()} {theme_button()} {settings_link()} }
 }
 
+/// Class, title of the dialog and description of the links to sheets.
+const EXPORT: (&str, &str, &str) =
+    ("button only-wide", "Export this design", "Launch scripts, files, numbers");
+const SHARE: (&str, &str, &str) = ("button", "Share this design", "Short link, code, embedding");
+
 /// Name, pages, undo and redo, copy link, theme, keys.
 pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
     let undo = Signal::derive(move || explorer.undo_label());
     let redo = Signal::derive(move || explorer.redo_label());
+    let share = view! { {icon(Icon::Share)} <span class="copy-label share-label">"Share"</span> };
     view! {
         <header class="header">
             {brand()}
@@ -156,8 +165,8 @@ pub fn header(explorer: Explorer, tray: Tray) -> impl IntoView {
                     {icon(Icon::Keyboard)}
                 </button>
                 {copy_link(explorer)}
-                {export_link(explorer)}
-                {share_link(explorer)}
+                {sheet_link(explorer, "/export", EXPORT, "Export")}
+                {sheet_link(explorer, "/share", SHARE, share)}
             </div>
         </header>
     }
@@ -191,8 +200,9 @@ fn action(
 }
 
 /// How copying the link went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Copied {
+    #[default]
     NotYet,
     Done,
     /// The browser refuses the clipboard: the link is shown to be copied by hand.
@@ -200,19 +210,13 @@ enum Copied {
 }
 
 fn copy_link(explorer: Explorer) -> impl IntoView {
-    let copied = RwSignal::new(Copied::NotYet);
+    let copied = RwSignal::new(Copied::default());
     let copy = move |_| {
-        let query = explorer.with_design(link::encode);
-        browser::copy_link(&query, move |done| {
+        let address = browser::address(&explorer.with_design(link::encode));
+        browser::copy(address, move |done| {
             copied.set(if done { Copied::Done } else { Copied::ByHand });
             if done {
-                set_timeout(
-                    move || {
-                        // The page may be gone by then.
-                        let _ = copied.try_set(Copied::NotYet);
-                    },
-                    std::time::Duration::from_secs(2),
-                );
+                browser::reset_soon(copied);
             }
         });
     };
@@ -227,35 +231,15 @@ fn copy_link(explorer: Explorer) -> impl IntoView {
     }
 }
 
-/// Leads to the sheet to share, which a script of its own shows as a dialog.
-fn share_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/share?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button"
-            href=sheet
-            data-sheet="Share this design"
-            title="Short link, code, embedding"
-        >
-            {icon(Icon::Share)}
-            <span class="copy-label share-label">"Share"</span>
-        </a>
-    }
-}
-
-/// Leads to the sheet to export, which the same script shows.
-fn export_link(explorer: Explorer) -> impl IntoView {
-    let sheet = move || format!("/export?{}", explorer.with_design(link::encode));
-    view! {
-        <a
-            class="button only-wide"
-            href=sheet
-            data-sheet="Export this design"
-            title="Launch scripts, files, numbers"
-        >
-            "Export"
-        </a>
-    }
+/// Leads to a sheet of the design at that path, which a script of its own shows as a dialog.
+fn sheet_link(
+    explorer: Explorer,
+    path: &'static str,
+    (class, sheet, title): (&'static str, &'static str, &'static str),
+    label: impl IntoView,
+) -> impl IntoView {
+    let address = move || format!("{path}?{}", explorer.with_design(link::encode));
+    view! { <a class=class href=address data-sheet=sheet title=title>{label}</a> }
 }
 
 /// The link in a box, for browsers that refuse the clipboard.

@@ -15,7 +15,7 @@ use model::metric::MetricId;
 use super::address;
 use super::knobs::SEARCH_ID;
 use super::tray::{Tray, press_key};
-use crate::browser::{Later, letter_keys, switch_theme};
+use crate::browser::{Later, letter_keys};
 use crate::explorer::{Explorer, Shown};
 use crate::insight::memory_state;
 use crate::present::format;
@@ -107,7 +107,6 @@ pub(crate) fn press_letter(explorer: Explorer, event: &ev::KeyboardEvent) -> boo
     match event.key().as_str() {
         "/" => focus_search(explorer),
         "?" => explorer.help_open.set(true),
-        "t" => switch_theme(),
         _ => return false,
     }
     true

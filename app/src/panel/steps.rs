@@ -1,13 +1,11 @@
 //! The list of steps: what was done to the design, and what was taken back, each one press away.
 
-use std::fmt::Write as _;
-
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use maud::html;
 
 use crate::browser::download::closest;
 use crate::explorer::Explorer;
-use crate::present::html::element;
 use crate::widget::dialog::{Modal, modal};
 use crate::widget::icon::{Icon, icon};
 
@@ -45,21 +43,22 @@ pub fn steps(explorer: Explorer) -> impl IntoView {
 
 fn list(explorer: Explorer) -> String {
     let (steps, here) = explorer.steps();
-    let mut html = String::new();
-    let mut item = |words: &str, place: usize, is_done: bool, is_here: bool| {
-        let class = if is_done { "step" } else { "step undone" };
-        let current = if is_here { " aria-current=\"step\"" } else { "" };
-        // Writing to a string can't fail.
-        let _ = write!(html, "<li>");
-        let attributes =
-            format!("type=\"button\" class=\"{class}\" data-place=\"{place}\"{current}");
-        element(&mut html, "button", &attributes, words);
-        html.push_str(if is_done { "</li>" } else { " <span>taken back</span></li>" });
+    let item = |words: &str, place: usize, is_done: bool, is_here: bool| {
+        html! {
+            li {
+                button type="button" class={ "step" @if !is_done { " undone" } } data-place=(place)
+                    aria-current=[is_here.then_some("step")] { (words) }
+                @if !is_done { " " span { "taken back" } }
+            }
+        }
     };
     let last = steps.iter().filter(|step| step.is_done).map(|step| step.place).next_back();
-    item("As the page was opened", 0, true, last.is_none());
-    for step in &steps {
-        item(&step.words, step.place, step.is_done, Some(step.place) == last && here > 0);
-    }
-    html
+    let is_last = |place| Some(place) == last && here > 0;
+    let markup = html! {
+        (item("As the page was opened", 0, true, last.is_none()))
+        @for step in &steps {
+            (item(&step.words, step.place, step.is_done, is_last(step.place)))
+        }
+    };
+    markup.into_string()
 }

@@ -13,7 +13,7 @@ use web_sys::{Element, HtmlSelectElement};
 use super::trace;
 use crate::browser::download::{closest, elements};
 use crate::explorer::Explorer;
-use crate::study::client::{Desk, Errand, link_of};
+use crate::study::client::{Errand, StudyClient, link_of};
 use crate::study::{Study, answer};
 
 /// Where each study is on the page.
@@ -28,15 +28,15 @@ impl Studies {
     #[must_use]
     pub fn new(explorer: Explorer) -> Self {
         let hosts = Study::ALL.map(|_| NodeRef::new());
-        Effect::new(move |desk: Option<Rc<Desk>>| {
+        Effect::new(move |client: Option<Rc<StudyClient>>| {
             let query = explorer.with_numbers(|numbers| link::encode(numbers.plan.design()));
             let rests = explorer.rests();
-            let desk = desk.unwrap_or_else(|| {
+            let client = client.unwrap_or_else(|| {
                 let hosts = Study::ALL.into_iter().zip(hosts);
-                Desk::new(hosts, move |done| trace::hear(explorer, done))
+                StudyClient::new(hosts, move |done| trace::hear(explorer, done))
             });
-            desk.follow(query, rests);
-            desk
+            client.follow(query, rests);
+            client
         });
         Self { explorer, hosts }
     }
@@ -71,7 +71,9 @@ pub fn press(explorer: Explorer, event: &MouseEvent) {
     }
     if let Some(map) = closest(event, "[data-save-cells]") {
         let map = map.get_attribute("data-save-cells").unwrap_or_default();
-        return Desk::current().into_iter().for_each(|desk| desk.send(Errand::Cells(map.clone())));
+        return StudyClient::current()
+            .into_iter()
+            .for_each(|client| client.send(Errand::Cells(map.clone())));
     }
     let Some(link) = pressed(event) else { return };
     let (href, step) = (link.get_attribute("href"), link.get_attribute("data-step"));
@@ -99,8 +101,8 @@ fn choose_in(host: &Element) {
         Some(format!("{name}={}", value.as_string()?))
     });
     let chosen: Vec<String> = chosen.collect();
-    if let (Some(study), Some(desk)) = (study, Desk::current()) {
-        desk.choose(study, chosen.join("&"));
+    if let (Some(study), Some(client)) = (study, StudyClient::current()) {
+        client.choose(study, chosen.join("&"));
     }
 }
 

@@ -11,7 +11,7 @@ use web_sys::{File, RequestInit, Response};
 use crate::browser::download::{download, here};
 use crate::explorer::Explorer;
 use crate::insight::recorded::Recorded;
-use crate::study::client::{Desk, Done, Errand};
+use crate::study::client::{Done, Errand, StudyClient};
 
 /// Where traces are kept.
 pub const PATH: &str = "/api/v1/traces";
@@ -110,9 +110,9 @@ fn read(explorer: Explorer, file: File) {
 
 /// Gives bytes to the worker.
 fn take(explorer: Explorer, bytes: Result<JsValue, String>) {
-    let desk = Desk::current();
-    match (bytes, desk) {
-        (Ok(bytes), Some(desk)) => desk.send(Errand::Read(Uint8Array::new(&bytes))),
+    let client = StudyClient::current();
+    match (bytes, client) {
+        (Ok(bytes), Some(client)) => client.send(Errand::Read(Uint8Array::new(&bytes))),
         (Err(why), _) => drop(explorer.recorded.try_set(Recorded::Refused(vec![why]))),
         (Ok(_), None) => {}
     }
@@ -154,8 +154,8 @@ fn fetch_when_missing(explorer: Explorer) {
         let named = design.routing.trace.clone();
         match explorer.recorded.get() {
             Recorded::AtHand(hash) if named.as_ref().is_none_or(|named| *named == hash) => {
-                if let Some(desk) = Desk::current() {
-                    desk.send(Errand::Effect(model::link::encode(&design)));
+                if let Some(client) = StudyClient::current() {
+                    client.send(Errand::Effect(model::link::encode(&design)));
                 }
             }
             Recorded::None => {

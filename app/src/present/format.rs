@@ -193,6 +193,15 @@ pub fn token_rate(rate: f64) -> Quantity {
     Quantity::new(decimals(rate, places), "tokens/s")
 }
 
+/// A metric's value as a number; verdicts are one and zero.
+#[must_use]
+pub fn number(value: MetricValue) -> f64 {
+    match value {
+        MetricValue::Number(number) => number,
+        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
+    }
+}
+
 /// A metric's value as cards, drawer and tables show it.
 #[must_use]
 pub fn metric(id: MetricId, value: MetricValue) -> Quantity {

@@ -1,8 +1,6 @@
 //! HTML as text, for tables and figures of many parts: as views they would make up most of a
 //! module. Everything that isn't markup goes through [`escape_into`].
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 use model::design::Design;
 use model::link;
@@ -28,14 +26,6 @@ pub fn escaped(text: &str) -> String {
     html
 }
 
-/// Appends an element with text in it. Tag and attributes are our own; the text may be anything.
-pub fn element(html: &mut String, tag: &str, attributes: &str, text: &str) {
-    let gap = if attributes.is_empty() { "" } else { " " };
-    let _ = write!(html, "<{tag}{gap}{attributes}>");
-    escape_into(html, text);
-    let _ = write!(html, "</{tag}>");
-}
-
 /// A table; its first row is the header, its first column names each row.
 #[must_use]
 pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
@@ -56,6 +46,40 @@ pub fn table(caption: &str, rows: &[Vec<String>]) -> String {
         }
     };
     markup.into_string()
+}
+
+/// The head of a table. A column without a title has no header.
+#[must_use]
+pub fn table_head<T: AsRef<str>>(titles: &[T]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for title in titles.iter().map(AsRef::as_ref) {
+                    @if title.is_empty() { td {} } @else { th scope="col" { (title) } }
+                }
+            }
+        }
+    }
+}
+
+/// A table with a name, which screen readers say, and titles of its columns.
+#[must_use]
+pub fn named_table(caption: &str, titles: &[&str], rows: &Markup) -> Markup {
+    html! {
+        table { caption.visually-hidden { (caption) } (table_head(titles)) tbody { (rows) } }
+    }
+}
+
+/// An entry of a list to choose from.
+#[must_use]
+pub fn option(value: &str, text: &str, chosen: bool) -> Markup {
+    html! { option value=(value) selected[chosen] { (text) } }
+}
+
+/// What only the server writes: taking a page over leaves it as it is, and no module carries what
+/// makes it.
+pub fn on_server<T: Default>(write: impl FnOnce() -> T) -> T {
+    if cfg!(feature = "ssr") { write() } else { T::default() }
 }
 
 /// A table whose roles stay when a narrow screen lays its rows out as blocks.
@@ -130,12 +154,5 @@ mod tests {
         assert!(html.contains("<th scope=\"col\">Stage</th>"), "{html}");
         assert!(html.contains("<th scope=\"row\">0</th><td>&lt;1 &amp; 2&gt;</td>"), "{html}");
         assert!(html.ends_with("</tbody></table>"), "{html}");
-    }
-
-    #[test]
-    fn text_in_an_element_is_never_markup() {
-        let mut html = String::new();
-        element(&mut html, "td", "class=\"x\"", "<b> & \"c\"");
-        assert_eq!(html, "<td class=\"x\">&lt;b&gt; &amp; &quot;c&quot;</td>");
     }
 }

@@ -39,10 +39,7 @@ impl Published {
     /// The figure and how far our estimate is from it: `MFU 30.0 % (estimate +0.2 pt)`.
     #[must_use]
     pub fn beside(&self, metrics: &Metrics) -> String {
-        let ours = match metrics.get(self.metric) {
-            MetricValue::Number(number) => number,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        };
+        let ours = format::number(metrics.get(self.metric));
         let error = if self.metric == MetricId::mfu {
             format::points(ours, self.value)
         } else {

@@ -80,10 +80,7 @@ pub fn half(plan: &Plan, metric: MetricId, metrics: &Metrics) -> Option<String> 
 
 /// A range of a metric's value.
 fn between(factors: [f64; 2], metric: MetricId, metrics: &Metrics) -> String {
-    let value = match metrics.get(metric) {
-        MetricValue::Number(value) => value,
-        MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-    };
+    let value = format::number(metrics.get(metric));
     let [low, high] =
         factors.map(|factor| format::metric(metric, MetricValue::Number(value * factor)));
     if low.unit == high.unit {

@@ -60,7 +60,6 @@ const EXPLORER = {
 
 /** The keys of all other pages; the explorer's module has these itself. */
 const ELSEWHERE = {
-  t: page.switchTheme,
   "?": () => void palette(),
   "[": () => page.visible("a[rel=prev]")?.click(),
   "]": () => page.visible("a[rel=next]")?.click(),
@@ -76,6 +75,10 @@ function letter(key) {
   }
   if (key === "d" && !document.activeElement?.closest("figure.timeline")) {
     void designs().then(({ showDesigns }) => showDesigns());
+    return true;
+  }
+  if (key === "t") {
+    page.switchTheme();
     return true;
   }
   const keys = isReview ? {} : document.querySelector(".page") ? EXPLORER : ELSEWHERE;

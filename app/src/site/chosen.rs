@@ -59,6 +59,13 @@ pub fn key(place: usize) -> String {
 }
 
 impl Chosen {
+    /// Designs by their links, without names; the first one is the baseline.
+    #[must_use]
+    pub fn of_links<L: Into<String>>(links: impl IntoIterator<Item = L>) -> Self {
+        let designs = links.into_iter().map(|link| Choice::new(link.into())).collect();
+        Self { designs, ..Self::default() }
+    }
+
     /// The query string, without the question mark; empty without designs.
     #[must_use]
     pub fn query(&self) -> String {
@@ -223,22 +230,18 @@ fn cut(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(links: &[&str]) -> Chosen {
-        let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
-        Chosen { designs, ..Chosen::default() }
-    }
-
     #[test]
     fn what_an_address_says_is_read_again() {
         let link = "v=1&preset=deepseek-v3&transformer.moe_layer_freq=(%5B0%5D*1%2B%5B1%5D*60)";
-        let mut chosen = of(&["v=1&preset=pangu-ultra-moe-6k", link, "v=1&preset=qwen3-8b"]);
+        let mut chosen =
+            Chosen::of_links(["v=1&preset=pangu-ultra-moe-6k", link, "v=1&preset=qwen3-8b"]);
         chosen.designs[1].name = "50 % & more".to_owned();
         (chosen.baseline, chosen.all) = (1, true);
         assert_eq!(Chosen::read(&chosen.query()), (chosen.clone(), vec![]));
         let address = chosen.address();
         assert!(address.starts_with("/compare?a=v=1%26preset=pangu-ultra-moe-6k&b="), "{address}");
         assert!(address.contains("%252B") && !address.contains('+'), "{address}");
-        assert_eq!(of(&[]).address(), "/compare");
+        assert_eq!(Chosen::default().address(), "/compare");
     }
 
     #[test]
@@ -269,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_baseline_stays_the_same_design() {
-        let mut chosen = of(&["1", "2", "3"]);
+        let mut chosen = Chosen::of_links(["1", "2", "3"]);
         chosen.baseline = 1;
         let baseline = |chosen: &Chosen| chosen.designs[chosen.baseline].link.clone();
         assert_eq!(baseline(&chosen.moved_left(1)), "2");

@@ -20,13 +20,14 @@ use leptos::wasm_bindgen::{JsCast, JsValue};
 use web_sys::js_sys::{Array, Float64Array, Function, Uint8Array};
 use web_sys::{
     Element, Event, HtmlDetailsElement, HtmlElement, IntersectionObserver,
-    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, Node, ResizeObserver,
-    Worker, WorkerOptions, WorkerType,
+    IntersectionObserverEntry, IntersectionObserverInit, MessageEvent, ResizeObserver, Worker,
+    WorkerOptions, WorkerType,
 };
 
+use crate::browser::download::elements;
 use crate::present::format::MemoryUnit;
 use crate::study::{Pace, Study};
-use edits::{Edit, edits};
+use edits::edit;
 
 /// The name of the document's field that holds the worker's address.
 pub const WORKER_FIELD: &str = "study-worker";
@@ -60,8 +61,8 @@ struct Place {
     shown: Option<Goal>,
     /// What the worker made and no frame has written yet.
     drawn: Option<JsValue>,
-    /// What was written last.
-    written: Option<String>,
+    /// What was written last, in an element of its own.
+    written: Option<Element>,
 }
 
 /// Something to do for the page before studies.
@@ -106,12 +107,12 @@ struct State {
 }
 
 thread_local! {
-    /// A page has one desk; it can't be in a signal, as it belongs to one thread.
-    static CURRENT: RefCell<Weak<Desk>> = const { RefCell::new(Weak::new()) };
+    /// A page has one client; it can't be in a signal, as it belongs to one thread.
+    static CURRENT: RefCell<Weak<StudyClient>> = const { RefCell::new(Weak::new()) };
 }
 
 /// Keeps the studies up to date as long as it lives.
-pub struct Desk {
+pub struct StudyClient {
     state: RefCell<State>,
     handler: Closure<dyn FnMut(JsValue)>,
     /// Told what came of errands.
@@ -119,8 +120,8 @@ pub struct Desk {
     observers: RefCell<Option<(IntersectionObserver, ResizeObserver)>>,
 }
 
-impl Desk {
-    /// A desk for the studies whose place is on the page.
+impl StudyClient {
+    /// A client for the studies whose place is on the page.
     #[must_use]
     pub fn new(
         hosts: impl Iterator<Item = (Study, NodeRef<Div>)>,
@@ -149,23 +150,23 @@ impl Desk {
             rests: true,
             is_due: false,
         };
-        let desk = Rc::new_cyclic(|desk: &Weak<Self>| {
-            let desk = desk.clone();
+        let client = Rc::new_cyclic(|client: &Weak<Self>| {
+            let client = client.clone();
             let handler = Closure::<dyn FnMut(JsValue)>::new(move |what: JsValue| {
-                if let Some(desk) = desk.upgrade() {
-                    desk.told(&what);
+                if let Some(client) = client.upgrade() {
+                    client.told(&what);
                 }
             });
             let hear = Box::new(hear);
             Self { state: RefCell::new(state), handler, hear, observers: RefCell::new(None) }
         });
-        desk.observers.replace(desk.observe().ok());
-        desk.expect_changes();
-        CURRENT.set(Rc::downgrade(&desk));
-        desk
+        client.observers.replace(client.observe().ok());
+        client.expect_changes();
+        CURRENT.set(Rc::downgrade(&client));
+        client
     }
 
-    /// The page's desk, once it is there.
+    /// The page's client, once it is there.
     #[must_use]
     pub fn current() -> Option<Rc<Self>> {
         CURRENT.with_borrow(Weak::upgrade)
@@ -264,8 +265,8 @@ impl Desk {
                 place.drawn = Some(answer);
                 if !mem::replace(&mut state.is_due, true) {
                     request_animation_frame(|| {
-                        if let Some(desk) = Self::current() {
-                            desk.draw();
+                        if let Some(client) = Self::current() {
+                            client.draw();
                         }
                     });
                 }
@@ -295,10 +296,13 @@ impl Desk {
             let _ = place.host.remove_attribute("aria-busy");
             // Without an answer, of a design that can't be estimated, what is shown stays.
             if let Some(html) = html.as_string()
-                && place.written.as_ref() != Some(&html)
+                && let Ok(fresh) = document().create_element("div")
             {
-                write(&place.host, place.written.as_deref(), &html);
-                place.written = Some(html);
+                fresh.set_inner_html(&html);
+                if !fresh.is_equal_node(place.written.as_deref()) {
+                    write(&place.host, place.written.as_ref(), &fresh);
+                    place.written = Some(fresh);
+                }
             }
         }
     }
@@ -366,7 +370,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for StudyClient {
     fn drop(&mut self) {
         if let Some((sight, size)) = self.observers.take() {
             sight.disconnect();
@@ -471,16 +475,18 @@ impl State {
 ///
 /// Where something is scrolled is only asked for in tables that are open: the browser would have
 /// to lay the page out to say so.
-fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
+fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Element) {
     const SCROLLED: &str = "details[open] .scroll-x";
     let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
     let scrolled = each(host, SCROLLED, |part: &HtmlElement| part.scroll_left());
     let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
     let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
     let option = focused.and_then(|focused| focused.get_attribute("data-option"));
-    let all = before.and_then(|before| edits(before, html));
-    if all.and_then(|all| all.iter().try_for_each(|one| edit(host, one))).is_none() {
-        host.set_inner_html(html);
+    // The state of controls isn't in their attributes.
+    let has_controls = matches!(fresh.query_selector("input, select, textarea"), Ok(Some(_)));
+    let before = before.filter(|_| !has_controls);
+    if before.and_then(|before| edit(host, before, fresh)).is_none() {
+        host.set_inner_html(&fresh.inner_html());
     }
     let mut opened = opened.into_iter();
     each(host, "details", |details: &HtmlDetailsElement| {
@@ -503,36 +509,6 @@ fn write(host: &HtmlElement, before: Option<&str>, html: &str) {
     }
 }
 
-/// Makes an edit of what was written; `None` where that isn't what is there.
-fn edit(host: &HtmlElement, edit: &Edit) -> Option<()> {
-    let child = |node: Node, index: &u32| node.child_nodes().get(*index);
-    let node = |path: &[u32]| path.iter().try_fold(Node::from(host.clone()), child);
-    match edit {
-        Edit::Text(path, text) => node(path)?.set_node_value(Some(text)),
-        Edit::Attribute(path, name, value) => {
-            let element = node(path)?.dyn_into::<Element>().ok()?;
-            match value {
-                Some(value) => element.set_attribute(name, value).ok()?,
-                None => element.remove_attribute(name).ok()?,
-            }
-        }
-        Edit::Children(path, range, html) => {
-            let parent = node(path)?.dyn_into::<Element>().ok()?;
-            for _ in range.clone() {
-                parent.remove_child(&child(parent.clone().into(), &range.start)?).ok()?;
-            }
-            match child(parent.clone().into(), &range.start) {
-                None => parent.insert_adjacent_html("beforeend", html),
-                Some(next) => {
-                    next.dyn_into::<Element>().ok()?.insert_adjacent_html("beforebegin", html)
-                }
-            }
-            .ok()?;
-        }
-    }
-    Some(())
-}
-
 /// How far a place is above or below the window, in pixels; 0 where some of it is in there.
 fn from_window(host: &HtmlElement) -> i32 {
     let at = host.get_bounding_client_rect();
@@ -542,15 +518,11 @@ fn from_window(host: &HtmlElement) -> i32 {
 
 /// The link of that step of the history.
 pub fn link_of(host: &Element, step: &str) -> Option<HtmlElement> {
-    let links = host.query_selector_all("a[data-step]").ok()?;
-    let links = (0..links.length()).filter_map(|index| links.get(index)?.dyn_into().ok());
-    let is_it = |link: &HtmlElement| link.get_attribute("data-step").as_deref() == Some(step);
-    links.into_iter().find(is_it)
+    let is_it = |link: &Element| link.get_attribute("data-step").as_deref() == Some(step);
+    elements(host, "a[data-step]").find(is_it)?.dyn_into().ok()
 }
 
 /// Something of each element that a selector finds.
 fn each<E: JsCast, T>(host: &Element, selector: &str, mut of: impl FnMut(&E) -> T) -> Vec<T> {
-    let Ok(found) = host.query_selector_all(selector) else { return Vec::new() };
-    let nodes = (0..found.length()).filter_map(|index| found.get(index));
-    nodes.map(|node| of(node.unchecked_ref())).collect()
+    elements(host, selector).map(|element| of(element.unchecked_ref())).collect()
 }

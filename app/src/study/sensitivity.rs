@@ -184,14 +184,9 @@ fn bars(row: &Row<'_>, objective: Objective, (now, most): (f64, f64)) -> Markup 
 mod tests {
     use super::*;
 
-    fn numbers() -> Numbers {
-        let design = model::link::decode("").expect("a link that decodes");
-        Numbers::of(&design).expect("a legal design")
-    }
-
     #[test]
     fn the_strongest_knob_comes_first_and_what_changes_nothing_is_named() {
-        let numbers = numbers();
+        let numbers = Numbers::of_link("");
         let html = html(&numbers, Options("metric=memory_peak_bytes&group=machine")).into_string();
         assert!(html.contains("No step of"), "{html}");
         assert!(!html.contains("data-lever=\"cluster.hbm_usable_gib\""), "{html}");
@@ -202,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_longer_step_is_worse_and_stands_left() {
-        let html = html(&numbers(), Options("metric=step_time_seconds")).into_string();
+        let html = html(&Numbers::of_link(""), Options("metric=step_time_seconds")).into_string();
         let rows: Vec<&str> = html.split("<tr role=\"row\" data-lever=").skip(1).collect();
         assert!(rows.len() >= MAX_KNOBS);
         for row in rows {

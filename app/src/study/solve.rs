@@ -165,22 +165,17 @@ fn tried(numbers: &Numbers, solution: &Solution) -> Markup {
 mod tests {
     use super::*;
 
-    fn numbers() -> Numbers {
-        let design = model::link::decode("").expect("a link that decodes");
-        Numbers::of(&design).expect("a legal design")
-    }
-
     #[test]
     fn what_can_not_be_reached_says_so_and_names_the_best() {
         let options = Options("target=mfu&mfu=99&knob=training.micro_batch_size");
-        let html = html(&numbers(), options).into_string();
+        let html = html(&Numbers::of_link(""), options).into_string();
         assert!(html.contains("No value does it"), "{html}");
         assert!(html.contains("value=\"99\""), "{html}");
     }
 
     #[test]
     fn the_largest_micro_batch_that_fits_is_a_link() {
-        let html = html(&numbers(), Options("")).into_string();
+        let html = html(&Numbers::of_link(""), Options("")).into_string();
         assert!(html.contains("do it; the largest: <a href=\"/?"), "{html}");
     }
 
@@ -188,7 +183,7 @@ mod tests {
     fn a_target_that_is_no_number_is_as_usual() {
         for junk in ["abc", "-3", "NaN", "inf", ""] {
             let options = format!("target=step&step={junk}");
-            let html = html(&numbers(), Options(&options)).into_string();
+            let html = html(&Numbers::of_link(""), Options(&options)).into_string();
             assert!(html.contains("type=\"number\"") && !html.contains("NaN"), "{junk}");
         }
     }

@@ -266,14 +266,9 @@ fn sentence(ranking: &Ranking, home: Option<&Column>) -> String {
 mod tests {
     use super::*;
 
-    fn numbers(query: &str) -> Numbers {
-        let design = model::link::decode(query).expect("a link that decodes");
-        Numbers::of(&design).expect("a legal design")
-    }
-
     #[test]
     fn every_accelerator_has_a_row_and_every_cell_its_label() {
-        let html = html(&numbers(""), Options("keep=peak")).into_string();
+        let html = html(&Numbers::of_link(""), Options("keep=peak")).into_string();
         for accelerator in crate::insight::transfer::platforms() {
             assert!(html.contains(title(accelerator)), "{}", title(accelerator));
         }
@@ -287,7 +282,7 @@ mod tests {
     #[test]
     fn what_lacks_the_precision_says_so_with_a_way_out() {
         let query = "?cluster.accelerator=h800-sxm-80gb&training.precision=fp8_blockwise";
-        let html = html(&numbers(query), Options::default()).into_string();
+        let html = html(&Numbers::of_link(query), Options::default()).into_string();
         assert!(html.contains("Can't run: ") && html.contains("Use with "), "{html}");
     }
 }

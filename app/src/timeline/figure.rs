@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::widget::Live;
-use super::{Scene, still};
+use super::{Scene, server_html};
 
 /// Gives what is shown, or says in a sentence why there is nothing.
 pub type Show = Arc<dyn Fn() -> Result<Scene, String> + Send + Sync>;
@@ -31,7 +31,7 @@ pub fn timeline(spec: TimelineFigure) -> impl IntoView {
     // The server writes the whole figure with its numbers. The browser finds it on the page, and
     // doesn't read what stands here when it takes the page over.
     let first = if cfg!(feature = "ssr") {
-        still::body(id, title, untrack(|| show()).as_ref())
+        server_html::body(id, title, untrack(|| show()).as_ref())
     } else {
         String::new()
     };

@@ -7,55 +7,30 @@
 use model::schedule::{Task, TaskKind};
 
 use crate::draw::palette::{Hatch, Hue, Tile};
+use crate::present::choices::choices;
 
-/// What a block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A forward pass.
-    Forward,
-    /// A whole backward pass.
-    Backward,
-    /// A backward pass for the gradients of inputs.
-    InputGrad,
-    /// A backward pass for the gradients of weights.
-    WeightGrad,
-    /// Forward work done again.
-    Recompute,
-    /// A copy to or from host memory.
-    Swap,
-    /// Several blocks that are too short to be told apart.
-    Mixed,
-}
-
-impl Kind {
-    pub(super) const COUNT: usize = 7;
-
-    pub(super) const ALL: [Self; Self::COUNT] = [
-        Self::Forward,
-        Self::Backward,
-        Self::InputGrad,
-        Self::WeightGrad,
-        Self::Recompute,
-        Self::Swap,
-        Self::Mixed,
-    ];
-
-    /// Its class in the legend, its colour and its pattern.
-    const fn row(self) -> (&'static str, Hue, Hatch) {
-        match self {
-            Self::Forward => ("forward", Hue::Blue, Hatch::None),
-            Self::Backward => ("backward", Hue::Teal, Hatch::Rising),
-            Self::InputGrad => ("input-grad", Hue::Gold, Hatch::Falling),
-            Self::WeightGrad => ("weight-grad", Hue::Violet, Hatch::Level),
-            Self::Recompute => ("recompute", Hue::Rust, Hatch::Dots),
-            Self::Swap => ("swap", Hue::Slate, Hatch::Upright),
-            Self::Mixed => ("mixed", Hue::Grey, Hatch::Crossed),
-        }
-    }
-
-    /// Its class in the legend.
-    pub(super) const fn class(self) -> &'static str {
-        self.row().0
+choices! {
+    /// What a block is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Kind {
+        /// Its class in the legend.
+        class: &'static str,
+        /// Its colour and its pattern.
+        pattern: (Hue, Hatch);
+        /// A forward pass.
+        Forward = "forward", (Hue::Blue, Hatch::None);
+        /// A whole backward pass.
+        Backward = "backward", (Hue::Teal, Hatch::Rising);
+        /// A backward pass for the gradients of inputs.
+        InputGrad = "input-grad", (Hue::Gold, Hatch::Falling);
+        /// A backward pass for the gradients of weights.
+        WeightGrad = "weight-grad", (Hue::Violet, Hatch::Level);
+        /// Forward work done again.
+        Recompute = "recompute", (Hue::Rust, Hatch::Dots);
+        /// A copy to or from host memory.
+        Swap = "swap", (Hue::Slate, Hatch::Upright);
+        /// Several blocks that are too short to be told apart.
+        Mixed = "mixed", (Hue::Grey, Hatch::Crossed);
     }
 }
 
@@ -71,7 +46,7 @@ impl Look {
     pub(super) const SHADES: usize = 4;
 
     /// Number of looks.
-    pub(super) const COUNT: usize = Kind::COUNT * Self::SHADES;
+    pub(super) const COUNT: usize = Kind::ALL.len() * Self::SHADES;
 
     /// Every look, by [`Self::index`].
     pub(super) fn all() -> impl Iterator<Item = Self> {
@@ -92,7 +67,7 @@ impl Look {
     /// Its colour, nearer to that of text for a later chunk, and its pattern.
     pub(super) const fn tile(self) -> Tile {
         let shade = [0, 42, 21, 62][self.shade as usize % Self::SHADES];
-        let (_, ground, hatch) = self.kind.row();
+        let (ground, hatch) = self.kind.pattern();
         Tile { ground, shade, hatch }
     }
 
@@ -178,7 +153,7 @@ mod tests {
     fn kinds_differ_in_pattern_and_not_by_colour_alone() {
         for (index, kind) in Kind::ALL.into_iter().enumerate() {
             for other in &Kind::ALL[index + 1..] {
-                let ((_, hue, hatch), (_, its_hue, its_hatch)) = (kind.row(), other.row());
+                let ((hue, hatch), (its_hue, its_hatch)) = (kind.pattern(), other.pattern());
                 assert!(hue != its_hue && hatch != its_hatch, "{kind:?} and {other:?}");
             }
         }

@@ -28,7 +28,7 @@ use super::operators::{self, Operators};
 use super::picture::Picture;
 use super::tasks::{self, Stages};
 use super::watch::Watch;
-use super::{Held, Scene, Track, files, words};
+use super::{Held, Scene, Track, files, labels};
 use crate::browser::canvas::paper_palette;
 use crate::present::html;
 
@@ -370,8 +370,8 @@ impl Widget {
         }
         self.lane = self.lane.min(timeline.lists.stages().saturating_sub(1));
         self.selected = selected;
-        self.write(".timeline-legend", &words::legend(timeline));
-        self.write(".timeline-summary", &words::summary(timeline));
+        self.write(".timeline-legend", &labels::legend(timeline));
+        self.write(".timeline-summary", &labels::summary(timeline));
         let board = &mut self.stages.board;
         board.show(Some(Arc::new(Stages(scene.clone()))));
         board.select_lane(self.lane);
@@ -400,8 +400,8 @@ impl Widget {
     /// Writes what is selected; all of it or only its name and times.
     fn say_details(&self, all: bool) {
         let html = match (&self.shown, self.selected) {
-            (Shown::Scene(scene), Some(spot)) => words::details(scene, spot, all),
-            _ => words::hint(),
+            (Shown::Scene(scene), Some(spot)) => labels::details(scene, spot, all),
+            _ => labels::hint(),
         };
         self.write(".timeline-details", &html);
     }

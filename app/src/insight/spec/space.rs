@@ -5,70 +5,36 @@ use model::file::Tree;
 use model::knob::Section;
 
 use crate::insight::spec::{self, set};
+use crate::present::choices::choices;
 
-/// How a knob varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// These values.
-    Values,
-    /// From one number to another in steps.
-    Range,
-    /// Powers of two from one number to another.
-    Powers,
-    /// Divisors of a number or of another knob.
-    Divisors,
-    /// The same as another knob, or a ratio of it.
-    Same,
-    /// So many dense layers in front.
-    Dense,
-    /// As many no-op layers as fill the chunks.
-    Fill,
-    /// None that is known.
-    Other,
+choices! {
+    /// How a knob varies; a person can choose all but the last.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Form {
+        /// Its name in controls.
+        name: &'static str,
+        /// What people read.
+        label: &'static str;
+        /// These values.
+        Values = "values", "these values";
+        /// From one number to another in steps.
+        Range = "range", "a range";
+        /// Powers of two from one number to another.
+        Powers = "powers_of_two", "powers of two";
+        /// Divisors of a number or of another knob.
+        Divisors = "divisors_of", "divisors of";
+        /// The same as another knob, or a ratio of it.
+        Same = "same_as", "tied to a knob";
+        /// So many dense layers in front.
+        Dense = "dense_layers", "dense layers in front";
+        /// As many no-op layers as fill the chunks.
+        Fill = "fill", "fills the chunks";
+        /// None that is known.
+        Other = "other", "see the text";
+    }
 }
 
 impl Form {
-    /// All that a person can choose.
-    pub const ALL: [Self; 7] = [
-        Self::Values,
-        Self::Range,
-        Self::Powers,
-        Self::Divisors,
-        Self::Same,
-        Self::Dense,
-        Self::Fill,
-    ];
-
-    /// Its name in controls.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Values => "values",
-            Self::Range => "range",
-            Self::Powers => "powers_of_two",
-            Self::Divisors => "divisors_of",
-            Self::Same => "same_as",
-            Self::Dense => "dense_layers",
-            Self::Fill => "fill",
-            Self::Other => "other",
-        }
-    }
-
-    /// What people read.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Values => "these values",
-            Self::Range => "a range",
-            Self::Powers => "powers of two",
-            Self::Divisors => "divisors of",
-            Self::Same => "tied to a knob",
-            Self::Dense => "dense layers in front",
-            Self::Fill => "fills the chunks",
-            Self::Other => "see the text",
-        }
-    }
-
     /// The form of a name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {

@@ -8,10 +8,11 @@ use model::metric::{MetricId, MetricValue};
 use model::range::{are_alike, probability_of_order};
 use model::violation::Violation;
 
+pub use crate::insight::better::Hindrance;
 use crate::insight::better::is_better;
-pub use crate::insight::better::{Hindrance, number};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
+use crate::present::format::number;
 use crate::present::name;
 use crate::present::range::{Expected, expected};
 use crate::site::chosen::{Chosen, letter};
@@ -276,11 +277,9 @@ pub fn metrics(columns: &[Column], all: bool) -> Vec<MetricId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::chosen::Choice;
 
     fn of(links: &[&str]) -> Vec<Column> {
-        let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
-        columns(&Chosen { designs, ..Chosen::default() })
+        columns(&Chosen::of_links(links.iter().copied()))
     }
 
     fn numbers(column: &Column) -> &Numbers {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use model::link;
 use model::preset::{Preset, PresetKind};
 
-use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, key, letter};
+use crate::site::chosen::{Chosen, MAX_DESIGNS, key, letter};
 
 /// Comparisons worth a look: what they show, and the links of their designs.
 pub const EXAMPLES: &[(&str, &[&str])] = &[
@@ -28,12 +28,6 @@ pub const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
 ];
-
-/// The comparison of these links.
-fn of(links: &[&str]) -> Chosen {
-    let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
-    Chosen { designs, ..Chosen::default() }
-}
 
 /// The page without designs.
 pub(super) fn empty() -> Markup {
@@ -62,7 +56,10 @@ pub(super) fn empty() -> Markup {
         section.card.compare-card aria-labelledby="examples-title" {
             h2 #examples-title { "Worth a look" }
             ul.compare-examples {
-                @for (title, links) in EXAMPLES { li { a href=(of(links).address()) { (title) } } }
+                @for (title, links) in EXAMPLES {
+                    @let chosen = Chosen::of_links(links.iter().copied());
+                    li { a href=(chosen.address()) { (title) } }
+                }
             }
         }
     }

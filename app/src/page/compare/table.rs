@@ -6,7 +6,7 @@ use model::knob::{Section, Value};
 use model::metric::{MetricId, MetricValue};
 
 use super::numbers::{Column, Delta, Sure, Verdict, delta, knobs, likely, metrics};
-use super::still::{letter_mark, own};
+use super::server_html::{letter_mark, own};
 use crate::panel::knob_note::unset;
 use crate::present::format;
 use crate::present::range::expected;

@@ -10,7 +10,7 @@ use model::metric::MetricId;
 
 use crate::insight::{found, memory_state};
 use crate::present::format::{self, counted, percent, short_label, spelled, whole};
-use crate::present::html::design_address;
+use crate::present::html::{design_address, table_head};
 use crate::present::{name, range};
 use crate::site::chosen::{Choice, Chosen};
 
@@ -156,7 +156,7 @@ pub(super) fn others(all: &[&Recommendation]) -> Markup {
             div.scroll-x role="region" tabindex="0" aria-label="Other designs, table" {
                 table {
                     caption.visually-hidden { "Other designs" }
-                    thead { tr { @for title in TITLES { th scope="col" { (title) } } } }
+                    (table_head(&TITLES))
                     tbody {
                         @for it in all {
                             tr {

@@ -4,64 +4,35 @@
 use leptos::prelude::*;
 use maud::{Markup, PreEscaped, html};
 use model::design::KnobId;
-use model::find::{Goal, Query, Question, Target};
-use model::knob::KnobError;
+use model::find::{Goal, Query, Question, STRATEGY, Target};
+use model::knob::{KnobError, Section};
 use model::metric::MetricId;
 
 use super::answer::target_text;
 use super::request::{ON_SERVER, Request, address, encode};
-use crate::panel::find_bar::options::option;
 use crate::panel::find_bar::{Start, fields};
 use crate::present::format::{self, short_label, spelled, whole};
+use crate::present::html::option;
 use crate::site::Page;
 
-/// Knobs that a search frees and that can be kept, in groups.
-const FREED: [(&str, &[KnobId]); 4] = [
-    (
-        "Degrees",
-        &[
-            KnobId::tensor_model_parallel_size,
-            KnobId::sequence_parallel,
-            KnobId::pipeline_model_parallel_size,
-            KnobId::virtual_pipeline_model_parallel_size,
-            KnobId::context_parallel_size,
-            KnobId::expert_model_parallel_size,
-            KnobId::expert_tensor_parallel_size,
-            KnobId::micro_batch_size,
-        ],
-    ),
-    (
-        "Schedule and overlaps",
-        &[
-            KnobId::method,
-            KnobId::microbatch_group_size_per_vp_stage,
-            KnobId::delay_wgrad_compute,
-            KnobId::overlap_p2p_comm,
-            KnobId::overlap_grad_reduce,
-            KnobId::overlap_param_gather,
-            KnobId::tp_comm_overlap,
-            KnobId::overlap_moe_expert_parallel_comm,
-            KnobId::moe_shared_expert_overlap,
-            KnobId::moe_alltoall_overlap_comm,
-            KnobId::moe_token_dispatcher_type,
-            KnobId::moe_hierarchical_alltoallv,
-        ],
-    ),
-    (
-        "Memory",
-        &[
-            KnobId::recompute_granularity,
-            KnobId::recompute_method,
-            KnobId::recompute_num_layers,
-            KnobId::recompute_modules,
-            KnobId::swap_modules,
-            KnobId::moe_zero_memory,
-            KnobId::cpu_offloading_num_layers,
-            KnobId::data_parallel_sharding_strategy,
-        ],
-    ),
-    ("Layers", &[KnobId::pipeline_model_parallel_layout, KnobId::noop_layers]),
-];
+/// Groups of the knobs that a search frees and that can be kept.
+const GROUPS: [&str; 4] = ["Degrees", "Schedule and overlaps", "Memory", "Layers"];
+
+/// The group of a knob.
+fn group_of(knob: KnobId) -> &'static str {
+    let [degrees, schedule, memory, layers] = GROUPS;
+    if matches!(knob, KnobId::pipeline_model_parallel_layout | KnobId::noop_layers) {
+        layers
+    } else if knob.knob().section == Section::Schedule {
+        schedule
+    } else if knob.knob().section == Section::Memory
+        || knob == KnobId::data_parallel_sharding_strategy
+    {
+        memory
+    } else {
+        degrees
+    }
+}
 
 /// What stands below the question.
 #[derive(Clone, Copy, Debug)]
@@ -230,18 +201,19 @@ fn number(name: &str, label: &str, value: &str, hint: &str) -> Markup {
 
 /// Ticks for what the search leaves as it is.
 fn kept(query: &Query) -> Markup {
-    let offered = |knob: &&KnobId| knob.knob().not_offered.is_none();
-    let is_listed = |knob| FREED.iter().any(|(_, knobs)| knobs.contains(&knob));
+    let offered = || STRATEGY.iter().filter(|knob| knob.knob().not_offered.is_none());
     html! {
         details open[!query.keep.is_empty() || query.any_schedule] {
             summary { "What stays as it is" }
-            @for (group, knobs) in FREED {
+            @for group in GROUPS {
                 fieldset.find-keep {
                     legend { (group) }
-                    @for knob in knobs.iter().filter(offered) { (keep(query, *knob)) }
+                    @for knob in offered().filter(|knob| group_of(*knob) == group) {
+                        (keep(query, knob))
+                    }
                 }
             }
-            @for knob in query.keep.iter().filter(|knob| !is_listed(*knob)) { (keep(query, knob)) }
+            @for knob in query.keep.iter().filter(|it| !STRATEGY.has(*it)) { (keep(query, knob)) }
             label.find-tick {
                 input type="checkbox" name="find.any_schedule" value="true" autocomplete="off"
                     checked[query.any_schedule];
@@ -300,21 +272,4 @@ fn searching(request: &Request, worker: Option<&str>) -> Markup {
 #[must_use]
 pub fn on_server(query: &Query) -> String {
     format!("{}&{ON_SERVER}", address(query))
-}
-
-#[cfg(test)]
-mod tests {
-    use model::find::STRATEGY;
-
-    use super::*;
-
-    #[test]
-    fn every_knob_that_a_search_frees_can_be_kept() {
-        let listed = FREED.iter().flat_map(|(_, knobs)| *knobs).copied();
-        let mut listed: Vec<KnobId> = listed.collect();
-        let mut freed: Vec<KnobId> = STRATEGY.iter().collect();
-        listed.sort_by_key(|knob| knob.id());
-        freed.sort_by_key(|knob| knob.id());
-        assert_eq!(listed, freed);
-    }
 }

@@ -1,10 +1,9 @@
 //! The page's state in the browser, and what is drawn of it.
 
-use crate::site::Page;
 use std::collections::BTreeMap;
 
-use leptos::prelude::{document, window};
-use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::prelude::document;
+use leptos::wasm_bindgen::JsCast;
 use web_sys::{EventSource, HtmlCanvasElement};
 
 use super::data::{Data, Dim};
@@ -17,9 +16,11 @@ use super::view::{Cut, View};
 use crate::browser::canvas::{Canvas, paper_palette, size};
 use crate::browser::dom;
 use crate::browser::download::here;
+use crate::browser::replace_address;
 use crate::draw::palette::Hue;
 use crate::draw::surface::{Side, Surface as _, Words};
 use crate::draw::svg::SvgPicture;
+use crate::site::Page;
 
 /// What a pointer is dragging.
 #[derive(Clone, Copy, Debug)]
@@ -533,11 +534,7 @@ impl Live {
         let query = self.view.query();
         let joint = if query.is_empty() { "" } else { "?" };
         let to = format!("{}/{}{joint}{query}", Page::Results.path(), self.id);
-        if let Ok(history) = window().history() {
-            // A browser refuses only when the address changes too often; the next change writes
-            // it.
-            let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&to));
-        }
+        replace_address(&to);
     }
 }
 

@@ -5,40 +5,33 @@ mod controls;
 mod findings;
 mod table;
 
-use crate::site::Page;
-use std::fmt::Write as _;
-
+use maud::{Markup, html};
 use model::design::KnobId;
 
 pub use controls::{axes, heat_controls, scatter_controls};
 pub use findings::{heat_table, importance, reasons};
 pub use table::{csv, pins, table};
 
-use super::data::{Data, Dim, Standing};
+use super::data::{Data, Dim, Freed, Objective, Standing};
 use super::select::Selection;
 use super::view::{End, MAX_PINS, Range, View};
 use crate::present::format;
-use crate::present::html::{element, escaped};
+use crate::site::Page;
 
 /// A button that does something.
-fn button(html: &mut String, id: &str, act: &str, with: &str, class: &str, text: &str) {
-    let _ = write!(
-        html,
-        "<button type=\"button\" class=\"button {class}\" id=\"{id}\" data-do=\"{act}\" \
-         data-with=\"{}\"{}>",
-        escaped(with),
-        // What asks back, and what it leads back to, take the focus over from each other.
-        if matches!(act, "stay" | "cancel") { " data-next" } else { "" },
-    );
-    html.push_str(&escaped(text));
-    html.push_str("</button>");
+fn button(id: &str, act: &str, with: &str, class: &str, text: &str) -> Markup {
+    // What asks back, and what it leads back to, take the focus over from each other.
+    let next = matches!(act, "stay" | "cancel");
+    html! {
+        button type="button" class={ "button " (class) } id=(id) data-do=(act) data-with=(with)
+            data-next[next] { (text) }
+    }
 }
 
 /// Where the sweep stands.
 #[must_use]
 pub fn status(data: &Data) -> String {
     let counts = data.counts;
-    let mut html = String::from("<div class=\"sweep-state\">");
     let (class, word) = match data.state.as_str() {
         "running" => ("running", "Running"),
         "paused" => ("paused", "Paused"),
@@ -46,39 +39,33 @@ pub fn status(data: &Data) -> String {
         "removed" => ("failed", "Removed"),
         _ => ("failed", "Failed"),
     };
-    let _ = write!(html, "<strong class=\"sweep-badge {class}\">{word}</strong>");
     let share = counts.done as f64 / counts.asked.max(1) as f64;
-    let _ = write!(
-        html,
-        "<progress aria-label=\"Designs looked at\" max=\"{}\" value=\"{}\">{}</progress>",
-        counts.asked,
-        counts.done,
-        format::percent(share, 0),
-    );
-    element(&mut html, "span", "class=\"sweep-pace\"", &pace(data));
-    html.push_str("</div><dl class=\"sweep-counts\">");
-    let of_space = if counts.designs > counts.asked {
-        format!(" of a space of {}", format::whole(counts.designs))
-    } else {
-        String::new()
-    };
+    let mut asked = format::whole(counts.asked);
+    if counts.designs > counts.asked {
+        asked = format!("{asked} of a space of {}", format::whole(counts.designs));
+    }
     let facts = [
-        ("Designs asked for", format!("{}{of_space}", format::whole(counts.asked))),
+        ("Designs asked for", asked),
         ("Looked at", format::whole(counts.done)),
         ("Legal", format::whole(counts.legal)),
         ("Keep all constraints", format::whole(counts.feasible)),
         ("Of these near the limit", format::whole(counts.near_limit)),
         ("On the Pareto front", format::whole(counts.front)),
     ];
-    for (name, value) in facts {
-        html.push_str("<div>");
-        element(&mut html, "dt", "", name);
-        element(&mut html, "dd", "", &value);
-        html.push_str("</div>");
-    }
-    html.push_str("</dl>");
-    element(&mut html, "p", "class=\"muted sweep-checked\"", &checked(data));
-    html
+    let markup = html! {
+        div.sweep-state {
+            strong class={ "sweep-badge " (class) } { (word) }
+            progress aria-label="Designs looked at" max=(counts.asked) value=(counts.done) {
+                (format::percent(share, 0))
+            }
+            span.sweep-pace { (pace(data)) }
+        }
+        dl.sweep-counts {
+            @for (name, value) in facts { div { dt { (name) } dd { (value) } } }
+        }
+        p.muted.sweep-checked { (checked(data)) }
+    };
+    markup.into_string()
 }
 
 /// What was simulated, of a sweep by closed forms.
@@ -107,21 +94,20 @@ fn checked(data: &Data) -> String {
 /// What can be done about it; apart from the numbers, so that a button stays while one presses it.
 #[must_use]
 pub fn actions(data: &Data, removing: bool) -> String {
-    let mut html = String::new();
-    if data.is_over() {
-        return html;
-    }
-    if removing {
-        html.push_str("<span>End it and delete what it found?</span>");
-        button(&mut html, "do-remove", "remove", "", "danger", "Yes, delete it");
-        button(&mut html, "do-stay", "stay", "", "", "Keep it");
-        return html;
-    }
     let (act, text) =
         if data.state == "paused" { ("resume", "Resume") } else { ("pause", "Pause") };
-    button(&mut html, "do-pause", act, "", "", text);
-    button(&mut html, "do-cancel", "cancel", "", "", "Cancel…");
-    html
+    let markup = html! {
+        @if data.is_over() {
+        } @else if removing {
+            span { "End it and delete what it found?" }
+            (button("do-remove", "remove", "", "danger", "Yes, delete it"))
+            (button("do-stay", "stay", "", "", "Keep it"))
+        } @else {
+            (button("do-pause", act, "", "", text))
+            (button("do-cancel", "cancel", "", "", "Cancel…"))
+        }
+    };
+    markup.into_string()
 }
 
 fn pace(data: &Data) -> String {
@@ -146,63 +132,67 @@ fn pace(data: &Data) -> String {
 /// The best design of each objective.
 #[must_use]
 pub fn best(data: &Data) -> String {
-    let mut html = String::new();
-    let mut found: Vec<u64> = Vec::new();
-    for objective in &data.objectives {
+    let best = |objective: &Objective| {
         let dim = Dim::Metric(objective.metric);
         let better = |one: f64, other: f64| if objective.max { one > other } else { one < other };
         let sure = (0..data.rows.len()).filter(|row| data.is_sure(*row));
-        let best = sure.reduce(|best, row| {
-            if better(data.number(dim, row), data.number(dim, best)) { row } else { best }
-        });
-        let label = lower(data.label(dim));
-        let word = match (label.contains("parameters"), objective.max) {
-            (true, true) => "Most",
-            (true, false) => "Fewest",
-            (false, true) => "Highest",
-            (false, false) => "Lowest",
-        };
-        html.push_str("<article class=\"card sweep-best\">");
-        element(&mut html, "h3", "", &format!("{word} {label}"));
-        match best {
-            Some(row) => {
-                element(&mut html, "p", "class=\"sweep-best-value\"", &data.text(dim, row));
-                element(&mut html, "p", "class=\"muted\"", &how_timed(data, dim, row));
-                element(&mut html, "p", "class=\"muted\"", &knobs_text(data, row));
-                let index = data.rows.index[row];
-                let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
-                element(&mut html, "a", &attributes, "Open in the explorer");
-                html.push(' ');
-                let attributes = format!("href=\"{}\"", escaped(&data.find_address(index)));
-                element(&mut html, "a", &attributes, "Find around it");
-                if !found.contains(&index) && found.len() < MAX_PINS {
-                    found.push(index);
-                }
-            }
-            None => {
-                let text = match (data.is_over(), data.counts.feasible) {
-                    (false, 0) => "No design keeps everything yet",
-                    (false, _) => "All that keep everything are near the limit so far",
-                    (true, _) => "No design keeps everything",
-                };
-                element(&mut html, "p", "class=\"muted\"", text);
-                if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
-                    let link = escaped(&data.base);
-                    let attributes = format!("href=\"{}?{link}\"", Page::Find.path());
-                    element(&mut html, "a", &attributes, "Find layouts that fit");
+        sure.reduce(
+            |best, row| {
+                if better(data.number(dim, row), data.number(dim, best)) { row } else { best }
+            },
+        )
+    };
+    let bests: Vec<Option<usize>> = data.objectives.iter().map(best).collect();
+    let mut found: Vec<u64> = Vec::new();
+    for index in bests.iter().flatten().map(|row| data.rows.index[*row]) {
+        if !found.contains(&index) && found.len() < MAX_PINS {
+            found.push(index);
+        }
+    }
+    let markup = html! {
+        @for (objective, row) in data.objectives.iter().zip(bests) {
+            (best_card(data, objective, row))
+        }
+        @if found.len() > 1 {
+            p.sweep-compare { a href=(data.comparison_address(&found)) { "Compare them" } }
+        }
+        (freed(data))
+    };
+    markup.into_string()
+}
+
+fn best_card(data: &Data, objective: &Objective, row: Option<usize>) -> Markup {
+    let dim = Dim::Metric(objective.metric);
+    let label = lower(data.label(dim));
+    let word = match (label.contains("parameters"), objective.max) {
+        (true, true) => "Most",
+        (true, false) => "Fewest",
+        (false, true) => "Highest",
+        (false, false) => "Lowest",
+    };
+    let nothing = match (data.is_over(), data.counts.feasible) {
+        (false, 0) => "No design keeps everything yet",
+        (false, _) => "All that keep everything are near the limit so far",
+        (true, _) => "No design keeps everything",
+    };
+    html! {
+        article.card.sweep-best {
+            h3 { (word) " " (label) }
+            @if let Some(row) = row {
+                @let index = data.rows.index[row];
+                p.sweep-best-value { (data.text(dim, row)) }
+                p.muted { (how_timed(data, dim, row)) }
+                p.muted { (knobs_text(data, row)) }
+                a href=(data.design_address(index)) { "Open in the explorer" } " "
+                a href=(data.find_address(index)) { "Find around it" }
+            } @else {
+                p.muted { (nothing) }
+                @if data.is_over() && data.counts.feasible == 0 && !data.base.is_empty() {
+                    a href={ (Page::Find.path()) "?" (data.base) } { "Find layouts that fit" }
                 }
             }
         }
-        html.push_str("</article>");
     }
-    if found.len() > 1 {
-        html.push_str("<p class=\"sweep-compare\">");
-        let attributes = format!("href=\"{}\"", escaped(&data.comparison_address(&found)));
-        element(&mut html, "a", &attributes, "Compare them");
-        html.push_str("</p>");
-    }
-    html.push_str(&freed(data));
-    html
 }
 
 /// What was pinned together, in a sentence.
@@ -233,34 +223,38 @@ fn how_timed(data: &Data, dim: Dim, row: usize) -> String {
 
 /// What fixed knobs would let through, with a link that lets them vary; nothing where the sweep
 /// has found something.
-fn freed(data: &Data) -> String {
-    if data.freed.is_empty() {
-        return String::new();
-    }
-    let mut html = String::from(
-        "<section class=\"card sweep-card sweep-freed\" aria-labelledby=\"freed-title\">\
-         <h3 id=\"freed-title\">Fixed knobs that rule out most</h3><ul>",
-    );
-    for freed in &data.freed {
+fn freed(data: &Data) -> Markup {
+    let names = |freed: &Freed| {
         let label = |id: &String| KnobId::find(id).map_or("", format::short_label);
-        let names: Vec<&str> = freed.knobs.iter().map(label).collect();
-        let address =
-            format!("{}?sweep={}&free={}", Page::Sweep.path(), data.id, freed.knobs.join(","));
-        html.push_str("<li>");
-        let attributes = format!("href=\"{}\"", escaped(&address));
-        element(&mut html, "a", &attributes, &format!("Let {} vary", names.join(" and ")));
+        freed.knobs.iter().map(label).collect::<Vec<_>>().join(" and ")
+    };
+    let text = |freed: &Freed| {
         let all = if freed.tried < freed.designs { " at random" } else { "" };
-        let text = format!(
+        format!(
             ": {} legal, {} keep everything, of {}{all} looked at",
             format::whole(freed.legal),
             format::whole(freed.feasible),
             format::counted(freed.tried, "design", "designs"),
-        );
-        html.push_str(&escaped(&text));
-        html.push_str("</li>");
+        )
+    };
+    html! {
+        @if !data.freed.is_empty() {
+            section.card.sweep-card.sweep-freed aria-labelledby="freed-title" {
+                h3 #freed-title { "Fixed knobs that rule out most" }
+                ul {
+                    @for freed in &data.freed {
+                        @let free = freed.knobs.join(",");
+                        li {
+                            a href={ (Page::Sweep.path()) "?sweep=" (data.id) "&free=" (free) } {
+                                "Let " (names(freed)) " vary"
+                            }
+                            (text(freed))
+                        }
+                    }
+                }
+            }
+        }
     }
-    html.push_str("</ul></section>");
-    html
 }
 
 /// A label inside a sentence; abbreviations stay.
@@ -290,46 +284,40 @@ pub fn knobs_text(data: &Data, row: usize) -> String {
 /// What is selected, and what can be done with it.
 #[must_use]
 pub fn bar(data: &Data, view: &View, selection: &Selection) -> String {
-    let mut html = String::from("<p class=\"sweep-selected\">");
     let kept = format::whole(selection.kept as u64);
-    let shown = format::counted(data.rows.len() as u64, "design is", "designs are");
-    let text = if view.brushes.is_empty() {
-        if selection.kept == data.rows.len() {
-            format!("{shown} shown: the front, the best and a random sample")
-        } else {
-            format!("{kept} of {} designs left", format::whole(data.rows.len() as u64))
-        }
-    } else {
+    let text = if !view.brushes.is_empty() {
         format!("{} of {kept} designs brushed", format::whole(selection.brushed as u64))
+    } else if selection.kept == data.rows.len() {
+        let shown = format::counted(data.rows.len() as u64, "design is", "designs are");
+        format!("{shown} shown: the front, the best and a random sample")
+    } else {
+        format!("{kept} of {} designs left", format::whole(data.rows.len() as u64))
     };
-    html.push_str(&escaped(&text));
-    html.push_str("</p><div class=\"sweep-bar-actions\">");
-    if !view.brushes.is_empty() {
-        button(&mut html, "do-keep", "keep", "", "", "Keep these");
-        button(&mut html, "do-drop", "drop", "", "", "Exclude these");
-        button(&mut html, "do-clear", "clear", "", "", "Clear brushes");
-    }
-    if !view.cuts.is_empty() {
-        let steps = format::counted(view.cuts.len() as u64, "step", "steps");
-        let text = format!("Undo the last of {steps}");
-        button(&mut html, "do-back", "back", "", "", &text);
-        button(&mut html, "do-restore", "restore", "", "", "Bring all back");
-    }
-    html.push_str("</div>");
-    for range in &view.brushes {
-        let Some(dim) = data.find(&range.dim) else { continue };
-        let text = format!("{} {}", data.label(dim), range_text(data, dim, range));
-        let id = format!("unbrush-{}", range.dim);
-        let _ = write!(
-            html,
-            "<button type=\"button\" class=\"sweep-chip\" id=\"{id}\" data-do=\"unbrush\" \
-             data-with=\"{}\" title=\"Clear this range\">{} <span aria-hidden=\"true\">×</span>\
-             </button>",
-            escaped(&range.dim),
-            escaped(&text),
-        );
-    }
-    html
+    let markup = html! {
+        p.sweep-selected { (text) }
+        div.sweep-bar-actions {
+            @if !view.brushes.is_empty() {
+                (button("do-keep", "keep", "", "", "Keep these"))
+                (button("do-drop", "drop", "", "", "Exclude these"))
+                (button("do-clear", "clear", "", "", "Clear brushes"))
+            }
+            @if !view.cuts.is_empty() {
+                @let steps = format::counted(view.cuts.len() as u64, "step", "steps");
+                (button("do-back", "back", "", "", &format!("Undo the last of {steps}")))
+                (button("do-restore", "restore", "", "", "Bring all back"))
+            }
+        }
+        @for range in &view.brushes {
+            @if let Some(dim) = data.find(&range.dim) {
+                button type="button" class="sweep-chip" id={ "unbrush-" (range.dim) }
+                    data-do="unbrush" data-with=(range.dim) title="Clear this range" {
+                    (data.label(dim)) " " (range_text(data, dim, range)) " "
+                    span aria-hidden="true" { "×" }
+                }
+            }
+        }
+    };
+    markup.into_string()
 }
 
 /// A range as people read it.
@@ -353,39 +341,30 @@ fn range_text(data: &Data, dim: Dim, range: &Range) -> String {
 #[must_use]
 pub fn current(data: &Data, view: &View, row: Option<usize>) -> String {
     let Some(row) = row else {
-        return "<p class=\"muted\">Point at a design in any view, or click one to hold it.</p>"
-            .to_owned();
+        let hint = "Point at a design in any view, or click one to hold it.";
+        return html! { p.muted { (hint) } }.into_string();
     };
     let index = data.rows.index[row];
-    let mut html = String::from("<p>");
-    let metrics = (0..data.metrics.len().min(4)).map(Dim::Metric);
     let both = |dim: Dim| match data.closed_text(dim, row) {
         Some(closed) => format!("{} {} ({closed})", data.label(dim), data.text(dim, row)),
         None => format!("{} {}", data.label(dim), data.text(dim, row)),
     };
-    let metrics: Vec<String> = metrics.map(both).collect();
-    let front = if data.rows.front[row] { ", on the front" } else { "" };
-    element(&mut html, "strong", "", &format!("Design {}{front}", format::whole(index)));
+    let metrics: Vec<String> = (0..data.metrics.len().min(4)).map(Dim::Metric).map(both).collect();
     let standing = data.standing(row).label();
-    if !standing.is_empty() {
-        element(&mut html, "span", "", &format!(", {standing}"));
-    }
-    let _ = write!(html, " {}. ", escaped(&metrics.join(" · ")));
-    element(&mut html, "span", "class=\"muted\"", &knobs_text(data, row));
-    html.push_str("</p><span class=\"sweep-bar-actions\">");
-    let attributes = format!(
-        "class=\"button\" id=\"open-current\" href=\"{}\"",
-        escaped(&data.design_address(index))
-    );
-    element(&mut html, "a", &attributes, "Open in the explorer");
-    let attributes = format!(
-        "class=\"button\" id=\"find-current\" href=\"{}\"",
-        escaped(&data.find_address(index))
-    );
-    element(&mut html, "a", &attributes, "Find around it");
-    let pinned = view.pins.contains(&index);
-    let text = if pinned { "Unpin" } else { "Pin" };
-    button(&mut html, "pin-current", "pin", &index.to_string(), "", text);
-    html.push_str("</span>");
-    html
+    let pin = if view.pins.contains(&index) { "Unpin" } else { "Pin" };
+    let markup = html! {
+        p {
+            strong {
+                "Design " (format::whole(index)) @if data.rows.front[row] { ", on the front" }
+            }
+            @if !standing.is_empty() { span { ", " (standing) } }
+            " " (metrics.join(" · ")) ". " span.muted { (knobs_text(data, row)) }
+        }
+        span.sweep-bar-actions {
+            a.button #open-current href=(data.design_address(index)) { "Open in the explorer" }
+            a.button #find-current href=(data.find_address(index)) { "Find around it" }
+            (button("pin-current", "pin", &index.to_string(), "", pin))
+        }
+    };
+    markup.into_string()
 }

@@ -5,7 +5,7 @@ use review::wire::Ask;
 use review::{Replica, Role};
 
 use super::session::{Line, Session};
-use super::{decisions, name, presence, socket, sync, words};
+use super::{decisions, labels, name, presence, socket, sync};
 use crate::panel::header;
 use crate::widget::icon::{Icon, icon};
 use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
@@ -13,6 +13,7 @@ use crate::widget::part::{IntoPart, Part, flag, live, text, while_so};
 /// Name of the session, who is there, undo and redo.
 pub(super) fn bar(session: Session) -> Part {
     let can_undo = move || session.may(Role::Edit) && session.with_replica(Replica::can_undo);
+    let (undo, redo) = (move || sync::undo(session), move || sync::redo(session));
     let can_redo = move || session.may(Role::Edit) && session.with_replica(Replica::can_redo);
     let decided = live(move || {
         let (text, is_stale) = decisions::sentence(session)?;
@@ -41,36 +42,41 @@ pub(super) fn bar(session: Session) -> Part {
                     {text(move || session.with_room(|room| room.name.clone()))}
                 </strong>
                 <span class="muted">
-                    {text(move || words::role(session.role.get()).to_owned())}
+                    {text(move || labels::role(session.role.get()).to_owned())}
                 </span>
                 {decided}
             </p>
             {presence::avatars(session)}
             <div class="actions" role="toolbar" aria-label="Session">
                 {bring}
-                <button
-                    type="button"
-                    class="button"
-                    aria-label="Undo"
-                    title="Undo your own last edit (Ctrl+Z)"
-                    disabled=flag(move || !can_undo())
-                    on:click=move |_| sync::undo(session)
-                >
-                    {icon(Icon::Undo)}
-                </button>
-                <button
-                    type="button"
-                    class="button"
-                    aria-label="Redo"
-                    title="Redo your own last edit (Ctrl+Shift+Z)"
-                    disabled=flag(move || !can_redo())
-                    on:click=move |_| sync::redo(session)
-                >
-                    {icon(Icon::Redo)}
-                </button>
+                {step("Undo", "Undo your own last edit (Ctrl+Z)", Icon::Undo, can_undo, undo)}
+                {step("Redo", "Redo your own last edit (Ctrl+Shift+Z)", Icon::Redo, can_redo, redo)}
                 {header::buttons()}
             </div>
         </header>
+    }
+    .part()
+}
+
+/// A button on the visitor's own edits, which works while there is one to act on.
+fn step(
+    label: &'static str,
+    title: &'static str,
+    shown: Icon,
+    works: impl Fn() -> bool + Send + 'static,
+    act: impl Fn() + 'static,
+) -> Part {
+    view! {
+        <button
+            type="button"
+            class="button"
+            aria-label=label
+            title=title
+            disabled=flag(move || !works())
+            on:click=move |_| act()
+        >
+            {icon(shown)}
+        </button>
     }
     .part()
 }
@@ -156,7 +162,7 @@ pub(super) fn ended(session: Session) -> Part {
 
 /// A change with all that was written in it.
 fn full(change: &review::Change, room: &review::Room) -> String {
-    let said = words::change(change, room);
+    let said = labels::change(change, room);
     match change.text() {
         Some(text) => format!("You {said}: {text}"),
         None => format!("You {said}"),

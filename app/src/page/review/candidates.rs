@@ -4,9 +4,10 @@ use leptos::prelude::*;
 use model::link;
 use review::{Candidate, Change, MAX_NAME_LEN, Role, Seq};
 
-use super::compose::{button, byline};
+use super::compose::{button, byline, form, line};
 use super::deltas;
 use super::session::Session;
+use crate::site::chosen::Chosen;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// The designs that were kept, and the way to keep the working one or to open another.
@@ -31,7 +32,7 @@ pub(super) fn candidates(session: Session) -> Part {
             let kept = room.candidates.iter().filter(|it| it.out.is_none()).rev().take(3);
             let links =
                 std::iter::once(link::encode(&room.design)).chain(kept.map(|it| it.link.clone()));
-            super::links::compare(links)
+            Chosen::of_links(links).address()
         })
     });
     let count = text(move || format!("Out of the running ({})", out.with(Vec::len)));
@@ -69,27 +70,11 @@ fn keep(session: Session) -> Part {
             session.ask(Change::Pin { name: written, link: None });
         }
     };
-    view! {
-        <form
-            class="composer line"
-            on:submit=move |event| {
-                event.prevent_default();
-                send();
-            }
-        >
-            <label for="candidate-name">"Keep the working design as"</label>
-            <input
-                id="candidate-name"
-                type="text"
-                maxlength=MAX_NAME_LEN
-                autocomplete="off"
-                prop:value=text(move || name.get())
-                on:input=move |event| name.set(event_target_value(&event))
-            />
-            <button type="submit" class="button">"Keep"</button>
-        </form>
-    }
-    .part()
+    let fields = view! {
+        {line("candidate-name", "Keep the working design as", Some(MAX_NAME_LEN), name)}
+        <button type="submit" class="button">"Keep"</button>
+    };
+    form("composer line", send, fields.part())
 }
 
 /// Opens the design of a link as the working one.
@@ -110,29 +95,15 @@ fn open_link(session: Session) -> Part {
             )),
         }
     };
+    let label = "Link of a design; it becomes the working design for everyone";
+    let fields = view! {
+        {line("open-link", label, None, written)}
+        <button type="submit" class="button">"Open it for everyone"</button>
+    };
     view! {
         <details class="reply">
             <summary>"Open another design here"</summary>
-            <form
-                class="composer"
-                on:submit=move |event| {
-                    event.prevent_default();
-                    send();
-                }
-            >
-                <label for="open-link">
-                    "Link of a design; it becomes the working design for everyone"
-                </label>
-                <input
-                    id="open-link"
-                    type="text"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=text(move || written.get())
-                    on:input=move |event| written.set(event_target_value(&event))
-                />
-                <button type="submit" class="button">"Open it for everyone"</button>
-            </form>
+            {form("composer", send, fields.part())}
         </details>
     }
     .part()
@@ -167,7 +138,7 @@ fn candidate(session: Session, candidate: &Candidate) -> Part {
     });
     let compare = {
         let link = link.clone();
-        text(move || super::links::compare([session.working_link(), link.clone()]))
+        text(move || Chosen::of_links([session.working_link(), link.clone()]).address())
     };
     view! {
         <li class="thread card">

@@ -17,7 +17,7 @@ use web_sys::{CloseEvent, MessageEvent, WebSocket};
 
 use super::session::{Line, Session};
 use super::socket::{self, Client, with};
-use super::{browser, history, mentions, presence, prose, words};
+use super::{browser, history, labels, mentions, presence, prose};
 
 /// The first pause before the line is made again, and the longest, in milliseconds.
 const PAUSES: (f64, f64) = (400.0, 15_000.0);
@@ -246,10 +246,10 @@ fn announce(session: Session, event: &review::Event) {
     let you = session.you.with_untracked(|you| you.name.clone());
     let text = event.change.text().unwrap_or_default();
     if is_said && text.contains('@') && mentions::is_named(text, &you, &names()) {
-        session.say(format!("{} mentions you: {text}", words::person(&event.by)));
+        session.say(format!("{} mentions you: {text}", labels::person(&event.by)));
     } else if is_said {
-        let done = untrack(|| session.with_room(|room| words::change(&event.change, room)));
-        session.say(format!("{} {done}.", words::person(&event.by)));
+        let done = untrack(|| session.with_room(|room| labels::change(&event.change, room)));
+        session.say(format!("{} {done}.", labels::person(&event.by)));
     }
 }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use review::MAX_TEXT_LEN;
 
 use super::session::Session;
-use super::{mentions, words};
+use super::{labels, mentions};
 use crate::widget::part::{IntoPart, Part, live, text as text_of};
 
 /// A box with a button that sends what is in it.
@@ -125,6 +125,37 @@ fn names(
     live(buttons).part()
 }
 
+/// A form of several lines that is sent here, not to the server; `class` says how it is laid out.
+pub(super) fn form(class: &'static str, send: impl Fn() + 'static, fields: Part) -> Part {
+    let submit = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        send();
+    };
+    view! { <form class=class on:submit=submit>{fields}</form> }.part()
+}
+
+/// A line to write in, behind its label.
+pub(super) fn line(
+    id: &'static str,
+    label: &'static str,
+    max_len: Option<usize>,
+    written: RwSignal<String>,
+) -> Part {
+    view! {
+        <label for=id>{label}</label>
+        <input
+            id=id
+            type="text"
+            maxlength=max_len
+            autocomplete="off"
+            spellcheck=max_len.is_none().then_some("false")
+            prop:value=text_of(move || written.get())
+            on:input=move |event| written.set(event_target_value(&event))
+        />
+    }
+    .part()
+}
+
 /// A button of the panel.
 pub(super) fn button(label: &'static str, act: impl Fn() + 'static) -> Part {
     text_button(label, Box::new(act))
@@ -141,12 +172,12 @@ fn text_button(label: &'static str, act: Box<dyn Fn()>) -> Part {
 
 /// Who wrote something, and when.
 pub(super) fn byline(by: &review::Person, at_millis: u64) -> Part {
-    let class = format!("avatar small {}", words::colour(&by.id));
+    let class = format!("avatar small {}", labels::colour(&by.id));
     view! {
         <p class="byline">
-            <span class=class aria-hidden="true">{words::initials(by)}</span>
-            <strong translate=words::own(by)>{words::person(by)}</strong>
-            <span class="muted">{words::moment(at_millis)}</span>
+            <span class=class aria-hidden="true">{labels::initials(by)}</span>
+            <strong translate=labels::own(by)>{labels::person(by)}</strong>
+            <span class="muted">{labels::moment(at_millis)}</span>
         </p>
     }
     .part()

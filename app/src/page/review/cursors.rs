@@ -8,7 +8,7 @@ use review::wire::Cursor;
 use web_sys::{Element, HtmlElement};
 
 use super::session::Session;
-use super::{presence, words};
+use super::{labels, presence};
 use crate::browser::download::elements;
 use crate::widget::part::{IntoPart, Part, live};
 
@@ -79,7 +79,7 @@ pub(super) fn cursors(session: Session) -> Part {
             let one = |there: &review::wire::Presence| {
                 let cursor = there.at.cursor.clone()?;
                 let person = &there.person;
-                Some((cursor, words::person(person), words::colour(&person.id)))
+                Some((cursor, labels::person(person), labels::colour(&person.id)))
             };
             others.filter_map(one).collect::<Vec<_>>()
         })

@@ -8,6 +8,8 @@ use leptos::prelude::*;
 use review::{Role, Room};
 use serde::{Deserialize, Serialize};
 
+use crate::present::html::on_server;
+
 /// The id of the element that holds it.
 const ID: &str = "review-data";
 
@@ -86,19 +88,13 @@ pub(super) fn served() -> Arc<Served> {
 
 /// The element that holds it. A browser doesn't run it: its type is no script's.
 pub(super) fn element(served: &Served) -> impl IntoView + use<> {
-    view! { <script type="application/json" id=ID inner_html=json(served)></script> }
+    let json = on_server(|| json(served));
+    view! { <script type="application/json" id=ID inner_html=json></script> }
 }
 
-#[cfg(feature = "ssr")]
 fn json(served: &Served) -> String {
     // No text in it may end the element.
     serde_json::to_string(served).map(|json| json.replace('<', "\\u003c")).unwrap_or_default()
-}
-
-/// It is there already.
-#[cfg(not(feature = "ssr"))]
-const fn json(_: &Served) -> String {
-    String::new()
 }
 
 /// Title and description of the page.

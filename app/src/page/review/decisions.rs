@@ -6,7 +6,7 @@ use review::{Change, Decision, Outcome, Role, Stale};
 use super::compose::{Composer, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, words};
+use super::{deltas, labels};
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text, while_so};
 
 /// Which way of deciding is chosen.
@@ -54,7 +54,7 @@ pub(super) fn decisions(session: Session) -> Part {
 pub(super) fn sentence(session: Session) -> Option<(String, bool)> {
     session.with_room(|room| {
         let decision = room.decision()?;
-        let by = format!("{} by {}", decision.outcome.label(), words::person(&decision.by));
+        let by = format!("{} by {}", decision.outcome.label(), labels::person(&decision.by));
         Some(match decision.stale(room) {
             None => (by, false),
             Some(Stale::Design) => {

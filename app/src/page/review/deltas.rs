@@ -9,7 +9,7 @@ use model::link;
 use model::metric::MetricValue;
 use model::{MemoryState, Plan, estimate};
 
-use super::words::HEADLINE;
+use super::labels::HEADLINE;
 use crate::insight::memory_state;
 use crate::present::format;
 use crate::widget::part::{IntoPart, Part};
@@ -32,10 +32,7 @@ fn figures(link: &str) -> Figures {
     }
     let figures = Plan::new(&link::salvage(link).0).ok().map(|plan| {
         let metrics = estimate(&plan).metrics;
-        let number = |id| match metrics.get(id) {
-            MetricValue::Number(number) => number,
-            MetricValue::Flag(flag) => f64::from(u8::from(flag)),
-        };
+        let number = |id| format::number(metrics.get(id));
         (HEADLINE.map(number), metrics.memory_state(), memory_state::short(&metrics))
     });
     KNOWN.with(|known| {

@@ -8,7 +8,7 @@ use review::{Anchor, Change, Numbers, Role, Room, Said, Seq, Thread};
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::{NEW_COMMENT_ID, Session};
-use super::{mentions, places, words};
+use super::{labels, mentions, places};
 use crate::explorer::Topic;
 use crate::present::format;
 use crate::widget::part::{Flag, IntoPart, Key, Part, flag, list, live, text, while_so};
@@ -137,10 +137,10 @@ fn state_of(room: &Room, thread: &Thread, numbers: &Numbers) -> State {
     let now = numbers.value(&thread.anchor);
     State {
         notes: thread.notes.iter().map(|note| note.seq).collect(),
-        resolved: thread.resolved.as_ref().map(words::editor),
+        resolved: thread.resolved.as_ref().map(labels::editor),
         is_outdated: thread.is_outdated(numbers),
         is_to_you: false,
-        now: now.map(|now| words::value(&thread.anchor, &now)).or_else(|| {
+        now: now.map(|now| labels::value(&thread.anchor, &now)).or_else(|| {
             (thread.anchor == Anchor::Design).then(|| {
                 let said = thread.said.as_ref().map(|said| said.link.clone()).unwrap_or_default();
                 super::deltas::knobs_between(&said, &room.link())
@@ -168,7 +168,7 @@ fn new_thread(session: Session) -> Part {
             let option = |anchor: &Anchor| {
                 view! {
                     <option value=anchor.to_string() selected=*anchor == chosen>
-                        {words::anchor(anchor, room)}
+                        {labels::anchor(anchor, room)}
                     </option>
                 }
             };
@@ -212,7 +212,7 @@ fn thread(session: Session, seq: Seq, state: Memo<Option<State>>) -> Part {
     let Some((anchor, said, title)) = untrack(|| {
         session.with_room(|room| {
             let thread = find(room, seq)?;
-            let title = words::anchor(&thread.anchor, room);
+            let title = labels::anchor(&thread.anchor, room);
             Some((thread.anchor.clone(), thread.said.clone(), title))
         })
     }) else {
@@ -286,7 +286,7 @@ fn go_link(anchor: &Anchor) -> Option<Part> {
 
 /// `Said at 61.2 GiB, now 58.9 GiB`.
 fn then_and_now(anchor: &Anchor, said: Option<&Said>, state: Memo<Option<State>>) -> Part {
-    let then = said.and_then(|said| said.value.as_ref()).map(|then| words::value(anchor, then));
+    let then = said.and_then(|said| said.value.as_ref()).map(|then| labels::value(anchor, then));
     let text = text(move || {
         let now = state.with(|state| state.as_ref().and_then(|state| state.now.clone()));
         match (&then, now) {
@@ -390,7 +390,7 @@ fn at_knob(session: Session, knob: KnobId) -> Part {
             let at = |at: &review::wire::At| at.knob.as_deref() == Some(id.as_str());
             let found = people.iter().find(|there| there.connection != own && at(&there.at))?;
             let person = &found.person;
-            Some((found.connection, words::person(person), words::colour(&person.id)))
+            Some((found.connection, labels::person(person), labels::colour(&person.id)))
         })
     });
     let id = knob.id();

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::compose::button;
 use super::session::Session;
-use super::{browser, sync, words};
+use super::{browser, labels, sync};
 use crate::present::format;
 use crate::widget::part::{IntoPart, Key, Part, flag, list, live, text};
 
@@ -161,12 +161,12 @@ fn line(session: Session, event: &Event, room: &Room) -> Part {
     view! {
         <li class:shown=flag(is_now)>
             <span>
-                <strong translate=words::own(&event.by)>{words::person(&event.by)}</strong>
+                <strong translate=labels::own(&event.by)>{labels::person(&event.by)}</strong>
                 " "
-                {words::change(&event.change, room)}
+                {labels::change(&event.change, room)}
             </span>
             <span class="muted">
-                {format!("{seq} · {}", words::moment(event.at_millis))} " "
+                {format!("{seq} · {}", labels::moment(event.at_millis))} " "
                 {button("See it then", move || look_back(session, seq))}
             </span>
         </li>
@@ -180,7 +180,7 @@ pub(super) fn banner(session: Session) -> Part {
         session.past.get().map(|room| {
             let (of, when) = session.log.with_untracked(|log| {
                 let event = log.iter().find(|event| event.seq == room.seq);
-                (log.len(), event.map(|event| words::moment(event.at_millis)).unwrap_or_default())
+                (log.len(), event.map(|event| labels::moment(event.at_millis)).unwrap_or_default())
             });
             let text = format!(
                 "You see the session as it was after event {} of {of}, {when}. Nothing can be \

@@ -4,10 +4,11 @@ use leptos::prelude::*;
 use review::{MAX_NAME_LEN, Role};
 use serde::{Deserialize, Serialize};
 
-use super::compose::button;
+use super::compose::{self, button, line};
 use super::session::Session;
-use super::{browser, words};
-use crate::widget::part::{IntoPart, Part, live, text};
+use super::{browser, labels};
+use crate::browser::copy as copy_text;
+use crate::widget::part::{IntoPart, Part, live};
 
 /// A link as the server lists it, without its secret.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -29,18 +30,6 @@ const LASTING: [(&str, Option<u64>); 4] = [
     ("For a week", Some(604_800)),
     ("For an hour", Some(3_600)),
 ];
-
-/// The address that compares designs, the first one with the others.
-pub(super) fn compare(links: impl IntoIterator<Item = String>) -> String {
-    let designs = links.into_iter().zip(["a", "b", "c", "d"]);
-    let pairs: Vec<String> = designs
-        .map(|(link, letter)| {
-            let escaped = link.replace('%', "%25").replace('&', "%26").replace('#', "%23");
-            format!("{letter}={}", escaped.replace('+', "%2B"))
-        })
-        .collect();
-    format!("/compare?{}", pairs.join("&"))
-}
 
 /// The links of the session, for its owner; who else is here is told what their link may do.
 pub(super) fn links(session: Session) -> Part {
@@ -68,7 +57,7 @@ pub(super) fn links(session: Session) -> Part {
             if owns.get() {
                 return Some(for_owner(session));
             }
-            let may = words::role(session.role.get());
+            let may = labels::role(session.role.get());
             Some(view! {
             <section aria-labelledby="links-title">
                 <h3 id="links-title">"Links"</h3>
@@ -167,7 +156,7 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
     let Asked { role, lasting, name } = asked;
     let roles = Role::ALL.map(|role| {
         view! {
-            <option value=role.name() selected=role == Role::Edit>{words::role(role)}</option>
+            <option value=role.name() selected=role == Role::Edit>{labels::role(role)}</option>
         }
     });
     let times: Vec<_> = LASTING
@@ -175,69 +164,51 @@ fn form(asked: Asked, make: Callback<()>) -> Part {
         .enumerate()
         .map(|(index, (label, _))| view! { <option value=index>{*label}</option> })
         .collect();
-    view! {
-        <form
-            class="composer"
-            on:submit=move |event| {
-                event.prevent_default();
-                make.run(());
+    let fields = view! {
+        <label for="link-role">"Whoever has the link"</label>
+        <select
+            id="link-role"
+            class="select"
+            autocomplete="off"
+            on:change=move |event| {
+                if let Some(chosen) = Role::find(&event_target_value(&event)) {
+                    role.set(chosen);
+                }
             }
         >
-            <label for="link-role">"Whoever has the link"</label>
-            <select
-                id="link-role"
-                class="select"
-                autocomplete="off"
-                on:change=move |event| {
-                    if let Some(chosen) = Role::find(&event_target_value(&event)) {
-                        role.set(chosen);
-                    }
-                }
-            >
-                {roles.into_iter().collect::<Vec<_>>()}
-            </select>
-            <label for="link-time">"It lasts"</label>
-            <select
-                id="link-time"
-                class="select"
-                autocomplete="off"
-                on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
-            >
-                {times}
-            </select>
-            <label for="link-name">"For whom, to tell links apart"</label>
-            <input
-                id="link-name"
-                type="text"
-                maxlength=MAX_NAME_LEN
-                autocomplete="off"
-                prop:value=text(move || name.get())
-                on:input=move |event| name.set(event_target_value(&event))
-            />
-            <button type="submit" class="button primary">"Make a link"</button>
-        </form>
-    }
-    .part()
+            {roles.into_iter().collect::<Vec<_>>()}
+        </select>
+        <label for="link-time">"It lasts"</label>
+        <select
+            id="link-time"
+            class="select"
+            autocomplete="off"
+            on:change=move |event| lasting.set(event_target_value(&event).parse().unwrap_or(0))
+        >
+            {times}
+        </select>
+        {line("link-name", "For whom, to tell links apart", Some(MAX_NAME_LEN), name)}
+        <button type="submit" class="button primary">"Make a link"</button>
+    };
+    compose::form("composer", move || make.run(()), fields.part())
 }
 
 /// A link that was just made: it is shown once.
 fn fresh(session: Session, role: Role, address: String) -> Part {
     let shown = address.clone();
     let copy = move || {
-        let address = address.clone();
-        let clipboard = window().navigator().clipboard();
-        leptos::task::spawn_local(async move {
-            let written = clipboard.write_text(&address);
-            match wasm_bindgen_futures::JsFuture::from(written).await {
-                Ok(_) => session.say("The link is copied."),
-                Err(_) => session.say("The browser doesn't let it be copied; mark it and copy it."),
-            }
+        copy_text(address.clone(), move |copied| {
+            session.say(if copied {
+                "The link is copied."
+            } else {
+                "The browser doesn't let it be copied; mark it and copy it."
+            });
         });
     };
     view! {
         <div class="thread card fresh">
             <label for="fresh-link">
-                {format!("New link: {}. It is shown only now.", words::role(role).to_lowercase())}
+                {format!("New link: {}. It is shown only now.", labels::role(role).to_lowercase())}
             </label>
             <input id="fresh-link" type="text" readonly autocomplete="off" value=shown/>
             {button("Copy it", copy)}
@@ -250,8 +221,8 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     let Listed { id, role, name, expires_at_millis, withdrawn_at_millis } = link;
     let is_over = withdrawn_at_millis.is_some();
     let until = match (withdrawn_at_millis, expires_at_millis) {
-        (Some(at), _) => format!("withdrawn {}", words::moment(at)),
-        (None, Some(at)) => format!("until {}", words::moment(at)),
+        (Some(at), _) => format!("withdrawn {}", labels::moment(at)),
+        (None, Some(at)) => format!("until {}", labels::moment(at)),
         (None, None) => "until it is withdrawn".to_owned(),
     };
     let address = session.address(&format!("links/{id}"));
@@ -266,8 +237,8 @@ fn one(session: Session, link: Listed, refresh: Callback<()>) -> Part {
     };
     let name = name.filter(|name| !name.is_empty());
     let title = name.map_or_else(
-        || words::role(role).to_owned(),
-        |name| format!("{name}: {}", words::role(role).to_lowercase()),
+        || labels::role(role).to_owned(),
+        |name| format!("{name}: {}", labels::role(role).to_lowercase()),
     );
     view! {
         <li class="thread card" class:resolved=is_over>
@@ -298,15 +269,4 @@ struct Made {
 fn address(text: &str) -> Option<String> {
     let Made { url } = serde_json::from_str(text).ok()?;
     Some(if url.starts_with('/') { browser::absolute(&url) } else { url })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn designs_to_compare_are_escaped_once() {
-        let links = ["v=1&preset=a".to_owned(), "v=1&x=%20".to_owned()];
-        assert_eq!(compare(links), "/compare?a=v=1%26preset=a&b=v=1%26x=%2520");
-    }
 }

@@ -6,6 +6,7 @@ use model::metric::MetricId;
 use web_sys::{Element, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::session::{Session, Tab};
+use crate::browser::download::elements;
 
 /// The parts of the page that can be in view: those of the results.
 const PARTS: &str = "#results > .cards, #results > .verdict-box, #results [data-study]";
@@ -20,13 +21,12 @@ pub(super) fn here(session: Session) -> String {
 
 /// The part that is on top of what is in view.
 fn in_view() -> Option<String> {
-    let parts = document().query_selector_all(PARTS).ok()?;
     let top = document().get_element_by_id("results")?.get_bounding_client_rect().top().max(0.0);
-    (0..parts.length()).find_map(|index| {
-        let part: Element = leptos::wasm_bindgen::JsCast::dyn_into(parts.get(index)?).ok()?;
+    let is_in_view = |part: &Element| {
         let bounds = part.get_bounding_client_rect();
-        (bounds.height() > 0.0 && bounds.bottom() > top + 60.0).then(|| name(&part))
-    })
+        bounds.height() > 0.0 && bounds.bottom() > top + 60.0
+    };
+    elements(&document().document_element()?, PARTS).find(is_in_view).map(|part| name(&part))
 }
 
 fn name(part: &Element) -> String {

@@ -9,7 +9,7 @@ use review::wire::{Ask, At, Presence};
 use web_sys::Element;
 
 use super::session::Session;
-use super::{places, socket, words};
+use super::{labels, places, socket};
 use crate::widget::part::{IntoPart, Part, live, text};
 
 /// What the visitor is at is told this often at most: twelve times a second.
@@ -189,11 +189,11 @@ pub(super) fn avatars(session: Session) -> Part {
 
 fn avatar(session: Session, there: &Presence) -> Part {
     let connection = there.connection;
-    let name = words::person(&there.person);
+    let name = labels::person(&there.person);
     let pressed = text(move || (session.following.get() == Some(connection)).to_string());
-    let title = format!("Follow {name} ({})", words::role(there.role).to_lowercase());
+    let title = format!("Follow {name} ({})", labels::role(there.role).to_lowercase());
     let known = if there.person.is_vouched { " vouched" } else { "" };
-    let class = format!("avatar {}{known}", words::colour(&there.person.id));
+    let class = format!("avatar {}{known}", labels::colour(&there.person.id));
     view! {
         <li>
             <button
@@ -204,7 +204,7 @@ fn avatar(session: Session, there: &Presence) -> Part {
                 aria-pressed=pressed
                 on:click=move |_| follow(session, connection)
             >
-                {words::initials(&there.person)}
+                {labels::initials(&there.person)}
             </button>
         </li>
     }

@@ -7,7 +7,7 @@ use review::{Change, Proposal, ProposalState, Role, Seq, Setting};
 use super::compose::{Composer, button, byline, composer};
 use super::prose::prose;
 use super::session::Session;
-use super::{deltas, settings, sync, words};
+use super::{deltas, labels, settings, sync};
 use crate::present::format;
 use crate::widget::part::{self, IntoPart, Key, Part, flag, live, text, while_so};
 
@@ -115,7 +115,8 @@ fn draft(session: Session) -> Part {
 }
 
 fn list(settings: &[Setting]) -> Part {
-    let items: Vec<_> = settings.iter().map(|it| view! { <li>{words::setting(it)}</li> }).collect();
+    let items: Vec<_> =
+        settings.iter().map(|it| view! { <li>{labels::setting(it)}</li> }).collect();
     view! { <ul class="settings">{items}</ul> }.part()
 }
 
@@ -124,11 +125,12 @@ fn proposal(session: Session, proposal: &Proposal) -> Part {
     let outcome = match &proposal.state {
         ProposalState::Open => None,
         ProposalState::Accepted { by, .. } => {
-            Some((format!("Accepted by {}", words::person(by)), None))
+            Some((format!("Accepted by {}", labels::person(by)), None))
         }
-        ProposalState::Rejected { by, reason, seq } => {
-            Some((format!("Rejected by {}", words::person(by)), Some(prose(session, *seq, reason))))
-        }
+        ProposalState::Rejected { by, reason, seq } => Some((
+            format!("Rejected by {}", labels::person(by)),
+            Some(prose(session, *seq, reason)),
+        )),
         ProposalState::Withdrawn => Some(("Taken back".to_owned(), None)),
     };
     let is_open = outcome.is_none();

@@ -15,6 +15,7 @@ use review::{Anchor, Change, Person, Replica, Role, Room, Seq, Setting};
 
 use super::{browser, settings, socket};
 use crate::explorer::Explorer;
+use crate::present::choices::choices;
 
 /// The box for a new comment.
 pub(super) const NEW_COMMENT_ID: &str = "new-comment";
@@ -44,47 +45,25 @@ impl Line {
     }
 }
 
-/// A part of the panel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Tab {
-    /// Threads and the agenda.
-    #[default]
-    Discuss,
-    /// Suggestions and candidates.
-    Designs,
-    /// Decisions and reports.
-    Decide,
-    /// What has happened.
-    History,
-    /// Links to the session.
-    Share,
-}
-
-impl Tab {
-    /// Every part, in their order.
-    pub(super) const ALL: [Self; 5] =
-        [Self::Discuss, Self::Designs, Self::Decide, Self::History, Self::Share];
-
-    /// Its id.
-    pub(super) const fn id(self) -> &'static str {
-        match self {
-            Self::Discuss => "discuss",
-            Self::Designs => "designs",
-            Self::Decide => "decide",
-            Self::History => "history",
-            Self::Share => "share",
-        }
-    }
-
-    /// For people.
-    pub(super) const fn label(self) -> &'static str {
-        match self {
-            Self::Discuss => "Discuss",
-            Self::Designs => "Designs",
-            Self::Decide => "Decide",
-            Self::History => "History",
-            Self::Share => "Share",
-        }
+choices! {
+    /// A part of the panel.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) enum Tab {
+        /// Its id.
+        id: &'static str,
+        /// For people.
+        label: &'static str;
+        /// Threads and the agenda.
+        #[default]
+        Discuss = "discuss", "Discuss";
+        /// Suggestions and candidates.
+        Designs = "designs", "Designs";
+        /// Decisions and reports.
+        Decide = "decide", "Decide";
+        /// What has happened.
+        History = "history", "History";
+        /// Links to the session.
+        Share = "share", "Share";
     }
 }
 
@@ -288,7 +267,7 @@ impl Session {
     pub(super) fn name_of(self, connection: u64) -> Option<String> {
         self.people.with(|people| {
             let found = people.iter().find(|there| there.connection == connection)?;
-            Some(super::words::person(&found.person))
+            Some(super::labels::person(&found.person))
         })
     }
 

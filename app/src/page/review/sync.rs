@@ -11,7 +11,7 @@ use review::wire::Ask;
 use review::{Change, Replica, Role, Setting, Undo};
 
 use super::session::Session;
-use super::{socket, words};
+use super::{labels, socket};
 use crate::browser::Later;
 
 /// A knob that is held is told of this often at most: 15 times a second.
@@ -93,7 +93,7 @@ fn step(session: Session, step: impl FnOnce(&mut Replica) -> Undo) {
             session.send();
         }
         Some(Undo::Overwritten(by)) => {
-            let by = by.as_ref().map_or_else(|| "Someone else".to_owned(), words::person);
+            let by = by.as_ref().map_or_else(|| "Someone else".to_owned(), labels::person);
             session.say(format!("{by} has changed this since; it stays."));
         }
         Some(Undo::Nothing) | None => {}

@@ -4,6 +4,7 @@ use model::choice::Method;
 use model::schedule::{ChunkTimes, Fault, Schedule, StageSeconds, Times};
 
 use super::methods;
+use crate::present::choices::choices;
 
 /// Seconds that a task may take.
 const SECONDS: (f64, f64) = (1e-9, 1e9);
@@ -53,21 +54,27 @@ impl Default for Input {
     }
 }
 
-/// A number of an [`Input`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is the field of the same name")]
-pub enum Field {
-    Stages,
-    Chunks,
-    MicroBatches,
-    Group,
-    Forward,
-    BackwardInput,
-    BackwardWeight,
-    ForwardBackward,
-    P2p,
-    SlowStage,
-    SlowFactor,
+choices! {
+    /// A number of an [`Input`], in the order of form and address.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "each is the field of the same name")]
+    pub enum Field {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
+        Stages = "stages", "Stages (p)";
+        Chunks = "chunks", "Chunks per stage (v)";
+        MicroBatches = "micro_batches", "Micro-batches (m)";
+        Group = "group", "Micro-batch group";
+        Forward = "forward", "Forward (F), s";
+        BackwardInput = "backward_input", "Input gradient (dX), s";
+        BackwardWeight = "backward_weight", "Weight gradient (dW), s";
+        ForwardBackward = "forward_backward", "Pair (F and B as one), s";
+        P2p = "p2p", "Send between stages, s";
+        SlowStage = "slow_stage", "Slow stage";
+        SlowFactor = "slow_factor", "It takes, times as long";
+    }
 }
 
 /// What may be written into a field.
@@ -89,57 +96,6 @@ pub enum Kind {
 }
 
 impl Field {
-    /// All of them, in the order of form and address.
-    pub const ALL: [Self; 11] = [
-        Self::Stages,
-        Self::Chunks,
-        Self::MicroBatches,
-        Self::Group,
-        Self::Forward,
-        Self::BackwardInput,
-        Self::BackwardWeight,
-        Self::ForwardBackward,
-        Self::P2p,
-        Self::SlowStage,
-        Self::SlowFactor,
-    ];
-
-    /// The name in the address.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Stages => "stages",
-            Self::Chunks => "chunks",
-            Self::MicroBatches => "micro_batches",
-            Self::Group => "group",
-            Self::Forward => "forward",
-            Self::BackwardInput => "backward_input",
-            Self::BackwardWeight => "backward_weight",
-            Self::ForwardBackward => "forward_backward",
-            Self::P2p => "p2p",
-            Self::SlowStage => "slow_stage",
-            Self::SlowFactor => "slow_factor",
-        }
-    }
-
-    /// The name that people read.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Stages => "Stages (p)",
-            Self::Chunks => "Chunks per stage (v)",
-            Self::MicroBatches => "Micro-batches (m)",
-            Self::Group => "Micro-batch group",
-            Self::Forward => "Forward (F), s",
-            Self::BackwardInput => "Input gradient (dX), s",
-            Self::BackwardWeight => "Weight gradient (dW), s",
-            Self::ForwardBackward => "Pair (F and B as one), s",
-            Self::P2p => "Send between stages, s",
-            Self::SlowStage => "Slow stage",
-            Self::SlowFactor => "It takes, times as long",
-        }
-    }
-
     /// What may be written into it.
     #[must_use]
     pub fn kind(self) -> Kind {

@@ -31,30 +31,22 @@ pub struct Source {
     pub address: &'static str,
 }
 
-const GPIPE: Source = Source {
-    title: "Huang et al. 2019, GPipe, arXiv 1811.06965",
-    address: "https://arxiv.org/abs/1811.06965",
-};
-const MEGATRON: Source = Source {
-    title: "Narayanan et al. 2021, Megatron-LM, arXiv 2104.04473",
-    address: "https://arxiv.org/abs/2104.04473",
-};
-const PANGU: Source = Source {
-    title: "Pangu Ultra MoE 2025, arXiv 2505.04519",
-    address: "https://arxiv.org/abs/2505.04519",
-};
-const ZERO_BUBBLE: Source = Source {
-    title: "Qi et al. 2023, Zero Bubble, arXiv 2401.10241",
-    address: "https://arxiv.org/abs/2401.10241",
-};
-const CONTROLLABLE: Source = Source {
-    title: "Qi et al. 2024, Controllable Memory, arXiv 2405.15362",
-    address: "https://arxiv.org/abs/2405.15362",
-};
-const DUALPIPE: Source = Source {
-    title: "DeepSeek-AI 2024, DeepSeek-V3, arXiv 2412.19437",
-    address: "https://arxiv.org/abs/2412.19437",
-};
+/// A paper by authors and title, and by its number on arXiv.
+macro_rules! arxiv {
+    ($title:literal, $id:literal) => {
+        Source {
+            title: concat!($title, ", arXiv ", $id),
+            address: concat!("https://arxiv.org/abs/", $id),
+        }
+    };
+}
+
+const GPIPE: Source = arxiv!("Huang et al. 2019, GPipe", "1811.06965");
+const MEGATRON: Source = arxiv!("Narayanan et al. 2021, Megatron-LM", "2104.04473");
+const PANGU: Source = arxiv!("Pangu Ultra MoE 2025", "2505.04519");
+const ZERO_BUBBLE: Source = arxiv!("Qi et al. 2023, Zero Bubble", "2401.10241");
+const CONTROLLABLE: Source = arxiv!("Qi et al. 2024, Controllable Memory", "2405.15362");
+const DUALPIPE: Source = arxiv!("DeepSeek-AI 2024, DeepSeek-V3", "2412.19437");
 const DUALPIPE_V: Source = Source {
     title: "DeepSeek-AI 2025, DualPipe and DualPipeV",
     address: "https://github.com/deepseek-ai/DualPipe",
@@ -62,50 +54,50 @@ const DUALPIPE_V: Source = Source {
 
 const ALWAYS: &str = "any sizes and task times";
 
+const fn step(text: &'static str, holds: &'static str) -> Option<Formula> {
+    Some(Formula { text, holds })
+}
+
 /// What is known of a method. B is dX + dW, FB is a pair.
 #[must_use]
 pub const fn about(method: Method) -> About {
     let (name, formula, source) = match method {
-        Method::Gpipe => ("GPipe", Some(("(m + p − 1)(F + B)", ALWAYS)), GPIPE),
-        Method::OneForwardOneBackward => ("1F1B", Some(("(m + p − 1)(F + B)", ALWAYS)), MEGATRON),
+        Method::Gpipe => ("GPipe", step("(m + p − 1)(F + B)", ALWAYS), GPIPE),
+        Method::OneForwardOneBackward => ("1F1B", step("(m + p − 1)(F + B)", ALWAYS), MEGATRON),
         Method::Interleaved => {
             let holds = "groups of p micro-batches, m a multiple of p";
-            ("Interleaved 1F1B", Some(("(m + (p − 1) / v)(F + B)", holds)), MEGATRON)
+            ("Interleaved 1F1B", step("(m + (p − 1) / v)(F + B)", holds), MEGATRON)
         }
         Method::OneForwardOneBackwardOverlap => {
             let holds = "one chunk per stage, FB no shorter than F or B";
-            ("1F1B with overlap", Some(("(m − 1) FB + p (F + B)", holds)), PANGU)
+            ("1F1B with overlap", step("(m − 1) FB + p (F + B)", holds), PANGU)
         }
         Method::ZbH1 => {
             let holds = "dW no longer than F or dX, m ≥ p";
             let text = "m (F + B) + (p − 1)(F + dX − dW)";
-            ("ZB-H1", Some((text, holds)), ZERO_BUBBLE)
+            ("ZB-H1", step(text, holds), ZERO_BUBBLE)
         }
         Method::Zb2p => {
             let holds = "dW no longer than F, m ≥ 2p − 1";
             let text = "m (F + B) + (p − 1) max(F + dX − 2 dW, 0)";
-            ("ZB-2P", Some((text, holds)), ZERO_BUBBLE)
+            ("ZB-2P", step(text, holds), ZERO_BUBBLE)
         }
         Method::ZbV => {
             let holds = "F = dX = dW, m ≥ 2p − 1";
-            ("ZB-V", Some(("m (F + B) + (p − 1) F / 2", holds)), CONTROLLABLE)
+            ("ZB-V", step("m (F + B) + (p − 1) F / 2", holds), CONTROLLABLE)
         }
         Method::VHalf => ("V-Half", None, CONTROLLABLE),
         Method::VMin => ("V-Min", None, CONTROLLABLE),
         Method::DualPipe => {
             let holds = "F = dX = dW, FB no shorter than B";
             let text = "(m − p − 1) FB + (p + 1)(F + B) + (p / 2 − 1)(FB + B − 3 dW)";
-            ("DualPipe", Some((text, holds)), DUALPIPE)
+            ("DualPipe", step(text, holds), DUALPIPE)
         }
         Method::DualPipeV => {
             let holds = "F = dX = dW, FB no shorter than B, m ≥ 2p";
             let text = "(m − p − ½) FB + (p + ½)(F + B) + (p − 1) / 2 · (FB + B − 3 dW)";
-            ("DualPipeV", Some((text, holds)), DUALPIPE_V)
+            ("DualPipeV", step(text, holds), DUALPIPE_V)
         }
-    };
-    let formula = match formula {
-        Some((text, holds)) => Some(Formula { text, holds }),
-        None => None,
     };
     About { name, formula, source }
 }

@@ -7,9 +7,11 @@ use leptos::prelude::*;
 
 use super::input::Input;
 use super::state::State;
-use super::{browser, form, query, words};
+use super::{broken, browser, form, labels, query, server_html};
+use crate::browser::{copy as copy_text, reset_soon};
 use crate::panel::header;
 use crate::present::format;
+use crate::present::html::on_server;
 use crate::site::Page;
 use crate::timeline::{Scene, TimelineFigure, timeline};
 
@@ -17,18 +19,14 @@ use crate::timeline::{Scene, TimelineFigure, timeline};
 pub fn page(raw: &str) -> impl IntoView + use<> {
     let main = match query::decode(raw) {
         Ok(input) => Either::Left(live(input)),
-        Err(errors) => Either::Right(view! {
-            <main id="results" class="broken-link" inner_html=broken(raw, &errors)></main>
-        }),
+        Err(errors) => {
+            let html = on_server(|| broken::html(raw, &errors));
+            Either::Right(view! { <main id="results" class="broken-link" inner_html=html></main> })
+        }
     };
     view! {
         <div class="schedule-page">
-            <a class="skip" href="#results">"Skip to the results"</a>
-            <header class="header">
-                {header::brand()}
-                {header::pages(Page::Schedule)}
-                <div class="actions">{header::buttons()}</div>
-            </header>
+            {header::beside(Page::Schedule, "results", "Skip to the results")}
             {main}
         </div>
     }
@@ -39,12 +37,13 @@ fn live(input: Input) -> impl IntoView {
     let announcement = browser::install(state);
     let part =
         move |text: fn(&super::run::Ran) -> String| Memo::new(move |_| state.with_shown(text));
-    let (cards, formula, stages) = (part(words::cards), part(words::formula), part(words::stages));
+    let (cards, formula, stages) =
+        (part(labels::cards), part(labels::formula), part(labels::stages));
     let problems = move || match (state.refusal(), state.shown()) {
-        (Some(refusal), Some(ran)) => words::problems(&refusal, &state.input(), &ran.input),
+        (Some(refusal), Some(ran)) => labels::problems(&refusal, &state.input(), &ran.input),
         _ => String::new(),
     };
-    let rows = move || state.with_rows(|rows| words::comparison(rows, &state.input()));
+    let rows = move || state.with_rows(|rows| labels::comparison(rows, &state.input()));
     view! {
         <main class="schedule-main" on:click=move |event| browser::follow_link(state, &event)>
             <h1>{Page::Schedule.title()}</h1>
@@ -63,7 +62,7 @@ fn live(input: Input) -> impl IntoView {
                     inner_html=move || cards.get()
                 ></section>
                 <section class="card schedule-card" aria-label="Closed form">
-                    <h2>{move || state.with_shown(|ran| words::name(&ran.input))}</h2>
+                    <h2>{move || state.with_shown(|ran| labels::name(&ran.input))}</h2>
                     <div inner_html=move || formula.get()></div>
                 </section>
                 {figure(state)}
@@ -92,7 +91,7 @@ fn live(input: Input) -> impl IntoView {
                     ></div>
                 </section>
                 {command(state)}
-                <div class="schedule-still" inner_html=still()></div>
+                <div class="schedule-still" inner_html=on_server(server_html::html)></div>
             </div>
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </main>
@@ -124,17 +123,12 @@ fn figure(state: State) -> impl IntoView {
 /// The same in a terminal.
 fn command(state: State) -> impl IntoView {
     let copied = RwSignal::new(false);
-    let line = move || words::command(&state.input());
+    let line = move || labels::command(&state.input());
     let copy = move |_| {
-        browser::copy(untrack(line), move |done| {
+        copy_text(untrack(line), move |done| {
             // The page may be gone by then.
             let _ = copied.try_set(done);
-            set_timeout(
-                move || {
-                    let _ = copied.try_set(false);
-                },
-                std::time::Duration::from_secs(2),
-            );
+            reset_soon(copied);
         });
     };
     let slow = move || state.input().uneven_stage().is_some();
@@ -154,26 +148,4 @@ fn command(state: State) -> impl IntoView {
             </p>
         </section>
     }
-}
-
-#[cfg(feature = "ssr")]
-fn still() -> &'static str {
-    super::still::html()
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn still() -> &'static str {
-    ""
-}
-
-#[cfg(feature = "ssr")]
-fn broken(raw: &str, errors: &[query::LinkError]) -> String {
-    super::broken::html(raw, errors)
-}
-
-/// The server has written it.
-#[cfg(not(feature = "ssr"))]
-const fn broken(_: &str, _: &[query::LinkError]) -> String {
-    String::new()
 }

@@ -9,6 +9,7 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::wasm_bindgen::{JsCast, JsValue};
+use maud::html;
 use model::design::KnobId;
 use model::file::{Tree, json};
 use wasm_bindgen_futures::JsFuture;
@@ -17,12 +18,12 @@ use web_sys::{Blob, DragEvent, Element, Event, HtmlInputElement, HtmlTextAreaEle
 use web_sys::{RequestInit, Response};
 
 use super::form::{self, Problem};
-use super::still;
+use super::server_html;
+use crate::browser;
 use crate::browser::dom::{Target, is_typing, write_part, write_part_after};
 use crate::insight::spec::space::{self, Form};
 use crate::insight::spec::{self, number, set, shown, texts, values};
 use crate::present::format;
-use crate::present::html::escaped;
 use crate::site::Page;
 
 /// The server is asked when form and text have been still for this long.
@@ -156,7 +157,7 @@ fn read_text(page: &Shared, text: &str) {
             changed(page);
         }
         Err(error) => {
-            write_part("part-text-wrong", &format!("<pre>{}</pre>", escaped(&error)));
+            write_part("part-text-wrong", &html! { pre { (error) } }.into_string());
             forbid("The text can't be read yet.");
             let mut builder = page.borrow_mut();
             builder.asked += 1;
@@ -330,7 +331,7 @@ fn constraint(spec: &mut Tree, target: &Target) {
 
 /// The button can't be pressed, and why.
 fn forbid(why: &str) {
-    write_part("part-cost", &format!("<p class=\"muted\">{}</p>", escaped(why)));
+    write_part("part-cost", &html! { p.muted { (why) } }.into_string());
     enable(false);
 }
 
@@ -422,24 +423,19 @@ fn problems(problem: &Tree) -> Vec<Problem> {
 }
 
 fn problems_text(detail: &str, problems: &[Problem]) -> String {
-    let mut html = format!(
-        "<p class=\"build-wrong\"><strong>It can't start: {}.</strong></p><ul>",
-        escaped(detail.trim_end_matches('.'))
-    );
-    for problem in problems {
-        let place = problem.place.trim_start_matches('/').replace('/', ".");
-        html.push_str(&format!(
-            "<li class=\"build-wrong\">{}{}</li>",
-            if place.is_empty() {
-                String::new()
-            } else {
-                format!("<code>{}</code> ", escaped(&place))
-            },
-            escaped(&problem.detail)
-        ));
-    }
-    html.push_str("</ul>");
-    html
+    let markup = html! {
+        p.build-wrong { strong { "It can't start: " (detail.trim_end_matches('.')) "." } }
+        ul {
+            @for problem in problems {
+                @let place = problem.place.trim_start_matches('/').replace('/', ".");
+                li.build-wrong {
+                    @if !place.is_empty() { code { (place) } " " }
+                    (problem.detail)
+                }
+            }
+        }
+    };
+    markup.into_string()
 }
 
 /// What can be said before it starts.
@@ -474,7 +470,7 @@ fn cost_text(cost: &Tree) -> String {
     } else {
         format!("From {tried} that were tried.")
     };
-    still::cost(&values.each_ref().map(String::as_str), &how)
+    server_html::cost(&values.each_ref().map(String::as_str), &how)
 }
 
 /// Starts the sweep and goes to its page.
@@ -504,22 +500,16 @@ fn curl(spec: &Tree) -> String {
 
 /// Puts a text on the clipboard and says whether that worked.
 fn copy(text: String) {
-    // Pages that aren't served securely have no clipboard.
-    let clipboard = window().is_secure_context().then(|| window().navigator().clipboard());
-    leptos::task::spawn_local(async move {
-        let copied = match clipboard {
-            Some(clipboard) => JsFuture::from(clipboard.write_text(&text)).await.is_ok(),
-            None => false,
+    browser::copy(text.clone(), move |copied| {
+        let said = html! {
+            @if copied {
+                p.build-said { "Copied." }
+            } @else {
+                // The text is there to be copied by hand.
+                p { "The browser doesn't let pages copy; here it is:" }
+                pre { (text) }
+            }
         };
-        let said = if copied {
-            "<p class=\"build-said\">Copied.</p>".to_owned()
-        } else {
-            // The text is there to be copied by hand.
-            format!(
-                "<p>The browser doesn't let pages copy; here it is:</p><pre>{}</pre>",
-                escaped(&text)
-            )
-        };
-        write_part("part-text-wrong", &said);
+        write_part("part-text-wrong", &said.into_string());
     });
 }

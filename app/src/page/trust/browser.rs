@@ -1,7 +1,6 @@
 //! What only a browser does on this page: it fetches the runs, keeps the address in step with the
 //! filter, and follows the page's own links without loading it again.
 
-use crate::site::Page;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,10 @@ use web_sys::js_sys::{Array, Reflect};
 use super::JSON_PATH;
 use super::filter::Filter;
 use super::runs::Runs;
-use crate::browser::Later;
+use crate::browser::dom::{clicked_link, focus_again};
+use crate::browser::download::closest;
+use crate::browser::{Later, replace_address};
+use crate::site::Page;
 
 /// The address follows when the filter has been still for this long.
 const ADDRESS_DELAY: Duration = Duration::from_millis(250);
@@ -39,13 +41,7 @@ pub(super) fn install(runs: Runs) {
     Effect::new(move |is_first: Option<()>| {
         let to = runs.filter.with(Filter::address);
         if is_first.is_some() {
-            address.run(move || {
-                if let Ok(history) = window().history() {
-                    // A browser refuses only when the address changes too often; the next change
-                    // writes it.
-                    let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&to));
-                }
-            });
+            address.run(move || replace_address(&to));
         }
     });
 }
@@ -100,38 +96,18 @@ fn read(row: &JsValue) -> Row {
 
 /// Follows a link to this page by changing the filter; all other clicks go their way.
 pub(super) fn follow_link(runs: Runs, event: &ev::MouseEvent) {
-    let is_plain = !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key());
-    let target = event.target().and_then(|it| it.dyn_into::<web_sys::Element>().ok());
-    let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
-    let Some(link) = link.filter(|_| is_plain && runs.live.get_untracked()) else {
-        return;
-    };
-    let address = link.get_attribute("href").unwrap_or_default();
+    let link = clicked_link(event).filter(|_| runs.live.get_untracked());
+    let Some((link, address)) = link else { return };
     let Some(rest) = address.strip_prefix(Page::Trust.path()) else { return };
     let (query, place) = rest.split_once('#').unwrap_or((rest, ""));
     event.prevent_default();
     runs.filter.set(Filter::from_query(query));
-    let (id, place) = (link.id(), place.to_owned());
-    // The link itself was written anew, so it loses the focus; and it may have stood far away.
-    request_animation_frame(move || {
-        let element = |id: &str| document().get_element_by_id(id);
-        let again = (!id.is_empty()).then(|| element(&id)).flatten();
-        let is_new = again.is_none();
-        let focus = again.or_else(|| element(&place));
-        if let Some(focus) = focus.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
-            if is_new {
-                focus.scroll_into_view();
-            }
-            // Focus fails only on an element that is gone.
-            let _ = focus.focus();
-        }
-    });
+    focus_again(link.id(), place.to_owned(), true);
 }
 
 /// Where in a chart a pointer is, in pixels of the screen, and how many of them the chart is wide.
 pub(super) fn place_in_chart(event: &ev::PointerEvent) -> Option<(f64, f64, f64)> {
-    let target = event.target()?.dyn_into::<web_sys::Element>().ok()?;
-    let bounds = target.closest("svg.chart").ok()??.get_bounding_client_rect();
+    let bounds = closest(event, "svg.chart")?.get_bounding_client_rect();
     let x = f64::from(event.client_x()) - bounds.left();
     let y = f64::from(event.client_y()) - bounds.top();
     Some((x, y, bounds.width()))

@@ -4,6 +4,7 @@ mod hosts;
 mod kernels;
 mod origin;
 
+use maud::{Markup, html};
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
 use validation::report::Row;
@@ -14,22 +15,19 @@ use crate::present::format;
 
 /// All of them: what kernels reach, what a framework costs, what the hardware has. The runs say
 /// which constants have runs that depend on them.
-pub(super) fn html(rows: &[Row]) -> String {
+pub(super) fn html(rows: &[Row]) -> Markup {
     let intro = format!(
         "The whole of what is fitted: one set for each family of accelerators and one for each \
          framework. They hold for every run, model and source. {}",
         origin::LEGEND,
     );
     let scored: Vec<&Row> = rows.iter().filter(|row| row.scored).collect();
-    let accelerators = AcceleratorId::ALL.iter().map(|id| accelerator_row(id.row())).collect();
-    let constants = [
-        "<div class=\"constants\">",
-        &kernels::html(&scored),
-        &hosts::html(&scored),
-        "</div>",
-        &table("Rates of one device", &ACCELERATOR_COLUMNS, accelerators),
-    ];
-    card("Constants", &intro, &constants.concat())
+    let accelerators = AcceleratorId::ALL.iter().map(|id| accelerator_row(id.row()));
+    let content = html! {
+        div.constants { (kernels::html(&scored)) (hosts::html(&scored)) }
+        (table("Rates of one device", &ACCELERATOR_COLUMNS, accelerators))
+    };
+    card("Constants", &intro, &content)
 }
 
 const ACCELERATOR_COLUMNS: [&str; 9] = [

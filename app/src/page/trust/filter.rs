@@ -1,10 +1,11 @@
 //! Which runs are shown and in what order: the part of the page that stands in its address.
 
-use crate::site::Page;
 use std::cmp::Ordering;
 
 use validation::report::Row;
 
+use crate::present::choices::choices;
+use crate::site::Page;
 use crate::site::parameters::{self, unescape};
 
 /// Runs on a page of the table.
@@ -13,85 +14,49 @@ pub const PAGE_SIZE: usize = 50;
 /// Characters of the search that count.
 const MAX_TEXT_LEN: usize = 100;
 
-macro_rules! facets {
-    ($($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal, $of:expr;)+) => {
-        /// Something that runs share, by which they are picked.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Facet { $($(#[$doc])* $Name,)+ }
+choices! {
+    /// Something that runs share, by which they are picked.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Facet {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
+        /// The accelerator that a run is taken for.
+        Accelerator = "accelerator", "Accelerator";
+        /// Who published it.
+        Source = "source", "Source";
+        /// What is compared.
+        Metric = "metric", "Metric";
+        /// How good the measurement is.
+        Tier = "tier", "Tier";
+        /// The precision of the matrix products.
+        Precision = "precision", "Precision";
+    }
+}
 
-        impl Facet {
-            /// All of them, in the order of the form.
-            pub const ALL: [Self; 5] = [$(Self::$Name,)+];
-
-            /// The name in the address.
-            #[must_use]
-            pub const fn key(self) -> &'static str {
-                match self { $(Self::$Name => $key,)+ }
-            }
-
-            /// The name that people read.
-            #[must_use]
-            pub const fn label(self) -> &'static str {
-                match self { $(Self::$Name => $label,)+ }
-            }
-
-            /// A run's value; empty where it has none.
-            #[must_use]
-            pub fn of(self, row: &Row) -> &str {
-                let of: fn(&Row) -> &str = match self { $(Self::$Name => $of,)+ };
-                of(row)
-            }
+impl Facet {
+    /// A run's value; empty where it has none.
+    #[must_use]
+    pub fn of(self, row: &Row) -> &str {
+        match self {
+            Self::Accelerator => row.accelerator.as_deref().unwrap_or_default(),
+            Self::Source => &row.source_id,
+            Self::Metric => row.metric.as_deref().unwrap_or_default(),
+            Self::Tier => &row.tier,
+            Self::Precision => &row.precision,
         }
-    };
+    }
 }
 
-facets! {
-    /// The accelerator that a run is taken for.
-    Accelerator = "accelerator", "Accelerator", |row| row.accelerator.as_deref().unwrap_or("");
-    /// Who published it.
-    Source = "source", "Source", |row| &row.source_id;
-    /// What is compared.
-    Metric = "metric", "Metric", |row| row.metric.as_deref().unwrap_or("");
-    /// How good the measurement is.
-    Tier = "tier", "Tier", |row| &row.tier;
-    /// The precision of the matrix products.
-    Precision = "precision", "Precision", |row| &row.precision;
-}
-
-macro_rules! names {
-    ($(#[$outer:meta])* $Type:ident {
-        $($(#[$doc:meta])* $Name:ident = $key:literal, $label:literal;)+
-    }) => {
-        $(#[$outer])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub enum $Type { $($(#[$doc])* $Name,)+ }
-
-        impl $Type {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$Name,)+];
-
-            /// The name in the address.
-            #[must_use]
-            pub const fn key(self) -> &'static str {
-                match self { $(Self::$Name => $key,)+ }
-            }
-
-            /// The name that people read.
-            #[must_use]
-            pub const fn label(self) -> &'static str {
-                match self { $(Self::$Name => $label,)+ }
-            }
-
-            fn find(key: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|name| name.key() == key)
-            }
-        }
-    };
-}
-
-names! {
+choices! {
     /// Which runs come into question.
-    Show {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Show {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
         /// All of the file.
         #[default]
         All = "", "All";
@@ -104,9 +69,14 @@ names! {
     }
 }
 
-names! {
+choices! {
     /// The column that orders the table.
-    Sort {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Sort {
+        /// The name in the address.
+        key: &'static str,
+        /// The name that people read.
+        label: &'static str;
         /// The file's own order.
         #[default]
         File = "", "";
@@ -151,17 +121,21 @@ impl Filter {
         for pair in raw.strip_prefix('?').unwrap_or(raw).split('&') {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let value = unescape(value);
-            let facet = Facet::ALL.into_iter().position(|facet| facet.key() == key);
-            if let Some(index) = facet {
-                filter.facets[index] = value;
+            if let Some(facet) = Facet::ALL.into_iter().find(|facet| facet.key() == key) {
+                filter.facets[facet as usize] = value;
                 continue;
             }
             match key {
-                "show" => filter.show = Show::find(&value).unwrap_or_default(),
+                "show" => {
+                    let show = Show::ALL.into_iter().find(|show| show.key() == value);
+                    filter.show = show.unwrap_or_default();
+                }
                 "q" => filter.text = value.chars().take(MAX_TEXT_LEN).collect(),
                 "sort" => {
                     let key = value.strip_prefix('-');
-                    filter.sort = Sort::find(key.unwrap_or(&value)).unwrap_or_default();
+                    let name = key.unwrap_or(&value);
+                    let sort = Sort::ALL.into_iter().find(|sort| sort.key() == name);
+                    filter.sort = sort.unwrap_or_default();
                     filter.descending = key.is_some() && filter.sort != Sort::File;
                 }
                 "page" => filter.page = value.parse::<usize>().unwrap_or(1).max(1) - 1,
@@ -176,7 +150,7 @@ impl Filter {
     pub fn query(&self) -> String {
         let mut query = String::new();
         let mut put = |key: &str, value: &str| parameters::put(&mut query, key, value, b"");
-        for (facet, value) in Facet::ALL.into_iter().zip(&self.facets) {
+        for (facet, value) in Facet::ALL.iter().zip(&self.facets) {
             put(facet.key(), value);
         }
         put("show", self.show.key());
@@ -200,19 +174,14 @@ impl Filter {
     /// The wanted value of a facet; empty takes any.
     #[must_use]
     pub fn facet(&self, facet: Facet) -> &str {
-        let index = Facet::ALL.into_iter().position(|other| other == facet);
-        index.map_or("", |index| &self.facets[index])
+        &self.facets[facet as usize]
     }
 
     /// The same with another wanted value, on the first page.
     #[must_use]
     pub fn with_facet(&self, facet: Facet, value: &str) -> Self {
         let mut filter = Self { page: 0, ..self.clone() };
-        for (other, wanted) in Facet::ALL.into_iter().zip(&mut filter.facets) {
-            if other == facet {
-                value.clone_into(wanted);
-            }
-        }
+        value.clone_into(&mut filter.facets[facet as usize]);
         filter
     }
 
@@ -252,7 +221,7 @@ impl Filter {
             Show::Scored => row.scored,
             Show::Refused => row.refused.is_some(),
         };
-        let mut facets = Facet::ALL.into_iter().zip(&self.facets);
+        let mut facets = Facet::ALL.iter().zip(&self.facets);
         is_shown
             && facets.all(|(facet, wanted)| wanted.is_empty() || facet.of(row) == wanted)
             && (words.is_empty() || {

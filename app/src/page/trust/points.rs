@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev;
 use leptos::prelude::*;
+use maud::html;
 use validation::report::Row;
 
 use super::browser;
@@ -14,7 +15,6 @@ use super::words::{self, NOTHING};
 use crate::charts::{self, Point, Scatter};
 use crate::present::family::Family;
 use crate::present::format;
-use crate::present::html::{element, escaped};
 use crate::widget::figure::{Draw, Figure, figure};
 
 /// The chart with a slider that goes through its points.
@@ -118,26 +118,20 @@ fn points_of(rows: &[Row], filter: &Filter) -> Vec<Point> {
 
 /// A run in words, with its links.
 fn readout_html(row: &Row) -> String {
-    let mut html = String::new();
-    element(&mut html, "strong", "", &words::run(row));
-    let error = row.error.map_or_else(|| NOTHING.to_owned(), words::error);
-    let text = format!(
-        " {}: {} measured, {} predicted, {error}. ",
-        row.metric.as_deref().map_or("", words::metric_label),
-        words::value(row, row.measured),
-        words::value(row, row.predicted),
-    );
-    html.push_str(&escaped(&text));
-    if let Some(design) = &row.design {
-        let query = design.strip_prefix('?').unwrap_or(design);
-        let attributes = format!("href=\"/?{}\"", escaped(query));
-        element(&mut html, "a", &attributes, "Open in the explorer");
-        html.push(' ');
-    }
+    let query = row.design.as_ref().map(|design| design.strip_prefix('?').unwrap_or(design));
     let address = Filter { text: row.id.clone(), ..Filter::default() }.address();
-    let attributes = format!("href=\"{}#runs\"", escaped(&address));
-    element(&mut html, "a", &attributes, "Show in the table");
-    html
+    let markup = html! {
+        strong { (words::run(row)) }
+        " " (row.metric.as_deref().map_or("", words::metric_label)) ": "
+        (words::value(row, row.measured)) " measured, "
+        (words::value(row, row.predicted)) " predicted, "
+        (row.error.map_or_else(|| NOTHING.to_owned(), words::error)) ". "
+        @if let Some(query) = query {
+            a href={ "/?" (query) } { "Open in the explorer" } " "
+        }
+        a href={ (address) "#runs" } { "Show in the table" }
+    };
+    markup.into_string()
 }
 
 /// The chart's numbers by family.

@@ -1,7 +1,7 @@
 //! The runs: the form that picks them, how well those picked are predicted, and their table.
 
-use crate::site::Page;
 use leptos::prelude::*;
+use maud::html;
 use validation::report::Row;
 
 use super::filter::{Facet, Filter, Show};
@@ -9,7 +9,8 @@ use super::score::score;
 use super::words;
 use super::{Rows, table};
 use crate::present::format;
-use crate::present::html::{element, escaped};
+use crate::present::html::option;
+use crate::site::Page;
 
 /// What of the page can change.
 #[derive(Clone, Copy)]
@@ -101,11 +102,11 @@ fn summary(rows: &[Row], found: &[usize], filter: &Filter) -> String {
         }
         None => text.push_str("None is compared."),
     }
-    escaped(&text)
+    html! { (text) }.into_string()
 }
 
 fn form(runs: Runs) -> impl IntoView {
-    let facets = Facet::ALL.map(|facet| facet_select(runs, facet));
+    let facets: Vec<_> = Facet::ALL.iter().map(|facet| facet_select(runs, *facet)).collect();
     let shown = move || runs.filter.with(|filter| filter.show.key());
     let shows: Vec<_> = Show::ALL
         .iter()
@@ -157,7 +158,7 @@ fn form(runs: Runs) -> impl IntoView {
                     {shows}
                 </select>
             </label>
-            {facets.into_iter().collect::<Vec<_>>()}
+            {facets}
             <a class="button" href=format!("{}#runs", Page::Trust.path())>"Clear"</a>
             // The style sheet takes it away where the filter works by itself.
             <button class="button primary only-plain">"Filter"</button>
@@ -193,18 +194,18 @@ fn options(rows: &[Row], facet: Facet, wanted: &str) -> String {
     let mut values: Vec<&str> = rows.iter().map(|row| facet.of(row)).chain([wanted]).collect();
     values.sort_unstable();
     values.dedup();
-    let mut html = String::from("<option value=\"\">All</option>");
-    for value in values.into_iter().filter(|value| !value.is_empty()) {
-        let selected = if value == wanted { " selected" } else { "" };
-        let label = match facet {
-            Facet::Accelerator => words::accelerator_label(value),
-            Facet::Metric => words::metric_label(value),
-            Facet::Source | Facet::Tier | Facet::Precision => value,
-        };
-        let attributes = format!("value=\"{}\"{selected}", escaped(value));
-        element(&mut html, "option", &attributes, label);
-    }
-    html
+    let label = |value| match facet {
+        Facet::Accelerator => words::accelerator_label(value),
+        Facet::Metric => words::metric_label(value),
+        Facet::Source | Facet::Tier | Facet::Precision => value,
+    };
+    let markup = html! {
+        (option("", "All", false))
+        @for value in values.into_iter().filter(|value| !value.is_empty()) {
+            (option(value, label(value), value == wanted))
+        }
+    };
+    markup.into_string()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod kernels;
 mod sweeps;
 
+use maud::{Markup, html};
 use model::metric::MetricValue;
 use model::preset::Preset;
 use validation::report::kernels::KernelValidation;
@@ -13,9 +14,9 @@ use super::filter::{Facet, Filter};
 use super::sheet::{Cell, card, table};
 use super::words;
 use super::{CSV_PATH, JSON_PATH};
+use crate::draw::text::sentence;
 use crate::insight::numbers::Numbers;
 use crate::present::format;
-use crate::present::html::element;
 use crate::present::published::published;
 use crate::present::range::expected;
 
@@ -39,58 +40,57 @@ impl Still {
         let summary = &report.summary;
         Self {
             sentence: words::headline(summary),
-            above: [headline(report), left_out(summary), seeds(), targets(&summary.targets)]
-                .concat(),
-            scores: scores(summary),
-            below: [
-                refusals(summary),
-                sweeps::html(report),
-                comparisons(summary),
-                kernels::html(measured),
-                constants::html(&report.rows),
-                files(report),
-            ]
-            .concat(),
+            above: html! {
+                (headline(report))
+                (left_out(summary))
+                (seeds())
+                (targets(&summary.targets))
+            }
+            .into_string(),
+            scores: scores(summary).into_string(),
+            below: html! {
+                (refusals(summary))
+                (sweeps::html(report))
+                (comparisons(summary))
+                (kernels::html(measured))
+                (constants::html(&report.rows))
+                (files(report))
+            }
+            .into_string(),
         }
     }
 }
 
-fn headline(report: &Validation) -> String {
+fn headline(report: &Validation) -> Markup {
     let summary = &report.summary;
     let whole = |number: usize| format::whole(number as u64);
-    let mut html = String::from("<section class=\"card trust-card\">");
-    element(&mut html, "h1", "", "How far to trust the numbers");
-    let score = &summary.all;
-    element(&mut html, "p", "class=\"trust-headline\"", &words::headline(summary));
-    if score.rows > 0 {
-        element(&mut html, "p", "", &words::fitted(summary));
+    html! {
+        section.card.trust-card {
+            h1 { "How far to trust the numbers" }
+            p.trust-headline { (words::headline(summary)) }
+            @if summary.all.rows > 0 { p { (words::fitted(summary)) } }
+            p.muted {
+                "Compared is, for each run, the first of step time, tokens per second, TFLOPS and "
+                "MFU that its source prints, in the source's own convention. The error is the "
+                "predicted value divided by the measured one, minus 1. No constant of the model is "
+                "set for one run, one model or one source. What a source leaves open is assumed by "
+                "one rule for all, and every assumption stands beside its run."
+            }
+            p.muted {
+                "The file holds " (whole(summary.rows)) " runs. " (whole(summary.candidates))
+                " can count towards the targets (tier A or B, a training step, NVIDIA or Ascend); "
+                "the knobs express the architecture of " (whole(summary.expressible))
+                " of them, and " (whole(summary.expressed)) " are predicted. Model version "
+                (report.model_version) "."
+            }
+        }
     }
-    let definition = "Compared is, for each run, the first of step time, tokens per second, \
-                      TFLOPS and MFU that its source prints, in the source's own convention. The \
-                      error is the predicted value divided by the measured one, minus 1. No \
-                      constant of the model is set for one run, one model or one source. What a \
-                      source leaves open is assumed by one rule for all, and every assumption \
-                      stands beside its run.";
-    element(&mut html, "p", "class=\"muted\"", definition);
-    let scope = format!(
-        "The file holds {} runs. {} can count towards the targets (tier A or B, a training step, \
-         NVIDIA or Ascend); the knobs express the architecture of {} of them, and {} are \
-         predicted. Model version {}.",
-        whole(summary.rows),
-        whole(summary.candidates),
-        whole(summary.expressible),
-        whole(summary.expressed),
-        report.model_version,
-    );
-    element(&mut html, "p", "class=\"muted\"", &scope);
-    html.push_str("</section>");
-    html
 }
 
 /// How far the model is from sources that it hasn't seen, by family.
-fn left_out(summary: &Summary) -> String {
+fn left_out(summary: &Summary) -> Markup {
     if summary.left_out.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let rows = summary.left_out.iter().map(|score| {
         vec![
@@ -108,11 +108,11 @@ fn left_out(summary: &Summary) -> String {
                  ranges of 50 and 90 % that the other sources give, each source with the same \
                  weight.";
     let columns = ["", "Runs", "Sources", "Median error", "90th percentile", "Inside 50, 90 %"];
-    card("Sources that the model hasn't seen", intro, &table("By family", &columns, rows.collect()))
+    card("Sources that the model hasn't seen", intro, &table("By family", &columns, rows))
 }
 
 /// The published runs of Pangu Ultra MoE, which no constant was fitted on.
-fn seeds() -> String {
+fn seeds() -> Markup {
     let rows = Preset::all().flat_map(|preset| {
         let numbers = published(preset.id).next().and_then(|_| Numbers::of(&preset.design()));
         published(preset.id).filter_map(move |row| {
@@ -138,18 +138,18 @@ fn seeds() -> String {
                  the software is an input of each. The baseline's layout isn't published: the \
                  ladder has the range over plausible ones.";
     let columns = ["Run", "Metric", "Published", "Predicted", "Error", "Range"];
-    card("Pangu Ultra MoE", intro, &table("Pangu Ultra MoE", &columns, rows.collect()))
+    card("Pangu Ultra MoE", intro, &table("Pangu Ultra MoE", &columns, rows))
 }
 
 /// What was aimed at, met or missed.
-fn targets(targets: &[Target]) -> String {
+fn targets(targets: &[Target]) -> Markup {
     let met = targets.iter().filter(|target| target.met).count();
     let intro = format!(
         "{} of {} are met.",
         format::whole(met as u64),
         format::counted(targets.len() as u64, "target", "targets"),
     );
-    let rows = targets.iter().map(target_row).collect();
+    let rows = targets.iter().map(target_row);
     card("Targets", &intro, &table("Targets", &TARGET_COLUMNS, rows))
 }
 
@@ -166,15 +166,8 @@ fn target_row(target: &Target) -> Vec<Cell> {
     ]
 }
 
-/// With a capital first letter.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(characters).collect()
-}
-
 /// The cards of scores, in two columns of about the same height.
-fn scores(summary: &Summary) -> String {
+fn scores(summary: &Summary) -> Markup {
     let cards = [
         ("accelerator", "By accelerator", Some(Facet::Accelerator)),
         ("precision", "By precision", Some(Facet::Precision)),
@@ -186,17 +179,20 @@ fn scores(summary: &Summary) -> String {
         summary.groups.iter().filter(|group| group.by == by).collect::<Vec<&Group>>()
     });
     let heights = [0, 1, 2, 3, 4].map(|card: usize| CARD_LINES + groups[card].len());
-    let mut columns = [String::new(), String::new()];
-    for ((groups, (_, title, facet)), column) in groups.iter().zip(cards).zip(columns_of(heights)) {
-        if !groups.is_empty() {
-            columns[column].push_str(&group_card(groups, title, facet));
+    let places = columns_of(heights);
+    let cards =
+        || groups.iter().zip(cards).zip(places).filter(|((groups, _), _)| !groups.is_empty());
+    html! {
+        div.trust-grid.even {
+            @for column in [0, 1] {
+                div.column {
+                    @for ((groups, (_, title, facet)), _) in cards().filter(|it| it.1 == column) {
+                        (group_card(groups, title, facet))
+                    }
+                }
+            }
         }
     }
-    let [first, second] = columns;
-    format!(
-        "<div class=\"trust-grid even\"><div class=\"column\">{first}</div>\
-         <div class=\"column\">{second}</div></div>"
-    )
 }
 
 /// What a card takes beside its rows, in rows: heading, names of columns, borders, the gap.
@@ -215,8 +211,8 @@ fn columns_of<const CARDS: usize>(heights: [usize; CARDS]) -> [usize; CARDS] {
     std::array::from_fn(|card| column(best, card))
 }
 
-fn group_card(groups: &[&Group], title: &str, facet: Option<Facet>) -> String {
-    let rows = groups.iter().map(|group| score_row(group, facet)).collect();
+fn group_card(groups: &[&Group], title: &str, facet: Option<Facet>) -> Markup {
+    let rows = groups.iter().map(|group| score_row(group, facet));
     let columns = ["", "Runs", "Median error", "90th percentile", "Bias", "Within 10 %"];
     card(title, "", &table(title, &columns, rows))
 }
@@ -244,7 +240,7 @@ fn score_row(group: &Group, facet: Option<Facet>) -> Vec<Cell> {
 }
 
 /// What isn't modelled.
-fn refusals(summary: &Summary) -> String {
+fn refusals(summary: &Summary) -> Markup {
     let rows = summary.refusals.iter().map(|refusal| {
         vec![
             Cell::text(&sentence(&refusal.reason)),
@@ -253,33 +249,29 @@ fn refusals(summary: &Summary) -> String {
     });
     let intro = "Runs that the knobs can't express, or that leave open what decides the result, \
                  are refused and never guessed.";
-    card(
-        "Not modelled",
-        intro,
-        &table("Reasons for refusing runs", &["Reason", "Runs"], rows.collect()),
-    )
+    card("Not modelled", intro, &table("Reasons for refusing runs", &["Reason", "Runs"], rows))
 }
 
 /// Pairs and memory: what one number doesn't say.
-fn comparisons(summary: &Summary) -> String {
-    let mut html = String::new();
-    if !summary.pairs.is_empty() {
-        html.push_str(&pairs(&summary.pairs));
-    }
-    if let Some(memory) = summary.memory.as_ref().filter(|memory| memory.rows > 0) {
-        let text = format!(
+fn comparisons(summary: &Summary) -> Markup {
+    let memory = summary.memory.as_ref().filter(|memory| memory.rows > 0).map(|memory| {
+        format!(
             "Peak memory of a device, {}: half are predicted within {}, nine of ten within {}.",
             format::counted(memory.rows as u64, "run", "runs"),
             words::share(memory.median),
             words::share(memory.p90),
-        );
-        html.push_str(&card("Memory", &text, ""));
+        )
+    });
+    html! {
+        // Two short cards beside each other.
+        div.trust-grid.even {
+            @if !summary.pairs.is_empty() { (pairs(&summary.pairs)) }
+            @if let Some(text) = memory { (card("Memory", &text, &Markup::default())) }
+        }
     }
-    // Two short cards beside each other.
-    format!("<div class=\"trust-grid even\">{html}</div>")
 }
 
-fn pairs(pairs: &[Pair]) -> String {
+fn pairs(pairs: &[Pair]) -> Markup {
     let times = |ratio: f64| Cell::text(&format!("{} ×", format::decimals(ratio, 2)));
     let rows = pairs.iter().map(|pair| {
         vec![
@@ -298,23 +290,24 @@ fn pairs(pairs: &[Pair]) -> String {
         format::whole(right as u64),
     );
     let columns = ["What differs", "Runs", "Measured", "Predicted"];
-    let table = table("Pairs", &columns, rows.collect());
     // Hundreds of lines that few want to read.
-    let folded = format!("<details><summary>All {count}</summary>{table}</details>");
+    let folded = html! {
+        details { summary { "All " (count) } (table("Pairs", &columns, rows)) }
+    };
     card("Differences", &intro, &folded)
 }
 
-fn files(report: &Validation) -> String {
-    let mut html = String::from("<p class=\"ways\">");
+fn files(report: &Validation) -> Markup {
     let count = format::counted(report.rows.len() as u64, "run", "runs");
-    for (path, label) in [(CSV_PATH, "CSV"), (JSON_PATH, "JSON")] {
-        let attributes = format!("class=\"button\" href=\"{path}\" download");
-        element(&mut html, "a", &attributes, &format!("{label}, {count}"));
-    }
-    html.push_str("</p><p class=\"muted\">In a terminal: ");
-    element(&mut html, "code", "", "moescape validate --json");
-    html.push_str("</p>");
-    card("Files", "", &html)
+    let content = html! {
+        p.ways {
+            @for (path, label) in [(CSV_PATH, "CSV"), (JSON_PATH, "JSON")] {
+                a.button href=(path) download { (label) ", " (count) }
+            }
+        }
+        p.muted { "In a terminal: " code { "moescape validate --json" } }
+    };
+    card("Files", "", &content)
 }
 
 #[cfg(test)]

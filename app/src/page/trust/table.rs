@@ -1,12 +1,12 @@
 //! The table of runs as HTML text, with the links that order it and turn its pages.
 
+use maud::{Markup, html};
 use model::units::Bytes;
 use validation::report::Row;
 
 use super::filter::{Filter, PAGE_SIZE, Sort};
 use super::words::{self, NOTHING};
 use crate::present::format;
-use crate::present::html::{element, escaped};
 
 /// The columns: what orders by them, or the heading of one that doesn't order.
 const COLUMNS: [(Sort, &str); 7] = [
@@ -21,31 +21,31 @@ const COLUMNS: [(Sort, &str); 7] = [
 
 /// The table: one page of the runs that the filter takes.
 pub(super) fn html(rows: &[Row], found: &[usize], filter: &Filter) -> String {
-    let mut html = String::from(
-        "<table role=\"table\"><caption class=\"visually-hidden\">Published runs beside their \
-         predictions</caption><thead role=\"rowgroup\"><tr role=\"row\">",
-    );
-    for (sort, heading) in COLUMNS {
-        if heading.is_empty() {
-            header(&mut html, sort, filter);
-        } else {
-            element(&mut html, "th", "scope=\"col\" role=\"columnheader\"", heading);
-        }
-    }
-    html.push_str("</tr></thead><tbody role=\"rowgroup\">");
     let start = first_page(found.len(), filter) * PAGE_SIZE;
-    for index in found.iter().skip(start).take(PAGE_SIZE) {
-        if let Some(row) = rows.get(*index) {
-            line(&mut html, row);
+    let shown = found.iter().skip(start).take(PAGE_SIZE);
+    let markup = html! {
+        table role="table" {
+            caption.visually-hidden { "Published runs beside their predictions" }
+            thead role="rowgroup" {
+                tr role="row" {
+                    @for (sort, heading) in COLUMNS {
+                        @if heading.is_empty() {
+                            (header(sort, filter))
+                        } @else {
+                            th scope="col" role="columnheader" { (heading) }
+                        }
+                    }
+                }
+            }
+            tbody role="rowgroup" {
+                @for row in shown.filter_map(|index| rows.get(*index)) { (line(row)) }
+                @if found.is_empty() {
+                    tr role="row" { td role="cell" colspan="7" { "No run is like that." } }
+                }
+            }
         }
-    }
-    if found.is_empty() {
-        html.push_str(
-            "<tr role=\"row\"><td role=\"cell\" colspan=\"7\">No run is like that.</td></tr>",
-        );
-    }
-    html.push_str("</tbody></table>");
-    html
+    };
+    markup.into_string()
 }
 
 /// The page that is shown: one past the end is the last.
@@ -54,135 +54,121 @@ fn first_page(found: usize, filter: &Filter) -> usize {
 }
 
 /// A heading with the link that orders by its column.
-fn header(html: &mut String, sort: Sort, filter: &Filter) {
-    let order = match (filter.sort == sort, filter.descending) {
-        (false, _) => "none",
-        (true, false) => "ascending",
-        (true, true) => "descending",
+fn header(sort: Sort, filter: &Filter) -> Markup {
+    let (order, arrow) = match (filter.sort == sort, filter.descending) {
+        (false, _) => ("none", ""),
+        (true, false) => ("ascending", " ▲"),
+        (true, true) => ("descending", " ▼"),
     };
-    let arrow = match order {
-        "ascending" => " ▲",
-        "descending" => " ▼",
-        _ => "",
-    };
-    html.push_str(&format!(
-        "<th scope=\"col\" role=\"columnheader\" aria-sort=\"{order}\">\
-         <a id=\"sort-{}\" href=\"{}#runs\">{}\
-         <span aria-hidden=\"true\">{arrow}</span></a></th>",
-        sort.key(),
-        escaped(&filter.sorted_by(sort).address()),
-        sort.label(),
-    ));
+    html! {
+        th scope="col" role="columnheader" aria-sort=(order) {
+            a id={ "sort-" (sort.key()) } href={ (filter.sorted_by(sort).address()) "#runs" } {
+                (sort.label()) span aria-hidden="true" { (arrow) }
+            }
+        }
+    }
 }
 
-/// A run. The style sheet turns rows into blocks on a phone, so each part names its role.
-fn line(html: &mut String, row: &Row) {
-    html.push_str("<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">");
-    if let Some(design) = &row.design {
-        let label = format!("aria-label=\"Open {} in the explorer\"", escaped(&row.id));
-        let query = design.strip_prefix('?').unwrap_or(design);
-        let attributes = format!("class=\"open\" href=\"/?{}\" {label}", escaped(query));
-        element(html, "a", &attributes, "Open");
-    }
-    element(html, "span", "class=\"run-id\"", &row.id);
-    element(html, "span", "class=\"muted\"", &row.model);
-    html.push_str("</th><td role=\"cell\" class=\"hardware-cell\">");
-    hardware(html, row);
-    html.push_str("</td>");
-    cell(html, "Tier", "", &row.tier);
-    html.push_str("<td role=\"cell\" data-label=\"Measured\">");
-    element(html, "span", "", &words::value(row, row.measured));
-    let metric = row.metric.as_deref().map_or("", words::metric_label);
-    element(html, "span", "class=\"muted\"", metric);
-    html.push_str("</td>");
-    cell(html, "Predicted", "", &words::value(row, row.predicted));
+/// A run. The style sheet turns rows into blocks on a phone, so each part names its role, and its
+/// label where the heading isn't in view.
+fn line(row: &Row) -> Markup {
+    let query = row.design.as_ref().map(|design| design.strip_prefix('?').unwrap_or(design));
+    let accelerator = row.accelerator.as_deref();
+    let devices = row.num_devices.map(words::devices).unwrap_or_default();
+    let joint = if devices.is_empty() || row.precision.is_empty() { "" } else { ", " };
     let class = match row.error {
         Some(error) if error.abs() > 0.2 => "far",
         Some(error) if error.abs() <= 0.1 => "near",
         _ => "",
     };
-    let error = row.error.map_or_else(|| NOTHING.to_owned(), words::error);
-    cell(html, "Error", class, &error);
-    html.push_str("<td role=\"cell\" class=\"notes-cell\">");
-    notes(html, row);
-    html.push_str("</td></tr>");
-}
-
-/// A cell with the label that it has where the heading isn't in view.
-fn cell(html: &mut String, label: &str, class: &str, text: &str) {
-    let attributes = format!("role=\"cell\" data-label=\"{label}\" class=\"{class}\"");
-    element(html, "td", &attributes, text);
-}
-
-fn hardware(html: &mut String, row: &Row) {
-    let name = row.accelerator.as_deref().map_or(row.hardware.as_str(), words::accelerator_label);
-    element(html, "span", "", name);
-    let devices = row.num_devices.map(words::devices).unwrap_or_default();
-    let joint = if devices.is_empty() || row.precision.is_empty() { "" } else { ", " };
-    element(html, "span", "class=\"muted\"", &format!("{devices}{joint}{}", row.precision));
+    html! {
+        tr role="row" {
+            th scope="row" role="rowheader" {
+                @if let Some(query) = query {
+                    a.open href={ "/?" (query) }
+                        aria-label={ "Open " (row.id) " in the explorer" } { "Open" }
+                }
+                span.run-id { (row.id) }
+                span.muted { (row.model) }
+            }
+            td.hardware-cell role="cell" {
+                span { (accelerator.map_or(row.hardware.as_str(), words::accelerator_label)) }
+                span.muted { (devices) (joint) (row.precision) }
+            }
+            td role="cell" data-label="Tier" { (row.tier) }
+            td role="cell" data-label="Measured" {
+                span { (words::value(row, row.measured)) }
+                span.muted { (row.metric.as_deref().map_or("", words::metric_label)) }
+            }
+            td role="cell" data-label="Predicted" { (words::value(row, row.predicted)) }
+            td role="cell" data-label="Error" class=(class) {
+                (row.error.map_or_else(|| NOTHING.to_owned(), words::error))
+            }
+            td.notes-cell role="cell" { (notes(row)) }
+        }
+    }
 }
 
 /// Why it is refused, or what was assumed, and where it was published.
-fn notes(html: &mut String, row: &Row) {
-    if let Some(refused) = &row.refused {
-        element(html, "p", "", &format!("Refused: {refused}"));
-    }
-    let summary = match row.assumed.len() {
-        0 => "Source".to_owned(),
-        count => {
-            let count = format::counted(count as u64, "assumption", "assumptions");
-            format!("{count}, source")
-        }
-    };
-    html.push_str("<details>");
-    element(html, "summary", "", &summary);
-    html.push_str("<ul>");
-    for assumed in &row.assumed {
-        element(html, "li", "", &format!("Assumed: {assumed}"));
-    }
-    let mut fact = |name: &str, text: &str| {
-        if !text.is_empty() {
-            element(html, "li", "", &format!("{name}: {text}"));
-        }
-    };
-    fact("Hardware as published", &row.hardware);
-    fact("Framework", row.framework.as_deref().unwrap_or(""));
-    fact("Kind of run", &row.kind);
+fn notes(row: &Row) -> Markup {
     let gib = |gib: f64| format::memory(Bytes::gib(gib));
-    if let (Some(measured), Some(predicted)) = (row.memory_measured_gib, row.memory_predicted_gib) {
-        let text = format!("{} measured, {} predicted", gib(measured), gib(predicted));
-        fact("Peak memory of a device", &text);
-    }
+    let memory = row.memory_measured_gib.zip(row.memory_predicted_gib);
+    let memory = memory.map(|(measured, predicted)| {
+        format!("{} measured, {} predicted", gib(measured), gib(predicted))
+    });
     let joint = if row.locator.is_empty() { "" } else { ", " };
-    fact("Source", &format!("{}{joint}{}", row.source, row.locator));
-    html.push_str("</ul></details>");
+    let source = format!("{}{joint}{}", row.source, row.locator);
+    let facts = [
+        ("Hardware as published", row.hardware.as_str()),
+        ("Framework", row.framework.as_deref().unwrap_or_default()),
+        ("Kind of run", &row.kind),
+        ("Peak memory of a device", memory.as_deref().unwrap_or_default()),
+        ("Source", &source),
+    ];
+    html! {
+        @if let Some(refused) = &row.refused { p { "Refused: " (refused) } }
+        details {
+            summary {
+                @match row.assumed.len() {
+                    0 => "Source",
+                    count => {
+                        (format::counted(count as u64, "assumption", "assumptions")) ", source"
+                    }
+                }
+            }
+            ul {
+                @for assumed in &row.assumed { li { "Assumed: " (assumed) } }
+                @for (name, text) in facts {
+                    @if !text.is_empty() { li { (name) ": " (text) } }
+                }
+            }
+        }
+    }
 }
 
 /// Links to the pages before and after, and where one is.
 pub(super) fn pager(found: usize, filter: &Filter) -> String {
     let page = first_page(found, filter);
     let (first, last) = (page * PAGE_SIZE, ((page + 1) * PAGE_SIZE).min(found));
-    let mut html = String::new();
-    let mut link = |to: Option<usize>, id: &str, label: &str| {
-        let Some(page) = to else {
-            let attributes =
-                format!("class=\"button\" id=\"{id}\" role=\"link\" aria-disabled=\"true\"");
-            return element(&mut html, "a", &attributes, label);
-        };
-        let address = Filter { page, ..filter.clone() }.address();
-        let attributes =
-            format!("class=\"button\" id=\"{id}\" href=\"{}#runs\"", escaped(&address));
-        element(&mut html, "a", &attributes, label);
-    };
-    link(page.checked_sub(1), "page-before", "Previous");
-    link((last < found).then_some(page + 1), "page-after", "Next");
     let whole = |number: usize| format::whole(number as u64);
     let place = match found {
         0 => "0 runs".to_owned(),
         _ => format!("Runs {} to {} of {}", whole(first + 1), whole(last), whole(found)),
     };
-    element(&mut html, "span", "class=\"muted\"", &place);
-    html
+    let link = |to: Option<usize>, id: &str, label: &str| {
+        let address = to.map(|page| Filter { page, ..filter.clone() }.address() + "#runs");
+        let is_dead = address.is_none();
+        html! {
+            a.button id=(id) href=[address] role=[is_dead.then_some("link")]
+                aria-disabled=[is_dead.then_some("true")] { (label) }
+        }
+    };
+    let markup = html! {
+        (link(page.checked_sub(1), "page-before", "Previous"))
+        (link((last < found).then_some(page + 1), "page-after", "Next"))
+        span.muted { (place) }
+    };
+    markup.into_string()
 }
 
 #[cfg(test)]

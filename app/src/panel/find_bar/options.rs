@@ -1,10 +1,11 @@
 //! The lists of models and accelerators to choose from, as the server writes them.
 
-use maud::{Markup, html};
+use maud::html;
 use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::preset::{Preset, PresetKind};
 
+use crate::present::html::option;
 use crate::present::name;
 
 /// The presets of a kind that can be searched.
@@ -30,12 +31,6 @@ pub fn accelerators(chosen: AcceleratorId) -> String {
         }
     };
     markup.into_string()
-}
-
-/// An entry of a list.
-#[must_use]
-pub fn option(value: &str, words: &str, chosen: bool) -> Markup {
-    html! { option value=(value) selected[chosen] { (words) } }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use model::metric::MetricValue;
 
 use super::button;
@@ -9,7 +10,7 @@ use crate::page::results::data::{Data, Dim, Standing};
 use crate::page::results::select::{self, Selection};
 use crate::page::results::view::{MAX_PINS, View};
 use crate::present::format;
-use crate::present::html::{element, escaped};
+use crate::present::provenance::quoted;
 
 /// Rows of a page of the table.
 const PAGE_ROWS: usize = 25;
@@ -31,68 +32,64 @@ pub fn table(data: &Data, view: &View, selection: &Selection) -> String {
         (rows, count) = of_page(page);
     }
     let dims: Vec<Dim> = table_dims(data);
-    let mut html = String::from(
-        "<div class=\"scroll-x sweep-table\" role=\"region\" tabindex=\"0\" \
-         aria-label=\"Designs, table\"><table><caption class=\"visually-hidden\">Designs with \
-         their metrics and knobs</caption><thead><tr><th scope=\"col\">Design</th>",
-    );
     let (sorted, descending) = select::order(data, view);
-    for dim in &dims {
-        let state = match (*dim == sorted, descending) {
-            (false, _) => "none",
-            (true, true) => "descending",
-            (true, false) => "ascending",
-        };
-        let mark = match state {
-            "descending" => " ↓",
-            "ascending" => " ↑",
-            _ => "",
-        };
-        let id = data.dim_id(*dim);
-        let _ = write!(
-            html,
-            "<th scope=\"col\" aria-sort=\"{state}\"><button type=\"button\" \
-             class=\"text-button only-live\" id=\"sort-{id}\" data-do=\"sort\" \
-             data-with=\"{id}\">{label}{mark}</button><span class=\"only-plain\">{label}</span>\
-             </th>",
-            label = escaped(data.label(*dim)),
-        );
-    }
-    html.push_str("<th scope=\"col\" class=\"only-live\">Compare</th></tr></thead><tbody>");
-    for row in &rows {
-        table_row(&mut html, data, view, &dims, *row);
-    }
-    if rows.is_empty() {
-        let text = if data.rows.is_empty() {
-            if data.is_over() {
-                "No design keeps everything; below is what rules them out."
-            } else {
-                "No design keeps everything so far; below is what rules them out."
-            }
-        } else {
-            "No design is left: widen a range, or bring all back."
-        };
-        let _ =
-            write!(html, "<tr><td class=\"words\" colspan=\"{}\">{text}</td></tr>", dims.len() + 2);
-    }
-    html.push_str("</tbody></table></div><div class=\"sweep-pages only-live\">");
     let from = if rows.is_empty() { 0 } else { page * PAGE_ROWS + 1 };
-    let to = page * PAGE_ROWS + rows.len();
-    let text = format!(
-        "{} to {} of {}",
-        format::whole(from as u64),
-        format::whole(to as u64),
-        format::whole(count as u64)
-    );
-    element(&mut html, "span", "class=\"muted\"", &text);
-    if page > 0 {
-        button(&mut html, "page-before", "page", &(page - 1).to_string(), "", "Before");
+    let [from, to, all] =
+        [from, page * PAGE_ROWS + rows.len(), count].map(|number| format::whole(number as u64));
+    let nothing = match (data.rows.is_empty(), data.is_over()) {
+        (true, true) => "No design keeps everything; below is what rules them out.",
+        (true, false) => "No design keeps everything so far; below is what rules them out.",
+        (false, _) => "No design is left: widen a range, or bring all back.",
+    };
+    let markup = html! {
+        div.scroll-x.sweep-table role="region" tabindex="0" aria-label="Designs, table" {
+            table {
+                caption.visually-hidden { "Designs with their metrics and knobs" }
+                thead {
+                    tr {
+                        th scope="col" { "Design" }
+                        @for dim in &dims {
+                            (column_title(data, *dim, (*dim == sorted).then_some(descending)))
+                        }
+                        th.only-live scope="col" { "Compare" }
+                    }
+                }
+                tbody {
+                    @for row in &rows { (table_row(data, view, &dims, *row)) }
+                    @if rows.is_empty() {
+                        tr { td.words colspan=(dims.len() + 2) { (nothing) } }
+                    }
+                }
+            }
+        }
+        div.sweep-pages.only-live {
+            span.muted { (from) " to " (to) " of " (all) }
+            @if page > 0 {
+                (button("page-before", "page", &(page - 1).to_string(), "", "Before"))
+            }
+            @if page + 1 < pages {
+                (button("page-next", "page", &(page + 1).to_string(), "", "Next"))
+            }
+        }
+    };
+    markup.into_string()
+}
+
+/// The head of a column, which sorts by it; `descending` where the rows are sorted by it.
+fn column_title(data: &Data, dim: Dim, descending: Option<bool>) -> Markup {
+    let (state, mark) = match descending {
+        None => ("none", ""),
+        Some(true) => ("descending", " ↓"),
+        Some(false) => ("ascending", " ↑"),
+    };
+    let (id, label) = (data.dim_id(dim), data.label(dim));
+    html! {
+        th scope="col" aria-sort=(state) {
+            button type="button" class="text-button only-live" id={ "sort-" (id) } data-do="sort"
+                data-with=(id) { (label) (mark) }
+            span.only-plain { (label) }
+        }
     }
-    if page + 1 < pages {
-        button(&mut html, "page-next", "page", &(page + 1).to_string(), "", "Next");
-    }
-    html.push_str("</div>");
-    html
 }
 
 /// Columns of the table: metrics, knobs that vary, knobs that follow.
@@ -101,49 +98,42 @@ pub(super) fn table_dims(data: &Data) -> Vec<Dim> {
     metrics.chain((0..data.knobs.len()).map(Dim::Knob)).collect()
 }
 
-fn table_row(html: &mut String, data: &Data, view: &View, dims: &[Dim], row: usize) {
-    let index = data.rows.index[row];
-    let class = match (view.at == Some(index), data.rows.front[row]) {
+fn table_row(data: &Data, view: &View, dims: &[Dim], row: usize) -> Markup {
+    let (index, is_front) = (data.rows.index[row], data.rows.front[row]);
+    let class = match (view.at == Some(index), is_front) {
         (true, _) => "current",
         (false, true) => "front",
         (false, false) => "",
     };
-    let _ = write!(html, "<tr class=\"{class}\" data-row=\"{row}\"><th scope=\"row\">");
-    let attributes = format!(
-        "id=\"open-{index}\" href=\"{}\" title=\"Open in the explorer\"",
-        escaped(&data.design_address(index)),
-    );
-    element(html, "a", &attributes, &format::whole(index));
-    if data.rows.front[row] {
-        html.push_str(" <span class=\"mark\">front</span>");
-    }
     let standing = data.standing(row);
-    if !standing.label().is_empty() {
-        let class = if standing == Standing::Simulated { "mark" } else { "mark doubt" };
-        html.push(' ');
-        element(html, "span", &format!("class=\"{class}\""), standing.label());
-    }
-    html.push_str("</th>");
-    for dim in dims {
-        html.push_str("<td>");
-        html.push_str(&escaped(&data.text(*dim, row)));
-        if let Some(closed) = data.closed_text(*dim, row) {
-            let title = "title=\"By the closed form\" class=\"muted\"";
-            html.push(' ');
-            element(html, "span", title, &format!("({closed})"));
-        }
-        html.push_str("</td>");
-    }
+    let mark = if standing == Standing::Simulated { "mark" } else { "mark doubt" };
     let pinned = view.pins.contains(&index);
     let full = !pinned && view.pins.len() >= MAX_PINS;
-    let _ = write!(
-        html,
-        "<td class=\"only-live\"><button type=\"button\" class=\"text-button\" \
-         id=\"pin-{index}\" data-do=\"pin\" data-with=\"{index}\" aria-pressed=\"{pinned}\" \
-         aria-label=\"Pin design {index}\"{}>{}</button></td></tr>",
-        if full { " disabled" } else { "" },
-        if pinned { "Unpin" } else { "Pin" },
-    );
+    html! {
+        tr class=(class) data-row=(row) {
+            th scope="row" {
+                a id={ "open-" (index) } href=(data.design_address(index))
+                    title="Open in the explorer" { (format::whole(index)) }
+                @if is_front { " " span.mark { "front" } }
+                @if !standing.label().is_empty() { " " span class=(mark) { (standing.label()) } }
+            }
+            @for dim in dims {
+                td {
+                    (data.text(*dim, row))
+                    @if let Some(closed) = data.closed_text(*dim, row) {
+                        " " span.muted title="By the closed form" { "(" (closed) ")" }
+                    }
+                }
+            }
+            td.only-live {
+                button type="button" class="text-button" id={ "pin-" (index) } data-do="pin"
+                    data-with=(index) aria-pressed=(pinned)
+                    aria-label={ "Pin design " (index) } disabled[full] {
+                    @if pinned { "Unpin" } @else { "Pin" }
+                }
+            }
+        }
+    }
 }
 
 /// The pinned designs beside each other.
@@ -153,66 +143,70 @@ pub fn pins(data: &Data, view: &View) -> String {
     if view.pins.is_empty() {
         return String::new();
     }
-    let mut html = String::from(
-        "<h2 id=\"pins-title\">Pinned designs</h2><div class=\"scroll-x\" role=\"region\" \
-         tabindex=\"0\" aria-labelledby=\"pins-title\"><table><thead><tr><td></td>",
-    );
-    for (place, row) in rows.iter().enumerate() {
-        let index = data.rows.index[*row];
-        html.push_str("<th scope=\"col\">");
-        let attributes = format!("href=\"{}\"", escaped(&data.design_address(index)));
-        element(&mut html, "a", &attributes, &format!("Design {}", format::whole(index)));
-        let standing = data.standing(*row).label();
-        if !standing.is_empty() {
-            html.push(' ');
-            element(&mut html, "span", "class=\"muted\"", standing);
-        }
-        html.push_str(" <span class=\"only-live\">");
-        let id = format!("unpin-{index}");
-        button(&mut html, &id, "pin", &index.to_string(), "way", "Unpin");
-        html.push_str("</span></th>");
-        if place > 0 {
-            html.push_str("<th scope=\"col\">against the first</th>");
-        }
-    }
-    html.push_str("</tr></thead><tbody>");
-    for dim in table_dims(data) {
-        let first = rows.first().map(|row| data.number(dim, *row));
-        let differs = rows.iter().any(|row| Some(data.number(dim, *row)) != first);
-        if matches!(dim, Dim::Knob(_)) && !differs && rows.len() > 1 {
-            continue;
-        }
-        html.push_str("<tr>");
-        element(&mut html, "th", "scope=\"row\"", data.label(dim));
-        for (place, row) in rows.iter().enumerate() {
-            let text = match data.closed_text(dim, *row) {
-                Some(closed) => format!("{} ({closed})", data.text(dim, *row)),
-                None => data.text(dim, *row),
-            };
-            element(&mut html, "td", "", &text);
-            if place > 0 {
-                let change = change(data, dim, first.unwrap_or(0.0), data.number(dim, *row));
-                element(&mut html, "td", "class=\"muted\"", &change);
+    let first = |dim| rows.first().map(|row| data.number(dim, *row));
+    let says = |dim: &Dim| {
+        let differs = |row: &usize| Some(data.number(*dim, *row)) != first(*dim);
+        matches!(dim, Dim::Metric(_)) || rows.len() < 2 || rows.iter().any(differs)
+    };
+    let text = |dim, row| match data.closed_text(dim, row) {
+        Some(closed) => format!("{} ({closed})", data.text(dim, row)),
+        None => data.text(dim, row),
+    };
+    let lost = (view.pins.len() - rows.len()) as u64;
+    let markup = html! {
+        h2 #pins-title { "Pinned designs" }
+        div.scroll-x role="region" tabindex="0" aria-labelledby="pins-title" {
+            table {
+                thead {
+                    tr {
+                        td {}
+                        @for (place, row) in rows.iter().enumerate() {
+                            (pin_title(data, *row))
+                            @if place > 0 { th scope="col" { "against the first" } }
+                        }
+                    }
+                }
+                tbody {
+                    @for dim in table_dims(data).into_iter().filter(says) {
+                        tr {
+                            th scope="row" { (data.label(dim)) }
+                            @for (place, row) in rows.iter().enumerate() {
+                                td { (text(dim, *row)) }
+                                @if place > 0 {
+                                    @let first = first(dim).unwrap_or(0.0);
+                                    td.muted { (change(data, dim, first, data.number(dim, *row))) }
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
-        html.push_str("</tr>");
+        @if lost > 0 {
+            p.muted {
+                (format::counted(lost, "pinned design is", "pinned designs are"))
+                " not among the designs that are kept any more."
+            }
+        }
+        @if rows.len() > 1 { p.muted { "Knobs on which all agree are left out." } }
+        a.button.way href=(data.comparison_address(&view.pins)) { "Compare every knob and metric" }
+    };
+    markup.into_string()
+}
+
+fn pin_title(data: &Data, row: usize) -> Markup {
+    let index = data.rows.index[row];
+    let standing = data.standing(row).label();
+    html! {
+        th scope="col" {
+            a href=(data.design_address(index)) { "Design " (format::whole(index)) }
+            @if !standing.is_empty() { " " span.muted { (standing) } }
+            " "
+            span.only-live {
+                (button(&format!("unpin-{index}"), "pin", &index.to_string(), "way", "Unpin"))
+            }
+        }
     }
-    html.push_str("</tbody></table></div>");
-    if rows.len() < view.pins.len() {
-        let lost = (view.pins.len() - rows.len()) as u64;
-        let text = format!(
-            "{} not among the designs that are kept any more.",
-            format::counted(lost, "pinned design is", "pinned designs are"),
-        );
-        element(&mut html, "p", "class=\"muted\"", &text);
-    }
-    if rows.len() > 1 {
-        html.push_str("<p class=\"muted\">Knobs on which all agree are left out.</p>");
-    }
-    let address = data.comparison_address(&view.pins);
-    let attributes = format!("class=\"button way\" href=\"{}\"", escaped(&address));
-    element(&mut html, "a", &attributes, "Compare every knob and metric");
-    html
 }
 
 /// How a design differs from the first one.
@@ -235,13 +229,6 @@ fn change(data: &Data, dim: Dim, then: f64, now: f64) -> String {
 #[must_use]
 pub fn csv(data: &Data, view: &View, selection: &Selection) -> String {
     let dims = table_dims(data);
-    let quoted = |text: &str| {
-        if text.contains([',', '"', '\n']) {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        } else {
-            text.to_owned()
-        }
-    };
     let mut csv = String::from("index,front,standing");
     for dim in &dims {
         csv.push(',');

@@ -1,5 +1,6 @@
 //! What a framework costs.
 
+use maud::{Markup, html};
 use model::calibration::{FSDP, Host, IDEAL, MEGATRON, MINDSPEED};
 use validation::report::Row;
 
@@ -112,13 +113,15 @@ const CONSTANTS: [Constant; 7] = [
 ];
 
 /// The table, with what it was fitted on. `rows` are the runs that count.
-pub(super) fn html(rows: &[&Row]) -> String {
+pub(super) fn html(rows: &[&Row]) -> Markup {
     let mut columns = vec!["What a framework costs"];
     columns.extend(FRAMEWORKS.map(|(label, _, _)| label));
-    let lines = CONSTANTS.iter().map(|constant| line(constant, rows)).collect();
+    let lines = CONSTANTS.iter().map(|constant| line(constant, rows));
     let sets = FRAMEWORKS.map(|(label, _, host)| (label, host.fitted_on));
-    let fitted_on = origin::fitted_on("What the frameworks' constants are fitted on", &sets);
-    table("What a framework costs", &columns, lines) + &fitted_on
+    html! {
+        (table("What a framework costs", &columns, lines))
+        (origin::fitted_on("What the frameworks' constants are fitted on", &sets))
+    }
 }
 
 fn line(constant: &Constant, rows: &[&Row]) -> Vec<Cell> {

@@ -1,5 +1,6 @@
 //! What kernels reach, by family of accelerators, and the clocks that parts sustain.
 
+use maud::{Markup, html};
 use model::accelerator::Accelerator;
 use model::calibration::{AMPERE, ASCEND, BLACKWELL, HOPPER, Kernels};
 use validation::report::Row;
@@ -116,17 +117,16 @@ fn best(kernels: &Kernels, of: fn(&Accelerator) -> f64) -> f64 {
 }
 
 /// Both tables, with what they were fitted on. `rows` are the runs that count.
-pub(super) fn html(rows: &[&Row]) -> String {
+pub(super) fn html(rows: &[&Row]) -> Markup {
     let mut columns = vec!["Share that kernels reach"];
     // Without the vendor the columns are narrow enough for a phone.
     columns.extend(FAMILIES.map(|kernels| kernels.family.trim_start_matches("NVIDIA ")));
-    let lines = CONSTANTS.iter().map(|constant| line(constant, rows)).collect();
+    let lines = CONSTANTS.iter().map(|constant| line(constant, rows));
     let sets = FAMILIES.map(|kernels| (kernels.family, kernels.fitted_on));
-    [
-        table("Share of the peak that kernels reach", &columns, lines),
-        origin::fitted_on("What the families' constants are fitted on", &sets),
-    ]
-    .concat()
+    html! {
+        (table("Share of the peak that kernels reach", &columns, lines))
+        (origin::fitted_on("What the families' constants are fitted on", &sets))
+    }
 }
 
 fn line(constant: &Constant, rows: &[&Row]) -> Vec<Cell> {

@@ -1,5 +1,6 @@
 //! Where a constant's value comes from, as far as a reader has to know.
 
+use maud::{Markup, html};
 use model::accelerator::{Accelerator, AcceleratorId};
 use model::choice::Choice;
 use model::link;
@@ -7,7 +8,6 @@ use validation::report::Row;
 
 use crate::page::trust::sheet::Cell;
 use crate::present::format;
-use crate::present::html::escaped;
 
 /// Constants are written with three places, so that is how exactly one stands at a limit.
 const HALF_A_PLACE: f64 = 0.0005;
@@ -79,18 +79,21 @@ pub(super) fn has_experts(row: &Row) -> bool {
 
 /// What each set of constants was fitted on: name of the set, then sources with their runs as
 /// `bridge_perf (22), mlperf (18)`, or words without a number.
-pub(super) fn fitted_on(of: &str, sets: &[(&str, &str)]) -> String {
-    let mut html = format!("<details class=\"fitted-on\"><summary>{}</summary><ul>", escaped(of));
-    for (name, sources) in sets {
-        let runs = match runs(sources) {
-            0 => (*name).to_owned(),
-            runs => format!("{}, {name}", format::counted(runs, "run", "runs")),
-        };
-        let sources = escaped(sources);
-        html.push_str(&format!("<li><strong>{}:</strong> {sources}</li>", escaped(&runs)));
+pub(super) fn fitted_on(of: &str, sets: &[(&str, &str)]) -> Markup {
+    let named = |name: &str, sources: &str| match runs(sources) {
+        0 => name.to_owned(),
+        runs => format!("{}, {name}", format::counted(runs, "run", "runs")),
+    };
+    html! {
+        details.fitted-on {
+            summary { (of) }
+            ul {
+                @for (name, sources) in sets {
+                    li { strong { (named(name, sources)) ":" } " " (sources) }
+                }
+            }
+        }
     }
-    html.push_str("</ul></details>");
-    html
 }
 
 /// The sum of the numbers in parentheses.
@@ -115,7 +118,7 @@ mod tests {
     fn runs_are_counted_from_the_list_of_sources() {
         assert_eq!(runs("a/b (6), c (10)"), 16);
         assert_eq!(runs("by definition"), 0);
-        let html = fitted_on("Fitted on", &[("X", "a (1)"), ("Y", "by definition")]);
+        let html = fitted_on("Fitted on", &[("X", "a (1)"), ("Y", "by definition")]).into_string();
         assert!(html.contains("<strong>1 run, X:</strong> a (1)"), "{html}");
         assert!(html.contains("<strong>Y:</strong> by definition"), "{html}");
     }

@@ -1,8 +1,8 @@
 //! Measured kernels and collectives beside the model's times for them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
+use maud::{Markup, html};
 use validation::report::kernels::{KernelGroup, KernelValidation, Measured, PartRatio};
 
 use crate::charts::family_class;
@@ -10,7 +10,6 @@ use crate::page::trust::sheet::{Cell, card, table};
 use crate::page::trust::words;
 use crate::present::family::Family;
 use crate::present::format;
-use crate::present::html::element;
 
 /// What a kind of kernels is called, the formula of its time and its constants.
 struct Kind {
@@ -71,9 +70,9 @@ const KINDS: [Kind; 7] = [
 ];
 
 /// The card: what was aimed at, charts, formulas, scores.
-pub(super) fn html(report: &KernelValidation) -> String {
+pub(super) fn html(report: &KernelValidation) -> Markup {
     if report.measured.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     let held_out = report.measured.iter().filter(|kernel| kernel.is_held_out).count();
     let intro = format!(
@@ -84,16 +83,16 @@ pub(super) fn html(report: &KernelValidation) -> String {
         format::whole(report.measured.len() as u64),
         format::whole(held_out as u64),
     );
-    let targets = report.targets.iter().map(super::target_row).collect();
-    let formulas = KINDS.iter().map(formula).collect();
-    let content = [
-        table("Targets of kernels", &super::TARGET_COLUMNS, targets),
-        charts(&report.measured),
-        details("Formulas and constants", &table("Formulas", &FORMULA_COLUMNS, formulas)),
-        details("Errors by part and number format", &groups(&report.groups)),
-        details("Parts beside each other", &ratios(&report.ratios)),
-    ];
-    card("Kernels and collectives", &intro, &content.concat())
+    let targets = report.targets.iter().map(super::target_row);
+    let formulas = table("Formulas", &FORMULA_COLUMNS, KINDS.iter().map(formula));
+    let content = html! {
+        (table("Targets of kernels", &super::TARGET_COLUMNS, targets))
+        (charts(&report.measured))
+        (details("Formulas and constants", &formulas))
+        (details("Errors by part and number format", &groups(&report.groups)))
+        (details("Parts beside each other", &ratios(&report.ratios)))
+    };
+    card("Kernels and collectives", &intro, &content)
 }
 
 const FORMULA_COLUMNS: [&str; 3] = ["Kernels", "Time", "Constants"];
@@ -102,12 +101,8 @@ fn formula(kind: &Kind) -> Vec<Cell> {
     vec![Cell::text(kind.label), Cell::words(kind.formula), Cell::words(kind.constants)]
 }
 
-fn details(title: &str, content: &str) -> String {
-    let mut html = String::from("<details>");
-    element(&mut html, "summary", "", title);
-    html.push_str(content);
-    html.push_str("</details>");
-    html
+fn details(title: &str, content: &Markup) -> Markup {
+    html! { details { summary { (title) } (content) } }
 }
 
 fn label(name: &str) -> &str {
@@ -124,7 +119,7 @@ fn precision(name: &str) -> &'static str {
     }
 }
 
-fn groups(groups: &[KernelGroup]) -> String {
+fn groups(groups: &[KernelGroup]) -> Markup {
     let row = |group: &KernelGroup| {
         vec![
             Cell { note: precision(&group.precision).to_owned(), ..Cell::text(label(&group.kind)) },
@@ -145,10 +140,10 @@ fn groups(groups: &[KernelGroup]) -> String {
         "Median error",
         "90th percentile",
     ];
-    table("Kernels by part", &columns, groups.iter().map(row).collect())
+    table("Kernels by part", &columns, groups.iter().map(row))
 }
 
-fn ratios(ratios: &[PartRatio]) -> String {
+fn ratios(ratios: &[PartRatio]) -> Markup {
     let row = |ratio: &PartRatio| {
         let [first, second] = [0, 1].map(|part| words::accelerator_label(&ratio.parts[part]));
         let name = Cell::text(&format!("{first} / {second}"));
@@ -160,40 +155,35 @@ fn ratios(ratios: &[PartRatio]) -> String {
         ]
     };
     let columns = ["Rate of large products", "Shapes", "Measured", "Predicted"];
-    table("Parts beside each other", &columns, ratios.iter().map(row).collect())
+    table("Parts beside each other", &columns, ratios.iter().map(row))
 }
 
 /// One chart for each kind and number format.
-fn charts(measured: &[Measured]) -> String {
-    let mut html = legend(measured);
-    html.push_str("<div class=\"kernel-charts\">");
-    for kind in &KINDS {
+fn charts(measured: &[Measured]) -> Markup {
+    let by_format = |kind: &Kind| {
         let mut formats: BTreeMap<&str, Vec<&Measured>> = BTreeMap::new();
         for kernel in measured.iter().filter(|it| it.kind == kind.name && it.is_held_out) {
             formats.entry(precision(&kernel.precision)).or_default().push(kernel);
         }
-        for (format, kernels) in formats {
-            chart(&mut html, kind.label, format, &kernels);
+        formats
+    };
+    let is_drawn = |family: &Family| measured.iter().any(|it| Family::of(&it.part) == *family);
+    html! {
+        p.muted {
+            "Predicted over measured time, over the measured time: above the line the model is too "
+            "slow, below it is too fast."
+        }
+        p.kernel-legend {
+            @for family in Family::ALL.into_iter().filter(is_drawn) {
+                span { i class=(family_class(family)) {} span { (family.label()) } }
+            }
+        }
+        div.kernel-charts {
+            @for kind in &KINDS {
+                @for (format, kernels) in by_format(kind) { (chart(kind.label, format, &kernels)) }
+            }
         }
     }
-    html.push_str("</div>");
-    html
-}
-
-fn legend(measured: &[Measured]) -> String {
-    let mut html = String::from(
-        "<p class=\"muted\">Predicted over measured time, over the measured time: above the line \
-         the model is too slow, below it is too fast.</p><p class=\"kernel-legend\">",
-    );
-    for family in Family::ALL {
-        if measured.iter().any(|kernel| Family::of(&kernel.part) == family) {
-            let _ = write!(html, "<span><i class=\"{}\"></i>", family_class(family));
-            element(&mut html, "span", "", family.label());
-            html.push_str("</span>");
-        }
-    }
-    html.push_str("</p>");
-    html
 }
 
 /// Width and height of a chart, and what its axes leave: left, right, top, bottom.
@@ -214,28 +204,13 @@ fn height(ratio: f64) -> f64 {
 }
 
 /// Predicted over measured times, over the measured time, both in logarithms.
-fn chart(html: &mut String, kind: &str, format: &str, kernels: &[&Measured]) {
+fn chart(kind: &str, format: &str, kernels: &[&Measured]) -> Markup {
     let [left, right, _, bottom] = PLOT;
     let [width, full] = SIZE;
     let times = || kernels.iter().map(|kernel| kernel.measured_us.log10());
     let least = times().fold(f64::INFINITY, f64::min).floor();
     let most = times().fold(f64::NEG_INFINITY, f64::max).ceil().max(least + 1.0);
     let across = |time: f64| left + (time - least) / (most - least) * (right - left);
-    html.push_str("<figure>");
-    element(html, "figcaption", "", kind);
-    let about = format!("{format}, {} shapes", format::whole(kernels.len() as u64));
-    element(html, "p", "class=\"muted\"", &about);
-    let _ = write!(html, "<svg viewBox=\"0 0 {width} {full}\" aria-hidden=\"true\">");
-    for (ratio, name) in LINES {
-        let y = height(ratio);
-        let line =
-            format!("<path class=\"chart-grid chart-stroke\" d=\"M{left} {y:.0}H{right}\"/>");
-        html.push_str(&line);
-        label_at(html, (left - 5.0, y + 4.0), "end", name);
-    }
-    for decade in least as i32..=most as i32 {
-        label_at(html, (across(f64::from(decade)), bottom + 16.0), "middle", &power(decade));
-    }
     // Many are in one place.
     let mut places: BTreeMap<&str, BTreeSet<(i32, i32)>> = BTreeMap::new();
     for kernel in kernels {
@@ -244,11 +219,29 @@ fn chart(html: &mut String, kind: &str, format: &str, kernels: &[&Measured]) {
         let family = family_class(Family::of(&kernel.part));
         places.entry(family).or_default().insert((x.round() as i32, y.round() as i32));
     }
-    for (class, places) in places {
-        let path: String = places.iter().map(|(x, y)| format!("M{x} {y}h0")).collect();
-        let _ = write!(html, "<path class=\"{class} kernel-points\" d=\"{path}\"/>");
+    let path = |places: &BTreeSet<(i32, i32)>| {
+        places.iter().map(|(x, y)| format!("M{x} {y}h0")).collect::<String>()
+    };
+    html! {
+        figure {
+            figcaption { (kind) }
+            p.muted { (format) ", " (format::whole(kernels.len() as u64)) " shapes" }
+            svg viewBox={ "0 0 " (width) " " (full) } aria-hidden="true" {
+                @for (ratio, name) in LINES {
+                    @let y = height(ratio);
+                    path.chart-grid.chart-stroke d=(format!("M{left} {y:.0}H{right}")) {}
+                    (label_at((left - 5.0, y + 4.0), "end", name))
+                }
+                @for decade in least as i32..=most as i32 {
+                    @let at = (across(f64::from(decade)), bottom + 16.0);
+                    (label_at(at, "middle", &power(decade)))
+                }
+                @for (class, places) in &places {
+                    path class={ (class) " kernel-points" } d=(path(places)) {}
+                }
+            }
+        }
     }
-    html.push_str("</svg></figure>");
 }
 
 /// A power of ten of microseconds.
@@ -261,8 +254,7 @@ fn power(decade: i32) -> String {
     format!("{} {unit}", 10_f64.powi(power))
 }
 
-fn label_at(html: &mut String, (x, y): (f64, f64), anchor: &str, text: &str) {
-    let attributes =
-        format!("class=\"chart-quiet\" x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"{anchor}\"");
-    element(html, "text", &attributes, text);
+fn label_at((x, y): (f64, f64), anchor: &str, text: &str) -> Markup {
+    let [x, y] = [x, y].map(|number| format!("{number:.0}"));
+    html! { text.chart-quiet x=(x) y=(y) text-anchor=(anchor) { (text) } }
 }

@@ -1,5 +1,6 @@
 //! Published sweeps: does the model order their runs as they were measured?
 
+use maud::{Markup, html};
 use validation::report::{Row, Sweep, Validation};
 
 use crate::page::trust::sheet::{Cell, card, table};
@@ -7,10 +8,10 @@ use crate::page::trust::words::{self, NOTHING};
 use crate::present::format;
 
 /// The card with all sweeps, the worst first; empty of none.
-pub(super) fn html(report: &Validation) -> String {
+pub(super) fn html(report: &Validation) -> Markup {
     let mut sweeps: Vec<&Sweep> = report.summary.sweeps.iter().collect();
     if sweeps.is_empty() {
-        return String::new();
+        return Markup::default();
     }
     sweeps.sort_by(|one, other| one.rank_correlation.total_cmp(&other.rank_correlation));
     let intro = "Does the model order the runs of a published sweep as they were measured? A rank \
@@ -19,15 +20,17 @@ pub(super) fn html(report: &Validation) -> String {
                  the smallest: where it is small, differences between runs are smaller than the \
                  errors of predictions and of measuring, so their order is left to chance.";
     let (worse, better) = sweeps.split_at(sweeps.len().div_ceil(2));
-    let mut content = String::from("<div class=\"trust-grid halves\">");
-    for (caption, half) in [("Sweeps, worst first", worse), ("Sweeps, the rest", better)] {
-        if !half.is_empty() {
-            let lines = half.iter().map(|sweep| line(sweep, &report.rows)).collect();
-            let columns = ["Sweep", "Runs", "Spread", "Pairs in order", "Rank correlation"];
-            content.push_str(&table(caption, &columns, lines));
+    let columns = ["Sweep", "Runs", "Spread", "Pairs in order", "Rank correlation"];
+    let half = |caption: &str, half: &[&Sweep]| {
+        let lines = half.iter().map(|sweep| line(sweep, &report.rows));
+        html! { @if !half.is_empty() { (table(caption, &columns, lines)) } }
+    };
+    let content = html! {
+        div.trust-grid.halves {
+            (half("Sweeps, worst first", worse))
+            (half("Sweeps, the rest", better))
         }
-    }
-    content.push_str("</div>");
+    };
     card("Order", intro, &content)
 }
 
@@ -100,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_sweep_is_named_in_words_with_its_spread() {
-        let html = html(&report());
+        let html = html(&report()).into_string();
         assert!(!html.contains("tokens_per_second_per_device"), "{html}");
         assert!(html.contains("NVIDIA A100 SXM 40 GB"), "{html}");
         assert!(html.contains("1.25 ×"), "{html}");
@@ -108,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_worst_sweep_stands_first() {
-        let html = html(&report());
+        let html = html(&report()).into_string();
         let places: Vec<_> =
             ["MPT-7b", "&lt;middle&gt;", "best"].iter().map(|name| html.find(name)).collect();
         assert!(places.is_sorted() && places[0].is_some(), "{places:?}");
@@ -116,6 +119,7 @@ mod tests {
 
     #[test]
     fn without_sweeps_there_is_no_card() {
-        assert_eq!(super::html(&Validation { summary: Summary::default(), ..report() }), "");
+        let html = html(&Validation { summary: Summary::default(), ..report() });
+        assert_eq!(html.into_string(), "");
     }
 }

@@ -1,45 +1,26 @@
 //! The page as the server sends it: right before anything runs in the browser.
 
-#![cfg(feature = "ssr")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use app::document::{RawQuery, SiteFiles, ThemeCookie, shell};
+use app::document::{ModuleFiles, SiteFiles, ThemeCookie, shell};
 use app::insight::parity;
 use app::present::{format, range};
+use app::site::Page;
 use leptos::prelude::*;
 use model::metric::MetricId;
 use model::preset::Preset;
 use model::{Plan, estimate, link};
 
-/// The document of a query string, with what else the server knows.
-fn document_with(query: &str, theme: Option<&str>, files: Option<SiteFiles>) -> String {
+use super::{check_ids, text};
+
+/// The document of the explorer, with something else that the server knows.
+fn document_with(context: impl Send + Sync + 'static) -> String {
     Owner::new().with(|| {
-        provide_context(RawQuery(query.to_owned()));
-        provide_context(ThemeCookie(theme.map(str::to_owned)));
-        if let Some(files) = files {
-            provide_context(files);
-        }
+        provide_context(context);
         shell().to_html()
     })
 }
 
 fn document(query: &str) -> String {
-    document_with(query, None, None)
-}
-
-/// The text of a document: tags and the renderer's markers left out.
-fn text(html: &str) -> String {
-    let mut text = String::new();
-    let mut in_tag = false;
-    for character in html.replace("<!>", "").chars() {
-        match character {
-            '<' => in_tag = true,
-            '>' => in_tag = false,
-            other if !in_tag => text.push(other),
-            _ => {}
-        }
-    }
-    text
+    super::document(Page::Explorer, query)
 }
 
 /// Usable memory, and what the page says of the recipe's 58.3 GiB then.
@@ -234,51 +215,28 @@ fn no_knob_is_shown_that_the_estimate_does_not_use() {
 
 #[test]
 fn ids_are_unique_and_labels_refer_to_them() {
-    let html = document("");
-    let values = |attribute: &str| -> Vec<String> {
-        html.split(&format!(" {attribute}=\""))
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next().map(str::to_owned))
-            .collect()
-    };
-    let mut ids = values("id");
-    let count = ids.len();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), count, "an id is there twice");
-    for attribute in ["for", "aria-labelledby", "aria-describedby", "aria-controls"] {
-        for id in values(attribute) {
-            assert!(ids.contains(&id), "{attribute}={id} refers to nothing");
-        }
-    }
+    check_ids(&document(""));
 }
 
 #[test]
 fn the_theme_is_the_visitors_choice_and_nothing_else() {
-    assert!(document_with("", Some("dark"), None).contains("data-theme=\"dark\""));
-    assert!(!document_with("", Some("\"><script>"), None).contains("data-theme"));
+    let themed = |theme: &str| document_with(ThemeCookie(Some(theme.to_owned())));
+    assert!(themed("dark").contains("data-theme=\"dark\""));
+    assert!(!themed("\"><script>").contains("data-theme"));
     assert!(!document("").contains("data-theme"));
 }
 
 #[test]
 fn scripts_are_there_only_when_the_site_is_built() {
+    let module = |name: &str| ModuleFiles {
+        js: format!("/pkg/{name}.1.js"),
+        wasm: format!("/pkg/{name}_bg.2.wasm"),
+    };
     let files = SiteFiles {
-        explorer: app::document::ModuleFiles {
-            js: "/pkg/app.1.js".to_owned(),
-            wasm: "/pkg/app_bg.2.wasm".to_owned(),
-        },
-        pages: app::document::ModuleFiles {
-            js: "/pkg/pages.1.js".to_owned(),
-            wasm: "/pkg/pages_bg.2.wasm".to_owned(),
-        },
-        sweeps: app::document::ModuleFiles {
-            js: "/pkg/sweeps.1.js".to_owned(),
-            wasm: "/pkg/sweeps_bg.2.wasm".to_owned(),
-        },
-        reviews: app::document::ModuleFiles {
-            js: "/pkg/reviews.1.js".to_owned(),
-            wasm: "/pkg/reviews_bg.2.wasm".to_owned(),
-        },
+        explorer: module("app"),
+        pages: module("pages"),
+        sweeps: module("sweeps"),
+        reviews: module("reviews"),
         share: "/pkg/share.1.js".to_owned(),
         import: "/pkg/import.1.js".to_owned(),
         save: "/pkg/save.1.js".to_owned(),
@@ -288,7 +246,7 @@ fn scripts_are_there_only_when_the_site_is_built() {
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
     };
-    let html = document_with("", None, Some(files));
+    let html = document_with(files);
     for part in [
         "<link rel=\"stylesheet\" href=\"/pkg/app.3.css\"",
         "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",

@@ -1,29 +1,14 @@
 //! The page `/compare` as the server sends it.
 
-#![cfg(feature = "ssr")]
-
-use app::document::{RawQuery, shell};
 use app::page::compare::EXAMPLES;
 use app::present::format;
 use app::site::Page;
-use app::site::chosen::{Choice, Chosen};
-use leptos::prelude::*;
+use app::site::chosen::Chosen;
 use model::design::KnobId;
 use model::metric::MetricId;
 use model::{Plan, estimate, link};
 
-fn document(query: &str) -> String {
-    Owner::new().with(|| {
-        provide_context(Page::Compare);
-        provide_context(RawQuery(query.to_owned()));
-        shell().to_html()
-    })
-}
-
-fn of(links: &[&str]) -> Chosen {
-    let designs = links.iter().map(|link| Choice::new((*link).to_owned())).collect();
-    Chosen { designs, ..Chosen::default() }
-}
+use super::document;
 
 /// An address as it stands in an attribute.
 fn attribute(address: &str) -> String {
@@ -32,12 +17,12 @@ fn attribute(address: &str) -> String {
 
 #[test]
 fn the_empty_page_tells_how_to_begin() {
-    let html = document("");
+    let html = document(Page::Compare, "");
     assert!(html.contains("<title>Compare designs · Moescape</title>"));
     assert!(html.contains("href=\"/compare\" aria-current=\"page\""));
     assert_eq!(html.matches("<select ").count(), 4);
     for (title, links) in EXAMPLES {
-        let address = attribute(&of(links).address());
+        let address = attribute(&Chosen::of_links(links.iter().copied()).address());
         assert!(html.contains(title) && html.contains(&format!("href=\"{address}\"")), "{title}");
     }
 }
@@ -45,7 +30,7 @@ fn the_empty_page_tells_how_to_begin() {
 #[test]
 fn every_metric_and_knob_is_in_the_whole_table_with_its_number() {
     let links = ["v=1&preset=pangu-ultra-moe-6k", "v=1&preset=deepseek-v3-2k-h800"];
-    let html = document(&Chosen { all: true, ..of(&links) }.query());
+    let html = document(Page::Compare, &Chosen { all: true, ..Chosen::of_links(links) }.query());
     for id in MetricId::ALL {
         let name = id.metric().name;
         assert!(html.contains(&format!("<tr data-metric=\"{name}\">")), "{name}");
@@ -65,8 +50,9 @@ fn every_metric_and_knob_is_in_the_whole_table_with_its_number() {
 
 #[test]
 fn differences_are_shown_alone_at_first_and_everything_by_a_link() {
-    let chosen = of(&["v=1&preset=pangu-ultra-moe-6k", "v=1&preset=pangu-ultra-moe-6k&vpp=1"]);
-    let html = document(&chosen.query());
+    let chosen =
+        Chosen::of_links(["v=1&preset=pangu-ultra-moe-6k", "v=1&preset=pangu-ultra-moe-6k&vpp=1"]);
+    let html = document(Page::Compare, &chosen.query());
     assert_eq!(html.matches("<tr data-knob=").count(), 1);
     assert!(!html.contains("<tr data-metric=\"params_total\">"));
     let all = Chosen { all: true, ..chosen };
@@ -75,8 +61,12 @@ fn differences_are_shown_alone_at_first_and_everything_by_a_link() {
 
 #[test]
 fn each_design_can_be_opened_moved_removed_and_made_the_baseline_by_links() {
-    let chosen = of(&["v=1&preset=qwen3-8b", "v=1&preset=qwen3-32b", "v=1&preset=qwen3-30b-a3b"]);
-    let html = document(&chosen.query());
+    let chosen = Chosen::of_links([
+        "v=1&preset=qwen3-8b",
+        "v=1&preset=qwen3-32b",
+        "v=1&preset=qwen3-30b-a3b",
+    ]);
+    let html = document(Page::Compare, &chosen.query());
     for place in 0..3 {
         let link = format!("href=\"/?{}\"", attribute(&chosen.designs[place].link));
         assert!(html.contains(&link), "{link}");
@@ -91,7 +81,8 @@ fn each_design_can_be_opened_moved_removed_and_made_the_baseline_by_links() {
 
 #[test]
 fn a_broken_design_names_its_rules_and_the_others_have_their_numbers() {
-    let html = document(&of(&["v=1", "pp=12", "no_such_knob=1"]).query());
+    let html =
+        document(Page::Compare, &Chosen::of_links(["v=1", "pp=12", "no_such_knob=1"]).query());
     let broken = Plan::new(&link::decode("pp=12").unwrap()).unwrap_err();
     for rule in &broken {
         assert!(html.contains(&format!("data-rule=\"{}\"", rule.rule)));
@@ -99,34 +90,41 @@ fn a_broken_design_names_its_rules_and_the_others_have_their_numbers() {
     assert!(html.contains("no_such_knob"));
     let mfu = estimate(&Plan::new(&link::decode("").unwrap()).unwrap()).metrics.mfu;
     assert!(html.contains(&format::percent(mfu, 1).to_string()));
-    let turned = document(&format!("{}&baseline=b", of(&["v=1", "pp=12"]).query()));
+    let turned = document(
+        Page::Compare,
+        &format!("{}&baseline=b", Chosen::of_links(["v=1", "pp=12"]).query()),
+    );
     assert!(turned.contains("B has no numbers"));
 }
 
 #[test]
 fn too_many_designs_and_the_same_one_twice_are_said() {
-    let html = document("a=v=1&b=v=1&c=vpp%3D1&d=v=1&e=v=1");
+    let html = document(Page::Compare, "a=v=1&b=v=1&c=vpp%3D1&d=v=1&e=v=1");
     assert!(html.contains("At most 4 designs are compared"));
     assert!(html.contains("A, B and D are the same design."));
 }
 
 #[test]
 fn what_a_link_says_is_text_and_never_markup() {
-    let html = document("a=v=1&a.name=%3Cscript%3E%22&b=%3Cimg%20src=x%3E%3D1&%3Cb%3E=1");
+    let html =
+        document(Page::Compare, "a=v=1&a.name=%3Cscript%3E%22&b=%3Cimg%20src=x%3E%3D1&%3Cb%3E=1");
     assert!(!html.contains("<script>\"") && !html.contains("<img src=x"));
     assert!(html.contains("&lt;script&gt;&quot;") && !html.contains("<b>"));
 }
 
 #[test]
 fn what_does_not_compare_is_said() {
-    let html = document(&of(&["v=1", "gbs=12288&count_mtp_flops=false"]).query());
+    let html = document(
+        Page::Compare,
+        &Chosen::of_links(["v=1", "gbs=12288&count_mtp_flops=false"]).query(),
+    );
     assert!(html.contains("B against A: steps of different numbers of tokens"));
     assert!(html.contains("B against A: FLOPs counted by different conventions"));
 }
 
 #[test]
 fn the_charts_and_their_tables_are_there_without_a_script() {
-    let html = document(&of(&["v=1", "vpp=1"]).query());
+    let html = document(Page::Compare, &Chosen::of_links(["v=1", "vpp=1"]).query());
     for id in ["compare-memory", "compare-step", "compare-axes"] {
         assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
     }

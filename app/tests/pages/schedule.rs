@@ -1,40 +1,14 @@
 //! The page `/schedule`: its address, what comes of it, and the page as the server sends it.
 
-#![cfg(feature = "ssr")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use app::document::{RawQuery, shell};
 use app::page::schedule::input::{Field, Input};
 use app::page::schedule::of_design;
 use app::page::schedule::query::{address, decode, encode, salvage};
 use app::page::schedule::run::{MAX_TASKS, compare, first_good, run};
 use app::site::Page;
-use leptos::prelude::*;
 use model::choice::{Choice, Method};
 use model::{Plan, estimate, link};
 
-fn document(query: &str) -> String {
-    Owner::new().with(|| {
-        provide_context(Page::Schedule);
-        provide_context(RawQuery(query.to_owned()));
-        shell().to_html()
-    })
-}
-
-/// The text of a document: tags and the renderer's markers left out.
-fn text(html: &str) -> String {
-    let mut text = String::new();
-    let mut in_tag = false;
-    for character in html.replace("<!>", "").chars() {
-        match character {
-            '<' => in_tag = true,
-            '>' => in_tag = false,
-            other if !in_tag => text.push(other),
-            _ => {}
-        }
-    }
-    text
-}
+use super::{check_ids, document, text};
 
 fn input(query: &str) -> Input {
     decode(query).unwrap()
@@ -95,7 +69,7 @@ fn every_bad_part_of_a_link_is_named_and_the_rest_is_kept() {
         assert_eq!(errors.len(), 1, "{part}: {errors:?}");
         assert_eq!(errors[0].part, part);
         assert_eq!(rest.chunks, Some(3), "{part}");
-        let page = document(&format!("?{part}&chunks=3"));
+        let page = document(Page::Schedule, &format!("?{part}&chunks=3"));
         assert!(text(&page).contains("This link can't be opened as it is"), "{part}");
         assert!(page.contains("href=\"/schedule?chunks=3\""), "{part}");
     }
@@ -106,7 +80,10 @@ fn every_bad_part_of_a_link_is_named_and_the_rest_is_kept() {
 
 #[test]
 fn what_a_link_says_never_becomes_markup() {
-    let html = document("?%3Cscript%3Ealert(1)%3C/script%3E=1&method=%22%3E%3Cimg%20src=x%3E");
+    let html = document(
+        Page::Schedule,
+        "?%3Cscript%3Ealert(1)%3C/script%3E=1&method=%22%3E%3Cimg%20src=x%3E",
+    );
     assert!(!html.contains("<script>alert"));
     assert!(!html.contains("<img src=x"));
 }
@@ -124,7 +101,7 @@ fn the_page_has_the_numbers_of_the_published_example() {
         ("method=dualpipe", "102 s"),
         ("method=dualpipev", "103 s"),
     ] {
-        let html = document(query);
+        let html = document(Page::Schedule, query);
         let page = text(&html);
         assert!(page.contains(&format!("Step time{step}")), "{query}: {step} is not on the page");
         let joint = if query.is_empty() { "" } else { "?" };
@@ -134,7 +111,7 @@ fn the_page_has_the_numbers_of_the_published_example() {
             page.contains(&format!("moescape schedule --method {}", input(query).method.name()))
         );
     }
-    let page = text(&document("method=zb_v"));
+    let page = text(&document(Page::Schedule, "method=zb_v"));
     assert!(page.contains("closed form 99.5 s"));
     assert!(page.contains("m (F + B) + (p − 1) F / 2"));
     assert!(page.contains("The formula gives 99.5 s, the same as the simulation."));
@@ -148,14 +125,14 @@ fn the_page_says_why_a_formula_and_the_simulation_differ() {
         ("method=zb_v&backward_weight=2", "outside of that (F = dX = dW, m ≥ 2p − 1)"),
         ("method=v_min", "There is no closed form for V-Min"),
     ] {
-        let page = text(&document(query));
+        let page = text(&document(Page::Schedule, query));
         assert!(page.contains(why), "{query}: {why}");
     }
 }
 
 #[test]
 fn sizes_that_break_rules_say_so_with_links_and_keep_numbers_on_the_page() {
-    let html = document("?method=dualpipe&stages=7&micro_batches=9");
+    let html = document(Page::Schedule, "?method=dualpipe&stages=7&micro_batches=9");
     let page = text(&html);
     assert!(page.contains("This schedule can't run."));
     assert!(page.contains("The numbers below are those of DualPipe, 8 stages"), "{page}");
@@ -263,25 +240,10 @@ fn a_designs_schedule_alone_takes_about_as_long_as_in_the_design() {
 #[test]
 fn ids_are_unique_and_labels_refer_to_them() {
     for query in ["", "method=dualpipe&stages=7&micro_batches=9"] {
-        let html = document(query);
+        let html = document(Page::Schedule, query);
         assert!(!html.contains(" style="));
         assert_eq!(html.matches("<h1").count(), 1);
-        let values = |attribute: &str| -> Vec<String> {
-            html.split(&format!(" {attribute}=\""))
-                .skip(1)
-                .filter_map(|rest| rest.split('"').next().map(str::to_owned))
-                .collect()
-        };
-        let mut ids = values("id");
-        let count = ids.len();
-        ids.sort_unstable();
-        ids.dedup();
-        assert_eq!(ids.len(), count, "an id is there twice");
-        for attribute in ["for", "aria-labelledby", "aria-describedby"] {
-            for id in values(attribute).iter().filter(|id| !id.is_empty()) {
-                assert!(ids.contains(id), "{attribute}={id} refers to nothing");
-            }
-        }
+        check_ids(&html);
     }
 }
 
@@ -289,5 +251,5 @@ fn ids_are_unique_and_labels_refer_to_them() {
 fn the_page_is_found_by_its_path() {
     assert_eq!(Page::at(Page::Schedule.path()), Page::Schedule);
     assert_eq!(Page::at("/schedule/"), Page::Schedule);
-    assert!(document("").contains("href=\"/schedule\" aria-current=\"page\""));
+    assert!(document(Page::Schedule, "").contains("href=\"/schedule\" aria-current=\"page\""));
 }

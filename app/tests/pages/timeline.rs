@@ -1,20 +1,15 @@
 //! The timeline as the server sends it: its numbers are the model's, without any script.
 
-#![cfg(feature = "ssr")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use app::document::{RawQuery, shell};
 use app::present::format;
-use leptos::prelude::*;
+use app::site::Page;
 use model::units::Seconds;
 use model::{Plan, link};
 
+use super::document;
+
 /// The timeline's figure on the page of a query string.
 fn figure(query: &str) -> String {
-    let page = Owner::new().with(|| {
-        provide_context(RawQuery(query.to_owned()));
-        shell().to_html()
-    });
+    let page = document(Page::Explorer, query);
     let (_, after) = page.split_once("id=\"timeline\"").expect("the figure is on the page");
     after.split_once("</figure>").unwrap().0.to_owned()
 }

@@ -1,24 +1,15 @@
 //! The page `/ladder` as the server sends it.
 
-#![cfg(feature = "ssr")]
-
-use app::document::shell;
 use app::page::ladder::numbers::{layouts, steps};
 use app::present::format;
 use app::site::Page;
-use leptos::prelude::*;
 use model::ladder::TO_PAPER;
 
-fn document() -> String {
-    Owner::new().with(|| {
-        provide_context(Page::Ladder);
-        shell().to_html()
-    })
-}
+use super::document;
 
 #[test]
 fn the_page_has_its_title_and_its_place_in_the_menu() {
-    let html = document();
+    let html = document(Page::Ladder, "");
     assert!(html.contains("<title>From 18.9 % over 30.0 % to 41 % MFU · Moescape</title>"));
     assert!(html.contains("href=\"/ladder\" aria-current=\"page\""), "{html}");
     assert_eq!(html.matches("<h1").count(), 1);
@@ -26,7 +17,7 @@ fn the_page_has_its_title_and_its_place_in_the_menu() {
 
 #[test]
 fn every_step_has_its_numbers_its_link_and_what_is_known() {
-    let html = document();
+    let html = document(Page::Ladder, "");
     let steps = steps();
     for step in &steps {
         let metrics = &step.predicted.metrics;
@@ -51,7 +42,7 @@ fn every_step_has_its_numbers_its_link_and_what_is_known() {
 
 #[test]
 fn both_published_runs_stand_beside_their_predictions_with_the_error() {
-    let html = document();
+    let html = document(Page::Ladder, "");
     let steps = steps();
     for (step, mfu, rate) in [(0, 0.189, 148.9), (TO_PAPER, 0.300, 237.6)] {
         let metrics = &steps[step].predicted.metrics;
@@ -68,7 +59,7 @@ fn both_published_runs_stand_beside_their_predictions_with_the_error() {
 
 #[test]
 fn the_range_over_plausible_layouts_is_said_and_every_one_opens() {
-    let html = document();
+    let html = document(Page::Ladder, "");
     let layouts = layouts();
     let (low, high) = layouts.mfu_range().unwrap();
     let range = format!("goes from {} to {}", format::percent(low, 1), format::percent(high, 1));
@@ -81,7 +72,7 @@ fn the_range_over_plausible_layouts_is_said_and_every_one_opens() {
 
 #[test]
 fn ids_are_unique_and_nothing_needs_an_inline_style() {
-    let html = document();
+    let html = document(Page::Ladder, "");
     assert!(!html.contains(" style="));
     let mut ids: Vec<&str> = html.split(" id=\"").skip(1).collect();
     for id in &mut ids {
