@@ -36,28 +36,34 @@ impl KindId {
 pub(crate) struct Pattern {
     /// Variants of mixer and MLP of each kind, dense layers in front.
     variants: Vec<[usize; 2]>,
+    /// Layers of each kind.
+    counts: PerKind<u64>,
     /// Kind of each layer, from the first to the last, MTP layers not counted.
     pub(crate) layers: Vec<KindId>,
 }
 
 impl Pattern {
     pub(crate) fn new(design: &Design) -> Self {
-        let mut is_there = [false; MAX_KINDS];
+        let mixers = Mixer::variants(design);
+        let mut of_keys = [0; MAX_KINDS];
         let key = |layer| {
-            let key =
-                Mlp::variant(design, layer) * Mixer::MAX_VARIANTS + Mixer::variant(design, layer);
-            is_there[key] = true;
+            let key = Mlp::variant(design, layer) * mixers + Mixer::variant(design, layer);
+            of_keys[key] += 1;
             KindId(key as u8)
         };
         let mut layers: Vec<KindId> = (0..design.transformer.num_layers).map(key).collect();
         let mut variants = Vec::with_capacity(2);
-        let mut ids = [KindId::default(); MAX_KINDS];
-        for key in (0..MAX_KINDS).filter(|key| is_there[*key]) {
+        let (mut counts, mut ids) = ([0; MAX_KINDS], [KindId::default(); MAX_KINDS]);
+        for key in (0..MAX_KINDS).filter(|key| of_keys[*key] > 0) {
             ids[key] = KindId(variants.len() as u8);
-            variants.push([key % Mixer::MAX_VARIANTS, key / Mixer::MAX_VARIANTS]);
+            counts[variants.len()] = of_keys[key];
+            variants.push([key % mixers, key / mixers]);
         }
-        layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
-        Self { variants, layers }
+        // Most models have all kinds that their variants make, which are these ids.
+        if of_keys != counts {
+            layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
+        }
+        Self { variants, counts, layers }
     }
 
     /// Layers of each kind in a range.
@@ -102,7 +108,7 @@ impl Architecture {
             mlp: Mlp::new(design, *mlp),
         };
         let kinds: Vec<LayerKind> = pattern.variants.iter().map(kind).collect();
-        let layers = Pattern::counts(&pattern.layers).map(|count| count as u64);
+        let layers = pattern.counts;
         let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
         let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
         let kind = last.copied().unwrap_or_default();

@@ -72,6 +72,11 @@ impl<C: Choice> Set<C> {
         Self { bits: self.bits | (1 << value.index()), ..self }
     }
 
+    /// Whether any value is in both.
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.bits & other.bits != 0
+    }
+
     /// The values, in the order of the choice.
     pub fn iter(self) -> impl Iterator<Item = C> {
         C::ALL.iter().copied().filter(move |value| self.has(*value))

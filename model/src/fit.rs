@@ -116,5 +116,5 @@ pub(crate) fn whole_layers(design: &Design, layers: Option<PerStage>) -> Design 
 
 /// Does the set name a part of another of its modules?
 pub(crate) fn is_redundant(modules: Set<RecomputeModule>) -> bool {
-    modules.iter().any(|module| enclosing(module).iter().any(|wide| modules.has(*wide)))
+    modules.iter().any(|module| modules.meets(enclosing(module)))
 }

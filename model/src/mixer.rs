@@ -71,6 +71,14 @@ impl Mixer {
     /// Variants that the layers of one design may have: with its window, and without.
     pub(crate) const MAX_VARIANTS: usize = 2;
 
+    /// Variants that the layers of this design may have.
+    pub(crate) const fn variants(design: &Design) -> usize {
+        let transformer = &design.transformer;
+        let differ =
+            transformer.window_size.is_some() && transformer.window_attn_skip_freq.is_some();
+        if differ { Self::MAX_VARIANTS } else { 1 }
+    }
+
     /// Which variant a design's layer at this position has.
     ///
     /// # Source
@@ -78,8 +86,9 @@ impl Mixer {
     pub(crate) fn variant(design: &Design, layer: u64) -> usize {
         let transformer = &design.transformer;
         let skips = |every: u64| (layer + 1).is_multiple_of(every);
-        let has_window = transformer.window_size.is_some();
-        usize::from(has_window && transformer.window_attn_skip_freq.is_some_and(skips))
+        usize::from(
+            Self::variants(design) > 1 && transformer.window_attn_skip_freq.is_some_and(skips),
+        )
     }
 
     /// A variant of a design's mixers.

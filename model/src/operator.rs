@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use crate::choice::RecomputeModule;
+use crate::choice::{RecomputeModule, Set};
 use crate::device::{Block, Cost};
 use crate::tally::{Tally, Untallied};
 
@@ -69,18 +69,25 @@ impl Again {
 
     /// Whether recomputing this module makes it again.
     pub(crate) fn belongs_to(&self, module: RecomputeModule) -> bool {
-        self.module.is_some_and(|own| own == module || enclosing(own).contains(&module))
+        self.is_within(Set::EMPTY.with(module))
+    }
+
+    /// Whether recomputing any of these modules makes it again.
+    pub(crate) fn is_within(&self, modules: Set<RecomputeModule>) -> bool {
+        self.module.is_some_and(|own| modules.meets(enclosing(own).with(own)))
     }
 }
 
 /// The modules that a module is a part of.
-pub(crate) const fn enclosing(module: RecomputeModule) -> &'static [RecomputeModule] {
+pub(crate) fn enclosing(module: RecomputeModule) -> Set<RecomputeModule> {
     use RecomputeModule as Module;
     match module {
-        Module::MlaUpProj => &[Module::MlaQkv],
-        Module::MlaKv => &[Module::MlaQkv, Module::MlaUpProj],
-        Module::MoePermute | Module::MoeAct | Module::SharedExperts => &[Module::Moe],
-        Module::CoreAttn | Module::MlaQkv | Module::Layernorm | Module::Mlp | Module::Moe => &[],
+        Module::MlaUpProj => Set::EMPTY.with(Module::MlaQkv),
+        Module::MlaKv => Set::EMPTY.with(Module::MlaQkv).with(Module::MlaUpProj),
+        Module::MoePermute | Module::MoeAct | Module::SharedExperts => Set::EMPTY.with(Module::Moe),
+        Module::CoreAttn | Module::MlaQkv | Module::Layernorm | Module::Mlp | Module::Moe => {
+            Set::EMPTY
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 mod graph;
 mod kept;
 mod layers;
+mod repetition;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -21,9 +22,11 @@ use crate::layout::Stage;
 use crate::plan::Plan;
 use crate::stage::{Parts, PerAxis, StageWork, Terms, launched};
 
-use graph::Graph;
+use graph::Run;
 use layers::Builder;
+use repetition::Repetition;
 
+pub(crate) use graph::Graph;
 pub(crate) use kept::LayerPairs;
 
 /// What an operator of a pair occupies while it runs.
@@ -174,11 +177,14 @@ pub(crate) fn paired(
     if !plan.runs_pairs() {
         return parts;
     }
+    let mut graph = Graph::default();
     for kind in Architecture::ids(plan.architecture.kinds.len()) {
         let known = known.map(|known| known.layer(kind)).filter(|known| !known.has_experts);
         let exposed = match known {
             Some(known) => known.pair,
-            None => pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind)),
+            None => {
+                pairs.exposed(plan, &parts, kind, || layer_pair(plan, &parts, kind, &mut graph))
+            }
         };
         parts.layers[kind.index()].pair = exposed;
     }
@@ -186,7 +192,7 @@ pub(crate) fn paired(
 }
 
 /// One layer's forward beside the backward of another of its kind.
-fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
+fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId, graph: &mut Graph) -> PerAxis {
     let mut content = Stage::default();
     content.layers[kind.index()] = 1.0;
     let repeated_share = if plan.recomputes_whole_layers() { 1.0 } else { 0.0 };
@@ -195,17 +201,33 @@ fn layer_pair(plan: &Plan, parts: &Parts, kind: KindId) -> PerAxis {
         [StageWork::new(plan, &content, parts, &terms); 2]
     });
     let side = Side { content, layers: &[kind], repeated_share, copy: 0.0 };
-    exposed(plan, parts, &hiding, [&side, &side])
+    exposed(plan, parts, &hiding, [&side, &side], graph)
 }
 
 /// Time in which compute waits in a pair of these sides, per axis, without the host's share.
+///
+/// Of long chunks of layers that repeat, so many are scheduled as take both passes into their
+/// rhythm; each further one adds the mean of the last of these. Most pairs wait for as long as if
+/// all were scheduled, to the last digits; the worst of 270 that a test looks at is 1.8 % off.
 pub(crate) fn exposed(
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
-    [forward, backward]: [&Side<'_>; 2],
+    sides: [&Side<'_>; 2],
+    graph: &mut Graph,
 ) -> PerAxis {
-    graph(plan, parts, hiding, [forward, backward], false).run().1.exposed
+    let Some(repetition) = Repetition::new(sides.map(|side| side.layers)) else {
+        return run(graph, plan, parts, hiding, sides, false).exposed;
+    };
+    let mut shortened = |count: usize| {
+        let [ahead, back] = [0, 1].map(|side| repetition.without(side, sides[side].layers, count));
+        let ahead = Side { layers: &ahead, ..*sides[0] };
+        let back = Side { layers: &back, ..*sides[1] };
+        run(graph, plan, parts, hiding, [&ahead, &back], false).exposed
+    };
+    let (long, short) = (shortened(repetition.left_out), shortened(repetition.shorter()));
+    let times = repetition.left_out as f64 / repetition.rhythm() as f64;
+    core::array::from_fn(|axis| (long[axis] + (long[axis] - short[axis]) * times).max(0.0))
 }
 
 /// The same pair, operator by operator.
@@ -215,7 +237,8 @@ pub(crate) fn operators(
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
 ) -> PairTimeline {
-    let (graph, run) = graph(plan, parts, hiding, sides, true).run();
+    let mut graph = Graph::default();
+    let run = run(&mut graph, plan, parts, hiding, sides, true);
     let operators = graph
         .operators()
         .zip(&run.starts)
@@ -230,16 +253,82 @@ pub(crate) fn operators(
     PairTimeline { seconds: run.seconds, operators }
 }
 
-fn graph(
+/// Schedules the operators of a pair, in the place of the pair before; `remember` what they are.
+fn run(
+    graph: &mut Graph,
     plan: &Plan,
     parts: &Parts,
     hiding: &Hiding,
     sides: [&Side<'_>; 2],
     remember: bool,
-) -> Graph {
-    let mut builder = Builder::new(plan, parts, hiding, Graph::new(remember));
+) -> Run {
+    graph.begin(sides[0].layers.len().max(sides[1].layers.len()), remember);
+    let mut builder = Builder::new(plan, parts, hiding, graph);
     builder.forward_chunk(sides[0]);
     builder.backward_chunk(sides[1]);
     builder.sends();
-    builder.graph
+    graph.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use crate::design::{Design, KnobId};
+
+    fn plan(settings: &[(&str, &str)]) -> Plan {
+        let mut design = Design::from_preset("pangu-ultra-moe-6k@2").unwrap();
+        for (knob, value) in settings {
+            design.set_text(KnobId::find(knob).unwrap(), value).unwrap();
+        }
+        Plan::new(&design).unwrap()
+    }
+
+    /// How far what compute waits for is off in a pair of these layers, of the pair's time.
+    fn error(plan: &Plan, layers: [&[KindId]; 2], copy: f64) -> f64 {
+        let parts = parts(plan);
+        let side = |layers| Side { content: Stage::default(), layers, repeated_share: 0.0, copy };
+        let sides = [&side(layers[0]), &side(layers[1])];
+        let hiding = Hiding::Everything;
+        let mut graph = Graph::default();
+        let whole = run(&mut graph, plan, &parts, &hiding, sides, false);
+        let told = exposed(plan, &parts, &hiding, sides, &mut graph);
+        let off = whole.exposed.iter().zip(told).map(|(whole, told)| (whole - told).abs());
+        off.sum::<f64>() / whole.seconds
+    }
+
+    #[test]
+    fn pairs_of_long_chunks_wait_as_if_all_layers_were_scheduled() {
+        let patterns = ["1", "2", "([0]*3+[1]*125)", "([0,1,1]*42+[1]*2)", "([1]*60+[0]*68)"];
+        let flags = [["false", "true"], ["true", "false"], ["true", "true"]];
+        let mut errors = vec![];
+        for (pattern, tp) in patterns.iter().flat_map(|it| ["1", "2", "8"].map(|tp| (*it, tp))) {
+            for [delay, levels] in flags {
+                let plan = plan(&[
+                    ("num_layers", "128"),
+                    ("noop_layers", "none"),
+                    ("mtp_num_layers", "0"),
+                    ("moe_layer_freq", pattern),
+                    ("num_devices", "4096"),
+                    ("pipeline_model_parallel_size", "2"),
+                    ("tensor_model_parallel_size", tp),
+                    ("sequence_parallel", if tp == "1" { "false" } else { "true" }),
+                    ("global_batch_size", "65536"),
+                    ("delay_wgrad_compute", delay),
+                    ("moe_hierarchical_alltoallv", levels),
+                ]);
+                let all = &plan.architecture.pattern.layers[..];
+                for layers in [[all, all], [&all[..64], &all[64..]], [&all[..40], all]] {
+                    errors.extend([0.0, 2e-3].map(|copy| error(&plan, layers, copy)));
+                }
+            }
+        }
+        errors.sort_by(f64::total_cmp);
+        assert!(errors[errors.len() / 2] < 1e-12, "{errors:?}");
+        assert!(errors[errors.len() * 9 / 10] < 5e-3, "{errors:?}");
+        assert!(errors[errors.len() - 1] < 0.02, "{errors:?}");
+        // Were nothing left out, nothing would be off.
+        assert!(errors[errors.len() - 1] > 0.0, "{errors:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::choice::{RecomputeGranularity, RecomputeModule, Set, ZeroMemory};
 use crate::hop::Calls;
-use crate::operator::{Again, enclosing, is_of_mixer};
+use crate::operator::{Again, is_of_mixer};
 use crate::plan::Plan;
 use crate::saved::{Fate, Saved};
 
@@ -48,9 +48,7 @@ impl Recomputation {
 
     /// Whether an operator or an exchange of a layer is made again, its layer not being so.
     pub(crate) fn repeats(&self, again: &Again) -> bool {
-        let has = |module: &RecomputeModule| self.modules.has(*module);
-        let is_chosen = again.module.is_some_and(|own| has(&own) || enclosing(own).iter().any(has));
-        !again.never && (is_chosen || again.at_level_1 && self.is_level_1)
+        !again.never && (again.is_within(self.modules) || again.at_level_1 && self.is_level_1)
     }
 
     /// Calls that so many layers make again, of which full recomputation takes `repeated`.

@@ -10,7 +10,7 @@ mod converge;
 
 use std::time::{Duration, Instant};
 
-use client::{Client, Server, data, set};
+use client::{Client, Server, begun, data, set};
 use review::wire::Tell;
 
 /// People of a session whose edits are timed.
@@ -39,9 +39,7 @@ fn main() {
 
 /// From the send of one to the receipt of all.
 async fn latency() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let (mut first, _) =
         Client::enter(&server.address, &session, &session.edit, "first", None).await.unwrap();
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();

@@ -14,7 +14,7 @@ impl<S: Sync> FromRequestParts<S> for Client {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(of(&parts.headers, &parts.extensions)))
+        Ok(Self(identify(&parts.headers, &parts.extensions)))
     }
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn is_near(extensions: &Extensions) -> bool {
 
 /// Who asks. Only a proxy on this machine is believed whom it asks for: anybody can send that. It
 /// puts the one that it heard last; what stands before is the asker's own text.
-pub(crate) fn of(headers: &HeaderMap, extensions: &Extensions) -> String {
+pub(crate) fn identify(headers: &HeaderMap, extensions: &Extensions) -> String {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     match (forwarded(headers), peer) {
         (Some(behind), _) if is_near(extensions) => behind,

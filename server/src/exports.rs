@@ -17,81 +17,68 @@ use model::{MODEL_VERSION, Plan, link};
 use crate::{calendar, designs, report};
 
 /// A kind of file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Export {
-    /// A launch script for Megatron-LM.
-    Megatron,
-    /// A launch script for MindSpeed-LLM.
-    Mindspeed,
-    /// The design file, JSON.
+    /// The design file, JSON
     Json,
-    /// The design file, TOML.
+    /// The design file, TOML
     Toml,
-    /// The numbers as a table, CSV.
+    /// A launch script for Megatron-LM
+    Megatron,
+    /// A launch script for MindSpeed-LLM
+    Mindspeed,
+    /// Headline metrics, stages and axes as a table, CSV
     Csv,
-    /// All numbers, JSON.
+    /// All numbers, JSON
     Metrics,
-    /// The numbers as a table, Parquet.
+    /// The table of csv, Parquet
     Parquet,
-    /// The pipeline's timeline as a Chrome trace.
+    /// The pipeline's timeline, a Chrome trace
     Trace,
 }
 
+/// Name, title and type of every kind, in the order of the sheet.
+const KINDS: [(Export, &str, &str, &str); 8] = [
+    (Export::Megatron, "megatron.sh", "Megatron-Core arguments", SCRIPT),
+    (Export::Mindspeed, "mindspeed.sh", "MindSpeed-LLM arguments", SCRIPT),
+    (Export::Json, "design.json", "Design file, JSON", JSON),
+    (Export::Toml, "design.toml", "Design file, TOML", "application/toml"),
+    (Export::Csv, "metrics.csv", "Metrics, CSV", "text/csv; charset=utf-8"),
+    (Export::Metrics, "metrics.json", "Metrics, JSON", JSON),
+    (Export::Parquet, "metrics.parquet", "Metrics, Parquet", "application/vnd.apache.parquet"),
+    (Export::Trace, "timeline.json", "Timeline, Chrome trace", JSON),
+];
+const SCRIPT: &str = "text/x-shellscript; charset=utf-8";
+const JSON: &str = "application/json";
+
 impl Export {
     /// Every kind, in the order of the sheet.
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Megatron,
-        Self::Mindspeed,
-        Self::Json,
-        Self::Toml,
-        Self::Csv,
-        Self::Metrics,
-        Self::Parquet,
-        Self::Trace,
-    ];
+    pub(crate) fn all() -> [Self; 8] {
+        KINDS.map(|kind| kind.0)
+    }
+
+    fn kind(self) -> (Self, &'static str, &'static str, &'static str) {
+        KINDS.into_iter().find(|kind| kind.0 == self).unwrap_or(KINDS[0])
+    }
 
     /// The last part of its address and of its file's name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Megatron => "megatron.sh",
-            Self::Mindspeed => "mindspeed.sh",
-            Self::Json => "design.json",
-            Self::Toml => "design.toml",
-            Self::Csv => "metrics.csv",
-            Self::Metrics => "metrics.json",
-            Self::Parquet => "metrics.parquet",
-            Self::Trace => "timeline.json",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.kind().1
     }
 
     /// The kind of that name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|export| export.name() == name)
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        KINDS.iter().find(|kind| kind.1 == name).map(|kind| kind.0)
     }
 
     /// What people call it.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::Megatron => "Megatron-Core arguments",
-            Self::Mindspeed => "MindSpeed-LLM arguments",
-            Self::Json => "Design file, JSON",
-            Self::Toml => "Design file, TOML",
-            Self::Csv => "Metrics, CSV",
-            Self::Metrics => "Metrics, JSON",
-            Self::Parquet => "Metrics, Parquet",
-            Self::Trace => "Timeline, Chrome trace",
-        }
+    pub(crate) fn title(self) -> &'static str {
+        self.kind().2
     }
 
     /// What it is, for HTTP.
-    pub(crate) const fn media_type(self) -> &'static str {
-        match self {
-            Self::Megatron | Self::Mindspeed => "text/x-shellscript; charset=utf-8",
-            Self::Json | Self::Metrics | Self::Trace => "application/json",
-            Self::Toml => "application/toml",
-            Self::Csv => "text/csv; charset=utf-8",
-            Self::Parquet => "application/vnd.apache.parquet",
-        }
+    pub(crate) fn media_type(self) -> &'static str {
+        self.kind().3
     }
 
     /// Is it a text that can be pasted somewhere?
@@ -169,7 +156,7 @@ mod tests {
     #[test]
     fn every_file_says_where_it_comes_from() {
         let query = "v=1&preset=deepseek-v3&training.micro_batch_size=2";
-        for export in Export::ALL {
+        for export in Export::all() {
             let text = text(export, query).unwrap();
             for part in [query, MODEL_VERSION, &calendar::today()] {
                 assert!(text.contains(part), "{export:?} lacks {part}");
@@ -189,7 +176,7 @@ mod tests {
     #[test]
     fn a_design_that_breaks_rules_has_its_files_and_no_numbers() {
         let of_design = [Export::Megatron, Export::Mindspeed, Export::Json, Export::Toml];
-        for export in Export::ALL {
+        for export in Export::all() {
             let made = text(export, "pp=12");
             assert_eq!(made.is_ok(), of_design.contains(&export), "{export:?}");
             assert!(made.is_ok() || made.is_err_and(|why| why.contains("can't run")));
@@ -202,8 +189,8 @@ mod tests {
         assert_eq!(name("preset=deepseek-v3"), "moescape-deepseek-v3-metrics.csv");
         let (one, other) = (name("preset=deepseek-v3&mbs=2"), name("preset=deepseek-v3&mbs=4"));
         assert!(one != other && one.ends_with("-metrics.csv"), "{one} {other}");
-        for export in Export::ALL {
-            assert_eq!(Export::of(export.name()), Some(export));
+        for export in Export::all() {
+            assert_eq!(Export::from_name(export.name()), Some(export));
         }
     }
 }

@@ -26,7 +26,7 @@ impl Found {
     ///
     /// # Errors
     /// What no layout can mend.
-    pub(crate) fn of(
+    pub(crate) fn search(
         query: &Query,
         mut hear: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Self>, Vec<Violation>> {
@@ -65,7 +65,7 @@ mod tests {
     fn an_answer_is_that_of_one_thread_and_its_progress_never_goes_back() {
         let query = Query::new(Design::from_preset("qwen3-30b-a3b").unwrap());
         let mut before = 0.0;
-        let found = Found::of(&query, |progress| {
+        let found = Found::search(&query, |progress| {
             assert!((before..=1.0).contains(&progress.share), "{progress:?} after {before}");
             before = progress.share;
             ControlFlow::Continue(())

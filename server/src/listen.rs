@@ -9,15 +9,15 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{Request, Response};
 use axum::response::IntoResponse;
-use hyper::body::{Frame, Incoming, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,7 +25,6 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::address_counts::Place;
 use crate::client;
 use crate::hosts::Local;
 use door::{Door, Guest, Often};
@@ -194,32 +193,6 @@ fn bound_unsent(stream: &TcpStream) {
     let _ = stream;
 }
 
-/// The body of an answer to whoever has a place for its time.
-struct Placed {
-    body: Body,
-    _place: Place,
-}
-
-impl HttpBody for Placed {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.get_mut().body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
 type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Answers a request that knows over which connection it came: sweeps, for one, are shared out
@@ -241,7 +214,13 @@ fn met(
         let response = answer.await?;
         Ok(match place {
             None => response,
-            Some(place) => response.map(|body| Body::new(Placed { body, _place: place })),
+            // The body of the answer holds the place as long as it is sent.
+            Some(place) => response.map(|body| {
+                Body::new(body.map_err(move |error| {
+                    let _held = &place;
+                    error
+                }))
+            }),
         })
     })
 }

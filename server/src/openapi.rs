@@ -92,7 +92,7 @@ fn typed(kind: &str, description: &str) -> Tree {
 /// The values of a knob.
 fn knob(id: KnobId) -> Tree {
     let knob = id.knob();
-    let takes = Takes::of(knob);
+    let takes = Takes::for_knob(knob);
     let mut entries: Vec<(&str, Tree)> = match (takes.kind, takes.values) {
         ("integer", _) => vec![("type", "integer".into())],
         ("real", _) => vec![("type", "number".into())],

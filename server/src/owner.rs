@@ -31,7 +31,7 @@ pub(crate) struct Owner(String);
 
 impl Owner {
     /// Who asks, where they have stored something before.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Self> {
         key(headers).map(|key| Self::of_key(&key))
     }
 
@@ -52,7 +52,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(Owner::of(&parts.headers)))
+        Ok(Self(Owner::from_headers(&parts.headers)))
     }
 }
 
@@ -167,9 +167,9 @@ mod tests {
     fn what_is_no_key_is_nobodys() {
         for cookie in ["", "owner=", "owner=12", "owner=+1234567890123456789012345678901"] {
             let headers = HeaderMap::from_iter([(header::COOKIE, cookie.parse().unwrap())]);
-            assert_eq!(Owner::of(&headers), None, "{cookie}");
+            assert_eq!(Owner::from_headers(&headers), None, "{cookie}");
         }
         let bytes = HeaderValue::from_bytes(b"owner=\xff").unwrap();
-        assert_eq!(Owner::of(&HeaderMap::from_iter([(header::COOKIE, bytes)])), None);
+        assert_eq!(Owner::from_headers(&HeaderMap::from_iter([(header::COOKIE, bytes)])), None);
     }
 }

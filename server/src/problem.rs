@@ -30,7 +30,7 @@ struct Entry {
 
 impl Entry {
     /// What is wrong with a design that stands at this place of the body.
-    fn of(start: &str, error: KnobError) -> Self {
+    fn from_error(start: &str, error: KnobError) -> Self {
         Self {
             pointer: format!("{start}{}", pointer(&error.knob)),
             rule: error.rule,
@@ -62,6 +62,17 @@ impl Problem {
         self.status
     }
 
+    /// A problem with each of these, which `detail` counts.
+    fn of_entries(status: StatusCode, detail: String, errors: Vec<Entry>) -> Self {
+        Self { errors, ..Self::new(status, detail) }
+    }
+
+    /// Something that can't be read: "the design", "the spec".
+    fn unreadable(what: &str, errors: Vec<Entry>) -> Self {
+        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
+        Self::of_entries(StatusCode::BAD_REQUEST, format!("{what}: {detail}"), errors)
+    }
+
     /// A design that can't be read.
     pub(crate) fn unreadable_design(errors: Vec<KnobError>) -> Self {
         Self::unreadable_design_at("", errors)
@@ -69,10 +80,18 @@ impl Problem {
 
     /// The same, at this place of the body.
     pub(crate) fn unreadable_design_at(start: &str, errors: Vec<KnobError>) -> Self {
-        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
-        let detail = format!("the design can't be read: {detail}");
-        let errors = errors.into_iter().map(|error| Entry::of(start, error)).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
+        let errors = errors.into_iter().map(|error| Entry::from_error(start, error)).collect();
+        Self::unreadable("the design can't be read", errors)
+    }
+
+    /// A sweep's spec that can't be read.
+    pub(crate) fn unreadable_spec(errors: Vec<KnobError>) -> Self {
+        let entry = |error: KnobError| {
+            let places = error.knob.split('.').filter(|place| !place.is_empty());
+            let pointer = places.map(|place| format!("/{place}")).collect();
+            Entry { pointer, ..Entry::from_error("", error) }
+        };
+        Self::unreadable("the spec can't be read", errors.into_iter().map(entry).collect())
     }
 
     /// Designs of a batch that can't be read, each with its place.
@@ -81,20 +100,16 @@ impl Problem {
         let detail = format!("{detail} of the batch can't be read, so that none is predicted");
         let errors = designs.into_iter().flat_map(|(place, errors)| {
             let start = format!("/designs/{place}");
-            errors.into_iter().map(move |error| Entry::of(&start, error))
+            errors.into_iter().map(move |error| Entry::from_error(&start, error))
         });
-        Self { status: StatusCode::BAD_REQUEST, detail, errors: errors.collect(), retry_secs: None }
+        Self::of_entries(StatusCode::BAD_REQUEST, detail, errors.collect())
     }
 
     /// A query for a search that can't be read: what is wrong with it, and with its design.
     pub(crate) fn unreadable_query(errors: Vec<KnobError>, of_design: Vec<KnobError>) -> Self {
-        let count = (errors.len() + of_design.len()) as u64;
-        let detail = app::present::format::counted(count, "error", "errors");
-        let detail = format!("the query can't be read: {detail}");
-        let errors = errors.into_iter().map(|error| Entry::of("", error));
-        let of_design = of_design.into_iter().map(|error| Entry::of("/design", error));
-        let errors = errors.chain(of_design).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
+        let errors = errors.into_iter().map(|error| Entry::from_error("", error));
+        let of_design = of_design.into_iter().map(|error| Entry::from_error("/design", error));
+        Self::unreadable("the query can't be read", errors.chain(of_design).collect())
     }
 
     /// A query whose design breaks rules that no layout mends.
@@ -112,15 +127,12 @@ impl Problem {
             }
         };
         let errors = violations.into_iter().map(entry).collect();
-        let status = StatusCode::UNPROCESSABLE_ENTITY;
-        Self { status, detail, errors, retry_secs: None }
+        Self::of_entries(StatusCode::UNPROCESSABLE_ENTITY, detail, errors)
     }
 
     /// A trace that can't be read. Its pointers name line and column, counted from 1, of a body
     /// that isn't a tree.
     pub(crate) fn unreadable_trace(errors: Vec<TextError>) -> Self {
-        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
-        let detail = format!("the trace can't be read: {detail}");
         let entry = |error: TextError| Entry {
             pointer: match (error.line, error.column) {
                 (0, _) => String::new(),
@@ -131,8 +143,7 @@ impl Problem {
             detail: error.message,
             nearest: Vec::new(),
         };
-        let errors = errors.into_iter().map(entry).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
+        Self::unreadable("the trace can't be read", errors.into_iter().map(entry).collect())
     }
 
     /// A change of a review session that isn't taken.
@@ -146,21 +157,18 @@ impl Problem {
             review::Cause::Full => "full",
         };
         let entry = Entry { pointer: String::new(), rule, detail: detail.clone(), nearest };
-        Self { status, detail, errors: vec![entry], retry_secs: None }
+        Self::of_entries(status, detail, vec![entry])
     }
 
     /// A text of others that makes no design. Its pointers name lines, counted from 1.
     pub(crate) fn unreadable_text(errors: Vec<Fault>) -> Self {
-        let detail = app::present::format::counted(errors.len() as u64, "error", "errors");
-        let detail = format!("the text makes no design: {detail}");
         let entry = |fault: Fault| Entry {
             pointer: if fault.line == 0 { String::new() } else { format!("/line/{}", fault.line) },
             rule: "unreadable_text",
             detail: Fault { line: 0, ..fault }.to_string(),
             nearest: Vec::new(),
         };
-        let errors = errors.into_iter().map(entry).collect();
-        Self { status: StatusCode::BAD_REQUEST, detail, errors, retry_secs: None }
+        Self::unreadable("the text makes no design", errors.into_iter().map(entry).collect())
     }
 
     fn body(&self) -> Tree {

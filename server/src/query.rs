@@ -54,6 +54,15 @@ pub(crate) fn decoded(text: &str) -> Result<Cow<'_, str>, Problem> {
     read.map(Cow::Owned)
 }
 
+/// How many of a list are asked for, up to so many.
+pub(crate) fn limit(text: Option<Cow<'_, str>>, usual: u32, most: u32) -> Result<u32, Problem> {
+    let limit = text.map_or(Some(usual), |text| text.parse().ok());
+    limit.filter(|limit| (1..=most).contains(limit)).ok_or_else(|| {
+        let detail = format!("`limit` is a number from 1 to {most}");
+        Problem::new(StatusCode::BAD_REQUEST, detail)
+    })
+}
+
 /// One of these choices.
 pub(crate) fn choice<T: Copy>(
     name: &str,

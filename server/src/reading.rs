@@ -17,6 +17,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// A page to read.
+#[derive(Default)]
 pub(crate) struct Reading<'a> {
     /// Which of the site's pages it is, where it is one.
     pub(crate) page: Option<Page>,
@@ -31,7 +32,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) script: Option<&'a str>,
     /// More of the document's head.
     pub(crate) head: Markup,
-    /// The class of `<main>`, which says how it is laid out.
+    /// The class of `<main>`, which says how it is laid out; a text to read where it is empty.
     pub(crate) class: &'a str,
     /// The language of `<main>`, where it is the same in every language of the site.
     pub(crate) lang: Option<&'a str>,
@@ -41,24 +42,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) beside: Markup,
     /// What stands in `<main>`.
     pub(crate) body: Markup,
-}
-
-impl Default for Reading<'_> {
-    fn default() -> Self {
-        Self {
-            page: None,
-            design: "",
-            title: "",
-            about: "",
-            script: None,
-            head: Markup::default(),
-            class: "reading",
-            lang: None,
-            tour: None,
-            beside: Markup::default(),
-            body: Markup::default(),
-        }
-    }
 }
 
 impl Reading<'_> {
@@ -79,6 +62,7 @@ impl Reading<'_> {
 
     fn document(&self, state: &AppState, theme: Option<&str>) -> Markup {
         let title = format!("{} · Moescape", self.title);
+        let class = if self.class.is_empty() { "reading" } else { self.class };
         html! {
             (DOCTYPE)
             // Only the two themes that there are come out of a cookie.
@@ -110,7 +94,7 @@ impl Reading<'_> {
                     header.header { (PreEscaped(header::still(self.page, self.design))) }
                     div class=[(!self.beside.0.is_empty()).then_some("guide")] {
                         (self.beside)
-                        main #reading class=(self.class) data-tour=[self.tour] lang=[self.lang]
+                        main #reading class=(class) data-tour=[self.tour] lang=[self.lang]
                             translate=[self.lang.map(|_| "no")] { (self.body) }
                     }
                 } }

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
@@ -57,6 +58,18 @@ pub(crate) async fn counted(
     // Whoever read it knows only that it broke off.
     let trouble = intake.held().trouble;
     trouble.map_or(response, |trouble| trouble.problem().into_response())
+}
+
+/// A body as text; `what` says what it is, "a design", where it is too long.
+pub(crate) fn text(body: Result<Bytes, BytesRejection>, what: &str) -> Result<String, Problem> {
+    let body = body.map_err(|rejection| match rejection.status() {
+        status @ StatusCode::PAYLOAD_TOO_LARGE => {
+            Problem::new(status, format!("{what} has at most {BODY_LIMIT_BYTES} bytes"))
+        }
+        status => Problem::new(status, rejection.body_text()),
+    })?;
+    String::from_utf8(body.into())
+        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))
 }
 
 /// Why a body was broken off.

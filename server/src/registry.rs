@@ -60,7 +60,7 @@ pub const fn kind_name(kind: PresetKind) -> &'static str {
 
 fn knob(id: KnobId) -> Tree {
     let knob = id.knob();
-    let takes = Takes::of(knob);
+    let takes = Takes::for_knob(knob);
     Tree::map([
         ("id", id.id().into()),
         ("label", knob.label.into()),
@@ -96,7 +96,7 @@ pub struct Takes {
 impl Takes {
     /// What a knob takes.
     #[must_use]
-    pub fn of(knob: &Knob) -> Self {
+    pub fn for_knob(knob: &Knob) -> Self {
         let plain = |kind, optional| Self { kind, optional, min: None, max: None, values: None };
         let between = |kind, optional, min: Tree, max: Tree| Self {
             min: Some(min),

@@ -73,12 +73,26 @@ fn with_loads(plan: &Plan, estimate: &Estimate, trace: Option<&Trace>, asked: As
 /// The same object for a design that breaks rules.
 #[must_use]
 pub fn refused(design: &Design, violations: &[Violation]) -> Tree {
-    let mut report = illegal(design, violations);
-    if let Tree::Map(entries) = &mut report {
-        entries.push(("verdict".into(), Tree::Null));
-        entries.push(("routing".into(), Tree::Null));
-    }
-    report
+    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, Tree::Null));
+    let (map, list) = (Tree::Map(vec![]), Tree::List(vec![]));
+    Tree::map([
+        ("design", file::write(design, Extent::Full)),
+        ("derived", map.clone()),
+        ("metrics", Tree::map(nothing)),
+        ("expected_error", map.clone()),
+        ("nearest_run", Tree::Null),
+        ("conventions", list.clone()),
+        ("timing", Tree::Null),
+        ("step", map),
+        ("overlap", list.clone()),
+        ("stages", list.clone()),
+        ("communication", list.clone()),
+        ("violations", Tree::List(violations.iter().map(violation).collect())),
+        ("warnings", list),
+        ("model_version", MODEL_VERSION.into()),
+        ("verdict", Tree::Null),
+        ("routing", Tree::Null),
+    ])
 }
 
 /// The prediction for a legal design.
@@ -144,27 +158,6 @@ fn change(change: &Change) -> Tree {
         ("fit_probability", Tree::number(change.fit_probability)),
         ("mfu", Tree::number(change.mfu)),
         ("memory_peak_bytes", Tree::number(change.memory_peak.get())),
-    ])
-}
-
-/// The same object for a design that breaks rules.
-fn illegal(design: &Design, violations: &[Violation]) -> Tree {
-    let nothing = MetricId::ALL.iter().map(|id| (id.metric().name, Tree::Null));
-    Tree::map([
-        ("design", file::write(design, Extent::Full)),
-        ("derived", Tree::Map(vec![])),
-        ("metrics", Tree::map(nothing)),
-        ("expected_error", Tree::Map(vec![])),
-        ("nearest_run", Tree::Null),
-        ("conventions", Tree::List(vec![])),
-        ("timing", Tree::Null),
-        ("step", Tree::Map(vec![])),
-        ("overlap", Tree::List(vec![])),
-        ("stages", Tree::List(vec![])),
-        ("communication", Tree::List(vec![])),
-        ("violations", Tree::List(violations.iter().map(violation).collect())),
-        ("warnings", Tree::List(vec![])),
-        ("model_version", MODEL_VERSION.into()),
     ])
 }
 

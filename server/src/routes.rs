@@ -76,7 +76,7 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Trust.path(), get(page::trust))
         .route(Page::Ladder.path(), get(page::ladder))
         .route(Page::Schedule.path(), get(page::schedule))
-        .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::of))
+        .route(app::site::SCHEDULE_OF_DESIGN_PATH, get(schedule::redirect))
         .route(Page::Sweep.path(), get(sweep_page::builder))
         .route(Page::Compare.path(), get(page::compare))
         .route(app::page::compare::CSV_PATH, get(page::comparison))

@@ -161,26 +161,20 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
             Err(SiteError::Names(format!("it names {address}, which isn't there")))
         }
     };
-    let explorer = ModuleFiles { js: name("js")?, wasm: name("wasm")? };
-    let pages = ModuleFiles { js: name("pages_js")?, wasm: name("pages_wasm")? };
-    let sweeps = ModuleFiles { js: name("sweeps_js")?, wasm: name("sweeps_wasm")? };
-    let reviews = ModuleFiles { js: name("reviews_js")?, wasm: name("reviews_wasm")? };
-    let (worker, css) = (name("worker")?, name("css")?);
-    let (share, import, save) = (name("share")?, name("import")?, name("save")?);
-    let (find, finder, habits) = (name("find")?, name("finder")?, name("habits")?);
+    let module = |js, wasm| Ok(ModuleFiles { js: name(js)?, wasm: name(wasm)? });
     Ok(SiteFiles {
-        explorer,
-        pages,
-        sweeps,
-        reviews,
-        worker,
-        share,
-        import,
-        save,
-        find,
-        finder,
-        habits,
-        css,
+        explorer: module("js", "wasm")?,
+        pages: module("pages_js", "pages_wasm")?,
+        sweeps: module("sweeps_js", "sweeps_wasm")?,
+        reviews: module("reviews_js", "reviews_wasm")?,
+        worker: name("worker")?,
+        share: name("share")?,
+        import: name("import")?,
+        save: name("save")?,
+        find: name("find")?,
+        finder: name("finder")?,
+        habits: name("habits")?,
+        css: name("css")?,
     })
 }
 

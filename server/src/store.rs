@@ -17,4 +17,4 @@ pub(crate) use fault::StoreError;
 pub(crate) use names::{FILE, JOURNAL, LOG, MEMORY};
 pub(crate) use ready::Readiness;
 pub(crate) use start::{Unfit, beside, check, glance, one_line, parts};
-pub(crate) use tables::{Tables, of as tables_of};
+pub(crate) use tables::{Tables, read as read_tables};

@@ -10,16 +10,16 @@
 
 mod chunk;
 mod engine;
-mod hands;
 mod job;
 mod kept;
 mod ledger;
 mod queue;
 mod remote;
 pub(crate) mod rows;
+mod speed;
 mod status;
 pub(crate) mod table;
-mod trial;
+mod workers;
 
 pub(crate) use chunk::{Chunks, Claim, Outcome};
 pub(crate) use engine::{Engine, EngineError, MAX_PLACES, Refusal};
@@ -27,8 +27,8 @@ pub(crate) use job::Job;
 pub(crate) use kept::{Keeping, MAX_ROWS};
 pub(crate) use ledger::Entry;
 pub(crate) use remote::{Coordinator, work_for};
-pub(crate) use status::{Beat, status};
-pub(crate) use trial::Trial;
+pub(crate) use speed::SpeedSample;
+pub(crate) use status::{ProgressUpdate, status};
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -3,6 +3,8 @@
 
 #[path = "process/server.rs"]
 mod process;
+#[path = "process/site.rs"]
+mod site;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use axum::response::Response;
 use http_body_util::BodyExt;
 use process::Process;
 use serde_json::{Value, json};
@@ -44,7 +47,11 @@ struct App {
 
 impl App {
     fn new() -> Self {
-        let (data, site) = (tempfile::tempdir().unwrap(), site());
+        let (data, site) = (tempfile::tempdir().unwrap(), site::directory());
+        Self::on(data, site)
+    }
+
+    fn on(data: TempDir, site: TempDir) -> Self {
         let state = AppState::new(Site::from_directory(site.path()).unwrap(), data.path().into());
         Self { data, site, state }
     }
@@ -53,8 +60,7 @@ impl App {
     fn restart(self) -> Self {
         let Self { data, site, state } = self;
         drop(state);
-        let state = AppState::new(Site::from_directory(site.path()).unwrap(), data.path().into());
-        Self { data, site, state }
+        Self::on(data, site)
     }
 
     async fn send(
@@ -72,23 +78,32 @@ impl App {
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
     }
 
+    /// Sends a request as someone, and gives the answer, which has this status.
+    async fn answers(&self, method: &str, path: &str, body: &str, status: StatusCode) -> Value {
+        let (found, answer) = self.send(method, path, "someone", body).await;
+        assert_eq!(found, status, "{method} {path}: {answer}");
+        answer
+    }
+
     async fn submit(&self, spec: &Value) -> String {
-        let (status, answer) =
-            self.send("POST", "/api/v1/sweeps", "someone", &spec.to_string()).await;
-        assert_eq!(status, StatusCode::CREATED, "{answer}");
+        let spec = spec.to_string();
+        let answer = self.answers("POST", "/api/v1/sweeps", &spec, StatusCode::CREATED).await;
         answer["status"].as_str().unwrap().to_owned()
     }
 
     async fn get(&self, path: &str) -> Value {
-        let (status, answer) = self.send("GET", path, "someone", "").await;
-        assert_eq!(status, StatusCode::OK, "{answer}");
-        answer
+        self.answers("GET", path, "", StatusCode::OK).await
+    }
+
+    /// An answer that is still to be read.
+    async fn open(&self, path: &str) -> Response {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        router(self.state.clone()).oneshot(request).await.unwrap()
     }
 
     /// A file.
     async fn download(&self, path: &str) -> Vec<u8> {
-        let request = Request::get(path).body(Body::empty()).unwrap();
-        let response = router(self.state.clone()).oneshot(request).await.unwrap();
+        let response = self.open(path).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let disposition = response.headers()["content-disposition"].to_str().unwrap();
         assert!(disposition.starts_with("attachment; filename=\"sweep-"), "{disposition}");
@@ -107,37 +122,6 @@ impl App {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-}
-
-fn site() -> TempDir {
-    let site = tempfile::tempdir().unwrap();
-    std::fs::create_dir(site.path().join("pkg")).unwrap();
-    let names = [
-        "app.js",
-        "app.wasm",
-        "pages.js",
-        "pages.wasm",
-        "worker.js",
-        "share.js",
-        "import.js",
-        "save.js",
-        "find.js",
-        "finder.js",
-        "habits.js",
-        "app.css",
-    ];
-    for name in names {
-        std::fs::write(site.path().join("pkg").join(name), "x").unwrap();
-    }
-    let json = r#"{"js":"/pkg/app.js","wasm":"/pkg/app.wasm","pages_js":"/pkg/pages.js",
-        "sweeps_js":"/pkg/pages.js","sweeps_wasm":"/pkg/pages.wasm",
-        "reviews_js":"/pkg/pages.js","reviews_wasm":"/pkg/pages.wasm",
-        "pages_wasm":"/pkg/pages.wasm","worker":"/pkg/worker.js",
-        "share":"/pkg/share.js","habits":"/pkg/habits.js",
-        "import":"/pkg/import.js","save":"/pkg/save.js",
-        "find":"/pkg/find.js","finder":"/pkg/finder.js","css":"/pkg/app.css"}"#;
-    std::fs::write(site.path().join("site.json"), json).unwrap();
-    site
 }
 
 /// The result of the same sweep without a server.
@@ -165,10 +149,8 @@ async fn a_sweep_ends_with_the_result_that_the_command_line_prints() {
     let app = app.restart();
     let later = app.get(&path).await;
     assert_eq!((&later["state"], &later["result"]), (&json!("done"), &done["result"]));
-    let (status, _) = app.send("DELETE", &path, "someone", "").await;
-    assert_eq!(status, StatusCode::NO_CONTENT);
-    let (status, _) = app.send("GET", &path, "someone", "").await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+    app.answers("DELETE", &path, "", StatusCode::NO_CONTENT).await;
+    app.answers("GET", &path, "", StatusCode::NOT_FOUND).await;
 }
 
 #[tokio::test]
@@ -180,8 +162,7 @@ async fn a_design_of_a_sweep_leads_to_the_explorer_and_to_a_search_around_it() {
     let id = path.rsplit('/').next().unwrap();
     let mut links = Vec::new();
     for (way, start) in [("design", "/?"), ("find", "/find?")] {
-        let request = Request::get(format!("/s/{id}/{way}/{index}")).body(Body::empty()).unwrap();
-        let answer = router(app.state.clone()).oneshot(request).await.unwrap();
+        let answer = app.open(&format!("/s/{id}/{way}/{index}")).await;
         assert_eq!(answer.status(), StatusCode::SEE_OTHER);
         let to = answer.headers()["location"].to_str().unwrap();
         links.push(to.strip_prefix(start).unwrap().to_owned());
@@ -194,8 +175,7 @@ async fn a_design_of_a_sweep_leads_to_the_explorer_and_to_a_search_around_it() {
 async fn events_tell_how_far_it_is_and_end_with_it() {
     let app = App::new();
     let path = app.submit(&spec(4)).await;
-    let request = Request::get(format!("{path}/events")).body(Body::empty()).unwrap();
-    let response = router(app.state.clone()).oneshot(request).await.unwrap();
+    let response = app.open(&format!("{path}/events")).await;
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
     let text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -206,8 +186,7 @@ async fn events_tell_how_far_it_is_and_end_with_it() {
     let data: Value = serde_json::from_str(data).unwrap();
     assert_eq!((&data["done"], &data["eta_seconds"]), (&json!(192), &json!(0.0)));
     assert!(data["best"][0]["knobs"].is_object() && data["front_size"].as_u64().unwrap() > 0);
-    let (status, _) = app.send("POST", &format!("{path}/pause"), "someone", "").await;
-    assert_eq!(status, StatusCode::CONFLICT, "it is over");
+    app.answers("POST", &format!("{path}/pause"), "", StatusCode::CONFLICT).await;
 }
 
 #[tokio::test]
@@ -218,10 +197,8 @@ async fn events_of_a_sweep_end_when_it_is_removed() {
         if paused {
             app.send("POST", &format!("{path}/pause"), "someone", "").await;
         }
-        let request = Request::get(format!("{path}/events")).body(Body::empty()).unwrap();
-        let response = router(app.state.clone()).oneshot(request).await.unwrap();
-        let (status, _) = app.send("DELETE", &path, "someone", "").await;
-        assert_eq!(status, StatusCode::NO_CONTENT);
+        let response = app.open(&format!("{path}/events")).await;
+        app.answers("DELETE", &path, "", StatusCode::NO_CONTENT).await;
         let whole = response.into_body().collect();
         let whole = tokio::time::timeout(Duration::from_secs(20), whole).await.unwrap();
         let text = String::from_utf8(whole.unwrap().to_bytes().to_vec()).unwrap();
@@ -234,15 +211,13 @@ async fn events_of_a_sweep_end_when_it_is_removed() {
 async fn a_paused_sweep_waits_also_for_the_next_server_and_then_goes_on() {
     let app = App::new();
     let path = app.submit(&spec(12)).await;
-    let (status, _) = app.send("POST", &format!("{path}/pause"), "someone", "").await;
-    assert_eq!(status, StatusCode::OK);
+    app.answers("POST", &format!("{path}/pause"), "", StatusCode::OK).await;
     let app = app.restart();
     let before = app.wait(&path, "paused").await;
     tokio::time::sleep(Duration::from_millis(100)).await;
     let after = app.get(&path).await;
     assert_eq!(before["progress"]["done"], after["progress"]["done"]);
-    let (status, _) = app.send("POST", &format!("{path}/resume"), "someone", "").await;
-    assert_eq!(status, StatusCode::OK);
+    app.answers("POST", &format!("{path}/resume"), "", StatusCode::OK).await;
     let done = app.wait(&path, "done").await;
     assert_eq!(done["result"]["digest"], directly(&spec(12))["digest"]);
 }
@@ -252,8 +227,7 @@ async fn a_removed_sweep_gives_way_at_once() {
     let app = App::new();
     let path = app.submit(&spec(2_000)).await;
     let start = Instant::now();
-    let (status, _) = app.send("DELETE", &path, "someone", "").await;
-    assert_eq!(status, StatusCode::NO_CONTENT);
+    app.answers("DELETE", &path, "", StatusCode::NO_CONTENT).await;
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     let small = app.submit(&spec(1)).await;
     app.wait(&small, "done").await;
@@ -338,8 +312,7 @@ async fn what_cannot_be_swept_is_a_problem_with_places() {
         }
         let huge = r#"{"schema":1,"space":{"hidden_size":{"from":1024,"to":11023},
             "vocab_size":{"from":1000,"to":10999},"seq_length":{"from":1000,"to":1999}}}"#;
-        let (status, problem) = app.send("POST", path, "someone", huge).await;
-        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{problem}");
+        app.answers("POST", path, huge, StatusCode::UNPROCESSABLE_ENTITY).await;
     }
     for (method, path) in [("GET", ""), ("GET", "/events"), ("POST", "/pause"), ("DELETE", "")] {
         let path = format!("/api/v1/sweeps/0123{path}");
@@ -357,8 +330,7 @@ async fn an_address_that_is_not_text_is_a_problem() {
         assert_eq!((status, &problem["status"]), (StatusCode::BAD_REQUEST, &json!(400)));
     }
     let spec = spec(1).to_string();
-    let (status, _) = app.send("POST", "/api/v1/sweeps?rows=%61ll", "someone", &spec).await;
-    assert_eq!(status, StatusCode::CREATED);
+    app.answers("POST", "/api/v1/sweeps?rows=%61ll", &spec, StatusCode::CREATED).await;
 }
 
 #[tokio::test]
@@ -387,8 +359,7 @@ async fn bad_specs_are_refused_with_everything_that_is_wrong() {
         (r#"{"schema":1,"space":{"tp":{"divisors_of":"tp"}}}"#, &["tie_cycle"]),
     ] {
         for path in ["/api/v1/sweeps", "/api/v1/sweeps/cost"] {
-            let (status, problem) = app.send("POST", path, "someone", spec).await;
-            assert_eq!(status, StatusCode::BAD_REQUEST, "{spec} {problem}");
+            let problem = app.answers("POST", path, spec, StatusCode::BAD_REQUEST).await;
             let errors = problem["errors"].as_array().unwrap();
             let found: Vec<&str> =
                 errors.iter().map(|error| error["rule"].as_str().unwrap()).collect();
@@ -428,17 +399,16 @@ async fn a_list_has_the_askers_sweeps_newest_first() {
     assert_eq!(names(&own).len(), 3);
     for query in ["limit=0", "limit=x", "limit=1000", "first=1", "limit=1&limit=2"] {
         let path = format!("/api/v1/sweeps?{query}");
-        let (status, problem) = app.send("GET", &path, "someone", "").await;
-        assert_eq!(status, StatusCode::BAD_REQUEST, "{query} {problem}");
+        app.answers("GET", &path, "", StatusCode::BAD_REQUEST).await;
     }
 }
 
 #[tokio::test]
 async fn rows_are_kept_when_asked_for_and_outlive_the_server() {
     let app = App::new();
-    let (status, answer) =
-        app.send("POST", "/api/v1/sweeps?rows=all", "someone", &spec(1).to_string()).await;
-    assert_eq!(status, StatusCode::CREATED, "{answer}");
+    let answer = app
+        .answers("POST", "/api/v1/sweeps?rows=all", &spec(1).to_string(), StatusCode::CREATED)
+        .await;
     let (path, rows) = (answer["status"].as_str().unwrap(), answer["rows"].as_str().unwrap());
     let done = app.wait(path, "done").await;
     let feasible = done["result"]["feasible"].as_u64().unwrap();
@@ -459,10 +429,8 @@ async fn rows_are_kept_when_asked_for_and_outlive_the_server() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     let table = SerializedFileReader::new(axum::body::Bytes::from(table)).unwrap();
     assert_eq!(table.metadata().file_metadata().num_rows() as u64, feasible);
-    let (status, _) = app.send("DELETE", path, "someone", "").await;
-    assert_eq!(status, StatusCode::NO_CONTENT);
-    let (status, _) = app.send("GET", rows, "someone", "").await;
-    assert_eq!(status, StatusCode::NOT_FOUND);
+    app.answers("DELETE", path, "", StatusCode::NO_CONTENT).await;
+    app.answers("GET", rows, "", StatusCode::NOT_FOUND).await;
 }
 
 #[tokio::test]
@@ -471,17 +439,16 @@ async fn rows_that_are_not_kept_are_a_problem_that_says_so() {
     let path = app.submit(&spec(1)).await;
     let done = app.wait(&path, "done").await;
     assert_eq!(done["rows"], Value::Null);
-    let (status, problem) = app.send("GET", &format!("{path}/rows?of=all"), "someone", "").await;
-    assert_eq!(status, StatusCode::CONFLICT);
+    let problem =
+        app.answers("GET", &format!("{path}/rows?of=all"), "", StatusCode::CONFLICT).await;
     assert!(problem["detail"].as_str().unwrap().contains("rows=all"), "{problem}");
     for of in ["front", "best", "sample"] {
         let rows = app.download(&format!("{path}/rows?of={of}")).await;
         assert!(rows.starts_with(b"index,parallel."), "{of}");
     }
     for (query, word) in [("format=xlsx", "parquet"), ("of=everything", "sample"), ("x=1", "of")] {
-        let (status, problem) =
-            app.send("GET", &format!("{path}/rows?{query}"), "someone", "").await;
-        assert_eq!(status, StatusCode::BAD_REQUEST);
+        let problem =
+            app.answers("GET", &format!("{path}/rows?{query}"), "", StatusCode::BAD_REQUEST).await;
         assert!(problem["detail"].as_str().unwrap().contains(word), "{problem}");
     }
 }

@@ -29,20 +29,12 @@ const WASM_BUDGET_BYTES: u64 = 400_000;
 const REVIEWS_BUDGET_BYTES: u64 = 525_000;
 
 /// The scripts of keys and palette, each behind those that it imports; the last is the page's.
-const HABITS: [&str; 12] = [
-    "dictionary",
-    "translate",
-    "page",
-    "match",
-    "places",
-    "designs",
-    "palette",
-    "menu",
-    "tour",
-    "gallery",
-    "offline",
-    "habits",
-];
+const HABITS: &str =
+    "dictionary translate page match places designs palette menu tour gallery offline habits";
+
+/// The modules and scripts that come beside the explorer's, as `site.json` calls them.
+const OTHERS: &str = "search_wasm search_js studies_wasm studies_js worker share import save find \
+    finder habits pages_wasm pages_js sweeps_wasm sweeps_js reviews_wasm reviews_js";
 
 /// The file of the site that has the licences of all that it and the server are made of.
 const LICENCES: &str = "licences.txt";
@@ -89,28 +81,7 @@ impl Site {
             directory: directory.to_owned(),
             js: name("js")?,
             wasm: name("wasm")?,
-            others: [
-                "search_wasm",
-                "search_js",
-                "studies_wasm",
-                "studies_js",
-                "worker",
-                "share",
-                "import",
-                "save",
-                "find",
-                "finder",
-                "habits",
-                "pages_wasm",
-                "pages_js",
-                "sweeps_wasm",
-                "sweeps_js",
-                "reviews_wasm",
-                "reviews_js",
-            ]
-            .into_iter()
-            .map(name)
-            .collect::<Result<_>>()?,
+            others: OTHERS.split(' ').map(name).collect::<Result<_>>()?,
             css: name("css")?,
         })
     }
@@ -175,7 +146,7 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
     let (share, import) = (script("share.js")?, script("import.js")?);
     let (save, find) = (script("save.js")?, script("find.js")?);
     let mut habits = vec![("chinese", language::chinese(workspace)?)];
-    for name in HABITS {
+    for name in HABITS.split(' ') {
         let path = workspace.root.join(format!("app/src/script/{name}.js"));
         let text = fs::read_to_string(&path);
         habits.push((name, text.with_context(|| format!("no {}", path.display()))?));

@@ -48,30 +48,30 @@ enum Origin {
 }
 
 impl Tool {
-    fn name(self) -> &'static str {
+    /// What it is called, and where it comes from.
+    fn row(self) -> (&'static str, Origin) {
+        let target = |name| Origin::Rustup(["target", "add", name]);
+        let component = |name| Origin::Rustup(["component", "add", name]);
         match self {
-            Self::WasmTarget => "the target wasm32-unknown-unknown",
-            Self::NoStdTarget => "the target wasm32v1-none",
-            Self::Rustfmt => "rustfmt",
-            Self::Clippy => "clippy",
-            Self::Node => "node",
-            Self::Npm => "npm",
-            Self::Chromium => "Chromium",
-            Self::NatsServer => "nats-server",
+            Self::WasmTarget => {
+                ("the target wasm32-unknown-unknown", target("wasm32-unknown-unknown"))
+            }
+            Self::NoStdTarget => ("the target wasm32v1-none", target("wasm32v1-none")),
+            Self::Rustfmt => ("rustfmt", component("rustfmt")),
+            Self::Clippy => ("clippy", component("clippy")),
+            Self::Node => ("node", Origin::Apt("nodejs")),
+            Self::Npm => ("npm", Origin::Apt("npm")),
+            Self::Chromium => ("Chromium", Origin::Apt("chromium")),
+            Self::NatsServer => ("nats-server", Origin::Apt("nats-server")),
         }
     }
 
+    fn name(self) -> &'static str {
+        self.row().0
+    }
+
     fn origin(self) -> Origin {
-        match self {
-            Self::WasmTarget => Origin::Rustup(["target", "add", "wasm32-unknown-unknown"]),
-            Self::NoStdTarget => Origin::Rustup(["target", "add", "wasm32v1-none"]),
-            Self::Rustfmt => Origin::Rustup(["component", "add", "rustfmt"]),
-            Self::Clippy => Origin::Rustup(["component", "add", "clippy"]),
-            Self::Node => Origin::Apt("nodejs"),
-            Self::Npm => Origin::Apt("npm"),
-            Self::Chromium => Origin::Apt("chromium"),
-            Self::NatsServer => Origin::Apt("nats-server"),
-        }
+        self.row().1
     }
 
     fn is_there(self) -> bool {

@@ -40,7 +40,7 @@ pub fn export(format: Format, design: &Design, provenance: &Provenance<'_>) -> O
         Format::Megatron => ("Megatron-LM", "pretrain_gpt.py"),
         Format::Mindspeed => ("MindSpeed-LLM", "pretrain_gpt.py"),
     };
-    let groups = groups::of(format, design);
+    let groups = groups::for_format(format, design);
     let mut text = String::from("#!/bin/bash\n");
     let head = [
         format!("Arguments of {title} for a design of Moescape"),

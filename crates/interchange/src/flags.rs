@@ -50,15 +50,16 @@ pub(crate) struct Flag {
 /// The argument of a name, as [`crate::arguments::spelled`] gives it.
 pub(crate) fn find(name: &str) -> Option<Flag> {
     setting::FLAGS.iter().find(|flag| flag.name == name).copied().or_else(|| {
-        let (arity, reason, names) = plain::FLAGS.iter().find(|row| row.2.contains(&name))?;
-        let name = names.iter().find(|known| **known == name)?;
-        Some(Flag { name, arity: *arity, effect: Effect::Nothing(reason) })
+        plain::FLAGS.iter().find_map(|(arity, reason, names)| {
+            let name = names.split(' ').find(|known| *known == name)?;
+            Some(Flag { name, arity: *arity, effect: Effect::Nothing(reason) })
+        })
     })
 }
 
 /// The known argument that is spelled most like a name.
 pub(crate) fn closest(name: &str) -> Option<String> {
-    let plain = plain::FLAGS.iter().flat_map(|row| row.2.iter().copied());
+    let plain = plain::FLAGS.iter().flat_map(|row| row.2.split(' '));
     let known = setting::FLAGS.iter().map(|flag| flag.name).chain(plain);
     nearest(name, known).map(|name| format!("--{name}"))
 }
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_argument_stands_in_the_tables_once() {
-        let plain = plain::FLAGS.iter().flat_map(|row| row.2.iter().copied());
+        let plain = plain::FLAGS.iter().flat_map(|row| row.2.split(' '));
         let mut names: Vec<&str> = setting::FLAGS.iter().map(|f| f.name).chain(plain).collect();
         names.sort_unstable();
         let repeated: Vec<_> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();

@@ -28,6 +28,9 @@ const RUN: [KnobId; 5] = [
     KnobId::recompute_granularity,
 ];
 
+/// Why a knob has a value that no key gives it.
+const AS_MODELS_ARE: &str = "as this architecture's models are, no key says it";
+
 /// Reads the configuration into the draft. What it can't speak of is that of `base`.
 pub(crate) fn read(text: &str, base: Option<&Design>, draft: &mut Draft) {
     shape(text, draft);
@@ -87,10 +90,10 @@ fn shape(text: &str, draft: &mut Draft) {
     let lines = Lines::new(text);
     if let (Some(inside), Tree::Map(outer)) = (around, &tree) {
         for (key, _) in outer.iter().filter(|(key, _)| key != inside) {
-            draft.ignore(key, lines.of(key), format!("stands beside the model in {inside}"));
+            draft.ignore(key, lines.get(key), format!("stands beside the model in {inside}"));
         }
     }
-    let mut config = Config { lines, entries, family: Family::of(config), draft };
+    let mut config = Config { lines, entries, family: Family::for_config(config), draft };
     config.sort_out();
     config.shape();
     config.tell_of_the_rest();
@@ -131,30 +134,33 @@ impl Config<'_> {
     }
 
     fn line(&self, key: &str) -> u64 {
-        self.lines.of(key)
+        self.lines.get(key)
     }
 
     /// A whole number; a fault where the value is none.
     fn number(&mut self, key: &str) -> Option<u64> {
         let value = self.get(key)?;
-        match value {
-            Tree::Unsigned(number) => Some(*number),
-            Tree::Null
-            | Tree::Flag(_)
-            | Tree::Negative(_)
-            | Tree::Real(_)
-            | Tree::Text(_)
-            | Tree::List(_)
-            | Tree::Map(_) => {
-                let detail = format!("takes a whole number, not `{}`", shown(value));
-                self.draft.fault(self.lines.of(key), key, detail);
-                None
-            }
+        if let Tree::Unsigned(number) = value {
+            return Some(*number);
+        }
+        let detail = format!("takes a whole number, not `{}`", shown(value));
+        self.draft.fault(self.lines.get(key), key, detail);
+        None
+    }
+
+    /// Gives a knob the whole number of a key.
+    fn set_number(&mut self, knob: KnobId, key: &str) {
+        if let Some(number) = self.number(key) {
+            self.set(knob, &number.to_string(), key);
         }
     }
 
+    fn ignore(&mut self, key: &str, reason: impl Into<String>) {
+        self.draft.ignore(key, self.lines.get(key), reason);
+    }
+
     fn set(&mut self, knob: KnobId, value: &str, key: &str) {
-        let line = key.split(", ").next().map_or(0, |first| self.lines.of(first));
+        let line = key.split(", ").next().map_or(0, |first| self.lines.get(first));
         self.draft.set(knob, value, key, line);
     }
 
@@ -173,7 +179,7 @@ impl Config<'_> {
         }
         let mut seen = HashSet::new();
         for (key, value) in self.entries {
-            let line = self.lines.of(key);
+            let line = self.lines.get(key);
             if !seen.insert(key) {
                 self.draft.fault(line, key, "duplicate key");
             } else if key.starts_with('_') {
@@ -186,7 +192,7 @@ impl Config<'_> {
 
     fn one(&mut self, key: &str, value: &Tree, line: u64) {
         let Some(how) = keys::find(key) else {
-            let known = keys::KEYS.iter().flat_map(|(_, names)| names.iter().copied());
+            let known = keys::KEYS.iter().flat_map(|(_, names)| names.split(' '));
             return self.draft.unknown_near(key, line, || nearest(key, known));
         };
         match how {
@@ -198,21 +204,13 @@ impl Config<'_> {
                 self.draft.ignore(key, line, "it is null");
             }
             How::Refused(_) => self.draft.ignore(key, line, "it is 0"),
-            How::Knob(knob) => match value {
-                Tree::Unsigned(_) | Tree::Flag(_) => {
-                    let value = shown(value);
-                    self.draft.set(knob, &value, key, line);
-                }
-                Tree::Null
-                | Tree::Negative(_)
-                | Tree::Real(_)
-                | Tree::Text(_)
-                | Tree::List(_)
-                | Tree::Map(_) => {
-                    let detail = format!("{} can't be `{}`", knob.id(), shown(value));
-                    self.draft.fault(line, key, detail);
-                }
-            },
+            How::Knob(knob) if matches!(value, Tree::Unsigned(_) | Tree::Flag(_)) => {
+                self.draft.set(knob, &shown(value), key, line);
+            }
+            How::Knob(knob) => {
+                let detail = format!("{} can't be `{}`", knob.id(), shown(value));
+                self.draft.fault(line, key, detail);
+            }
             How::Together => {}
         }
     }
@@ -220,7 +218,7 @@ impl Config<'_> {
     fn shape(&mut self) {
         for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
             let names = keys::spellings(key);
-            if self.first_of(names).is_none() {
+            if self.first_of(&names).is_none() {
                 let detail = "the configuration lacks it, and nothing says what it could be";
                 self.draft.fault(0, key, detail);
             }
@@ -238,8 +236,7 @@ impl Config<'_> {
     fn tell_of_the_rest(&mut self) {
         for (key, _) in self.entries {
             if keys::find(key) == Some(How::Together) && !self.draft.mentions(key) {
-                let reason = "read, and nothing follows from it here";
-                self.draft.ignore(key, self.lines.of(key), reason);
+                self.ignore(key, "read, and nothing follows from it here");
             }
         }
     }
@@ -255,8 +252,10 @@ impl Config<'_> {
             self.draft.default(KnobId::num_query_groups, "none");
             for key in ["num_key_value_heads", "head_dim"] {
                 if self.get(key).is_some() {
-                    let reason = "with latent attention every head has its own keys and values";
-                    self.draft.ignore(key, self.line(key), reason);
+                    self.ignore(
+                        key,
+                        "with latent attention every head has its own keys and values",
+                    );
                 }
             }
             return;
@@ -294,16 +293,10 @@ impl Config<'_> {
         let gated = self.flag("gated").unwrap_or(self.family.gated && !gpt);
         self.set_or_assume(KnobId::gated_linear_unit, gated, &["gated"], "hidden_act");
         let tied = self.family.tied || gpt;
+        let knob = KnobId::untie_embeddings_and_output_weights;
         match self.flag("tie_word_embeddings") {
-            Some(tied) => {
-                let knob = KnobId::untie_embeddings_and_output_weights;
-                self.set(knob, &(!tied).to_string(), "tie_word_embeddings");
-            }
-            None => {
-                let knob = KnobId::untie_embeddings_and_output_weights;
-                let detail = "as this architecture's models are, no key says it";
-                self.assume(knob, &(!tied).to_string(), detail);
-            }
+            Some(tied) => self.set(knob, &(!tied).to_string(), "tie_word_embeddings"),
+            None => self.assume(knob, &(!tied).to_string(), AS_MODELS_ARE),
         }
         let bias = self.family.qkv_bias || gpt;
         let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias"];
@@ -336,7 +329,7 @@ impl Config<'_> {
         let neutral = model::knob::Value::Flag(usual) == self.draft.design.get(knob);
         if !neutral {
             let detail = if because.is_empty() || self.get(because).is_none() {
-                "as this architecture's models are, no key says it".to_owned()
+                AS_MODELS_ARE.to_owned()
             } else {
                 format!("by {because} and the architecture")
             };
@@ -358,7 +351,7 @@ impl Config<'_> {
             let detail = format!("{key} {tokens}: some layers have it, all are taken as without");
             self.draft.assume(Some(KnobId::window_size), detail);
         } else {
-            self.draft.ignore(key, self.line(key), "the architecture doesn't use it");
+            self.ignore(key, "the architecture doesn't use it");
         }
     }
 }

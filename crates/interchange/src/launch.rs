@@ -54,6 +54,16 @@ impl Parts {
         number
     }
 
+    /// Gives a knob a value by an argument.
+    pub(crate) fn set(&self, knob: KnobId, value: &str, name: &str, draft: &mut Draft) {
+        draft.set(knob, value, &dashed(name), self.line(name));
+    }
+
+    /// Says that an argument changes nothing, and why.
+    pub(crate) fn ignore(&self, name: &str, reason: &str, draft: &mut Draft) {
+        draft.ignore(&dashed(name), self.line(name), reason);
+    }
+
     /// The first of several names of one argument that is given.
     pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         names.iter().copied().find(|name| self.has(name))

@@ -116,57 +116,14 @@ fn designs() -> impl Strategy<Value = Design> {
 
 /// Pieces that scripts, YAML and JSON are made of, in no order.
 fn texts() -> impl Strategy<Value = String> {
-    let pieces = vec![
-        "--num-layers",
-        " 8",
-        "=",
-        "\"",
-        "'",
-        "\\\n",
-        "\n",
-        "$A",
-        "${A:-",
-        "}",
-        "$((",
-        "))",
-        "(",
-        ")",
-        "A=",
-        "ARGS+=(",
-        "[@]",
-        "`",
-        "<<EOF",
-        "EOF",
-        "#",
-        "# moescape: ",
-        "parallel.noop_layers=1",
-        "{",
-        "[",
-        ":",
-        ", ",
-        "- ",
-        "a: ",
-        "&x ",
-        "*x",
-        "if ",
-        "then",
-        "|",
-        ">",
-        "2>&1",
-        "-1",
-        "1e9",
-        "--noop-layers 1,2",
-        "--hidden-size 64",
-        "--pipeline-model-parallel-layout",
-        "Et*3|mL",
-        "null",
-        "99999999999999999999",
-        "\u{0}",
-        "é",
-        "\"hidden_size\"",
-        "\"num_hidden_layers\"",
-        "true",
-    ];
+    // With a tilde between two.
+    let pieces: Vec<&str> = "\
+        --num-layers~ 8~=~\"~'~\\\n~\n~$A~${A:-~}~$((~))~(~)~A=~ARGS+=(~[@]~`~<<EOF~EOF~#\
+        ~# moescape: ~parallel.noop_layers=1~{~[~:~, ~- ~a: ~&x ~*x~if ~then~|~>~2>&1~-1~1e9\
+        ~--noop-layers 1,2~--hidden-size 64~--pipeline-model-parallel-layout~Et*3|mL~null\
+        ~99999999999999999999~\u{0}~é~\"hidden_size\"~\"num_hidden_layers\"~true"
+        .split('~')
+        .collect();
     prop::collection::vec(prop::sample::select(pieces), 0..60).prop_map(|pieces| pieces.concat())
 }
 

@@ -84,7 +84,7 @@ impl Room {
                 Change::Decide { outcome, reason: clean_text(&reason)?, on }
             }
         };
-        if is_text(&change) {
+        if change.text().is_some() {
             self.room_for_text()?;
         }
         Ok(change)
@@ -240,20 +240,6 @@ fn design_link(link: &str) -> Result<String, Refusal> {
         Ok(design) => Ok(link::encode(&design)),
         Err(mut errors) => Err(errors.swap_remove(0).into()),
     }
-}
-
-/// Does a change bring a text of someone's own?
-fn is_text(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::Comment { .. }
-            | Change::Reply { .. }
-            | Change::Ask { .. }
-            | Change::Answer { .. }
-            | Change::Propose { .. }
-            | Change::Reject { .. }
-            | Change::Decide { .. }
-    )
 }
 
 fn room_for(count: usize, what: &str) -> Result<(), Refusal> {

@@ -6,7 +6,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::anchor::Anchor;
-use crate::fields::need;
+use crate::fields::read_by_kind;
 use crate::person::Seq;
 
 /// Something to do, or, in an event, what was done.
@@ -266,123 +266,30 @@ impl Outcome {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ChangeKind {
-    Create,
-    Rename,
-    Set,
-    Open,
-    Pin,
-    Unpin,
-    Propose,
-    Withdraw,
-    Accept,
-    Reject,
-    Comment,
-    Reply,
-    Resolve,
-    Reopen,
-    Ask,
-    Answer,
-    AskAgain,
-    Decide,
-}
-
-/// A [`Change`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChangeFields {
-    kind: ChangeKind,
-    name: Option<String>,
-    link: Option<String>,
-    settings: Option<Vec<Setting>>,
-    candidate: Option<Seq>,
-    reason: Option<String>,
-    proposal: Option<Seq>,
-    anchor: Option<Anchor>,
-    text: Option<String>,
-    said: Option<Said>,
-    thread: Option<Seq>,
-    question: Option<Seq>,
-    outcome: Option<Outcome>,
-    on: Option<Said>,
-}
-
-impl ChangeFields {
-    fn change(&mut self) -> Result<Change, String> {
-        let name = |of: &mut Self| need(&mut of.name, "name");
-        let link = |of: &mut Self| need(&mut of.link, "link");
-        let settings = |of: &mut Self| need(&mut of.settings, "settings");
-        let reason = |of: &mut Self| need(&mut of.reason, "reason");
-        let proposal = |of: &mut Self| need(&mut of.proposal, "proposal");
-        let text = |of: &mut Self| need(&mut of.text, "text");
-        let thread = |of: &mut Self| need(&mut of.thread, "thread");
-        let question = |of: &mut Self| need(&mut of.question, "question");
-        Ok(match self.kind {
-            ChangeKind::Create => Change::Create { name: name(self)?, link: link(self)? },
-            ChangeKind::Rename => Change::Rename { name: name(self)? },
-            ChangeKind::Set => Change::Set { settings: settings(self)? },
-            ChangeKind::Open => Change::Open { link: link(self)? },
-            ChangeKind::Pin => Change::Pin { name: name(self)?, link: self.link.take() },
-            ChangeKind::Unpin => {
-                Change::Unpin { candidate: need(&mut self.candidate, "candidate")? }
-            }
-            ChangeKind::Propose => {
-                let (settings, reason) = (settings(self)?, reason(self)?);
-                Change::Propose { settings, reason, link: self.link.take() }
-            }
-            ChangeKind::Withdraw => Change::Withdraw { proposal: proposal(self)? },
-            ChangeKind::Accept => Change::Accept { proposal: proposal(self)? },
-            ChangeKind::Reject => {
-                Change::Reject { proposal: proposal(self)?, reason: reason(self)? }
-            }
-            ChangeKind::Comment => {
-                let anchor = need(&mut self.anchor, "anchor")?;
-                Change::Comment { anchor, text: text(self)?, said: self.said.take() }
-            }
-            ChangeKind::Reply => Change::Reply { thread: thread(self)?, text: text(self)? },
-            ChangeKind::Resolve => Change::Resolve { thread: thread(self)? },
-            ChangeKind::Reopen => Change::Reopen { thread: thread(self)? },
-            ChangeKind::Ask => Change::Ask { text: text(self)? },
-            ChangeKind::Answer => Change::Answer { question: question(self)?, text: text(self)? },
-            ChangeKind::AskAgain => Change::AskAgain { question: question(self)? },
-            ChangeKind::Decide => {
-                let outcome = need(&mut self.outcome, "outcome")?;
-                Change::Decide { outcome, reason: reason(self)?, on: self.on.take() }
-            }
-        })
+read_by_kind! {
+    #[serde(deny_unknown_fields)]
+    ChangeFields {
+        name: String, link: String, settings: Vec<Setting>, candidate: Seq, reason: String,
+        proposal: Seq, anchor: Anchor, text: String, said: Said, thread: Seq, question: Seq,
+        outcome: Outcome, on: Said,
     }
-
-    /// The first field that nobody took: a change of that kind has no such.
-    fn left(&self) -> Option<&'static str> {
-        let left = [
-            ("name", self.name.is_some()),
-            ("link", self.link.is_some()),
-            ("settings", self.settings.is_some()),
-            ("candidate", self.candidate.is_some()),
-            ("reason", self.reason.is_some()),
-            ("proposal", self.proposal.is_some()),
-            ("anchor", self.anchor.is_some()),
-            ("text", self.text.is_some()),
-            ("said", self.said.is_some()),
-            ("thread", self.thread.is_some()),
-            ("question", self.question.is_some()),
-            ("outcome", self.outcome.is_some()),
-            ("on", self.on.is_some()),
-        ];
-        left.into_iter().find(|(_, is_left)| *is_left).map(|(name, _)| name)
-    }
-}
-
-impl TryFrom<ChangeFields> for Change {
-    type Error = String;
-
-    fn try_from(mut fields: ChangeFields) -> Result<Self, String> {
-        let change = fields.change()?;
-        match fields.left() {
-            None => Ok(change),
-            Some(name) => Err(format!("unknown field `{name}` of a change of this kind")),
-        }
-    }
+    ChangeKind of Change, strict: true
+    Create { name, link }
+    Rename { name }
+    Set { settings }
+    Open { link }
+    Pin { name; link }
+    Unpin { candidate }
+    Propose { settings, reason; link }
+    Withdraw { proposal }
+    Accept { proposal }
+    Reject { proposal, reason }
+    Comment { anchor, text; said }
+    Reply { thread, text }
+    Resolve { thread }
+    Reopen { thread }
+    Ask { text }
+    Answer { question, text }
+    AskAgain { question }
+    Decide { outcome, reason; on }
 }

@@ -163,7 +163,7 @@ impl Replica {
     pub fn take(&mut self, event: &Event) -> Taken {
         if event.seq <= self.confirmed.seq {
             // The answer to something that was sent twice.
-            self.settle(&event.op);
+            self.forget_pending(&event.op);
             return Taken::Known;
         }
         if event.seq > self.confirmed.seq + 1 {
@@ -171,7 +171,7 @@ impl Replica {
         }
         self.confirmed.apply(event);
         self.last_op = Some(event.op.clone());
-        self.settle(&event.op);
+        self.forget_pending(&event.op);
         Taken::New
     }
 
@@ -201,7 +201,7 @@ impl Replica {
         self.pending.remove(place).map(|pending| pending.change)
     }
 
-    fn settle(&mut self, op: &str) {
+    fn forget_pending(&mut self, op: &str) {
         self.pending.retain(|pending| pending.op != op);
     }
 

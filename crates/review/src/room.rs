@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::anchor::Anchor;
 use crate::change::{Change, Outcome, Said, Setting};
 use crate::event::Event;
-use crate::fields::need;
+use crate::fields::read_by_kind;
 use crate::person::{Person, Seq};
 
 /// What comes of a session's events up to one of them.
@@ -222,9 +222,9 @@ impl Room {
             Change::Propose { settings, reason, link } => {
                 self.propose(event, settings, reason, link.as_deref());
             }
-            Change::Withdraw { proposal } => self.settle(*proposal, ProposalState::Withdrawn),
+            Change::Withdraw { proposal } => self.conclude(*proposal, ProposalState::Withdrawn),
             Change::Accept { proposal } => {
-                self.settle(
+                self.conclude(
                     *proposal,
                     ProposalState::Accepted { by: edited.by.clone(), seq: event.seq },
                 );
@@ -232,7 +232,7 @@ impl Room {
             }
             Change::Reject { proposal, reason } => {
                 let (by, reason) = (edited.by, reason.clone());
-                self.settle(*proposal, ProposalState::Rejected { by, seq: event.seq, reason });
+                self.conclude(*proposal, ProposalState::Rejected { by, seq: event.seq, reason });
             }
             Change::Comment { anchor, text, said } => self.threads.push(Thread {
                 anchor: anchor.clone(),
@@ -283,7 +283,7 @@ impl Room {
         });
     }
 
-    fn settle(&mut self, proposal: Seq, state: ProposalState) {
+    fn conclude(&mut self, proposal: Seq, state: ProposalState) {
         if let Some(found) = self.proposals.iter_mut().find(|found| found.seq == proposal) {
             found.state = state;
         }
@@ -384,40 +384,11 @@ fn read_design<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Design, D::
     String::deserialize(deserializer).map(|link| link::salvage(&link).0)
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StateKind {
-    Open,
-    Accepted,
-    Rejected,
-    Withdrawn,
-}
-
-/// A [`ProposalState`].
-#[derive(Clone, Debug, Deserialize)]
-struct StateFields {
-    kind: StateKind,
-    by: Option<Person>,
-    seq: Option<Seq>,
-    reason: Option<String>,
-}
-
-impl TryFrom<StateFields> for ProposalState {
-    type Error = String;
-
-    fn try_from(mut fields: StateFields) -> Result<Self, String> {
-        let by = |of: &mut StateFields| need(&mut of.by, "by");
-        let seq = |of: &mut StateFields| need(&mut of.seq, "seq");
-        let of = &mut fields;
-        Ok(match of.kind {
-            StateKind::Open => Self::Open,
-            StateKind::Accepted => Self::Accepted { by: by(of)?, seq: seq(of)? },
-            StateKind::Rejected => Self::Rejected {
-                by: by(of)?,
-                seq: seq(of)?,
-                reason: need(&mut of.reason, "reason")?,
-            },
-            StateKind::Withdrawn => Self::Withdrawn,
-        })
-    }
+read_by_kind! {
+    StateFields { by: Person, seq: Seq, reason: String }
+    StateKind of ProposalState, strict: false
+    Open {}
+    Accepted { by, seq }
+    Rejected { by, seq, reason }
+    Withdrawn {}
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Setting};
 use crate::event::Event;
-use crate::fields::need;
+use crate::fields::read_by_kind;
 use crate::person::{Person, Seq};
 use crate::refusal::Refusal;
 use crate::role::Role;
@@ -200,101 +200,28 @@ pub struct Cursor {
     pub y: f64,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum StartKind {
-    Room,
-    Events,
+read_by_kind! {
+    StartFields { room: Box<Room>, events: Vec<Event> }
+    StartKind of Start, strict: false
+    Room { room }
+    Events { events }
 }
 
-/// A [`Start`].
-#[derive(Clone, Debug, Deserialize)]
-struct StartFields {
-    kind: StartKind,
-    room: Option<Box<Room>>,
-    events: Option<Vec<Event>>,
-}
-
-impl TryFrom<StartFields> for Start {
-    type Error = String;
-
-    fn try_from(mut of: StartFields) -> Result<Self, String> {
-        Ok(match of.kind {
-            StartKind::Room => Self::Room { room: need(&mut of.room, "room")? },
-            StartKind::Events => Self::Events { events: need(&mut of.events, "events")? },
-        })
+read_by_kind! {
+    TellFields {
+        connection: u64, you: Person, role: Role, model_version: String, start: Start,
+        people: Vec<Presence>, event: Box<Event>, room: Box<Room>, op: String, why: Refusal,
+        presence: Presence, setting: Setting, at: At, detail: String, again: bool,
     }
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum TellKind {
-    Welcome,
-    Event,
-    Snapshot,
-    Refused,
-    Present,
-    Gone,
-    Preview,
-    Bring,
-    Mistake,
-    Ended,
-}
-
-/// A [`Tell`].
-#[derive(Clone, Debug, Deserialize)]
-struct TellFields {
-    kind: TellKind,
-    connection: Option<u64>,
-    you: Option<Person>,
-    role: Option<Role>,
-    model_version: Option<String>,
-    start: Option<Start>,
-    people: Option<Vec<Presence>>,
-    event: Option<Box<Event>>,
-    room: Option<Box<Room>>,
-    op: Option<String>,
-    why: Option<Refusal>,
-    presence: Option<Presence>,
-    setting: Option<Setting>,
-    at: Option<At>,
-    detail: Option<String>,
-    again: Option<bool>,
-}
-
-impl TryFrom<TellFields> for Tell {
-    type Error = String;
-
-    fn try_from(mut fields: TellFields) -> Result<Self, String> {
-        let connection = |of: &mut TellFields| need(&mut of.connection, "connection");
-        let detail = |of: &mut TellFields| need(&mut of.detail, "detail");
-        let of = &mut fields;
-        Ok(match of.kind {
-            TellKind::Welcome => Self::Welcome {
-                connection: connection(of)?,
-                you: need(&mut of.you, "you")?,
-                role: need(&mut of.role, "role")?,
-                model_version: need(&mut of.model_version, "model_version")?,
-                start: need(&mut of.start, "start")?,
-                people: need(&mut of.people, "people")?,
-            },
-            TellKind::Event => Self::Event { event: need(&mut of.event, "event")? },
-            TellKind::Snapshot => Self::Snapshot { room: need(&mut of.room, "room")? },
-            TellKind::Refused => {
-                Self::Refused { op: need(&mut of.op, "op")?, why: need(&mut of.why, "why")? }
-            }
-            TellKind::Present => Self::Present { presence: need(&mut of.presence, "presence")? },
-            TellKind::Gone => Self::Gone { connection: connection(of)? },
-            TellKind::Preview => {
-                Self::Preview { connection: connection(of)?, setting: of.setting.take() }
-            }
-            TellKind::Bring => {
-                Self::Bring { connection: connection(of)?, at: need(&mut of.at, "at")? }
-            }
-            TellKind::Mistake => Self::Mistake { detail: detail(of)? },
-            TellKind::Ended => {
-                Self::Ended { detail: detail(of)?, again: need(&mut of.again, "again")? }
-            }
-        })
-    }
+    TellKind of Tell, strict: false
+    Welcome { connection, you, role, model_version, start, people }
+    Event { event }
+    Snapshot { room }
+    Refused { op, why }
+    Present { presence }
+    Gone { connection }
+    Preview { connection; setting }
+    Bring { connection, at }
+    Mistake { detail }
+    Ended { detail, again }
 }

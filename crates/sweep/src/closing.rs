@@ -100,7 +100,7 @@ impl Closing {
     pub fn front(&self, space: &Space) -> Vec<&Simulated> {
         let mut front = Front::default();
         self.feasible().for_each(|one| front.add(space.spec(), &one.row()));
-        front.settle();
+        front.sort();
         front.rows.iter().filter_map(|row| self.find(row.index)).collect()
     }
 

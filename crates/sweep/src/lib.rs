@@ -20,7 +20,7 @@ mod batch;
 mod outcome;
 mod summary;
 mod progress;
-mod course;
+mod rounds;
 mod evaluate;
 mod freed;
 mod closing;
@@ -31,7 +31,6 @@ mod result;
 
 pub use batch::Batch;
 pub use closing::{Closing, MAX_FRONT, Simulated, Standing, close};
-pub use course::Course;
 pub use digest::digest;
 pub use evaluate::{evaluate, evaluate_with, outcomes};
 pub use freed::{Freed, usual_values};
@@ -39,6 +38,7 @@ pub use outcome::Outcome;
 pub use progress::{Overlap, Progress};
 pub use published::{PublishedSpec, published};
 pub use result::{Part, knobs, overview, part, result, varying};
+pub use rounds::Rounds;
 pub use run::{chunks, run};
 pub use space::{Space, SpaceError};
 pub use spec::{

@@ -42,7 +42,7 @@ impl Progress {
 
     /// These places alone, with what is kept of them.
     #[must_use]
-    pub fn of(space: &Space, places: Range<u64>, summary: Summary) -> Self {
+    pub fn with_part(space: &Space, places: Range<u64>, summary: Summary) -> Self {
         let mut part = Self { summary, ..Self::new(space) };
         if !places.is_empty() {
             part.insert(places);

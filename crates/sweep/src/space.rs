@@ -173,7 +173,7 @@ impl Space {
     }
 
     /// The index of the design at a place. For a sweep that refines, where that isn't known
-    /// beforehand, of the random order that it begins with; [`crate::Course`] knows the rest.
+    /// beforehand, of the random order that it begins with; [`crate::Rounds`] knows the rest.
     #[must_use]
     pub fn index(&self, place: u64) -> u64 {
         match self.spec.sampling {

@@ -178,7 +178,7 @@ impl Summary {
 
     /// The cells of a pair of axes that have a feasible design, with the bins of both axes.
     pub fn cells<'a>(&'a self, pair: &Pair) -> impl Iterator<Item = ([usize; 2], Cell)> + 'a {
-        self.cells.of(pair)
+        self.cells.for_pair(pair)
     }
 
     /// Adds what became of designs.
@@ -245,9 +245,9 @@ impl Summary {
 
     /// The same with rows in their final order.
     pub(crate) fn settled(mut self, space: &Space) -> Self {
-        self.front.settle();
-        self.certain.iter_mut().for_each(|certain| certain.front.settle());
-        self.sample.settle(space.spec().sample as usize);
+        self.front.sort();
+        self.certain.iter_mut().for_each(|certain| certain.front.sort());
+        self.sample.keep(space.spec().sample as usize);
         self
     }
 
@@ -281,14 +281,14 @@ impl Summary {
         for row in other.front.rows {
             self.front.add(spec, &row);
         }
-        self.front.settle();
+        self.front.sort();
         if let (Some(ours), Some(theirs)) = (&mut self.certain, other.certain) {
             ours.merge(spec, theirs);
         }
         for row in other.sample.rows {
             self.sample.add(spec.sample as usize, &row);
         }
-        self.sample.settle(spec.sample as usize);
+        self.sample.keep(spec.sample as usize);
     }
 
     /// Has it the shape of that space's summaries?
@@ -322,7 +322,7 @@ impl Certain {
             theirs.rows.iter().for_each(|row| ours.add(objective, goal, spec.kept_best(), row));
         }
         other.front.rows.iter().for_each(|row| self.front.add(spec, row));
-        self.front.settle();
+        self.front.sort();
     }
 }
 

@@ -38,7 +38,7 @@ fn imported() -> Space {
 fn done(space: &Space) -> (Progress, Closing) {
     let places = 0..space.places();
     let summary = evaluate(space, places.clone(), &AtomicBool::new(false)).unwrap();
-    let progress = Progress::of(space, places, summary);
+    let progress = Progress::with_part(space, places, summary);
     let closing = close(space, &progress);
     (progress, closing)
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use fixture::space;
 use model::Plan;
 use proptest::prelude::*;
-use sweep::{Course, Outcome, Progress, Space, evaluate, evaluate_with, part, result};
+use sweep::{Outcome, Progress, Rounds, Space, evaluate, evaluate_with, part, result};
 
 fn small() -> String {
     fixture::small("objectives = [\"mfu max\", \"memory_peak_bytes min\"]", 24)
@@ -27,17 +27,17 @@ fn strategy() -> &'static str {
 /// Runs a sweep round by round, and hears of every legal design.
 fn whole(space: &Space, mut hear: impl FnMut(u64)) -> Progress {
     let stop = AtomicBool::new(false);
-    let (mut progress, mut course) = (Progress::new(space), Course::new(space));
+    let (mut progress, mut rounds) = (Progress::new(space), Rounds::new(space));
     loop {
-        let places = progress.first_open(&(0..space.places())).unwrap()..course.known();
-        let batch = course.batch(places.clone()).unwrap();
+        let places = progress.first_open(&(0..space.places())).unwrap()..rounds.known();
+        let batch = rounds.batch(places.clone()).unwrap();
         let summary = evaluate_with(space, batch, &stop, |outcome| {
             if let Outcome::Legal { index, .. } = outcome {
                 hear(*index);
             }
         });
         progress.add(space, places, summary.unwrap()).unwrap();
-        if !course.advance(space, &mut progress) {
+        if !rounds.advance(space, &mut progress) {
             return progress;
         }
     }
@@ -65,24 +65,24 @@ proptest! {
     ) {
         let space = sampled(&small(), "refine", count, seed);
         let stop = AtomicBool::new(false);
-        let (mut progress, mut course) = (Progress::new(&space), Course::new(&space));
+        let (mut progress, mut rounds) = (Progress::new(&space), Rounds::new(&space));
         let mut crashes = crashes.iter().cycle();
         while let Some(open) = progress.first_open(&(0..space.places())) {
-            let mut chunks: Vec<_> = sweep::chunks(open..course.known(), size).collect();
+            let mut chunks: Vec<_> = sweep::chunks(open..rounds.known(), size).collect();
             if backwards {
                 chunks.reverse();
             }
             for chunk in chunks {
-                let summary = evaluate(&space, course.batch(chunk.clone()).unwrap(), &stop);
+                let summary = evaluate(&space, rounds.batch(chunk.clone()).unwrap(), &stop);
                 progress.add(&space, chunk, summary.unwrap()).unwrap();
                 prop_assert!(progress.places() <= count, "the budget is kept");
                 if *crashes.next().unwrap() {
                     let text = model::file::json::print(&result(&space, &progress, None));
                     progress = part(&text).unwrap().progress;
-                    course = Course::of(&space, &progress).unwrap();
+                    rounds = Rounds::resume(&space, &progress).unwrap();
                 }
             }
-            course.advance(&space, &mut progress);
+            rounds.advance(&space, &mut progress);
         }
         prop_assert_eq!(progress, whole(&space, |_| ()));
     }
@@ -94,18 +94,18 @@ proptest! {
     ) {
         let space = sampled(&small(), "refine", count, seed);
         let mut seen = BTreeSet::new();
-        let mut course = Course::new(&space);
+        let mut rounds = Rounds::new(&space);
         let stop = AtomicBool::new(false);
         let mut progress = Progress::new(&space);
         while let Some(open) = progress.first_open(&(0..space.places())) {
-            let batch = course.batch(open..course.known()).unwrap();
+            let batch = rounds.batch(open..rounds.known()).unwrap();
             for index in batch.picked.clone().unwrap() {
                 prop_assert!(index < space.size());
                 prop_assert!(seen.insert(index), "{} comes twice", index);
             }
             let summary = evaluate(&space, batch, &stop).unwrap();
-            progress.add(&space, open..course.known(), summary).unwrap();
-            course.advance(&space, &mut progress);
+            progress.add(&space, open..rounds.known(), summary).unwrap();
+            rounds.advance(&space, &mut progress);
         }
         prop_assert_eq!(seen.len() as u64, count.min(space.size()));
     }
@@ -152,7 +152,7 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
     let space =
         sampled(&small().replace("[design]", "constraints = []\n[design]"), "refine", 300, 1);
     let stop = AtomicBool::new(false);
-    let (mut progress, mut course) = (Progress::new(&space), Course::new(&space));
+    let (mut progress, mut rounds) = (Progress::new(&space), Rounds::new(&space));
     let mut known: Vec<u64> = Vec::new();
     let knobs = |index: u64| {
         let design = space.design(index);
@@ -160,7 +160,7 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
     };
     let mut near = 0;
     while let Some(open) = progress.first_open(&(0..space.places())) {
-        let batch = course.batch(open..course.known()).unwrap();
+        let batch = rounds.batch(open..rounds.known()).unwrap();
         let taken = batch.picked.clone().unwrap();
         for index in taken.iter().filter(|_| open > 0) {
             let values = knobs(*index);
@@ -175,8 +175,8 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
         }
         known.extend(taken);
         let summary = evaluate(&space, batch, &stop).unwrap();
-        progress.add(&space, open..course.known(), summary).unwrap();
-        course.advance(&space, &mut progress);
+        progress.add(&space, open..rounds.known(), summary).unwrap();
+        rounds.advance(&space, &mut progress);
     }
     assert_eq!(near, 300 - 75, "all behind the first round are legal and near");
 }
@@ -185,12 +185,12 @@ fn what_later_rounds_take_is_one_or_two_knobs_from_something_known() {
 fn rounds_of_another_sweep_are_refused() {
     let (one, other) = (sampled(&small(), "refine", 300, 1), sampled(&small(), "random", 300, 1));
     let done = whole(&one, |_| ());
-    assert!(Course::of(&one, &done).is_some());
-    assert!(Course::of(&other, &done).is_none());
-    let course = Course::new(&one);
-    assert_eq!(course.batch(course.known()..course.known() + 1), None);
+    assert!(Rounds::resume(&one, &done).is_some());
+    assert!(Rounds::resume(&other, &done).is_none());
+    let rounds = Rounds::new(&one);
+    assert_eq!(rounds.batch(rounds.known()..rounds.known() + 1), None);
     let mut foreign = serde_json::to_value(&done).unwrap();
     foreign["rounds"][0] = serde_json::json!([99_999_999_999_u64]);
     let foreign: Progress = serde_json::from_value(foreign).unwrap();
-    assert!(Course::of(&one, &foreign).is_none());
+    assert!(Rounds::resume(&one, &foreign).is_none());
 }

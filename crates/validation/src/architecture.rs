@@ -36,8 +36,8 @@ const BASE: &str = "llama-3-8b";
 const GPT_VOCABULARY: u64 = 51_200;
 
 /// The architecture of a run.
-pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
-    let name = Name::of(&run.model);
+pub(crate) fn for_run(run: &Run) -> Result<Architecture, Refusal> {
+    let name = Name::read(&run.model);
     // A latent's rank is called `q_lora` too.
     let words = run.architecture.replace("_lora", "_rank");
     if name.is_reinforcement {
@@ -59,7 +59,7 @@ pub(crate) fn of(run: &Run) -> Result<Architecture, Refusal> {
 }
 
 fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
-    let cut = Cut::of(&run.model);
+    let cut = Cut::read(&run.model);
     let mut architecture = match name.found() {
         Some(Found::Preset(preset)) => {
             if let Some(reason) = preset.refused {
@@ -69,7 +69,7 @@ fn by_name(run: &Run, name: &Name) -> Result<Architecture, Refusal> {
             Architecture { design, short_ends: false, empty_slots: 0, assumed: vec![] }
         }
         Some(Found::Known(known)) => {
-            let words = Words::read(known.words).map_err(|detail| Refusal::unknown(&detail))?;
+            let words = Words::read(&known.words).map_err(|detail| Refusal::unknown(&detail))?;
             from_words(run, &words, name)?
         }
         None => {

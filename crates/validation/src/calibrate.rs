@@ -132,7 +132,7 @@ pub struct Case<'a> {
     /// The same plan with the pipeline's times from the closed form: what a fit asks thousands of
     /// times.
     quick: Plan,
-    /// The simulated step over that of the closed form, with constants that [`settle`] was told.
+    /// The simulated step over that of the closed form, with the constants of [`time_simulations`].
     simulated: f64,
     /// Its source.
     pub source: &'a str,
@@ -160,7 +160,7 @@ pub(crate) fn has_own_clock(plan: &Plan) -> bool {
 pub fn whole_runs(runs: &[Run]) -> Vec<Case<'_>> {
     cases_where(runs, |run| {
         let has_recipe = || {
-            let assumed = expression::of(run).map(|it| it.assumed).unwrap_or_default();
+            let assumed = expression::for_run(run).map(|it| it.assumed).unwrap_or_default();
             assumed.iter().any(|words| words.starts_with(expression::OF_RECIPE))
         };
         run.kind == "production_run" && (run.tier == "A" || has_recipe())
@@ -172,7 +172,7 @@ fn cases_where(runs: &[Run], keep: fn(&Run) -> bool) -> Vec<Case<'_>> {
         .iter()
         .filter(|run| keep(run))
         .filter_map(|run| {
-            let plan = expression::of(run).ok()?.plan;
+            let plan = expression::for_run(run).ok()?.plan;
             convention::compare(run, &plan, &estimate(&plan))?;
             if has_own_clock(&plan) {
                 return None;
@@ -207,10 +207,10 @@ fn quick(plan: &Plan) -> Plan {
 }
 
 /// Tells each case how much longer than its closed form its simulated step is with these constants.
-pub fn settle(cases: &mut [Case<'_>], constants: &Constants) {
+pub fn time_simulations(cases: &mut [Case<'_>], constants: &Constants) {
     for case in cases {
         let [simulated, closed] = [&case.plan, &case.quick].map(|plan| {
-            let (row, host) = constants.of(plan);
+            let (row, host) = constants.machine_for(plan);
             estimate(&plan.clone().with_constants(row, host)).metrics.step_time.get()
         });
         case.simulated = simulated / closed;
@@ -234,7 +234,7 @@ impl Case<'_> {
     /// makes another one: what a wrong constant does to the predictions.
     #[must_use]
     pub fn time_error_on(&self, change: fn(&mut Accelerator)) -> f64 {
-        let (mut row, host) = Constants::current().of(&self.plan);
+        let (mut row, host) = Constants::current().machine_for(&self.plan);
         change(&mut row);
         let plan = self.plan.clone().with_constants(row, host);
         let comparison = convention::compare(self.run, &plan, &estimate(&plan));
@@ -263,7 +263,7 @@ impl Constants {
     }
 
     /// The accelerator and host of a plan with these constants.
-    fn of(&self, plan: &Plan) -> (Accelerator, Host) {
+    fn machine_for(&self, plan: &Plan) -> (Accelerator, Host) {
         let mut row = *plan.design().cluster.accelerator.row();
         let family = FAMILIES.iter().position(|set| set.family == row.kernels.family);
         if let Some(family) = family {
@@ -281,7 +281,7 @@ impl Constants {
     /// The error of a run's step time with these constants.
     #[must_use]
     pub fn time_error(&self, case: &Case<'_>) -> f64 {
-        let (row, host) = self.of(&case.plan);
+        let (row, host) = self.machine_for(&case.plan);
         let plan = case.plan.clone().with_constants(row, host);
         let comparison = convention::compare(case.run, &plan, &estimate(&plan));
         comparison.map_or(0.0, |comparison| comparison.time_error)
@@ -289,7 +289,7 @@ impl Constants {
 
     /// The same from the closed form, which moves with the constants as the simulation does.
     fn quick_error(&self, case: &Case<'_>) -> f64 {
-        let (row, host) = self.of(&case.quick);
+        let (row, host) = self.machine_for(&case.quick);
         let plan = case.quick.clone().with_constants(row, host);
         let comparison = convention::compare(case.run, &plan, &estimate(&plan));
         comparison.map_or(0.0, |comparison| (1.0 + comparison.time_error) * case.simulated - 1.0)

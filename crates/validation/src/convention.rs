@@ -48,7 +48,7 @@ pub(crate) struct Comparison {
     pub(crate) time_error: f64,
 }
 
-fn of(run: &Run) -> Convention {
+fn for_run(run: &Run) -> Convention {
     let text = run.flops_convention.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     // The formula's second part, 12 L d s, is attention's.
@@ -91,7 +91,7 @@ fn of(run: &Run) -> Convention {
 pub(crate) fn other(run: &Run, design: &Design) -> Option<Plan> {
     let metric = measured(run).map(|(metric, _)| metric);
     let counts = matches!(metric, Some(Metric::Tflops | Metric::Mfu | Metric::Hfu));
-    if !of(run).is_open || !counts {
+    if !for_run(run).is_open || !counts {
         return None;
     }
     let mut design = design.clone();
@@ -115,13 +115,13 @@ pub(crate) fn trains_without_mtp(run: &Run) -> bool {
 pub(crate) fn counts_recomputation(run: &Run) -> bool {
     let text = run.flops_convention.to_lowercase();
     let words = ["recompute counted", "incl. recompute", "with recompute", "recompute included"];
-    of(run).counted == Counted::Hardware && phrase::affirms(&text, &words)
+    for_run(run).counted == Counted::Hardware && phrase::affirms(&text, &words)
 }
 
 /// Sets what MFU counts and divides by.
 pub(crate) fn set(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let run = draft.run;
-    let convention = of(run);
+    let convention = for_run(run);
     let causal = convention.attention == AttentionFlops::Causal;
     draft.set(KnobId::attention_flops, if causal { "causal" } else { "full" })?;
     draft.set(KnobId::count_mtp_flops, convention.mtp)?;
@@ -220,7 +220,7 @@ pub(crate) fn compare(run: &Run, plan: &Plan, estimate: &Estimate) -> Option<Com
 
 /// FLOPs of one token as the row counts them.
 pub(crate) fn flops_per_token(run: &Run, plan: &Plan, estimate: &Estimate) -> f64 {
-    match of(run).counted {
+    match for_run(run).counted {
         Counted::Model => estimate.metrics.flops_per_token.get(),
         Counted::SixN => {
             let transformer = &plan.design().transformer;
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     fn convention(text: &str) -> Convention {
-        of(&Run { flops_convention: text.to_owned(), ..Run::default() })
+        for_run(&Run { flops_convention: text.to_owned(), ..Run::default() })
     }
 
     #[test]
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn mtp_is_counted_unless_the_row_says_otherwise() {
-        let mtp = |notes: &str| of(&Run { notes: notes.to_owned(), ..Run::default() }).mtp;
+        let mtp = |notes: &str| for_run(&Run { notes: notes.to_owned(), ..Run::default() }).mtp;
         assert!(mtp("") && mtp("MTP trained") && mtp("causal+MTP 0.997, causal no MTP 1.038"));
         assert!(!mtp("w/o MTP") && !mtp("trained without MTP"));
     }

@@ -41,7 +41,7 @@ impl<'a> Draft<'a> {
 
     /// What the table assumes; says so.
     pub(crate) fn assumption(&mut self, item: Item) -> &'static str {
-        let (value, words) = imputation::of(item, &self.facts);
+        let (value, words) = imputation::impute(item, &self.facts);
         self.note(words);
         value
     }

@@ -46,11 +46,11 @@ pub(crate) struct Expressed {
 ///
 /// # Errors
 /// The reason for refusing it; an architecture that no knob expresses comes before all else.
-pub(crate) fn of(run: &Run) -> Result<Expressed, Refusal> {
+pub(crate) fn for_run(run: &Run) -> Result<Expressed, Refusal> {
     if let Some(known) = &run.duplicate_of {
         return Err(Refusal::new("the same run stands in another row", &format!("as {known}")));
     }
-    let architecture = architecture::of(run)?;
+    let architecture = architecture::for_run(run)?;
     if !run.problems.is_empty() {
         return Err(Refusal::new(
             "the row has numbers that can't be read",
@@ -146,7 +146,7 @@ fn message(violation: &Violation) -> &str {
 
 fn set_cluster(draft: &mut Draft<'_>) -> Result<(), Refusal> {
     let run = draft.run;
-    let machine = hardware::of(run)?;
+    let machine = hardware::for_run(run)?;
     machine.assumed.iter().for_each(|words| draft.note(words));
     let grid =
         [run.tensor_parallel, run.context_parallel, run.pipeline_parallel, run.data_parallel];
@@ -197,7 +197,7 @@ fn set_kernel(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         draft.assume(KnobId::software, Item::Software)?;
     }
     // Not worth a remark where attention is fused, as everywhere since 2022.
-    let (flash, _) = imputation::of(Item::FlashAttention, &draft.facts);
+    let (flash, _) = imputation::impute(Item::FlashAttention, &draft.facts);
     if flash == "false" {
         draft.assume(KnobId::flash_attention, Item::FlashAttention)?;
     }

@@ -6,6 +6,7 @@ use model::accelerator::AcceleratorId;
 use model::choice::Choice;
 use model::design::KnobId;
 
+use crate::phrase::{Phrases, phrases};
 use crate::refusal::Refusal;
 use crate::runs::{Run, is_ascend};
 
@@ -54,26 +55,10 @@ const ASCEND: &[(&[&str], &str)] = &[
 ];
 
 /// Parts that no profile describes.
-const OTHERS: &[&str] = &[
-    "tpu",
-    "mi250",
-    "mi300",
-    "mi325",
-    "mi355",
-    "gaudi",
-    "trainium",
-    "trn1",
-    "trn2",
-    "v100",
-    "gh200",
-    "h100 pcie",
-    "h100-pcie",
-    "h100 nvl",
-    "h100-nvl",
-    "910a",
-    "ironwood",
-    "trillium",
-];
+static OTHERS: Phrases = phrases!(
+    "tpu | mi250 | mi300 | mi325 | mi355 | gaudi | trainium | trn1 | trn2 | v100 | gh200 | \
+     h100 pcie | h100-pcie | h100 nvl | h100-nvl | 910a | ironwood | trillium"
+);
 
 /// Is this one of NVIDIA's or Huawei's parts?
 pub(crate) fn is_nvidia_or_ascend(hardware: &str) -> bool {
@@ -92,7 +77,7 @@ pub(crate) fn is_candidate(run: &Run) -> bool {
 }
 
 /// The machine of a run.
-pub(crate) fn of(run: &Run) -> Result<Machine, Refusal> {
+pub(crate) fn for_run(run: &Run) -> Result<Machine, Refusal> {
     let text = run.hardware.to_lowercase();
     if let Some(other) = OTHERS.iter().find(|other| text.contains(**other)) {
         let detail = format!("no accelerator profile for {}", other.to_uppercase());
@@ -134,24 +119,10 @@ fn ascend(hardware: &str) -> Result<Machine, Refusal> {
 
 /// Devices of a node, where the text says so.
 fn devices_per_node(text: &str) -> Option<f64> {
-    let phrases = [
-        " gpus/node",
-        " gpus per node",
-        " devices per node",
-        " npus per node",
-        " per node full-mesh",
-        " per server",
-        " gpus each",
-        "-gpu node",
-        " gpus in a node",
-        " gpus a node",
-        "-gpu nvswitch",
-        " npus/node",
-        "-npu node",
-        "x gpus per node",
-        " dies per node",
-    ];
-    phrases.iter().find_map(|phrase| number_before(text, phrase))
+    let phrases = " gpus/node| gpus per node| devices per node| npus per node| per node full-mesh\
+        | per server| gpus each|-gpu node| gpus in a node| gpus a node|-gpu nvswitch| npus/node|\
+        -npu node|x gpus per node| dies per node";
+    phrases.split('|').find_map(|phrase| number_before(text, phrase))
 }
 
 /// What the text says of the network and of the scale-up domain.
@@ -166,7 +137,7 @@ fn machine(accelerator: &'static str, hardware: &str) -> Machine {
     overrides.extend(devices.map(|devices| (KnobId::devices_per_node, devices)));
     let usual =
         AcceleratorId::from_name(accelerator).map_or(8.0, |id| id.row().devices_per_node as f64);
-    if let Some(found) = network::of(&network::lower_case(hardware), devices.unwrap_or(usual)) {
+    if let Some(found) = network::read(&network::lower_case(hardware), devices.unwrap_or(usual)) {
         overrides.extend(found.ports_per_node.map(|ports| (KnobId::nics_per_node, ports)));
         overrides.push((KnobId::inter_node_gb_per_sec, found.gb_per_sec));
         if found.is_assumed {
@@ -201,7 +172,7 @@ mod tests {
     use super::*;
 
     fn machine(hardware: &str) -> Result<Machine, Refusal> {
-        of(&Run { hardware: hardware.to_owned(), ..Run::default() })
+        for_run(&Run { hardware: hardware.to_owned(), ..Run::default() })
     }
 
     #[track_caller]

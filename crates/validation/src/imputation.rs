@@ -140,21 +140,8 @@ impl Facts {
     }
 }
 
-struct Entry {
-    item: Item,
-    when: fn(&Facts) -> bool,
-    value: &'static str,
-    words: &'static str,
-}
-
-const fn entry(
-    item: Item,
-    when: fn(&Facts) -> bool,
-    value: &'static str,
-    words: &'static str,
-) -> Entry {
-    Entry { item, when, value, words }
-}
+/// What is left open, when the entry holds, the value, and the words that say so.
+type Entry = (Item, fn(&Facts) -> bool, &'static str, &'static str);
 
 fn always(_: &Facts) -> bool {
     true
@@ -177,111 +164,111 @@ fn fsdp(facts: &Facts) -> bool {
 #[rustfmt::skip]
 static TABLE: &[Entry] = &[
     // Whoever tunes a run fills the memory with it; the value is where the search begins.
-    entry(Item::MicroBatchSize, always, "1",
+    (Item::MicroBatchSize, always, "1",
         "the largest micro-batch that fits, of those that the batch allows"),
-    entry(Item::ModelParallel, fsdp, "1", "no TP and PP under full sharding"),
-    entry(Item::ContextParallel, always, "1", "no context parallelism"),
-    entry(Item::ContextAlgorithm, fsdp, "allgather", "CP gathers keys and values"),
-    entry(Item::ContextAlgorithm, always, "p2p", "CP as a ring"),
+    (Item::ModelParallel, fsdp, "1", "no TP and PP under full sharding"),
+    (Item::ContextParallel, always, "1", "no context parallelism"),
+    (Item::ContextAlgorithm, fsdp, "allgather", "CP gathers keys and values"),
+    (Item::ContextAlgorithm, always, "p2p", "CP as a ring"),
     // Submissions and performance recipes interleave; two layers in a chunk is their usual size.
-    entry(Item::VirtualPipeline, |facts| megatron(facts) && !facts.is_plain, "2 layers",
+    (Item::VirtualPipeline, |facts| megatron(facts) && !facts.is_plain, "2 layers",
         "VPP with chunks of 2 layers"),
-    entry(Item::VirtualPipeline, always, "1", "no virtual stages"),
+    (Item::VirtualPipeline, always, "1", "no virtual stages"),
     // Sequence parallelism came with Korthikanti et al., May 2022.
-    entry(Item::SequenceParallel, early, "false", "no sequence parallelism"),
-    entry(Item::SequenceParallel, always, "true", "sequence parallelism with TP"),
-    entry(Item::Sharding, early, "no_shard", "no sharded optimizer"),
-    entry(Item::Sharding, fsdp, "optim_grads_params", "full sharding"),
-    entry(Item::Sharding, always, "optim", "optimizer states sharded (ZeRO-1)"),
-    entry(Item::Precision, early, "fp16", "fp16"),
-    entry(Item::Precision, always, "bf16", "bf16"),
+    (Item::SequenceParallel, early, "false", "no sequence parallelism"),
+    (Item::SequenceParallel, always, "true", "sequence parallelism with TP"),
+    (Item::Sharding, early, "no_shard", "no sharded optimizer"),
+    (Item::Sharding, fsdp, "optim_grads_params", "full sharding"),
+    (Item::Sharding, always, "optim", "optimizer states sharded (ZeRO-1)"),
+    (Item::Precision, early, "fp16", "fp16"),
+    (Item::Precision, always, "bf16", "bf16"),
     // Recipes of Transformer Engine use delayed scaling unless they say otherwise.
-    entry(Item::Fp8Scaling, fsdp, "fp8_tensorwise", "FP8 with a scale per tensor"),
-    entry(Item::Fp8Scaling, always, "fp8_delayed", "FP8 with delayed scaling"),
-    entry(Item::Recompute, always, "none", "no recomputation"),
-    entry(Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
-    entry(Item::DataParallelOverlap, always, "true",
+    (Item::Fp8Scaling, fsdp, "fp8_tensorwise", "FP8 with a scale per tensor"),
+    (Item::Fp8Scaling, always, "fp8_delayed", "FP8 with delayed scaling"),
+    (Item::Recompute, always, "none", "no recomputation"),
+    (Item::DataParallelOverlap, early, "false", "gradients reduced after the backward"),
+    (Item::DataParallelOverlap, always, "true",
         "gradient reduction and parameter gathering overlapped"),
-    entry(Item::TensorParallelOverlap, |facts| megatron(facts) && !facts.is_plain, "true",
+    (Item::TensorParallelOverlap, |facts| megatron(facts) && !facts.is_plain, "true",
         "TP overlapped (user buffers)"),
     // MindSpeed's scripts turn MC2 on one by one; their tables name it where it is.
-    entry(Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
-    entry(Item::PipelineOverlap, early, "false", "sends not overlapped"),
-    entry(Item::PipelineOverlap, always, "true", "sends between stages overlapped"),
+    (Item::TensorParallelOverlap, always, "false", "TP not overlapped"),
+    (Item::PipelineOverlap, early, "false", "sends not overlapped"),
+    (Item::PipelineOverlap, always, "true", "sends between stages overlapped"),
     // Megatron-LM's default of 2021 to 2023, DeepSpeed's `PartitionedTensor`; Megatron-Core has it
     // no more.
-    entry(Item::PipelineScatter, early, "true", "each TP rank sends its share between stages"),
-    entry(Item::PipelineScatter, always, "false", "each TP rank sends all between stages"),
+    (Item::PipelineScatter, early, "true", "each TP rank sends its share between stages"),
+    (Item::PipelineScatter, always, "false", "each TP rank sends all between stages"),
     // Megatron-Bridge's recipes for GB200 and GB300: HybridEP from 26.02 on, overlap from 26.06 on.
-    entry(Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
-    entry(Item::Dispatcher, Facts::is_early_dropless_recipe, "flex", "DeepEP dispatcher"),
-    entry(Item::Dispatcher, |facts| facts.is_moe_recipe && facts.is_rack_scale, "flex",
+    (Item::Dispatcher, |facts| facts.is_rack_since(2_602), "flex", "HybridEP dispatcher"),
+    (Item::Dispatcher, Facts::is_early_dropless_recipe, "flex", "DeepEP dispatcher"),
+    (Item::Dispatcher, |facts| facts.is_moe_recipe && facts.is_rack_scale, "flex",
         "HybridEP dispatcher"),
-    entry(Item::Dispatcher, always, "alltoall", "all-to-all dispatcher"),
-    entry(Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
+    (Item::Dispatcher, always, "alltoall", "all-to-all dispatcher"),
+    (Item::ExpertOverlap, |facts| facts.is_rack_since(2_606), "true",
         "EP overlapped, with delayed weight gradients"),
-    entry(Item::ExpertOverlap, Facts::is_early_dropless_recipe, "true",
+    (Item::ExpertOverlap, Facts::is_early_dropless_recipe, "true",
         "EP overlapped, with delayed weight gradients"),
-    entry(Item::ExpertOverlap, Facts::is_overlapped_recipe, "true",
+    (Item::ExpertOverlap, Facts::is_overlapped_recipe, "true",
         "EP overlapped, with delayed weight gradients"),
-    entry(Item::ExpertOverlap, always, "false", "EP not overlapped"),
+    (Item::ExpertOverlap, always, "false", "EP not overlapped"),
     // Their performance recipes set `grad_reduce_in_fp32` to false.
-    entry(Item::GradientDtype, |facts| facts.family == Family::Megatron && facts.is_recipe, "bf16",
+    (Item::GradientDtype, |facts| facts.family == Family::Megatron && facts.is_recipe, "bf16",
         "gradients accumulated and reduced in bf16, as NeMo's performance recipes do"),
     // Megatron-LM's `accumulate_allreduce_grads_in_fp32` comes with bf16 alone; DeepSpeed likewise:
     // "fp16 which grad accumulates in fp16" (BigScience, `chronicles-prequel.md`).
-    entry(Item::GradientDtype, |facts| early(facts) && facts.is_fp16, "fp16",
+    (Item::GradientDtype, |facts| early(facts) && facts.is_fp16, "fp16",
         "gradients accumulated in fp16"),
-    entry(Item::GradientDtype, always, "fp32", "gradients in fp32"),
+    (Item::GradientDtype, always, "fp32", "gradients in fp32"),
     // Megatron-LM's `--hidden-dropout` and `--attention-dropout`; BLOOM's scripts have them too.
-    entry(Item::Dropout, early, "0.1", "dropout of 0.1, Megatron-LM's default"),
-    entry(Item::Dropout, always, "0", "no dropout"),
+    (Item::Dropout, early, "0.1", "dropout of 0.1, Megatron-LM's default"),
+    (Item::Dropout, always, "0", "no dropout"),
     // They set `cross_entropy_loss_fusion` too.
-    entry(Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
+    (Item::LossFusion, |facts| facts.family == Family::Megatron && facts.is_recipe, "true",
         "fused loss, as NeMo's performance recipes have it"),
     // llm-foundry's `loss_fn` is `fused_crossentropy` where nothing else is asked for.
-    entry(Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
-    entry(Item::LossFusion, always, "false", "loss in several kernels"),
+    (Item::LossFusion, |facts| facts.is_foundry, "true", "fused loss, llm-foundry's default"),
+    (Item::LossFusion, always, "false", "loss in several kernels"),
     // MindSpeed-LLM's scripts of DeepSeek-V3 and Qwen3-30B-A3B (`examples/mcore`) have
     // `--gemm-gradient-accumulation-fusion` and no `--moe-permute-fusion`.
-    entry(Item::GroupedAccumulation, always, "true",
+    (Item::GroupedAccumulation, always, "true",
         "grouped products add into the gradients, as in MindSpeed's scripts"),
     // Its kernels for NPUs have `npu_moe_token_permute`.
-    entry(Item::PermuteFusion, |facts| facts.is_titan_npu, "true",
+    (Item::PermuteFusion, |facts| facts.is_titan_npu, "true",
         "permutation in one kernel, as in torchtitan-npu"),
-    entry(Item::PermuteFusion, always, "false",
+    (Item::PermuteFusion, always, "false",
         "permutation in several kernels, as in MindSpeed's scripts"),
     // Tables are of routing balanced by force unless they say otherwise.
-    entry(Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
+    (Item::ExpertLoad, |facts| facts.routes_naturally, "skewed",
         "natural routing as generated loads of the default skew"),
-    entry(Item::ExpertLoad, always, "uniform", "every expert gets the same"),
-    entry(Item::LaunchBlocking, |facts| facts.blocks_launches, "true",
+    (Item::ExpertLoad, always, "uniform", "every expert gets the same"),
+    (Item::LaunchBlocking, |facts| facts.blocks_launches, "true",
         "CUDA_LAUNCH_BLOCKING=1: without it this cluster hung"),
-    entry(Item::LaunchBlocking, always, "false", "launches run ahead"),
+    (Item::LaunchBlocking, always, "false", "launches run ahead"),
     // A source is of a release or a year; what doesn't say which is taken to be of today.
-    entry(Item::Software, |facts| facts.software == Software::Ascend202411, "ascend-2024-11",
+    (Item::Software, |facts| facts.software == Software::Ascend202411, "ascend-2024-11",
         "software of November 2024"),
-    entry(Item::Software, |facts| facts.software == Software::Ascend202505, "ascend-2025-05",
+    (Item::Software, |facts| facts.software == Software::Ascend202505, "ascend-2025-05",
         "software of May 2025"),
-    entry(Item::Software, |facts| facts.software == Software::Ascend202506, "ascend-2025-06",
+    (Item::Software, |facts| facts.software == Software::Ascend202506, "ascend-2025-06",
         "software of June 2025"),
-    entry(Item::Software, |facts| facts.family == Family::Mindspeed, "ascend-2026",
+    (Item::Software, |facts| facts.family == Family::Mindspeed, "ascend-2026",
         "software of 2026"),
-    entry(Item::Software, always, "calibrated", "software as calibrated"),
-    entry(Item::FlashAttention, early, "false", "attention before FlashAttention"),
-    entry(Item::FlashAttention, always, "true", "FlashAttention"),
+    (Item::Software, always, "calibrated", "software as calibrated"),
+    (Item::FlashAttention, early, "false", "attention before FlashAttention"),
+    (Item::FlashAttention, always, "true", "FlashAttention"),
 ];
 
 /// What is assumed of this item: its value, and the words that say so.
-pub(crate) fn of(item: Item, facts: &Facts) -> (&'static str, &'static str) {
-    let entry = TABLE.iter().find(|entry| entry.item == item && (entry.when)(facts));
-    entry.map_or(("", "nothing"), |entry| (entry.value, entry.words))
+pub(crate) fn impute(item: Item, facts: &Facts) -> (&'static str, &'static str) {
+    let entry = TABLE.iter().find(|(of, when, ..)| *of == item && when(facts));
+    entry.map_or(("", "nothing"), |(_, _, value, words)| (value, words))
 }
 
 /// Is an answer for this item among what a row assumes?
 pub(crate) fn is_among(item: Item, assumed: &[String]) -> bool {
-    let answers = TABLE.iter().filter(|entry| entry.item == item);
-    answers.map(|entry| entry.words).any(|words| assumed.iter().any(|known| known == words))
+    let mut answers = TABLE.iter().filter(|entry| entry.0 == item).map(|entry| entry.3);
+    answers.any(|words| assumed.iter().any(|known| known == words))
 }
 
 /// What the table looks at, of a run.
@@ -289,23 +276,21 @@ pub(crate) fn facts(run: &Run) -> Facts {
     let hardware = run.hardware.to_lowercase();
     let source = run.source.to_lowercase();
     let engine = format!("{source} {}", run.sharding.to_lowercase());
+    let names = |words: &[&str]| words.iter().any(|word| source.contains(word));
     Facts {
         family: family(run),
         release: release(&run.locator),
         is_rack_scale: ["gb200", "gb300"].iter().any(|part| hardware.contains(part)),
         is_blackwell: ["b200", "b300"].iter().any(|part| hardware.contains(part)),
         names_flex: phrase::affirms(&run.overlap.to_lowercase(), &["hybridep", "deepep"]),
-        is_moe_recipe: ["moe-modelzoo", "moe recipe", "moe_recipe", "moe/recipe"]
-            .iter()
-            .any(|word| source.contains(word)),
-        is_recipe: ["nemo", "bridge", "dgxc", "mlcommons"].iter().any(|word| source.contains(word)),
+        is_moe_recipe: names(&["moe-modelzoo", "moe recipe", "moe_recipe", "moe/recipe"]),
+        is_recipe: names(&["nemo", "bridge", "dgxc", "mlcommons"]),
         is_fp16: run.precision.to_lowercase().contains("fp16"),
         is_foundry: source.contains("llm-foundry"),
         is_titan_npu: source.contains("torchtitan-npu"),
         is_deepspeed: ["bigscience", "deepspeed"].iter().any(|word| engine.contains(word)),
-        is_plain: ["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]
-            .iter()
-            .any(|word| source.contains(word) && !source.contains("megatron-deepspeed")),
+        is_plain: !source.contains("megatron-deepspeed")
+            && names(&["deepspeed", "neox", "colossal", "nanotron", "picotron", "internevo"]),
         is_mindformers: source.contains("mindformers"),
         // BigScience, `chronicles-prequel.md`, dealing with JZ hanging: from 320 GPUs on runs
         // always hung unless launches blocked.
@@ -437,28 +422,10 @@ mod tests {
 
     #[test]
     fn every_item_has_an_answer_for_every_family() {
-        for entry in TABLE.iter().filter(|entry| entry.item != Item::ModelParallel) {
+        for (item, ..) in TABLE.iter().filter(|entry| entry.0 != Item::ModelParallel) {
             for family in FAMILIES {
-                let facts = Facts {
-                    family,
-                    release: None,
-                    is_rack_scale: false,
-                    is_blackwell: false,
-                    names_flex: false,
-                    is_moe_recipe: false,
-                    is_plain: false,
-                    is_mindformers: false,
-                    is_recipe: false,
-                    is_fp16: false,
-                    is_foundry: false,
-                    is_titan_npu: false,
-                    is_deepspeed: false,
-                    blocks_launches: false,
-                    drops_nothing: false,
-                    routes_naturally: false,
-                    software: Software::Calibrated,
-                };
-                assert_ne!(of(entry.item, &facts).0, "", "{:?} {family:?}", entry.item);
+                let facts = Facts { family, ..facts(&Run::default()) };
+                assert_ne!(impute(*item, &facts).0, "", "{item:?} {family:?}");
             }
         }
     }
@@ -478,8 +445,8 @@ mod tests {
             ("25.11 container", "MoE force-balanced; dropless", "alltoall", "false"),
         ] {
             let facts = facts(&run(locator, notes));
-            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
-            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
+            assert_eq!(impute(Item::Dispatcher, &facts).0, dispatcher, "{locator} {notes}");
+            assert_eq!(impute(Item::ExpertOverlap, &facts).0, overlap, "{locator} {notes}");
         }
     }
 
@@ -492,7 +459,7 @@ mod tests {
         ] {
             let run =
                 Run { source: source.to_owned(), num_devices: Some(devices), ..Run::default() };
-            assert_eq!(of(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
+            assert_eq!(impute(Item::LaunchBlocking, &facts(&run)).0, blocks, "{source} {devices}");
         }
     }
 
@@ -513,8 +480,8 @@ mod tests {
             (run("GB200", "all-to-all, no DeepEP", ""), "alltoall", "false"),
         ] {
             let facts = facts(&run);
-            assert_eq!(of(Item::Dispatcher, &facts).0, dispatcher, "{run:?}");
-            assert_eq!(of(Item::ExpertOverlap, &facts).0, overlap, "{run:?}");
+            assert_eq!(impute(Item::Dispatcher, &facts).0, dispatcher, "{run:?}");
+            assert_eq!(impute(Item::ExpertOverlap, &facts).0, overlap, "{run:?}");
         }
     }
 
@@ -538,7 +505,7 @@ mod tests {
             };
             let facts = facts(&run);
             assert_eq!(facts.family == Family::EarlyMegatron, early, "{source} {notes}");
-            assert_eq!(of(Item::FlashAttention, &facts).0 == "false", early, "{source}");
+            assert_eq!(impute(Item::FlashAttention, &facts).0 == "false", early, "{source}");
         }
     }
 

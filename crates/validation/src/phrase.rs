@@ -3,6 +3,8 @@
 //! A noun alone says nothing: `no recompute`, `EP overlap off` and `causal treatment not stated`
 //! hold the nouns that they deny or leave open.
 
+use std::sync::LazyLock;
+
 /// What a text says of a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -14,52 +16,35 @@ pub(crate) enum Claim {
     Unstated,
 }
 
+/// A list of phrases.
+pub(crate) type Phrases = LazyLock<Vec<&'static str>>;
+
+/// Phrases as one text, with a bar between two.
+macro_rules! phrases {
+    ($text:literal) => {
+        std::sync::LazyLock::new(|| $text.split('|').map(str::trim).collect())
+    };
+}
+pub(crate) use phrases;
+
 /// Words that deny what follows them in a clause.
 const NEGATORS: &[&str] = &[
     "no", "not", "without", "w/o", "wo", "non", "never", "disable", "disables", "disabled", "sans",
 ];
 
 /// Ends of a clause that deny what stands before them.
-const DENIALS: &[&str] = &[
-    "off",
-    "false",
-    "none",
-    "disabled",
-    "not used",
-    "not enabled",
-    "not overlapped",
-    "isn't on",
-    "is off",
-    "was off",
-    "turned off",
-    "switched off",
-    "not on",
-    "no",
-];
+static DENIALS: Phrases = phrases!(
+    "off | false | none | disabled | not used | not enabled | not overlapped | isn't on | is off | \
+     was off | turned off | switched off | not on | no"
+);
 
 /// Words of a clause that leave open what it speaks of.
-const OPEN: &[&str] = &[
-    "not stated",
-    "not printed",
-    "not given",
-    "not said",
-    "not listed",
-    "not mentioned",
-    "not specified",
-    "not known",
-    "not in table",
-    "not in the table",
-    "not documented",
-    "isn't stated",
-    "isn't printed",
-    "unstated",
-    "unknown",
-    "unclear",
-    "unspecified",
-    "see script",
-    "where set",
-    "to be confirmed",
-];
+static OPEN: Phrases = phrases!(
+    "not stated | not printed | not given | not said | not listed | not mentioned | \
+     not specified | not known | not in table | not in the table | not documented | isn't stated | \
+     isn't printed | unstated | unknown | unclear | unspecified | see script | where set | \
+     to be confirmed"
+);
 
 /// What `text`, in lower case, says of a thing that each of these phrases means.
 ///

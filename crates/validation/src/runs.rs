@@ -13,97 +13,110 @@ use std::sync::LazyLock;
 pub use table::LineError;
 use table::{Cells, Table};
 
-/// One published run. Text is as printed; a number that the source leaves open is `None`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+macro_rules! run {
+    ($($(#[$doc:meta])* $field:ident: $of:ty = $read:ident($column:literal),)*) => {
+        /// One published run. Text is as printed; a number that the source leaves open is `None`.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Run {
+            $($(#[$doc])* pub $field: $of,)*
+            /// The columns that the source prints; the other metrics are derived from them.
+            pub measured_fields: Vec<String>,
+            /// The row of another file that is the same run.
+            pub duplicate_of: Option<String>,
+            /// What reading itself took for granted.
+            pub assumed: Vec<String>,
+            /// What can't be read of the row.
+            pub problems: Vec<String>,
+        }
+
+        fn read_run(cells: &mut Cells<'_>) -> Run {
+            Run { $($field: cells.$read($column),)* ..Run::default() }
+        }
+    };
+}
+
+// A field, and the column of `published_runs.csv` that it is.
+run! {
     /// Its id, unique in a file.
-    pub id: String,
+    id: String = text("id"),
     /// The source's short name.
-    pub source_id: String,
+    source_id: String = text("source_id"),
     /// `A`: metric exact and layout complete; `B`: something missing; `C`: weak. `B` where the
     /// file doesn't say.
-    pub tier: String,
+    tier: String = text("tier"),
     /// `train_step`, `pipeline`, `memory`, `production_run`, `kernel`, `comm_micro`, `imbalance`;
     /// `train_step` where the file doesn't say.
-    pub kind: String,
+    kind: String = text("kind"),
     /// The model's name.
-    pub model: String,
+    model: String = text("model"),
     /// Its parameters, in billions.
-    pub params_billions: Option<f64>,
+    params_billions: Option<f64> = real("params_B"),
     /// Its architecture, such as `L48 h2048 heads32 kv4 hd128 E128 top8 moe_ffn768 V151936`.
-    pub architecture: String,
+    architecture: String = text("arch"),
     /// The hardware.
-    pub hardware: String,
+    hardware: String = text("hardware"),
     /// The peak that the source's MFU divides by, in TFLOPS.
-    pub peak_tflops: Option<f64>,
+    peak_tflops: Option<f64> = real("hw_peak_TFLOPs"),
     /// Devices.
-    pub num_devices: Option<u64>,
+    num_devices: Option<u64> = whole("n_devices"),
     /// TP.
-    pub tensor_parallel: Option<u64>,
+    tensor_parallel: Option<u64> = whole("TP"),
     /// Whether the sequence is split over TP ranks: `on`, `off`, `on if TP>1`.
-    pub sequence_parallel: String,
+    sequence_parallel: String = text("SP"),
     /// CP.
-    pub context_parallel: Option<u64>,
+    context_parallel: Option<u64> = whole("CP"),
     /// PP.
-    pub pipeline_parallel: Option<u64>,
+    pipeline_parallel: Option<u64> = whole("PP"),
     /// VPP: a number, or what the source says of it.
-    pub virtual_pipeline: String,
+    virtual_pipeline: String = text("VPP"),
     /// EP, in the source's own convention.
-    pub expert_parallel: Option<u64>,
+    expert_parallel: Option<u64> = whole("EP"),
     /// ETP.
-    pub expert_tensor_parallel: Option<u64>,
+    expert_tensor_parallel: Option<u64> = whole("ETP"),
     /// DP.
-    pub data_parallel: Option<u64>,
+    data_parallel: Option<u64> = whole("DP"),
     /// What data-parallel ranks share out: `ZeRO-1`, `FSDP`, `none`.
-    pub sharding: String,
+    sharding: String = text("zero_fsdp"),
     /// Tokens of a sequence.
-    pub seq_length: Option<u64>,
+    seq_length: Option<u64> = whole("seq_len"),
     /// Sequences of a micro-batch.
-    pub micro_batch_size: Option<u64>,
+    micro_batch_size: Option<u64> = whole("MBS"),
     /// Sequences of a step.
-    pub global_batch_size: Option<u64>,
+    global_batch_size: Option<u64> = whole("GBS"),
     /// Number format.
-    pub precision: String,
+    precision: String = text("precision"),
     /// What is computed again.
-    pub recompute: String,
+    recompute: String = text("recompute"),
     /// What overlaps, which dispatcher, which schedule.
-    pub overlap: String,
+    overlap: String = text("overlap_flags"),
     /// Step time, in seconds.
-    pub step_time: Option<f64>,
+    step_time: Option<f64> = real("step_time_s"),
     /// Tokens per second of all devices.
-    pub tokens_per_second: Option<f64>,
+    tokens_per_second: Option<f64> = real("tokens_per_s_total"),
     /// Tokens per second of one device.
-    pub tokens_per_second_per_device: Option<f64>,
+    tokens_per_second_per_device: Option<f64> = real("tokens_per_s_per_device"),
     /// TFLOPS of one device, in the source's convention.
-    pub tflops_per_device: Option<f64>,
+    tflops_per_device: Option<f64> = real("TFLOPs_per_device"),
     /// MFU, in percent.
-    pub mfu_percent: Option<f64>,
+    mfu_percent: Option<f64> = real("MFU_pct"),
     /// HFU, in percent.
-    pub hfu_percent: Option<f64>,
+    hfu_percent: Option<f64> = real("HFU_pct"),
     /// Peak memory of one device, in GB or GiB as the notes say.
-    pub memory: Option<f64>,
+    memory: Option<f64> = real("mem_GB_per_device"),
     /// Anything else that was measured.
-    pub other_metric: String,
+    other_metric: String = text("other_metric"),
     /// What the source's FLOPs count.
-    pub flops_convention: String,
+    flops_convention: String = text("flops_def"),
     /// FLOPs per token that the source's own numbers imply.
-    pub implied_flops_per_token: Option<f64>,
-    /// The columns that the source prints; the other metrics are derived from them.
-    pub measured_fields: Vec<String>,
+    implied_flops_per_token: Option<f64> = real("implied_fwdbwd_FLOPs_per_token"),
     /// Where it was published.
-    pub source: String,
+    source: String = text("source"),
     /// Where in the source.
-    pub locator: String,
+    locator: String = text("locator"),
     /// How sure the copy is.
-    pub confidence: String,
+    confidence: String = text("confidence"),
     /// Remarks.
-    pub notes: String,
-    /// The row of another file that is the same run.
-    pub duplicate_of: Option<String>,
-    /// What reading itself took for granted.
-    pub assumed: Vec<String>,
-    /// What can't be read of the row.
-    pub problems: Vec<String>,
+    notes: String = text("notes"),
 }
 
 /// Columns without which a row says nothing.
@@ -123,52 +136,9 @@ pub fn read(text: &str) -> Result<Vec<Run>, Vec<LineError>> {
 }
 
 fn run(mut cells: Cells<'_>) -> Run {
-    let measured_fields = cells.text("measured_fields");
-    let mut run = Run {
-        id: cells.text("id"),
-        source_id: cells.text("source_id"),
-        tier: cells.text("tier"),
-        kind: cells.text("kind"),
-        model: cells.text("model"),
-        params_billions: cells.real("params_B"),
-        architecture: cells.text("arch"),
-        hardware: cells.text("hardware"),
-        peak_tflops: cells.real("hw_peak_TFLOPs"),
-        num_devices: cells.whole("n_devices"),
-        tensor_parallel: cells.whole("TP"),
-        sequence_parallel: cells.text("SP"),
-        context_parallel: cells.whole("CP"),
-        pipeline_parallel: cells.whole("PP"),
-        virtual_pipeline: cells.text("VPP"),
-        expert_parallel: cells.whole("EP"),
-        expert_tensor_parallel: cells.whole("ETP"),
-        data_parallel: cells.whole("DP"),
-        sharding: cells.text("zero_fsdp"),
-        seq_length: cells.whole("seq_len"),
-        micro_batch_size: cells.whole("MBS"),
-        global_batch_size: cells.whole("GBS"),
-        precision: cells.text("precision"),
-        recompute: cells.text("recompute"),
-        overlap: cells.text("overlap_flags"),
-        step_time: cells.real("step_time_s"),
-        tokens_per_second: cells.real("tokens_per_s_total"),
-        tokens_per_second_per_device: cells.real("tokens_per_s_per_device"),
-        tflops_per_device: cells.real("TFLOPs_per_device"),
-        mfu_percent: cells.real("MFU_pct"),
-        hfu_percent: cells.real("HFU_pct"),
-        memory: cells.real("mem_GB_per_device"),
-        other_metric: cells.text("other_metric"),
-        flops_convention: cells.text("flops_def"),
-        implied_flops_per_token: cells.real("implied_fwdbwd_FLOPs_per_token"),
-        measured_fields: measured_fields.split_whitespace().map(str::to_owned).collect(),
-        source: cells.text("source"),
-        locator: cells.text("locator"),
-        confidence: cells.text("confidence"),
-        notes: cells.text("notes"),
-        duplicate_of: None,
-        assumed: vec![],
-        problems: vec![],
-    };
+    let mut run = read_run(&mut cells);
+    let measured = cells.text("measured_fields");
+    run.measured_fields = measured.split_whitespace().map(str::to_owned).collect();
     if run.kind.is_empty() {
         run.kind = "train_step".to_owned();
     }

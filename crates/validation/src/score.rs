@@ -97,12 +97,12 @@ fn expressed(run: &Run) -> Result<Expressed, Refusal> {
         if run.memory.is_none() {
             return Err(Refusal::open("the source prints no memory"));
         }
-        return expression::of(run);
+        return expression::for_run(run);
     }
     if !STEPS.contains(&run.kind.as_str()) {
         return Err(Refusal::new("not a training step", &run.kind));
     }
-    let expressed = expression::of(run)?;
+    let expressed = expression::for_run(run)?;
     if !convention::has_metric(run) {
         return Err(Refusal::open("the source prints no step time, throughput, TFLOPS or MFU"));
     }

@@ -82,8 +82,8 @@ const NO_NODE: u32 = u32::MAX;
 const NO_AXIS: u8 = u8::MAX;
 
 /// Operators in an order in which each stands behind all that it waits for.
-#[derive(Clone, Debug)]
-pub(super) struct Graph {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Graph {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
     /// Does anything in it go to or from the host?
@@ -112,10 +112,15 @@ struct Lanes<const N: usize> {
 }
 
 impl Graph {
-    /// A graph that remembers what its operators are, or their times alone.
-    pub(super) fn new(remember: bool) -> Self {
-        let (nodes, edges) = (Vec::with_capacity(96), Vec::with_capacity(128));
-        Self { nodes, edges, copies: false, operators: remember.then(Vec::new) }
+    /// Begins a graph anew, in the place of the one before, with room for pairs of so many layers:
+    /// one that remembers what its operators are, or their times alone.
+    pub(super) fn begin(&mut self, layers: usize, remember: bool) {
+        self.nodes.clear();
+        self.nodes.reserve(32 * layers + 64);
+        self.edges.clear();
+        self.edges.reserve(48 * layers + 80);
+        self.copies = false;
+        self.operators = remember.then(Vec::new);
     }
 
     /// Adds an operator behind `after`. One that takes no time adds nothing.
@@ -165,12 +170,12 @@ impl Graph {
     /// time that can be reached; a faster operator may, rarely, make it a little longer.
     ///
     /// Source: Graham 1969, list scheduling.
-    pub(super) fn run(self) -> (Self, Run) {
+    pub(super) fn run(&mut self) -> Run {
         if self.copies { self.run_on::<LANES>() } else { self.run_on::<WITHOUT_COPIES>() }
     }
 
     #[inline(never)]
-    fn run_on<const N: usize>(mut self) -> (Self, Run) {
+    fn run_on<const N: usize>(&mut self) -> Run {
         let starts = if self.operators.is_some() { self.nodes.len() } else { 0 };
         let mut run = Run { starts: alloc::vec![0.0; starts], ..Run::default() };
         let mut lanes =
@@ -199,7 +204,7 @@ impl Graph {
             }
             if next == f64::INFINITY {
                 run.seconds = now;
-                return (self, run);
+                return run;
             }
             if lanes.ends[Lane::Compute as usize] == f64::INFINITY {
                 self.note_wait(&mut run, &lanes, next - now);

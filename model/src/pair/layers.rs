@@ -27,11 +27,16 @@ pub(super) struct Builder<'a> {
     parts: &'a Parts,
     hiding: &'a Hiding,
     split_weight_grad: bool,
-    pub(super) graph: Graph,
+    graph: &'a mut Graph,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(plan: &'a Plan, parts: &'a Parts, hiding: &'a Hiding, graph: Graph) -> Self {
+    pub(super) fn new(
+        plan: &'a Plan,
+        parts: &'a Parts,
+        hiding: &'a Hiding,
+        graph: &'a mut Graph,
+    ) -> Self {
         let split_weight_grad = plan.design().schedule.delay_wgrad_compute;
         Self { plan, parts, hiding, split_weight_grad, graph }
     }

@@ -7,7 +7,7 @@ use crate::architecture::KindId;
 use crate::axis::Phase;
 use crate::layout::Stage;
 use crate::memory::{Held, LayerMemory, PerMicroBatch};
-use crate::pair::{self, Hiding, PairTimeline, Side};
+use crate::pair::{self, Graph, Hiding, PairTimeline, Side};
 use crate::plan::Plan;
 use crate::schedule::{
     ChunkTimes, Form, Run, Schedule, Task, TaskKind, TaskLists, Timeline, Times,
@@ -212,6 +212,7 @@ impl Chunks {
         if !plan.runs_pairs() {
             return;
         }
+        let mut graph = Graph::default();
         for of_stage in self.of.chunks(self.schedule.chunks_per_stage()) {
             for forward in of_stage {
                 for backward in of_stage {
@@ -220,7 +221,7 @@ impl Chunks {
                         let (ahead, back) = (&self.kinds[*forward], &self.kinds[*backward]);
                         let hiding = Hiding::new(plan, || [ahead.work, back.work]);
                         let sides = [&ahead.side(plan), &back.side(plan)];
-                        let exposed = pair::exposed(plan, parts, &hiding, sides);
+                        let exposed = pair::exposed(plan, parts, &hiding, sides, &mut graph);
                         let passes = [&ahead.work.forward, &back.work.backward];
                         let alone = [&ahead.work.waits.alone[0], &back.work.waits.alone[1]];
                         *pair = Some(plan.waiting_of_pair(passes, alone, exposed));

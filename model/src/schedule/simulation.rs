@@ -194,7 +194,10 @@ impl<const L: usize> Run<L> {
         self.places.clear();
         self.places.extend((0..p * c).map(|at| Place::new(schedule, times, at / c, at % c)));
         self.pair_up(times);
-        refill(&mut self.ends, passes, [f64::NAN; L]);
+        // Room for both at once: growing would copy all of the first.
+        self.ends.clear();
+        self.ends.reserve(passes + m);
+        self.ends.resize(passes, [f64::NAN; L]);
         self.ends.resize(if count == 0 { 0 } else { passes + m }, [0.0; L]);
         self.next.clear();
         self.next.extend((0..p).map(|stage| lists.range(stage).start));

@@ -74,6 +74,7 @@ const fn kind(exchange: &Exchange) -> (Axis, LinkLevel, Collective) {
 pub(super) fn list(plan: &Plan, spans: &Spans, step: &Step, rows: &mut Vec<Communication>) {
     let [ahead, behind] = &spans.traffic.rows;
     rows.clear();
+    rows.reserve(ahead.len() + 1 + behind.len());
     rows.extend_from_slice(ahead);
     rows.extend(host_row(plan, step));
     rows.extend_from_slice(behind);

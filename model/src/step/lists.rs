@@ -39,6 +39,7 @@ pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstima
         let kernels = spans.works[spent.span].kernels();
         let layers = plan.spans[spent.span].content.num_layers();
         let compute = m * kernels + spent.waiting.host;
+        let params = (of_span.params.dense + of_span.params.expert) as u128;
         for index in spent.first..spent.first + spent.count {
             // Stages of a span hold as much of a micro-batch, but not as many at once.
             let held = if index == spent.first {
@@ -49,7 +50,7 @@ pub(super) fn stages(plan: &Plan, spans: &Spans, step: &Step) -> Vec<StageEstima
             list.push(StageEstimate {
                 stage: index as u32,
                 num_layers: libm::ceil(layers) as u32,
-                params: (of_span.params.dense + of_span.params.expert) as u128,
+                params,
                 memory: held.device,
                 host_memory: held.host,
                 peak_in_flight: held.in_flight,

@@ -18,7 +18,7 @@ pub(super) fn open(file: &Path) -> Result<Connection, BackupError> {
 
 /// The version of a file's tables, if they are ours and this program knows them.
 pub(super) fn version(connection: &Connection, file: &Path) -> Result<usize, BackupError> {
-    let tables = store::tables_of(connection).map_err(|error| broken(file, &error))?;
+    let tables = store::read_tables(connection).map_err(|error| broken(file, &error))?;
     let shown = file.display();
     match (tables.complaint(), tables) {
         (Some(complaint), Tables::Newer(_)) => {
@@ -41,6 +41,6 @@ pub(super) fn check(file: &Path) -> Result<(usize, Counts), BackupError> {
         let found = store::one_line(&found);
         return Err(BackupError::Broken(format!("{} is damaged: {found}", file.display())));
     }
-    let counts = Counts::of(&connection).map_err(|error| broken(file, &error))?;
+    let counts = Counts::read(&connection).map_err(|error| broken(file, &error))?;
     Ok((version, counts))
 }

@@ -61,7 +61,7 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// Those of a database; none of a table that its version doesn't have.
-    pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let count = |table: &str| {
             let there = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
             let there: i64 = connection.query_row(there, [table], |row| row.get(0))?;

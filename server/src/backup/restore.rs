@@ -194,13 +194,13 @@ fn swap(data: &Path, part: &mut Part) -> Result<(), BackupError> {
         let detail = format!("{} is a directory: move it away first", old.display());
         return Err(BackupError::Asked(detail));
     }
-    settle(&old)?;
+    empty_log(&old)?;
     part.publish(store::FILE)
 }
 
 /// Brings into the old database what its log holds, so that the log can be gone before the new
 /// database has its name: SQLite would take it for the new one's, and nobody may be without it.
-fn settle(old: &Path) -> Result<(), BackupError> {
+fn empty_log(old: &Path) -> Result<(), BackupError> {
     if store::beside(old, &[LOG, JOURNAL]).is_none() {
         return Ok(());
     }

@@ -63,7 +63,7 @@ pub(crate) struct Figure {
 
 impl Card {
     /// The card of a design.
-    pub(crate) fn of(design: &Design) -> Self {
+    pub(crate) fn from_design(design: &Design) -> Self {
         let changed = match design.changed().len() {
             0 => "the preset as it is".to_owned(),
             count => format::counted(count as u64, "knob changed", "knobs changed"),
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn a_card_has_a_number_for_each_metric_that_it_shows() {
         for query in ["", "preset=deepseek-v3-2k-h800", "mbs=8"] {
-            let card = Card::of(&link::decode(query).unwrap());
+            let card = Card::from_design(&link::decode(query).unwrap());
             let Body::Numbers(face) = card.body else { panic!("{query} runs") };
             assert_eq!(face.figures.len(), SHOWN.len());
             assert!(face.stages.len() > 1 && face.limit_gib > 1.0, "{query}");
@@ -125,7 +125,7 @@ mod tests {
     fn a_design_that_cannot_run_has_a_card_that_says_why() {
         let design = link::decode("pp=12").unwrap();
         let violations = Plan::new(&design).unwrap_err();
-        let card = Card::of(&design);
+        let card = Card::from_design(&design);
         assert_eq!(card.body, Body::Broken(violations[0].message.clone()));
         assert_eq!(card.changed, "1 knob changed");
     }

@@ -298,7 +298,7 @@ mod tests {
     fn file(query: &str) -> png::Reader<std::io::Cursor<Vec<u8>>> {
         prepare();
         let from = Provenance::of_link(query, "2026-01-31");
-        let file = draw(&Card::of(&link::decode(query).unwrap()), &from).unwrap();
+        let file = draw(&Card::from_design(&link::decode(query).unwrap()), &from).unwrap();
         png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap()
     }
 

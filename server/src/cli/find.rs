@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         remarks(import, &settled(arguments)).iter().for_each(|line| output::message(line));
     }
     let mut line = ProgressLine::new();
-    let found = Found::of(&query, |progress| {
+    let found = Found::search(&query, |progress| {
         line.show(|| shown(progress));
         ControlFlow::Continue(())
     });

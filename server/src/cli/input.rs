@@ -46,7 +46,7 @@ impl Source {
     /// The design, or everything that is wrong with it.
     pub(super) fn design(&self) -> Result<Design, Failure> {
         let start = match &self.file {
-            Some(path) => Start::of(read(path)?),
+            Some(path) => Start::from_result(read(path)?),
             None => self.of_preset(),
         };
         let Start { mut design, mut errors, .. } = start;
@@ -60,7 +60,7 @@ impl Source {
         let text = read_text(path)?;
         let format = Format::detect(&text);
         if format == Format::Design {
-            return Ok(Start::of(parse(path, &text)));
+            return Ok(Start::from_result(parse(path, &text)));
         }
         let import = import(format, &text, None);
         let errors = import.errors.iter().map(ToString::to_string).collect();
@@ -82,12 +82,12 @@ impl Source {
 
     fn of_preset(&self) -> Start {
         let id = self.preset.as_deref().unwrap_or(Preset::DEFAULT_ID);
-        Start::of(Design::from_preset(id).map_err(|error| vec![error]))
+        Start::from_result(Design::from_preset(id).map_err(|error| vec![error]))
     }
 }
 
 impl Start {
-    fn of(design: Result<Design, Vec<KnobError>>) -> Self {
+    fn from_result(design: Result<Design, Vec<KnobError>>) -> Self {
         let (design, errors) = match design {
             Ok(design) => (design, vec![]),
             Err(errors) => (default_design(), errors.iter().map(KnobError::to_string).collect()),

@@ -25,27 +25,30 @@ pub(super) fn message(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Where a column's text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
-    Left,
-    Right,
+/// Rows below a line of heads; see [`table`].
+pub(super) fn table_below<const N: usize>(
+    heads: [&str; N],
+    columns: &str,
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> String {
+    let heads = std::iter::once(heads.map(str::to_owned).to_vec());
+    table(columns, &heads.chain(rows).collect::<Vec<_>>())
 }
 
-/// Rows of text with every column as wide as its widest cell; indented by two.
-pub(super) fn table(columns: &[Align], rows: &[Vec<String>]) -> String {
+/// Rows of text with every column as wide as its widest cell, indented by two. `columns` has a
+/// letter for each: `l` where its text stands to the left, `r` to the right.
+pub(super) fn table(columns: &str, rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let columns: Vec<_> = columns.chars().zip((0..columns.len()).map(width)).collect();
     let mut text = String::new();
     for row in rows {
-        let cells =
-            row.iter().zip(columns).zip(&widths).map(|((cell, align), width)| match align {
-                Align::Left => format!("{cell:<width$}"),
-                Align::Right => format!("{cell:>width$}"),
-            });
+        let cells = row.iter().zip(&columns).map(|(cell, (side, width))| match side {
+            'l' => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
         let line: Vec<String> = cells.collect();
         text.push_str(format!("  {}", line.join("  ")).trim_end());
         text.push('\n');
@@ -85,6 +88,6 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [["µs", "1"], ["stage", "10"]].map(|row| row.map(String::from).to_vec());
-        assert_eq!(table(&[Align::Left, Align::Right], &rows), "  µs      1\n  stage  10\n");
+        assert_eq!(table("lr", &rows), "  µs      1\n  stage  10\n");
     }
 }

@@ -4,7 +4,7 @@ use model::file::json;
 use model::preset::Preset;
 
 use super::Failure;
-use super::output::{self, Align};
+use super::output;
 use crate::registry;
 
 /// How to list.
@@ -27,9 +27,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let kind = registry::kind_name(preset.kind);
         vec![preset.id.into(), kind.into(), format!("{}: {story}", preset.title)]
     };
-    let columns = [Align::Left; 3];
     let table = |presets: &[&Preset]| {
-        output::table(&columns, &presets.iter().map(|preset| row(preset)).collect::<Vec<_>>())
+        output::table("lll", &presets.iter().map(|preset| row(preset)).collect::<Vec<_>>())
     };
     let mut text = format!("Presets\n{}", table(&open));
     if !refused.is_empty() {

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 
 use app::present::format;
 use model::file::json;
-use sweep::{Closing, Course, Progress, Space};
+use sweep::{Closing, Progress, Rounds, Space};
 
 use super::{Failure, output as output_of};
 use crate::nats::Address;
@@ -103,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
     }
     let places = shard.places(space.places());
-    let target = arguments.out.as_deref().map(Target::of).transpose()?;
+    let target = arguments.out.as_deref().map(Target::from_path).transpose()?;
     let mut output = Output::open(target, &space, &places, arguments.resume)?;
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let stop = Arc::new(AtomicBool::new(false));
@@ -135,13 +135,13 @@ pub(super) fn finished(space: &Space, progress: &Progress) -> String {
     let is_whole = progress.places() == space.places();
     let closing = is_whole.then(|| sweep::close(space, progress));
     if let Some(closing) = &closing {
-        said(closing).iter().for_each(|line| output_of::message(line));
+        closing_lines(closing).iter().for_each(|line| output_of::message(line));
     }
     json::print(&sweep::result(space, progress, closing.as_ref()))
 }
 
 /// What a closing has to say.
-fn said(closing: &Closing) -> Vec<String> {
+fn closing_lines(closing: &Closing) -> Vec<String> {
     let mut lines = Vec::new();
     if !closing.simulated.is_empty() {
         let rejected = closing.rejected().count() as u64;
@@ -175,13 +175,13 @@ fn sweep_places(
     stop: &AtomicBool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut course = output.course(space)?;
+    let mut rounds = output.rounds(space)?;
     let Some(open) = output.progress().first_open(&places) else { return Ok(()) };
     let mut meter = Meter::new(&places, open);
     while let Some(open) = output.progress().first_open(&places) {
-        let round = open..places.end.min(course.known());
-        sweep_round(space, &course, round, threads, stop, (output, &mut meter))?;
-        if !output.next_round(space, &mut course) {
+        let round = open..places.end.min(rounds.known());
+        sweep_round(space, &rounds, round, threads, stop, (output, &mut meter))?;
+        if !output.next_round(space, &mut rounds)? {
             break;
         }
     }
@@ -192,7 +192,7 @@ fn sweep_places(
 /// Evaluates these places, chunk by chunk and in order.
 fn sweep_round(
     space: &Space,
-    course: &Course,
+    rounds: &Rounds,
     places: Range<u64>,
     threads: NonZeroUsize,
     stop: &AtomicBool,
@@ -208,13 +208,13 @@ fn sweep_round(
     let mut failure = None;
     let work = |chunk: Range<u64>| -> Option<(Progress, Vec<u8>)> {
         let mut rows = Vec::new();
-        let batch = course.batch(chunk.clone())?;
+        let batch = rounds.batch(chunk.clone())?;
         let summary = sweep::evaluate_with(space, batch, stop, |outcome| {
             if let Some(format) = format {
                 format.add(space, outcome, &mut rows);
             }
         });
-        summary.map(|summary| (Progress::of(space, chunk, summary), rows))
+        summary.map(|summary| (Progress::with_part(space, chunk, summary), rows))
     };
     sweep::run(places, size, threads, stop, work, |chunk, (part, rows)| {
         meter.show(&chunk, output.progress());

@@ -12,7 +12,7 @@ use validation::report::{Group, LeftOutScore, Row, Summary, Target, Validation};
 use validation::runs::{self, LineError, Run};
 
 use super::Failure;
-use super::output::{self, Align};
+use super::output::{self, table, table_below};
 use crate::validated;
 
 /// Bytes of a file of runs, at most.
@@ -156,7 +156,7 @@ fn text(report: &Validation) -> String {
 
 /// One line for each run.
 fn rows(rows: &[Row]) -> String {
-    let header = ["run", "metric", "measured", "predicted", "error", ""].map(String::from).to_vec();
+    let header = ["run", "metric", "measured", "predicted", "error", ""];
     let line = |row: &Row| {
         vec![
             row.id.clone(),
@@ -167,10 +167,7 @@ fn rows(rows: &[Row]) -> String {
             row.refused.as_ref().map_or_else(String::new, |reason| format!("refused: {reason}")),
         ]
     };
-    let lines: Vec<_> = std::iter::once(header).chain(rows.iter().map(line)).collect();
-    let numbers = [Align::Right; 3];
-    let columns = [&[Align::Left; 2], &numbers[..], &[Align::Left]].concat();
-    format!("Runs\n{}", output::table(&columns, &lines))
+    format!("Runs\n{}", table_below(header, "llrrrl", rows.iter().map(line)))
 }
 
 /// Errors of sources that no constant was fitted on, and whether the ranges hold for them.
@@ -189,10 +186,8 @@ fn left_out(summary: &Summary) -> String {
         return String::new();
     }
     let header = ["", "runs", "sources", "median error", "90th percentile", "inside 50, 90 %"];
-    let header = header.map(String::from).to_vec();
-    let lines: Vec<_> = std::iter::once(header).chain(summary.left_out.iter().map(line)).collect();
-    let columns = [&[Align::Left][..], &[Align::Right; 4], &[Align::Left]].concat();
-    format!("\nSources left out of the fit\n{}", output::table(&columns, &lines))
+    let table = table_below(header, "lrrrrl", summary.left_out.iter().map(line));
+    format!("\nSources left out of the fit\n{table}")
 }
 
 /// One line for each group, or nothing where there is none.
@@ -212,10 +207,8 @@ fn groups<'a>(title: &str, groups: impl Iterator<Item = &'a Group>) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let header = ["", "runs", "median error", "90th percentile", "bias"].map(String::from);
-    let lines: Vec<_> = std::iter::once(header.to_vec()).chain(lines).collect();
-    let columns = [&[Align::Left][..], &[Align::Right; 4]].concat();
-    format!("\n{title}\n{}", output::table(&columns, &lines))
+    let header = ["", "runs", "median error", "90th percentile", "bias"];
+    format!("\n{title}\n{}", table_below(header, "lrrrr", lines))
 }
 
 fn refusals(summary: &Summary) -> String {
@@ -225,7 +218,7 @@ fn refusals(summary: &Summary) -> String {
     let line = |rows: usize, reason: &str| vec![format::whole(rows as u64), reason.to_owned()];
     let refusals = summary.refusals.iter();
     let lines: Vec<_> = refusals.map(|refusal| line(refusal.rows, &refusal.reason)).collect();
-    format!("\nRefused\n{}", output::table(&[Align::Right, Align::Left], &lines))
+    format!("\nRefused\n{}", table("rl", &lines))
 }
 
 fn targets(targets: &[Target]) -> String {
@@ -237,6 +230,5 @@ fn targets(targets: &[Target]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let columns = [Align::Left, Align::Right, Align::Left, Align::Left];
-    format!("\nTargets\n{}", output::table(&columns, &lines))
+    format!("\nTargets\n{}", table("lrll", &lines))
 }

@@ -75,7 +75,7 @@ impl Words {
 
 impl Words {
     /// Those of an entry that is there.
-    pub(crate) fn of(entry: &Entry) -> Self {
+    pub(crate) fn from_entry(entry: &Entry) -> Self {
         Self { name: Some(entry.name.clone()), note: Some(entry.note.clone()) }
     }
 }

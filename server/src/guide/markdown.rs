@@ -174,19 +174,13 @@ fn is_page(text: &str) -> bool {
 fn plain(events: &[Event<'_>], is_end: impl Fn(&TagEnd) -> bool) -> String {
     let mut text = String::new();
     for event in events {
-        match event {
-            Event::End(end) if is_end(end) => break,
-            Event::Text(part) | Event::Code(part) => text.push_str(part),
-            Event::SoftBreak | Event::HardBreak => text.push(' '),
-            Event::Start(_)
-            | Event::End(_)
-            | Event::Html(_)
-            | Event::InlineHtml(_)
-            | Event::InlineMath(_)
-            | Event::DisplayMath(_)
-            | Event::FootnoteReference(_)
-            | Event::TaskListMarker(_)
-            | Event::Rule => {}
+        if matches!(event, Event::End(end) if is_end(end)) {
+            break;
+        }
+        if let Event::Text(part) | Event::Code(part) = event {
+            text.push_str(part);
+        } else if matches!(event, Event::SoftBreak | Event::HardBreak) {
+            text.push(' ');
         }
     }
     text

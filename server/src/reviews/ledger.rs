@@ -9,12 +9,13 @@ use model::MODEL_VERSION;
 use review::{Event, Role, Room, Seq};
 use rusqlite::types::Type;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::Serialize;
 
 use super::secret::Hash;
 use crate::store::{Store, StoreError};
 
 /// A link into a session, without its secret.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Link {
     /// Its name for programs.
     pub(crate) id: String,
@@ -22,7 +23,9 @@ pub(crate) struct Link {
     /// What whoever made it calls it.
     pub(crate) name: String,
     pub(crate) made_at_millis: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at_millis: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) withdrawn_at_millis: Option<u64>,
 }
 
@@ -63,7 +66,7 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str, place: usize) -> rusqlite:
     serde_json::from_str(text).map_err(wrong)
 }
 
-fn written<T: serde::Serialize>(value: &T) -> rusqlite::Result<String> {
+fn written<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }

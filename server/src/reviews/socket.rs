@@ -196,7 +196,7 @@ async fn begin(
     // Whoever withdrew the link meanwhile spoke to a keeper who didn't know of this visitor.
     let still = reviews.enter(&grant.review, &visitor.token).await;
     let end = match still {
-        Ok(Some(_)) => say(socket, Frame::Text(welcome)).await.err(),
+        Ok(Some(_)) => send_frame(socket, Frame::Text(welcome)).await.err(),
         Ok(None) => Some(End::link()),
         Err(_) => Some(End::broken()),
     };
@@ -247,7 +247,7 @@ fn unreadable(error: &axum::Error) -> End {
 }
 
 /// Sends something, unless the client takes too long to read it.
-async fn say(socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
+async fn send_frame(socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
     match timeout(SEND, socket.send(frame)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) => Err(End::silently(AWAY)),
@@ -291,7 +291,7 @@ impl Talk {
             let done = tokio::select! {
                 got = socket.recv(), if self.under_way < UNDER_WAY => {
                     heard = Instant::now();
-                    self.hear(socket, got).await
+                    self.handle_frame(socket, got).await
                 }
                 cast = casts.recv() => self.cast(socket, cast).await,
                 answer = answers.recv() => match answer {
@@ -305,7 +305,7 @@ impl Talk {
                     if heard.elapsed() >= SILENCE {
                         Err(End::silently(AWAY))
                     } else {
-                        say(socket, Frame::Ping(Vec::new().into())).await
+                        send_frame(socket, Frame::Ping(Vec::new().into())).await
                     }
                 }
                 () = &mut expired => Err(End::link()),
@@ -317,8 +317,8 @@ impl Talk {
         }
     }
 
-    /// Hears a frame.
-    async fn hear(
+    /// Handles a frame.
+    async fn handle_frame(
         &mut self,
         socket: &mut WebSocket,
         got: Option<Result<Frame, axum::Error>>,
@@ -347,7 +347,7 @@ impl Talk {
             return Err(End::ended(REFUSED, "too many messages made no sense or came fast", true));
         }
         let detail = detail.chars().take(300).collect();
-        say(socket, Frame::Text(text(&Tell::Mistake { detail }))).await
+        send_frame(socket, Frame::Text(text(&Tell::Mistake { detail }))).await
     }
 
     async fn ask(&mut self, socket: &mut WebSocket, ask: Ask) -> Result<(), End> {
@@ -358,7 +358,7 @@ impl Talk {
                 if let Err(why) = check_op(&op).and_then(|()| check_name(&by)) {
                     // Only so much of a name that can't be one goes back.
                     let op = op.chars().take(64).collect();
-                    return say(socket, Frame::Text(text(&Tell::Refused { op, why }))).await;
+                    return send_frame(socket, Frame::Text(text(&Tell::Refused { op, why }))).await;
                 }
                 self.under_way += 1;
                 let (link, answer) = (Arc::clone(&self.grant.link), self.answers.clone());
@@ -426,7 +426,7 @@ impl Talk {
             Outcome::Ended => return Err(End::link()),
             Outcome::Broken => return Err(End::broken()),
         };
-        say(socket, Frame::Text(text(&told))).await
+        send_frame(socket, Frame::Text(text(&told))).await
     }
 
     /// Tells the client what all are told.
@@ -463,7 +463,7 @@ impl Talk {
                 return Err(End::ended(TRY_LATER, "the session was closed", true));
             }
         };
-        say(socket, Frame::Text(said)).await
+        send_frame(socket, Frame::Text(said)).await
     }
 
     /// Tells the client everything anew.
@@ -472,14 +472,14 @@ impl Talk {
         self.send(Message::Again(answer)).await?;
         let Again { snapshot, seq, people } = answered.await.map_err(|_| End::broken())?;
         self.seq = self.seq.max(seq);
-        say(socket, Frame::Text(snapshot)).await?;
+        send_frame(socket, Frame::Text(snapshot)).await?;
         for connection in left(&self.known, &people) {
-            say(socket, Frame::Text(text(&Tell::Gone { connection }))).await?;
+            send_frame(socket, Frame::Text(text(&Tell::Gone { connection }))).await?;
         }
         self.known = people.iter().map(|presence| presence.connection).collect();
         for presence in people {
             if presence.connection != self.connection {
-                say(socket, Frame::Text(text(&Tell::Present { presence }))).await?;
+                send_frame(socket, Frame::Text(text(&Tell::Present { presence }))).await?;
             }
         }
         // A link may have been withdrawn in what was missed.

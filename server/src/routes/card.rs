@@ -27,7 +27,7 @@ pub(super) async fn of_link(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    of(query.unwrap_or_default(), &headers).await
+    respond(query.unwrap_or_default(), &headers).await
 }
 
 /// The card of a stored design.
@@ -37,10 +37,10 @@ pub(super) async fn of_stored(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (stored, _) = designs::find(&state, &id, None, None).await?.ok_or_else(designs::unknown)?;
-    of(stored.link, &headers).await
+    respond(stored.link, &headers).await
 }
 
-async fn of(query: String, headers: &HeaderMap) -> Result<Response, Problem> {
+async fn respond(query: String, headers: &HeaderMap) -> Result<Response, Problem> {
     let design = link::decode(&query).map_err(Problem::unreadable_design)?;
     let tag = tag(&link::encode(&design));
     let is_known = headers.get_all(header::IF_NONE_MATCH).iter().any(|known| {
@@ -61,7 +61,7 @@ async fn of(query: String, headers: &HeaderMap) -> Result<Response, Problem> {
     }
     let _turn = DRAWN.acquire().await.map_err(|error| broken(&error))?;
     let from = exports::provenance(&design);
-    let file = off_thread(move || card::draw(&Card::of(&design), &from)).await?;
+    let file = off_thread(move || card::draw(&Card::from_design(&design), &from)).await?;
     let file = file.map_err(|error| broken(&error))?;
     Ok((kept, [(header::CONTENT_TYPE, "image/png")], file).into_response())
 }

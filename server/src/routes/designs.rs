@@ -17,7 +17,7 @@ use crate::designs::{self, Entry, Refusal, Removed, StoredDesign, StoringOutcome
 use crate::owner::{Owner, Storing, Visitor};
 use crate::problem::Problem;
 use crate::query;
-use crate::receiving::BODY_LIMIT_BYTES;
+use crate::receiving;
 use crate::state::AppState;
 use crate::store::Store;
 
@@ -74,14 +74,8 @@ pub(super) async fn keep(
 /// The design and the words of a request.
 fn read(body: Result<Bytes, BytesRejection>) -> Result<(Design, Words), Problem> {
     let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
-    let body = body.map_err(|rejection| match rejection.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::new(status, format!("a design has at most {BODY_LIMIT_BYTES} bytes"))
-        }
-        status => Problem::new(status, rejection.body_text()),
-    })?;
-    let text = std::str::from_utf8(&body).map_err(|error| wrong(format!("not UTF-8: {error}")))?;
-    let tree = json::parse(text).map_err(|error| Problem::unreadable_design(vec![error]))?;
+    let text = receiving::text(body, "a design")?;
+    let tree = json::parse(&text).map_err(|error| Problem::unreadable_design(vec![error]))?;
     let Tree::Map(entries) = &tree else { return Err(wrong("not an object".to_owned())) };
     let known = ["design", "link", "name", "note"];
     if let Some((key, _)) = entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
@@ -135,16 +129,13 @@ pub(super) async fn list(
     Visitor(owner): Visitor,
     RawQuery(asked): RawQuery,
 ) -> Result<Response, Problem> {
-    let wrong = |detail: String| Problem::new(StatusCode::BAD_REQUEST, detail);
     let asked = asked.unwrap_or_default();
     let [mine, before, limit] = query::parameters(&asked, ["mine", "before", "limit"])?;
     if mine.is_none() {
-        return Err(wrong("only your own designs are listed: ask for ?mine".to_owned()));
+        let detail = "only your own designs are listed: ask for ?mine";
+        return Err(Problem::new(StatusCode::BAD_REQUEST, detail));
     }
-    let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
-    let limit = limit.filter(|limit| (1..=MAX_LIST_LEN).contains(limit));
-    let limit =
-        limit.ok_or_else(|| wrong(format!("`limit` is a number from 1 to {MAX_LIST_LEN}")))?;
+    let limit = query::limit(limit, USUAL_LIST, MAX_LIST_LEN)?;
     let before = before.map(std::borrow::Cow::into_owned);
     let designs = of_owner(&state, owner, before, limit).await?;
     let designs = designs.iter().map(|(stored, entry)| one(stored, Some(entry), true));

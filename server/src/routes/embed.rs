@@ -87,22 +87,15 @@ pub(super) async fn of_link(
     let query = query.unwrap_or_default();
     let drawn = off_thread({
         let state = state.clone();
-        move || match asked(&query) {
-            Ok(asked) => {
-                let link = asked.link.join("&");
-                match link::decode(&link) {
-                    Ok(design) => {
-                        let address = format!("/?{}", link::encode(&design));
-                        let body = body(&design, &address, asked.panel);
-                        document(&state, StatusCode::OK, &name::title(&design), asked.theme, &body)
-                    }
-                    Err(errors) => {
-                        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                        refused(&state, StatusCode::BAD_REQUEST, &errors.join("; "))
-                    }
-                }
-            }
-            Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
+        move || {
+            drawn(&state, &query, |link| {
+                let design = link::decode(link).map_err(|errors| {
+                    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                    errors.join("; ")
+                })?;
+                let address = format!("/?{}", link::encode(&design));
+                Ok((design, address))
+            })
         }
     });
     Ok(framed(&state, drawn.await?))
@@ -124,16 +117,24 @@ pub(super) async fn of_stored(
                 let why = "There is no design at this link; it may have been deleted.";
                 return refused(&state, StatusCode::NOT_FOUND, why);
             };
-            match asked(&query) {
-                Ok(asked) => {
-                    let body = body(&design, &format!("/d/{id}"), asked.panel);
-                    document(&state, StatusCode::OK, &name::title(&design), asked.theme, &body)
-                }
-                Err(why) => refused(&state, StatusCode::BAD_REQUEST, &why),
-            }
+            drawn(&state, &query, |_| Ok((design, format!("/d/{id}"))))
         }
     });
     Ok(framed(&state, drawn.await?))
+}
+
+/// The document that a query asks for, of a design and its address by the query's link.
+fn drawn(
+    state: &AppState,
+    query: &str,
+    design: impl FnOnce(&str) -> Result<(Design, String), String>,
+) -> Response {
+    let document = asked(query).and_then(|asked| {
+        let (design, address) = design(&asked.link.join("&"))?;
+        let body = body(&design, &address, asked.panel);
+        Ok(document(state, StatusCode::OK, &name::title(&design), asked.theme, &body))
+    });
+    document.unwrap_or_else(|why| refused(state, StatusCode::BAD_REQUEST, &why))
 }
 
 /// The panel with its title and the way to the explorer.

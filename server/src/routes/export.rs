@@ -55,8 +55,8 @@ pub(super) async fn file(
     RawQuery(query): RawQuery,
     asked: HeaderMap,
 ) -> Result<Response, Problem> {
-    let export = Export::of(&name).ok_or_else(|| {
-        let known = Export::ALL.map(Export::name).join(", ");
+    let export = Export::from_name(&name).ok_or_else(|| {
+        let known = Export::all().map(Export::name).join(", ");
         Problem::new(StatusCode::NOT_FOUND, format!("there is no such file; known are {known}"))
     })?;
     let design = link::decode(&query.unwrap_or_default()).map_err(Problem::unreadable_design)?;
@@ -94,16 +94,8 @@ async fn made(
     export: Export,
     design: Design,
 ) -> Result<Made, Problem> {
-    let turn = match export {
-        Export::Trace => Some(state.makers.turn(client).await?),
-        Export::Megatron
-        | Export::Mindspeed
-        | Export::Json
-        | Export::Toml
-        | Export::Csv
-        | Export::Metrics
-        | Export::Parquet => None,
-    };
+    let is_large = export == Export::Trace;
+    let turn = if is_large { Some(state.makers.turn(client).await?) } else { None };
     let work = move || {
         // Held until the work is done, even when nobody waits for it any more.
         let _turn = turn;

@@ -24,7 +24,7 @@ use super::page::off_thread;
 use crate::client::Client;
 use crate::find::Found;
 use crate::problem::Problem;
-use crate::receiving::BODY_LIMIT_BYTES;
+use crate::receiving;
 use crate::state::AppState;
 
 /// Keys of a body.
@@ -36,15 +36,8 @@ pub(super) async fn find(
     Client(client): Client,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
-    let body = body.map_err(|rejection| match rejection.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            Problem::new(status, format!("a query has at most {BODY_LIMIT_BYTES} bytes"))
-        }
-        status => Problem::new(status, rejection.body_text()),
-    })?;
-    let text = std::str::from_utf8(&body)
-        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
-    let query = query(text)?;
+    let text = receiving::text(body, "a query")?;
+    let query = query(&text)?;
     let found =
         searched(&state, &client, query, |query, found| found.map(|found| found.tree(query)));
     let tree = found.await?.map_err(Problem::broken_rules)?;
@@ -74,7 +67,7 @@ pub(super) async fn searched<T: Send + 'static>(
 
 /// The answer to a query; none where its asker is gone before it is found.
 fn answer(query: &Query, gone: &AtomicBool) -> Result<Option<Found>, Vec<Violation>> {
-    Found::of(query, |_| match gone.load(Ordering::Relaxed) {
+    Found::search(query, |_| match gone.load(Ordering::Relaxed) {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     })

@@ -52,7 +52,7 @@ pub(super) async fn import_form(
     };
     // Off the threads that answer others: a text may have a million characters.
     off_thread(move || {
-        let mut asked = Asked::of(&form);
+        let mut asked = Asked::from_form(&form);
         let answer = answered(&form, &mut asked).map_err(|why| asked.why = Some(why)).ok();
         shown(&state, &headers, &asked, answer.as_ref())
     })

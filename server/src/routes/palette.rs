@@ -73,7 +73,7 @@ fn offered() -> impl Iterator<Item = KnobId> {
 
 fn knob(id: KnobId) -> Tree {
     let knob = id.knob();
-    let values = Takes::of(knob).values.map(|names| Tree::list(names.iter().copied()));
+    let values = Takes::for_knob(knob).values.map(|names| Tree::list(names.iter().copied()));
     Tree::map([
         ("id", id.id().into()),
         ("label", knob.label.into()),
@@ -183,7 +183,7 @@ mod tests {
             "action" => true,
             "value" => name.split_once('=').is_some_and(|(knob, value)| {
                 let values =
-                    offered().find(|id| id.id() == knob).map(|id| Takes::of(id.knob()).values);
+                    offered().find(|id| id.id() == knob).map(|id| Takes::for_knob(id.knob()).values);
                 values.flatten().is_some_and(|values| values.contains(&value))
             }),
             _ => false,

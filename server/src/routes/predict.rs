@@ -10,12 +10,12 @@ use axum::response::Response;
 use model::Estimator;
 use model::design::Design;
 use model::file::{self, Tree, json};
-use tokio::task::spawn_blocking;
 
 use super::json::json_response;
+use super::page::off_thread;
 use crate::problem::Problem;
 use crate::query;
-use crate::receiving::BODY_LIMIT_BYTES;
+use crate::receiving;
 use crate::report::MAX_DESIGNS;
 use crate::report::{self, Asked};
 
@@ -26,19 +26,11 @@ pub(super) async fn predict(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Problem> {
     let asked = asked(query.as_deref().unwrap_or_default())?;
-    let body = body.map_err(|rejection| match rejection.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = format!("a design or batch has at most {BODY_LIMIT_BYTES} bytes");
-            Problem::new(status, detail)
-        }
-        status => Problem::new(status, rejection.body_text()),
-    })?;
-    let text = std::str::from_utf8(&body)
-        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
-    let tree = json::parse(text).map_err(|error| Problem::unreadable_design(vec![error]))?;
+    let text = receiving::text(body, "a design or batch")?;
+    let tree = json::parse(&text).map_err(|error| Problem::unreadable_design(vec![error]))?;
     let answer = if tree.get("designs").is_some() {
         let designs = batch(&tree)?;
-        work(move || {
+        off_thread(move || {
             Tree::map([
                 ("predictions", Tree::List(report::predict_all(&designs, asked))),
                 ("model_version", model::MODEL_VERSION.into()),
@@ -47,7 +39,7 @@ pub(super) async fn predict(
         .await?
     } else {
         let design = file::read(&tree).map_err(Problem::unreadable_design)?;
-        work(move || report::predict(&mut Estimator::new(), &design, asked)).await?
+        off_thread(move || report::predict(&mut Estimator::new(), &design, asked)).await?
     };
     Ok(json_response(&answer))
 }
@@ -88,11 +80,4 @@ fn batch(tree: &Tree) -> Result<Vec<Design>, Problem> {
         }
     }
     if errors.is_empty() { Ok(designs) } else { Err(Problem::unreadable_batch(errors)) }
-}
-
-/// Does work off the threads that answer others.
-async fn work(work: impl FnOnce() -> Tree + Send + 'static) -> Result<Tree, Problem> {
-    spawn_blocking(work).await.map_err(|_| {
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the prediction was not finished")
-    })
 }

@@ -146,11 +146,7 @@ pub(super) async fn log(
     let asked = asked.unwrap_or_default();
     let [after, limit] = query::parameters(&asked, ["after", "limit"])?;
     let after = after.map_or(Ok(0), |after| number("after", &after))?;
-    let limit = limit.map_or(Some(USUAL_LOG), |limit| limit.parse().ok());
-    let limit = limit.filter(|limit| (1..=MAX_LOG_LEN).contains(limit)).ok_or_else(|| {
-        let detail = format!("`limit` is a number from 1 to {MAX_LOG_LEN}");
-        Problem::new(StatusCode::BAD_REQUEST, detail)
-    })?;
+    let limit = query::limit(limit, USUAL_LOG, MAX_LOG_LEN)?;
     let events = state.reviews.events(&holder.grant.review, after, limit);
     Ok(private(StatusCode::OK, &Log { events: events.await.map_err(broken)? }))
 }

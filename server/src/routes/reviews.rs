@@ -49,14 +49,8 @@ struct Begun {
 /// A link as it is shown, with its secret when it is new.
 #[derive(Serialize)]
 struct Shown {
-    id: String,
-    role: Role,
-    name: String,
-    made_at_millis: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at_millis: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    withdrawn_at_millis: Option<u64>,
+    #[serde(flatten)]
+    link: Link,
     is_open: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,
@@ -65,26 +59,14 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(link: Link) -> Self {
+    fn from_link(link: Link) -> Self {
         let is_open = link.is_open(calendar::now_millis());
-        let Link { id, role, name, made_at_millis, expires_at_millis, withdrawn_at_millis } = link;
-        let (token, url) = (None, None);
-        Self {
-            id,
-            role,
-            name,
-            made_at_millis,
-            expires_at_millis,
-            withdrawn_at_millis,
-            is_open,
-            token,
-            url,
-        }
+        Self { link, is_open, token: None, url: None }
     }
 
     fn of_new(made: NewLink, page: &str) -> Self {
         let url = Some(format!("{page}?key={}", made.token));
-        Self { token: Some(made.token), url, ..Self::of(made.link) }
+        Self { token: Some(made.token), url, ..Self::from_link(made.link) }
     }
 }
 
@@ -139,7 +121,7 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     holder.at_least(Role::Own)?;
     let links = state.reviews.links(&holder.grant.review).await.map_err(broken)?;
-    let links = links.into_iter().map(Shown::of).collect();
+    let links = links.into_iter().map(Shown::from_link).collect();
     Ok(private(StatusCode::OK, &Links { links }))
 }
 

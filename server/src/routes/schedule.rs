@@ -10,7 +10,7 @@ use super::page::off_thread;
 use crate::problem::Problem;
 
 /// A design that breaks a rule, or that isn't understood, leads to the page that says so.
-pub(super) async fn of(request: Request) -> Result<Redirect, Problem> {
+pub(super) async fn redirect(request: Request) -> Result<Redirect, Problem> {
     let raw = request.uri().query().unwrap_or_default().to_owned();
     let address = off_thread(move || {
         let input = link::decode(&raw).ok().and_then(|design| of_design(&design));

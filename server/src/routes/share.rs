@@ -38,8 +38,8 @@ pub(super) async fn open(
     let design = link::decode(request.uri().query().unwrap_or_default());
     let design = design.map_err(Problem::unreadable_design)?;
     let (headers, extensions) = (request.headers(), request.extensions());
-    let asker = Asker::of(&state, headers, extensions);
-    sheet(&state, asker, design, None, Owner::of(headers)).await
+    let asker = Asker::new(&state, headers, extensions);
+    sheet(&state, asker, design, None, Owner::from_headers(headers)).await
 }
 
 /// Who asks, as far as the sheet looks different.
@@ -50,7 +50,7 @@ struct Asker {
 }
 
 impl Asker {
-    fn of(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
+    fn new(state: &AppState, headers: &HeaderMap, extensions: &Extensions) -> Self {
         let url = public_url::of_request(state.public_url.as_deref(), headers, extensions);
         let base = url.map_or_else(String::new, |url| url.as_str().to_owned());
         Self { base, theme: choices::theme(headers) }
@@ -100,10 +100,10 @@ pub(super) async fn act(
     if let Err(problem) = done {
         let text = |name: &str| field(name).unwrap_or_default().to_owned();
         let typed = Typed { name: text("name"), note: text("note") };
-        let asker = Asker::of(&state, &headers, &extensions);
+        let asker = Asker::new(&state, &headers, &extensions);
         let refused = Some(Refused { problem, typed });
         // Who has stored nothing yet gets no key with a refusal.
-        return sheet(&state, asker, design, refused, Owner::of(&headers)).await;
+        return sheet(&state, asker, design, refused, Owner::from_headers(&headers)).await;
     }
     let back = HeaderValue::try_from(format!("/share?{}", link::encode(&design)));
     let back = back.map_err(|_| designs::unknown())?;

@@ -34,7 +34,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(query: &str) -> Self {
+    fn from_query(query: &str) -> Self {
         let mut asked = Self::default();
         for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match key {
@@ -63,7 +63,7 @@ pub(super) async fn open(
     Visitor(owner): Visitor,
     request: Request,
 ) -> Result<Response, Problem> {
-    let asked = Asked::of(request.uri().query().unwrap_or_default());
+    let asked = Asked::from_query(request.uri().query().unwrap_or_default());
     let found = designs::find(&state, &id, owner, asked.tag.clone()).await?;
     let Some((stored, entry)) = found else {
         return Ok(not_found::no_such_design(&state, &request));
@@ -108,7 +108,7 @@ pub(super) async fn recompute(
         .await?
         .ok_or_else(designs::unknown)?;
     let design = link::decode(&stored.link).map_err(Problem::unreadable_design)?;
-    let words = entry.map_or_else(Words::default, |entry| Words::of(&entry));
+    let words = entry.map_or_else(Words::default, |entry| Words::from_entry(&entry));
     let kept = designs::keep(&state, &client, owner, design, words).await?;
     let address = kept.entry.address(&kept.stored.id);
     let address = HeaderValue::try_from(address).map_err(|_| designs::unknown())?;
@@ -212,9 +212,10 @@ mod tests {
         assert_eq!(html.matches("<li>").count(), 1, "{html}");
         assert!(html.contains("<li>MFU ") && html.contains("Recompute"), "{html}");
         assert!(!html.contains("Stored numbers"), "{html}");
-        let kept = banner(&stored("0.0.1"), None, &Asked::of("numbers=stored&utm_source=x")).0;
+        let kept =
+            banner(&stored("0.0.1"), None, &Asked::from_query("numbers=stored&utm_source=x")).0;
         assert!(kept.contains("Stored numbers, model 0.0.1") && !kept.contains(">Keep<"), "{kept}");
-        let tagged = banner(&stored("0.0.1"), None, &Asked::of("note=abc")).0;
+        let tagged = banner(&stored("0.0.1"), None, &Asked::from_query("note=abc")).0;
         assert!(tagged.contains("?note=abc&amp;numbers=stored\">Keep<"), "{tagged}");
     }
 
@@ -228,7 +229,7 @@ mod tests {
     fn what_people_wrote_is_only_text() {
         let text = "<img src=x onerror=alert(1)>\"'&";
         let entry = Entry { name: text.to_owned(), note: text.to_owned(), ..Entry::default() };
-        let html = banner(&stored("<0>"), Some(&entry), &Asked::of("note=\"><script>")).0;
+        let html = banner(&stored("<0>"), Some(&entry), &Asked::from_query("note=\"><script>")).0;
         assert!(!html.contains("<img") && !html.contains("<script") && !html.contains("<0>"));
         assert_eq!(html.matches("&lt;img src=x onerror").count(), 2, "{html}");
     }

@@ -24,7 +24,7 @@ use sweep::{Space, Spec};
 use super::page::{off_thread, render};
 use crate::problem::Problem;
 use crate::state::AppState;
-use crate::sweeps::Beat;
+use crate::sweeps::ProgressUpdate;
 
 /// Designs of a cell that are tried to say why it is empty.
 const TRIES: u32 = 24;
@@ -256,14 +256,14 @@ async fn found(state: &AppState, id: String) -> Result<Option<Found>, Problem> {
 fn sweep_of(state: &AppState, id: &str) -> Result<Option<Found>, String> {
     let engine = state.sweeps().map_err(|error| error.to_string())?;
     if let Some(job) = engine.job(id) {
-        let beat = Beat::of(&job);
+        let update = ProgressUpdate::new(&job);
         let (progress, closing) = {
             let inner = job.inner();
             (inner.progress.clone(), inner.closing.clone())
         };
         let overview = sweep::overview(&job.space, &progress, closing.as_deref());
-        let mut data = results::data::read(id, beat.state.name(), &overview);
-        let number = |key: &str| match beat.told.get(key) {
+        let mut data = results::data::read(id, update.state.name(), &overview);
+        let number = |key: &str| match update.data.get(key) {
             Some(Tree::Real(number)) => Some(*number),
             Some(Tree::Unsigned(number)) => Some(*number as f64),
             _ => None,

@@ -9,8 +9,9 @@ use axum::response::{IntoResponse, Response};
 use model::file::json;
 use sweep::{Part, Progress, Row, Space};
 
-use super::sweeps::{Failure, blocking, broken, unknown};
+use super::sweeps::{blocking, broken, unknown};
 use crate::client::Client;
+use crate::problem::Problem;
 use crate::query;
 use crate::sending;
 use crate::state::AppState;
@@ -48,22 +49,21 @@ pub(super) async fn rows(
     Path(id): Path<String>,
     RawQuery(asked): RawQuery,
     asked_by: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [format, of] = query::parameters(&asked, ["format", "of"]).map_err(Failure::Problem)?;
+    let [format, of] = query::parameters(&asked, ["format", "of"])?;
     let kinds = [("csv", Kind::Csv), ("jsonl", Kind::JsonLines), ("parquet", Kind::Parquet)];
-    let kind = query::choice("format", format.as_deref().unwrap_or("csv"), &kinds);
-    let kind = kind.map_err(Failure::Problem)?;
+    let kind = query::choice("format", format.as_deref().unwrap_or("csv"), &kinds)?;
     let choices = [
         ("front", Which::Front),
         ("best", Which::Best),
         ("sample", Which::Sample),
         ("all", Which::All),
     ];
-    let which = of.map(|of| query::choice("of", &of, &choices)).transpose();
-    let which = which.map_err(Failure::Problem)?.unwrap_or(Which::Kept);
+    let which = of.map(|of| query::choice("of", &of, &choices)).transpose()?;
+    let which = which.unwrap_or(Which::Kept);
     let outbox = Arc::clone(&state.outbox);
-    let source = blocking(move || Source::of(&state, &id, which)).await?;
+    let source = blocking(move || Source::find(&state, &id, which)).await?;
     let (content_type, extension) = match kind {
         Kind::Csv => ("text/csv; charset=utf-8", "csv"),
         Kind::JsonLines => ("application/x-ndjson", "jsonl"),
@@ -80,7 +80,7 @@ pub(super) async fn rows(
     ];
     let written = move |to: &mut (dyn Write + Send)| source.write(kind, to);
     let rows = sending::streamed(&outbox, &client, &asked_by, written);
-    Ok((headers, rows.map_err(Failure::Problem)?).into_response())
+    Ok((headers, rows?).into_response())
 }
 
 /// Where the rows come from.
@@ -91,17 +91,17 @@ struct Source {
 }
 
 impl Source {
-    fn of(state: &AppState, id: &str, which: Which) -> Result<Self, Failure> {
+    fn find(state: &AppState, id: &str, which: Which) -> Result<Self, Problem> {
         let engine = state.sweeps().map_err(broken)?;
         let (part, keeping) = find(&engine, id)?;
         let from_store = match (which, keeping) {
             (Which::All, Keeping::No) => {
                 let detail = "the rows of this sweep aren't kept: submit it by \
                               POST /api/v1/sweeps?rows=all, or take front, best or sample";
-                return Err(Failure::of(StatusCode::CONFLICT, detail));
+                return Err(Problem::new(StatusCode::CONFLICT, detail));
             }
             (Which::All, Keeping::TooMany) => {
-                return Err(Failure::of(
+                return Err(Problem::new(
                     StatusCode::CONFLICT,
                     format!(
                         "more than {MAX_ROWS} designs are feasible, so that their rows aren't \
@@ -135,7 +135,7 @@ impl Source {
 }
 
 /// A sweep with what is done of it; what it keeps is written down by then.
-fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
+fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Problem> {
     if let Some(job) = engine.job(id) {
         engine.save(&job);
         let inner = job.inner();
@@ -149,7 +149,7 @@ fn find(engine: &Arc<Engine>, id: &str) -> Result<(Part, Keeping), Failure> {
     let past = engine.past(id).map_err(broken)?.ok_or_else(unknown)?;
     let result = past.result.unwrap_or_default();
     let part = sweep::part(&result)
-        .map_err(|why| Failure::of(StatusCode::CONFLICT, format!("it has no rows: {why}")))?;
+        .map_err(|why| Problem::new(StatusCode::CONFLICT, format!("it has no rows: {why}")))?;
     Ok((part, past.keeping))
 }
 
@@ -236,7 +236,7 @@ impl Read for Stored {
 mod tests {
     use super::*;
     use crate::store::Lazy;
-    use crate::sweeps::Trial;
+    use crate::sweeps::SpeedSample;
 
     #[test]
     fn rows_that_are_removed_while_they_are_read_end_as_an_error() {
@@ -245,8 +245,8 @@ mod tests {
         let spec = r#"{"schema":1,"space":{"tp":[4,8],"pp":[8,16]},
             "design":{"preset":"pangu-ultra-moe-6k"}}"#;
         let space = sweep::Space::new(sweep::Spec::from_json(spec).unwrap()).unwrap();
-        let trial = Trial::of(&space);
-        let job = engine.submit("someone", space, &trial, Keeping::Yes(0)).unwrap();
+        let sample = SpeedSample::measure(&space);
+        let job = engine.submit("someone", space, &sample, Keeping::Yes(0)).unwrap();
         while !job.inner().state.is_final() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }

@@ -13,18 +13,18 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use model::file::{Tree, json};
-use model::knob::KnobError;
 use sweep::{Space, Spec};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::json::json_response;
+use super::page::off_thread;
 use crate::client::Client;
 use crate::problem::Problem;
 use crate::query;
-use crate::receiving::BODY_LIMIT_BYTES;
+use crate::receiving;
 use crate::state::AppState;
-use crate::sweeps::{self, Beat, Engine, Entry, Job, Keeping, Refusal, Trial};
+use crate::sweeps::{self, Engine, Entry, Job, Keeping, ProgressUpdate, Refusal, SpeedSample};
 
 /// Sweeps in a list, unless the asker says how many.
 const USUAL_LIST: u32 = 50;
@@ -33,13 +33,13 @@ const USUAL_LIST: u32 = 50;
 const MAX_LIST_LEN: u32 = 200;
 
 /// How often a watcher hears of a sweep.
-const BEAT: Duration = Duration::from_millis(250);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How often a silent stream shows that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Seconds after which a full queue may have room.
-const RETRY_SECONDS: &str = "30";
+const RETRY_SECONDS: u64 = 30;
 
 /// `POST /api/v1/sweeps`: a spec in, a sweep that runs out. With `?rows=all` the rows of its
 /// feasible designs are kept.
@@ -48,19 +48,18 @@ pub(super) async fn submit(
     Client(client): Client,
     RawQuery(asked): RawQuery,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [rows] = query::parameters(&asked, ["rows"]).map_err(Failure::Problem)?;
+    let [rows] = query::parameters(&asked, ["rows"])?;
     let choices = [("none", Keeping::No), ("all", Keeping::Yes(0))];
-    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices);
-    let keeping = keeping.map_err(Failure::Problem)?;
+    let keeping = query::choice("rows", rows.as_deref().unwrap_or("none"), &choices)?;
     let done = blocking(move || {
         let space = read(body)?;
         let engine = state.sweeps().map_err(broken)?;
         Engine::check_size(&space).map_err(refused)?;
-        let trial = Trial::of(&space);
-        let cost = trial.report(&space, engine.threads());
-        let job = engine.submit(&client, space, &trial, keeping).map_err(refused)?;
+        let sample = SpeedSample::measure(&space);
+        let cost = sample.report(&space, engine.threads());
+        let job = engine.submit(&client, space, &sample, keeping).map_err(refused)?;
         Ok((job, cost))
     });
     let (job, cost) = done.await?;
@@ -84,15 +83,10 @@ pub(super) async fn list(
     State(state): State<AppState>,
     Client(client): Client,
     RawQuery(asked): RawQuery,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let asked = asked.unwrap_or_default();
-    let [before, limit] =
-        query::parameters(&asked, ["before", "limit"]).map_err(Failure::Problem)?;
-    let limit = limit.map_or(Some(USUAL_LIST), |text| text.parse().ok());
-    let limit = limit.filter(|limit| (1..=MAX_LIST_LEN).contains(limit)).ok_or_else(|| {
-        let detail = format!("`limit` is a number from 1 to {MAX_LIST_LEN}");
-        Failure::of(StatusCode::BAD_REQUEST, detail)
-    })?;
+    let [before, limit] = query::parameters(&asked, ["before", "limit"])?;
+    let limit = query::limit(limit, USUAL_LIST, MAX_LIST_LEN)?;
     let before = before.map(Cow::into_owned);
     let answer = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
@@ -104,9 +98,9 @@ pub(super) async fn list(
 
 /// A sweep in a list.
 fn listed(engine: &Engine, entry: &Entry) -> Tree {
-    let beat = engine.job(&entry.id).map(|job| Beat::of(&job));
-    let state = beat.as_ref().map_or(entry.state, |beat| beat.state);
-    let progress = beat.map(|beat| beat.told);
+    let update = engine.job(&entry.id).map(|job| ProgressUpdate::new(&job));
+    let state = update.as_ref().map_or(entry.state, |update| update.state);
+    let progress = update.map(|update| update.data);
     Tree::map([
         ("id", Tree::from(entry.id.as_str())),
         ("name", entry.name.as_str().into()),
@@ -123,12 +117,12 @@ fn listed(engine: &Engine, entry: &Entry) -> Tree {
 pub(super) async fn cost(
     State(state): State<AppState>,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let cost = blocking(move || {
         let space = read(body)?;
         let threads = state.sweeps().map_err(broken)?.threads();
         Engine::check_size(&space).map_err(refused)?;
-        Ok(Trial::counting(&space).report(&space, threads))
+        Ok(SpeedSample::measure_or_count(&space).report(&space, threads))
     });
     Ok(json_response(&cost.await?))
 }
@@ -137,7 +131,7 @@ pub(super) async fn cost(
 pub(super) async fn status(
     State(state): State<AppState>,
     Path(id): Path<String>,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let status = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         sweeps::status(&engine, &id).map_err(broken)
@@ -151,7 +145,7 @@ pub(super) async fn events(
     State(state): State<AppState>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let engine = blocking({
         let state = state.clone();
         move || state.sweeps().map_err(broken)
@@ -195,36 +189,36 @@ fn beats(
         let mut closed = watch.closed.clone();
         let next = async {
             tokio::time::sleep_until(watch.due).await;
-            let mut beat = Beat::of(&watch.job);
-            while watch.last == Some(beat.revision) && !beat.state.is_final() {
+            let mut update = ProgressUpdate::new(&watch.job);
+            while watch.last == Some(update.revision) && !update.state.is_final() {
                 // The job is there as long as this stream is, so that changes come.
                 let _ = watch.changes.changed().await;
-                beat = Beat::of(&watch.job);
+                update = ProgressUpdate::new(&watch.job);
             }
-            beat
+            update
         };
-        let beat = tokio::select! {
-            beat = next => beat,
+        let update = tokio::select! {
+            update = next => update,
             _ = closed.wait_for(|closed| *closed) => return None,
         };
         watch.changes.mark_unchanged();
-        watch.last = Some(beat.revision);
-        watch.due = Instant::now() + BEAT;
-        watch.over = beat.state.is_final();
-        let name = if watch.over { beat.state.name() } else { "progress" };
-        let data = json_line(&beat.told);
-        let event = Event::default().event(name).id(beat.revision.to_string()).data(data);
+        watch.last = Some(update.revision);
+        watch.due = Instant::now() + UPDATE_INTERVAL;
+        watch.over = update.state.is_final();
+        let name = if watch.over { update.state.name() } else { "progress" };
+        let data = json_line(&update.data);
+        let event = Event::default().event(name).id(update.revision.to_string()).data(data);
         Some((Ok(event), watch))
     })
 }
 
 /// `POST /api/v1/sweeps/{id}/pause`.
-pub(super) async fn pause(state: State<AppState>, id: Path<String>) -> Result<Response, Failure> {
+pub(super) async fn pause(state: State<AppState>, id: Path<String>) -> Result<Response, Problem> {
     set_running(state, id, false).await
 }
 
 /// `POST /api/v1/sweeps/{id}/resume`.
-pub(super) async fn resume(state: State<AppState>, id: Path<String>) -> Result<Response, Failure> {
+pub(super) async fn resume(state: State<AppState>, id: Path<String>) -> Result<Response, Problem> {
     set_running(state, id, true).await
 }
 
@@ -232,7 +226,7 @@ async fn set_running(
     State(state): State<AppState>,
     Path(id): Path<String>,
     running: bool,
-) -> Result<Response, Failure> {
+) -> Result<Response, Problem> {
     let changed = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         let Some(job) = engine.job(&id) else {
@@ -242,7 +236,7 @@ async fn set_running(
         if !engine.set_running(&job, running) {
             return Err(over());
         }
-        Ok(Beat::of(&job).told)
+        Ok(ProgressUpdate::new(&job).data)
     });
     Ok(json_response(&changed.await?))
 }
@@ -251,7 +245,7 @@ async fn set_running(
 pub(super) async fn remove(
     State(state): State<AppState>,
     Path(id): Path<String>,
-) -> Result<StatusCode, Failure> {
+) -> Result<StatusCode, Problem> {
     let removed = blocking(move || {
         let engine = state.sweeps().map_err(broken)?;
         engine.remove(&id).map_err(broken)
@@ -261,53 +255,17 @@ pub(super) async fn remove(
 
 /// The space of a spec that was sent. A large one takes its time: not for threads that answer
 /// requests.
-fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Failure> {
-    let body = body.map_err(|rejection| match rejection.status() {
-        status @ StatusCode::PAYLOAD_TOO_LARGE => {
-            let detail = format!("a spec has at most {BODY_LIMIT_BYTES} bytes");
-            Failure::of(status, detail)
-        }
-        status => Failure::of(status, rejection.body_text()),
-    })?;
-    let text = std::str::from_utf8(&body)
-        .map_err(|error| Failure::of(StatusCode::BAD_REQUEST, format!("not UTF-8: {error}")))?;
-    let space = Spec::from_json(text).and_then(|spec| Space::new(spec).map_err(|e| vec![e]));
-    space.map_err(Failure::Spec)
-}
-
-/// A spec that can't be read: every error with its place, as other problems have them.
-fn unreadable(errors: &[KnobError]) -> Response {
-    let status = StatusCode::BAD_REQUEST;
-    let count = app::present::format::counted(errors.len() as u64, "error", "errors");
-    let errors = errors.iter().map(|error| {
-        let place: String = error.knob.split('.').map(|part| format!("/{part}")).collect();
-        Tree::map([
-            ("pointer", Tree::from(if error.knob.is_empty() { "" } else { &place })),
-            ("rule", error.rule.into()),
-            ("detail", error.detail.as_str().into()),
-            ("nearest", Tree::list(error.nearest.iter().map(String::as_str))),
-        ])
-    });
-    let body = Tree::map([
-        ("type", Tree::from("about:blank")),
-        ("title", status.canonical_reason().unwrap_or("Error").into()),
-        ("status", Tree::Unsigned(status.as_u16().into())),
-        ("detail", format!("the spec can't be read: {count}").into()),
-        ("errors", Tree::List(errors.collect())),
-    ]);
-    let headers = [(header::CONTENT_TYPE, "application/problem+json")];
-    (status, headers, json::print(&body)).into_response()
+fn read(body: Result<Bytes, BytesRejection>) -> Result<Space, Problem> {
+    let text = receiving::text(body, "a spec")?;
+    let space = Spec::from_json(&text).and_then(|spec| Space::new(spec).map_err(|e| vec![e]));
+    space.map_err(Problem::unreadable_spec)
 }
 
 /// Does work that takes its time where it keeps no request waiting.
 pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request's work ended");
-        let detail = "the server made a mistake; the request id tells its operator which";
-        Err(Failure::of(StatusCode::INTERNAL_SERVER_ERROR, detail))
-    })
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    off_thread(work).await?
 }
 
 fn json_line(tree: &Tree) -> String {
@@ -315,53 +273,26 @@ fn json_line(tree: &Tree) -> String {
     json::print(tree).lines().map(str::trim_start).collect()
 }
 
-pub(super) fn unknown() -> Failure {
-    Failure::of(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
+pub(super) fn unknown() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "there is no such sweep; it may have been removed")
 }
 
-fn over() -> Failure {
-    Failure::of(StatusCode::CONFLICT, "the sweep is over: it can't be paused or resumed")
+fn over() -> Problem {
+    Problem::new(StatusCode::CONFLICT, "the sweep is over: it can't be paused or resumed")
 }
 
-pub(super) fn broken(error: impl std::fmt::Display) -> Failure {
+pub(super) fn broken(error: impl std::fmt::Display) -> Problem {
     tracing::error!(%error, "sweeps can't be used");
     let detail = "the server can't run sweeps now; its log says why";
-    Failure::of(StatusCode::SERVICE_UNAVAILABLE, detail)
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail)
 }
 
-fn refused(refusal: Refusal) -> Failure {
+fn refused(refusal: Refusal) -> Problem {
     match refusal {
-        Refusal::Full(detail) => Failure::Full(detail),
-        Refusal::TooLarge(detail) => Failure::of(StatusCode::UNPROCESSABLE_ENTITY, detail),
-        Refusal::Store(error) => broken(error),
-    }
-}
-
-/// Why a request has no answer.
-pub(super) enum Failure {
-    /// It is what the problem says.
-    Problem(Problem),
-    /// The spec can't be read.
-    Spec(Vec<KnobError>),
-    /// There is no room for a sweep now.
-    Full(String),
-}
-
-impl Failure {
-    pub(super) fn of(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self::Problem(Problem::new(status, detail))
-    }
-}
-
-impl IntoResponse for Failure {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Problem(problem) => problem.into_response(),
-            Self::Spec(errors) => unreadable(&errors),
-            Self::Full(detail) => {
-                let retry = [(header::RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS))];
-                (retry, Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)).into_response()
-            }
+        Refusal::Full(detail) => {
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).with_retry(RETRY_SECONDS)
         }
+        Refusal::TooLarge(detail) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
+        Refusal::Store(error) => broken(error),
     }
 }

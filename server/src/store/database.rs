@@ -64,7 +64,7 @@ impl Store {
         }
         let mut connection = Connection::open(&file)?;
         prepare(&mut connection, &file)?;
-        let place = Arc::new(Place::of(file));
+        let place = Arc::new(Place::new(file));
         let (work, todo) = mpsc::channel::<Work>();
         let thread = std::thread::Builder::new().name("store".to_owned());
         let running = thread.spawn(move || todo.into_iter().for_each(|work| work(&mut connection)));

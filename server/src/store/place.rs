@@ -18,7 +18,7 @@ pub(super) struct Place {
 
 impl Place {
     /// That of a file which was just opened.
-    pub(super) fn of(file: PathBuf) -> Self {
+    pub(super) fn new(file: PathBuf) -> Self {
         let metadata = fs::metadata(&file).ok();
         let length = AtomicU64::new(metadata.as_ref().map_or(0, fs::Metadata::len));
         Self { file, mark: metadata.as_ref().and_then(mark), length }

@@ -112,7 +112,7 @@ fn inside(file: &Path) -> rusqlite::Result<Inside> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
-    let tables = tables::of(&connection)?;
+    let tables = tables::read(&connection)?;
     if let Some(complaint) = tables.complaint() {
         return Ok(Inside::Unfit(complaint));
     }

@@ -129,7 +129,7 @@ impl Tables {
 }
 
 /// Looks at the tables of a file.
-pub(crate) fn of(connection: &Connection) -> rusqlite::Result<Tables> {
+pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Tables> {
     let pragma = |name: &str| {
         connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i32>(0))
     };
@@ -161,7 +161,7 @@ fn names(connection: &Connection) -> rusqlite::Result<BTreeSet<String>> {
 
 /// Brings the tables of a file to [`NEWEST`], where they can be; returns what they were.
 pub(super) fn migrate(transaction: &Transaction<'_>) -> rusqlite::Result<Tables> {
-    let tables = of(transaction)?;
+    let tables = read(transaction)?;
     let version = match tables {
         Tables::None => 0,
         Tables::Ours(version) => version,
@@ -199,7 +199,7 @@ mod tests {
             let before = if version == 0 { Tables::None } else { Tables::Ours(version) };
             let transaction = connection.transaction().unwrap();
             assert_eq!(migrate(&transaction).unwrap(), before);
-            assert_eq!(of(&transaction).unwrap(), Tables::Ours(NEWEST));
+            assert_eq!(read(&transaction).unwrap(), Tables::Ours(NEWEST));
             assert_eq!(names(&transaction).unwrap(), names(&made(NEWEST)).unwrap());
         }
     }
@@ -208,20 +208,24 @@ mod tests {
     fn files_of_other_programs_and_of_later_ones_are_left_as_they_are() {
         let other = Connection::open_in_memory().unwrap();
         other.execute_batch("CREATE TABLE notes (text)").unwrap();
-        assert_eq!(of(&other).unwrap(), Tables::Foreign);
+        assert_eq!(read(&other).unwrap(), Tables::Foreign);
         let named = made(NEWEST);
         named.pragma_update(None, "application_id", 1).unwrap();
-        assert_eq!(of(&named).unwrap(), Tables::Foreign, "another program says that it is its own");
+        assert_eq!(
+            read(&named).unwrap(),
+            Tables::Foreign,
+            "another program says that it is its own"
+        );
         let mut later = made(NEWEST);
         later.pragma_update(None, "application_id", APPLICATION).unwrap();
         later.pragma_update(None, "user_version", 99).unwrap();
         let transaction = later.transaction().unwrap();
         assert_eq!(migrate(&transaction).unwrap(), Tables::Newer(99));
-        assert_eq!(of(&transaction).unwrap(), Tables::Newer(99));
+        assert_eq!(read(&transaction).unwrap(), Tables::Newer(99));
         let robbed = made(NEWEST);
         robbed.execute_batch("DROP TABLE review_snapshot").unwrap();
         let missing = Tables::Without("review_snapshot".to_owned());
-        assert_eq!(of(&robbed).unwrap(), missing);
+        assert_eq!(read(&robbed).unwrap(), missing);
         assert!(missing.complaint().unwrap().contains("review_snapshot"));
     }
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use model::file::{Tree, json};
-use sweep::{Course, Progress, Space, Spec};
+use sweep::{Progress, Rounds, Space, Spec};
 
-use super::hands::{Hands, Shared};
 use super::job::{Job, Origin, State};
-use super::kept::{Keeping, Kept, MAX_ROWS_OF_ALL};
+use super::kept::{Keeping, KeptRows, MAX_ROWS_OF_ALL};
 use super::ledger::{self, Entry, Saved, Stored};
 use super::queue::Queue;
 use super::remote::Coordinator;
-use super::trial::Trial;
+use super::speed::SpeedSample;
+use super::workers::{Shared, Workers};
 use crate::nats::{Address, NatsError};
 use crate::random::random_id;
 use crate::store::{Store, StoreError};
@@ -87,7 +87,7 @@ pub(crate) struct Past {
 pub(crate) struct Engine {
     shared: Arc<Shared>,
     /// There until the engine ends.
-    hands: Option<Hands>,
+    workers: Option<Workers>,
 }
 
 impl Engine {
@@ -117,25 +117,25 @@ impl Engine {
         // One may have been written down when all of it was done and nobody had closed it.
         let jobs: Vec<Arc<Job>> = shared.queue().jobs.values().cloned().collect();
         jobs.iter().filter(|job| job.begin_closing()).for_each(|job| shared.close(job));
-        let hands = match nats {
-            None => Hands::threads(&shared).map_err(StoreError::thread)?,
+        let workers = match nats {
+            None => Workers::threads(&shared).map_err(StoreError::thread)?,
             Some(address) => {
                 let chunks = Arc::clone(&shared);
-                Hands::Workers(Coordinator::start(address, chunks, sweeps)?)
+                Workers::Remote(Coordinator::start(address, chunks, sweeps)?)
             }
         };
-        Ok(Self { shared, hands: Some(hands) })
+        Ok(Self { shared, workers: Some(workers) })
     }
 
     /// Threads that compute, here or elsewhere.
     pub(crate) fn threads(&self) -> usize {
-        self.hands.as_ref().map_or(1, Hands::count)
+        self.workers.as_ref().map_or(1, Workers::count)
     }
 
     /// There is work, or some that isn't wanted any more.
     fn wake(&self) {
-        if let Some(hands) = &self.hands {
-            hands.wake(&self.shared);
+        if let Some(workers) = &self.workers {
+            workers.wake(&self.shared);
         }
     }
 
@@ -156,7 +156,7 @@ impl Engine {
         &self,
         client: &str,
         space: Space,
-        trial: &Trial,
+        sample: &SpeedSample,
         keeping: Keeping,
     ) -> Result<Arc<Job>, Refusal> {
         Self::check_size(&space)?;
@@ -169,7 +169,7 @@ impl Engine {
             created_at_secs,
             spec: json::print(space.spec().source()),
             model_version: model::MODEL_VERSION.to_owned(),
-            chunk: trial.chunk(&space),
+            chunk: sample.chunk(&space),
             state: State::Running,
             progress: None,
             result: None,
@@ -180,12 +180,12 @@ impl Engine {
             id,
             client: client.to_owned(),
             created_at_secs,
-            chunk: trial.chunk(&space),
+            chunk: sample.chunk(&space),
             state: State::Running,
             progress: Progress::new(&space),
-            course: Course::new(&space),
+            rounds: Rounds::new(&space),
             space,
-            kept: Kept::new(keeping),
+            kept: KeptRows::new(keeping),
         };
         let job = Arc::new(Job::new(origin));
         room.take(Arc::clone(&job));
@@ -342,7 +342,7 @@ impl Drop for Engine {
         let jobs: Vec<Arc<Job>> = queue.jobs.values().cloned().collect();
         drop(queue);
         self.wake();
-        drop(self.hands.take());
+        drop(self.workers.take());
         // The next server repeats nothing of what is there.
         let running = |job: &&Arc<Job>| !job.inner().state.is_final();
         jobs.iter().filter(running).for_each(|job| self.shared.save(job));
@@ -360,8 +360,8 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
     let progress = kept.and_then(|text| serde_json::from_str::<Progress>(&text).ok());
     let progress = progress.filter(|progress| progress.suits(&space));
     let going = progress.and_then(|progress| {
-        let course = Course::of(&space, &progress)?;
-        Some((progress, course))
+        let rounds = Rounds::resume(&space, &progress)?;
+        Some((progress, rounds))
     });
     let keeping = match (&going, stored.keeping) {
         (Some(_), keeping) => keeping,
@@ -371,7 +371,7 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
             Keeping::Yes(0)
         }
     };
-    let (progress, course) = going.unwrap_or_else(|| (Progress::new(&space), Course::new(&space)));
+    let (progress, rounds) = going.unwrap_or_else(|| (Progress::new(&space), Rounds::new(&space)));
     Ok(Job::new(Origin {
         id: stored.id,
         client: stored.client,
@@ -379,9 +379,9 @@ fn revive(store: &Store, stored: Stored) -> Result<Job, String> {
         chunk: stored.chunk,
         state: stored.state,
         progress,
-        course,
+        rounds,
         space,
-        kept: Kept::new(keeping),
+        kept: KeptRows::new(keeping),
     }))
 }
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use model::file::json;
-use sweep::{Batch, Closing, Course, Progress, Space};
+use sweep::{Batch, Closing, Progress, Rounds, Space};
 use tokio::sync::watch;
 
 use super::chunk::Outcome;
-use super::kept::Kept;
+use super::kept::KeptRows;
 
 /// Where a sweep stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl State {
     }
 
     /// The stored state of this name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Running, Self::Paused, Self::Done, Self::Failed];
         all.into_iter().find(|state| state.name() == name)
     }
@@ -81,9 +81,9 @@ pub(crate) struct Inner {
     /// Is someone finding that out?
     is_closing: bool,
     /// Which designs are at its places, as far as that is known.
-    course: Course,
+    rounds: Rounds,
     /// What is kept of the rows of feasible designs.
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptRows,
     /// Ranges of known places that nobody works on.
     open: VecDeque<Range<u64>>,
     /// Chunks that someone works on.
@@ -104,38 +104,33 @@ pub(crate) struct Origin {
     pub(crate) state: State,
     pub(crate) progress: Progress,
     /// That of the progress.
-    pub(crate) course: Course,
-    pub(crate) kept: Kept,
+    pub(crate) rounds: Rounds,
+    pub(crate) kept: KeptRows,
 }
 
 impl Job {
     pub(crate) fn new(origin: Origin) -> Self {
         let Origin { id, client, created_at_secs, space, chunk, state, kept, .. } = origin;
-        let Origin { mut progress, mut course, .. } = origin;
+        let Origin { mut progress, mut rounds, .. } = origin;
         // It may have been written down between two rounds.
-        course.advance(&space, &mut progress);
-        let open = open_ranges(&progress, course.known());
-        let saved = Instant::now();
-        let failure = None;
-        let (in_flight, since) = (0, None);
-        let (closing, is_closing) = (None, false);
-        let inner = Inner {
+        rounds.advance(&space, &mut progress);
+        let open = open_ranges(&progress, rounds.known());
+        let inner = Mutex::new(Inner {
             state,
-            failure,
+            failure: None,
             progress,
-            closing,
-            is_closing,
-            course,
+            closing: None,
+            is_closing: false,
+            rounds,
             kept,
             open,
-            in_flight,
-            since,
-            saved,
-        };
+            in_flight: 0,
+            since: None,
+            saved: Instant::now(),
+        });
         let (changes, _) = watch::channel(1);
         let stop = AtomicBool::new(state != State::Running);
         let spec = json::print(space.spec().source()).into();
-        let inner = Mutex::new(inner);
         let saving = Mutex::new(());
         Self { id, client, created_at_secs, space, spec, chunk, stop, inner, changes, saving }
     }
@@ -179,7 +174,7 @@ impl Job {
             inner.open.push_front(end..range.end);
         }
         // What is open is known.
-        let batch = inner.course.batch(range.start..end)?;
+        let batch = inner.rounds.batch(range.start..end)?;
         inner.in_flight += 1;
         if inner.since.is_none() {
             inner.since = Some((Instant::now(), inner.progress.places()));
@@ -257,14 +252,14 @@ impl Job {
     /// Begins the next round of a sweep that refines. All that is known is done, so that nothing
     /// of it changes meanwhile: others needn't wait for this.
     fn next_round(&self) {
-        let (mut progress, mut course) = {
+        let (mut progress, mut rounds) = {
             let inner = self.inner();
-            (inner.progress.clone(), inner.course.clone())
+            (inner.progress.clone(), inner.rounds.clone())
         };
-        if course.advance(&self.space, &mut progress) {
+        if rounds.advance(&self.space, &mut progress) {
             let mut inner = self.inner();
-            inner.open = open_ranges(&progress, course.known());
-            (inner.progress, inner.course) = (progress, course);
+            inner.open = open_ranges(&progress, rounds.known());
+            (inner.progress, inner.rounds) = (progress, rounds);
         }
     }
 

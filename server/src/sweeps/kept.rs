@@ -35,7 +35,7 @@ impl Keeping {
         }
     }
 
-    pub(super) fn of(code: Option<i64>) -> Self {
+    pub(super) fn from_code(code: Option<i64>) -> Self {
         match code {
             None => Self::No,
             Some(rows) => u64::try_from(rows).map_or(Self::TooMany, Self::Yes),
@@ -45,13 +45,13 @@ impl Keeping {
 
 /// Rows of a running sweep, in the binary form of [`super::rows`].
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptRows {
     pub(crate) keeping: Keeping,
     /// Those of chunks that aren't stored yet, by first place.
     unsaved: Vec<(u64, Vec<u8>)>,
 }
 
-impl Kept {
+impl KeptRows {
     pub(super) const fn new(keeping: Keeping) -> Self {
         Self { keeping, unsaved: vec![] }
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn more_rows_than_can_be_kept_are_none() {
-        let mut kept = Kept::new(Keeping::Yes(MAX_ROWS - 2));
+        let mut kept = KeptRows::new(Keeping::Yes(MAX_ROWS - 2));
         kept.add(0, vec![1], 2);
         assert_eq!((kept.keeping, kept.take().len()), (Keeping::Yes(MAX_ROWS), 1));
         kept.add(8, vec![1], 1);
@@ -102,7 +102,7 @@ mod tests {
         kept.add(9, vec![1], 1);
         assert_eq!((kept.keeping, kept.take().len()), (Keeping::TooMany, 0));
         for keeping in [Keeping::No, Keeping::Yes(0), Keeping::Yes(7), Keeping::TooMany] {
-            assert_eq!(Keeping::of(keeping.code()), keeping);
+            assert_eq!(Keeping::from_code(keeping.code()), keeping);
         }
     }
 }

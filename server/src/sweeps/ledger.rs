@@ -59,10 +59,10 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<Stored> {
         spec: row.get(3)?,
         model_version: row.get(4)?,
         chunk: row.get::<_, i64>(5)? as u64,
-        state: State::of(&state).unwrap_or(State::Failed),
+        state: State::from_name(&state).unwrap_or(State::Failed),
         progress: row.get(7)?,
         result: row.get(8)?,
-        keeping: Keeping::of(row.get(9)?),
+        keeping: Keeping::from_code(row.get(9)?),
     })
 }
 
@@ -173,7 +173,7 @@ pub(super) fn keeps_rows(store: &Store, id: &str) -> Result<bool, StoreError> {
         let select = "SELECT kept_rows FROM sweep WHERE id = ?1";
         transaction.query_row(select, params![id], |row| row.get(0)).optional()
     })?;
-    Ok(kept.is_some_and(|code| matches!(Keeping::of(code), Keeping::Yes(_))))
+    Ok(kept.is_some_and(|code| matches!(Keeping::from_code(code), Keeping::Yes(_))))
 }
 
 /// Rows that the sweeps that are over keep together.
@@ -204,7 +204,7 @@ pub(super) fn list(
             Ok(Entry {
                 id: row.get(0)?,
                 name: row.get(1)?,
-                state: State::of(&state).unwrap_or(State::Failed),
+                state: State::from_name(&state).unwrap_or(State::Failed),
                 created_at_secs: row.get::<_, i64>(3)? as u64,
                 model_version: row.get(4)?,
             })

@@ -31,7 +31,7 @@ impl Format {
     }
 
     /// The format of that name.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         [Self::Csv, Self::JsonLines, Self::Binary].into_iter().find(|form| form.name() == name)
     }
 

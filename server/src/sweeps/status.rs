@@ -13,23 +13,23 @@ use crate::store::StoreError;
 
 /// A moment of a sweep, as it is sent four times a second.
 #[derive(Clone, Debug)]
-pub(crate) struct Beat {
+pub(crate) struct ProgressUpdate {
     pub(crate) revision: u64,
     pub(crate) state: State,
     /// How far, how many, the best so far.
-    pub(crate) told: Tree,
+    pub(crate) data: Tree,
 }
 
-impl Beat {
+impl ProgressUpdate {
     /// Where a job stands now. What it has found may be large: nothing of that is copied.
-    pub(crate) fn of(job: &Job) -> Self {
+    pub(crate) fn new(job: &Job) -> Self {
         let revision = job.revision();
         let inner = job.inner();
-        Self { revision, state: inner.state, told: told(&job.space, &inner) }
+        Self { revision, state: inner.state, data: data(&job.space, &inner) }
     }
 }
 
-fn told(space: &Space, inner: &Inner) -> Tree {
+fn data(space: &Space, inner: &Inner) -> Tree {
     let summary = inner.progress.summary();
     // What was simulated at the end is what counts.
     let closing = inner.closing.as_deref().filter(|closing| !closing.simulated.is_empty());
@@ -97,7 +97,7 @@ pub(crate) fn status(engine: &Engine, id: &str) -> Result<Option<Tree>, StoreErr
     if let Some(job) = engine.job(id) {
         let (state, kept, now, progress, closing) = {
             let inner = job.inner();
-            let now = told(&job.space, &inner);
+            let now = data(&job.space, &inner);
             let closing = inner.closing.clone();
             (inner.state, inner.kept.keeping, now, inner.progress.clone(), closing)
         };

@@ -10,7 +10,7 @@ use model::routing::Trace;
 use model::routing::text::{MAX_ERRORS, Row, TextError, from_rows};
 use parquet::basic::{Compression, SortOrder, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::data_type::DataType;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -221,7 +221,8 @@ fn group_rows(
     for (name, column) in COLUMNS.iter().zip(columns) {
         let reader = group.get_column_reader(column.place);
         let reader = reader.map_err(|error| format!("column `{name}`: {error}"))?;
-        readers.push(Reader::new(name, *column, reader)?);
+        let is_unsigned = column.is_unsigned;
+        readers.push(Reader { name, is_unsigned, numbers: reader, values: Vec::new() });
     }
     let mut read = 0;
     while read < announced && errors.len() < MAX_ERRORS {
@@ -253,28 +254,12 @@ fn group_rows(
 struct Reader {
     name: &'static str,
     is_unsigned: bool,
-    numbers: Numbers,
+    numbers: ColumnReader,
     /// The batch.
     values: Vec<u32>,
 }
 
-enum Numbers {
-    Narrow(ColumnReaderImpl<Int32Type>, Vec<i32>),
-    Wide(ColumnReaderImpl<Int64Type>, Vec<i64>),
-}
-
 impl Reader {
-    fn new(name: &'static str, column: Column, reader: ColumnReader) -> Result<Self, String> {
-        let numbers = if let ColumnReader::Int32ColumnReader(reader) = reader {
-            Numbers::Narrow(reader, Vec::new())
-        } else if let ColumnReader::Int64ColumnReader(reader) = reader {
-            Numbers::Wide(reader, Vec::new())
-        } else {
-            return Err(format!("column `{name}` holds no whole numbers"));
-        };
-        Ok(Self { name, is_unsigned: column.is_unsigned, numbers, values: Vec::new() })
-    }
-
     /// Reads a batch behind so many rows; returns its length.
     fn next(
         &mut self,
@@ -282,10 +267,19 @@ impl Reader {
         before: u64,
         errors: &mut Vec<TextError>,
     ) -> Result<usize, String> {
-        let failed = |detail| format!("column `{}`: {detail}", self.name);
-        self.values.clear();
         let (name, is_unsigned, bound) = (self.name, self.is_unsigned, bound(self.name));
-        let mut add = |at: usize, number: i128| {
+        let unsigned =
+            |signed: i128, unsigned: u64| if is_unsigned { unsigned.into() } else { signed };
+        let numbers = if let ColumnReader::Int32ColumnReader(reader) = &mut self.numbers {
+            batch(reader, most, |number| unsigned(number.into(), (number as u32).into()))
+        } else if let ColumnReader::Int64ColumnReader(reader) = &mut self.numbers {
+            batch(reader, most, |number| unsigned(number.into(), number as u64))
+        } else {
+            return Err(format!("column `{name}` holds no whole numbers"));
+        };
+        self.values.clear();
+        let numbers = numbers.map_err(|why| format!("column `{name}`: {why}"))?;
+        for (at, number) in numbers.into_iter().enumerate() {
             if !(0..=i128::from(bound)).contains(&number) && errors.len() < MAX_ERRORS {
                 let row = before + at as u64 + 1;
                 let message =
@@ -293,22 +287,6 @@ impl Reader {
                 errors.push(TextError { line: 0, column: 0, message });
             }
             self.values.push(number.clamp(0, i128::from(bound)) as u32);
-        };
-        match &mut self.numbers {
-            Numbers::Narrow(reader, numbers) => {
-                batch(reader, most, numbers).map_err(failed)?;
-                for (at, number) in numbers.iter().enumerate() {
-                    let unsigned = i128::from(*number as u32);
-                    add(at, if is_unsigned { unsigned } else { i128::from(*number) });
-                }
-            }
-            Numbers::Wide(reader, numbers) => {
-                batch(reader, most, numbers).map_err(failed)?;
-                for (at, number) in numbers.iter().enumerate() {
-                    let unsigned = i128::from(*number as u64);
-                    add(at, if is_unsigned { unsigned } else { i128::from(*number) });
-                }
-            }
         }
         Ok(self.values.len())
     }
@@ -323,13 +301,15 @@ fn bound(name: &str) -> u32 {
 fn batch<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     most: usize,
-    numbers: &mut Vec<T::T>,
-) -> Result<(), String> {
-    numbers.clear();
-    let mut levels = Vec::new();
-    let outcome = reader.read_records(most, Some(&mut levels), None, numbers);
+    number: impl Fn(T::T) -> i128,
+) -> Result<Vec<i128>, String> {
+    let (mut numbers, mut levels) = (Vec::new(), Vec::new());
+    let outcome = reader.read_records(most, Some(&mut levels), None, &mut numbers);
     let (records, values, _) = outcome.map_err(|error| error.to_string())?;
-    if values < records { Err("a value is missing".to_owned()) } else { Ok(()) }
+    if values < records {
+        return Err("a value is missing".to_owned());
+    }
+    Ok(numbers.into_iter().map(number).collect())
 }
 
 #[cfg(test)]

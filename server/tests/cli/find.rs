@@ -70,29 +70,9 @@ fn a_launch_script_and_a_design_file_are_known_by_what_stands_in_them() {
 
 #[test]
 fn everything_that_is_wrong_is_said_at_once_with_what_would_be_taken() {
-    let message = refused(&[
-        "find",
-        "--preset",
-        "pangu",
-        "--set",
-        "tpx=8",
-        "--devices",
-        "0",
-        "--accelerator",
-        "h100",
-        "--goal",
-        "fast",
-        "--question",
-        "devices",
-        "--target",
-        "mfa>=0.4",
-        "--keep",
-        "ppx",
-        "--tokens",
-        "many",
-        "--days",
-        "0",
-    ]);
+    let wrong = "find --preset pangu --set tpx=8 --devices 0 --accelerator h100 --goal fast \
+                 --question devices --target mfa>=0.4 --keep ppx --tokens many --days 0";
+    let message = refused(&wrong.split(' ').collect::<Vec<_>>());
     let lines: Vec<&str> = message.lines().collect();
     assert_eq!(lines.len(), 10, "{message}");
     for line in lines {

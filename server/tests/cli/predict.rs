@@ -187,23 +187,9 @@ fn an_illegal_design_prints_its_json_and_is_the_users_error() {
 
 #[test]
 fn everything_wrong_is_said_at_once_with_the_nearest() {
-    let stderr = refused(&[
-        "predict",
-        "--preset",
-        "deepseek-v4",
-        "--set",
-        "tensor_parallel_size=8",
-        "--set",
-        "tp=-1",
-        "--set",
-        "ep=1000000000000000000",
-        "--set",
-        "hbm_usable_gib=NaN",
-        "--set",
-        "sp=maybe",
-        "--set",
-        "tp",
-    ]);
+    let wrong = "predict --preset deepseek-v4 --set tensor_parallel_size=8 --set tp=-1 \
+                 --set ep=1000000000000000000 --set hbm_usable_gib=NaN --set sp=maybe --set tp";
+    let stderr = refused(&wrong.split(' ').collect::<Vec<_>>());
     let expected = [
         "nearest: deepseek-v3",
         "nearest: parallel.tensor_model_parallel_size",

@@ -5,22 +5,12 @@ use serde_json::Value;
 use crate::{run, succeeds};
 
 /// Nothing is freed, and every expert gets the same.
-const PLAIN: [&str; 14] = [
-    "--set",
-    "recompute_granularity=none",
-    "--set",
-    "recompute_modules=none",
-    "--set",
-    "swap_modules=none",
-    "--set",
-    "balance=uniform",
-    "--set",
-    "planner=none",
-    "--set",
-    "aux_loss=none",
-    "--set",
-    "mla_fa_without_pad=true",
-];
+fn plain() -> Vec<&'static str> {
+    let settings = "--set recompute_granularity=none --set recompute_modules=none \
+                    --set swap_modules=none --set balance=uniform --set planner=none \
+                    --set aux_loss=none --set mla_fa_without_pad=true";
+    settings.split(' ').collect()
+}
 
 fn json(arguments: &[&str]) -> Value {
     let arguments = [&["predict", "--json"], arguments].concat();
@@ -29,7 +19,7 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn a_design_that_does_not_fit_says_where_when_for_what_and_which_change_helps() {
-    let text = succeeds(&[&["predict"], &PLAIN[..]].concat());
+    let text = succeeds(&[&["predict"], &plain()[..]].concat());
     let verdict = text.split("\nWhat doesn't fit\n").nth(1).unwrap();
     let lines: Vec<&str> = verdict.lines().collect();
     assert!(lines[0].starts_with("  stage 2 needs 99.9 GiB of device memory, 39.6 GiB more"));
@@ -49,12 +39,12 @@ fn a_design_that_fits_has_no_verdict_in_its_text() {
 
 #[test]
 fn a_change_can_be_set_as_it_is_spelled_and_then_it_fits() {
-    let text = succeeds(&[&["predict"], &PLAIN[..]].concat());
+    let text = succeeds(&[&["predict"], &plain()[..]].concat());
     let fitting = text.split("Makes it fit, alone").nth(1).unwrap();
     let fitting = fitting.split("Helps, but").next().unwrap();
     let mut tried = 0;
     for line in fitting.lines().filter(|line| line.contains('=')) {
-        let mut arguments = PLAIN.to_vec();
+        let mut arguments = plain();
         let settings = line.split_whitespace().filter(|word| word.contains('='));
         settings.for_each(|setting| arguments.extend(["--set", setting]));
         let report = json(&arguments);
@@ -66,7 +56,7 @@ fn a_change_can_be_set_as_it_is_spelled_and_then_it_fits() {
 
 #[test]
 fn json_has_the_verdict_whether_it_fits_or_not() {
-    let report = json(&PLAIN);
+    let report = json(&plain());
     let verdict = &report["verdict"];
     assert_eq!((&verdict["fits"], &verdict["place"]), (&false.into(), &"device".into()));
     assert_eq!(verdict["peak_bytes"], report["metrics"]["memory_peak_bytes"]);

@@ -96,7 +96,7 @@ fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
 
 fn takes(id: KnobId) -> String {
     let kind = id.knob().kind;
-    let takes = Takes::of(id.knob());
+    let takes = Takes::for_knob(id.knob());
     let or_none = if takes.optional { ", or none" } else { "" };
     match kind {
         Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => {

@@ -8,7 +8,7 @@ use model::routing::{Trace, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::client::{Client, Server, Session, data, set};
+use crate::client::{Client, Server, Session, begun, data, set};
 
 fn moescape(arguments: &[&str], paths: &[(&str, &Path)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_moescape"));
@@ -32,8 +32,7 @@ async fn a_copy_is_made_while_the_server_runs_and_opens_elsewhere() {
     let trace = Trace::new([1, 1, 2], vec![3, 5]).unwrap();
     let stored = server.send("POST", "/api/v1/traces", &[], &text::write(&trace)).await;
     assert_eq!(stored.status, 201, "{}", stored.body);
-    let (mut ann, _) =
-        Client::enter(&server.address, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut ann = Client::join(&server.address, &session, &session.edit, "Ann").await;
     ann.act("a-1", set("tp", "4")).await.unwrap();
     let happens =
         |told: &review::wire::Tell| matches!(told, review::wire::Tell::Event { .. }).then_some(());
@@ -77,9 +76,7 @@ async fn a_copy_is_made_while_the_server_runs_and_opens_elsewhere() {
 
 /// A store with a session in it, as a server left it that was killed: its log holds what came last.
 async fn store() -> (TempDir, Session) {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let change = serde_json::json!({"kind": "rename", "name": "Another name"});
     assert_eq!(server.act(&session, &session.own, "one", &change).await.status, 200);
     server.kill();

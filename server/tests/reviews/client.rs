@@ -274,6 +274,11 @@ impl Client {
         Ok((client, start))
     }
 
+    /// Comes in for the first time.
+    pub(crate) async fn join(address: &str, session: &Session, token: &str, name: &str) -> Self {
+        Self::enter(address, session, token, name, None).await.unwrap().0
+    }
+
     pub(crate) async fn say(&mut self, ask: &Ask) -> Result<(), Cut> {
         self.send(Message::text(serde_json::to_string(ask).unwrap())).await
     }
@@ -336,6 +341,14 @@ impl Client {
 pub(crate) fn set(knob: &str, value: &str) -> Change {
     let settings = vec![Setting { knob: knob.to_owned(), value: Some(value.to_owned()) }];
     Change::Set { settings }
+}
+
+/// A server on a directory of its own, with a session.
+pub(crate) async fn begun() -> (TempDir, Server, Session) {
+    let data = data();
+    let server = Server::start(data.path());
+    let session = server.begin().await;
+    (data, server, session)
 }
 
 /// A new directory for data.

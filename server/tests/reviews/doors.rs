@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::client::{Client, Server, connect, data};
+use crate::client::{Client, Server, begun, connect, data};
 
 #[tokio::test]
 async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let page = format!("/r/{}", session.id);
     let key = format!("{page}?key={}", session.view);
     let entered = server.send("GET", &key, &[("x-forwarded-proto", "https")], "").await;
@@ -40,9 +38,7 @@ async fn a_link_becomes_a_cookie_and_leaves_the_address_bar() {
 
 #[tokio::test]
 async fn a_wrong_token_and_a_session_that_is_not_there_are_the_same() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let other = server.begin().await;
     let nowhere = "0123456789abcdefghijkl";
     let plain = |answer: crate::client::Answer| {
@@ -82,17 +78,15 @@ async fn a_wrong_token_and_a_session_that_is_not_there_are_the_same() {
 
 #[tokio::test]
 async fn a_withdrawn_or_expired_link_is_cut_at_once() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let made = json!({"role": "edit", "name": "For Bob"});
     let link = server.ask("POST", &session.api("links"), &session.own, &made).await;
     assert_eq!(link.status, 201, "{}", link.body);
     let link = link.json();
     let token = link["token"].as_str().unwrap();
     let at = &server.address;
-    let (mut bob, _) = Client::enter(at, &session, token, "Bob", None).await.unwrap();
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut bob = Client::join(at, &session, token, "Bob").await;
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
     let path = session.api(&format!("links/{}", link["id"].as_str().unwrap()));
     for (token, status) in [(&session.edit, 403), (&session.own, 204), (&session.own, 204)] {
         assert_eq!(server.ask("DELETE", &path, token, &Value::Null).await.status, status);
@@ -110,7 +104,7 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
     let made = json!({"role": "view", "expires_in_seconds": 1});
     let link = server.ask("POST", &session.api("links"), &session.own, &made).await.json();
     let token = link["token"].as_str().unwrap();
-    let (mut eve, _) = Client::enter(at, &session, token, "Eve", None).await.unwrap();
+    let mut eve = Client::join(at, &session, token, "Eve").await;
     let (heard, _) = eve.hear_the_rest().await;
     assert!(matches!(heard.last(), Some(Tell::Ended { again: false, .. })), "{heard:?}");
     assert_eq!(Client::open(at, &session, token).await.err(), Some(404));
@@ -118,9 +112,7 @@ async fn a_withdrawn_or_expired_link_is_cut_at_once() {
 
 #[tokio::test]
 async fn a_page_of_another_site_opens_no_socket_and_changes_nothing() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let cookie = format!("review_{}={}", session.id, session.edit);
     let socket = format!("/r/{}/socket", session.id);
     let ours = format!("http://{}", server.address);

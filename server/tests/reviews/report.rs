@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Server, Session, data};
+use crate::client::{Server, Session, begun};
 
 /// What people may try in a name, a comment and a reason.
 const ATTACKS: [&str; 8] = [
@@ -31,9 +31,7 @@ async fn text(server: &Server, session: &Session, format: &str) -> String {
 
 #[tokio::test]
 async fn a_report_says_what_was_decided_and_whether_it_stands() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let act = |op, change| act(&server, &session, op, change);
     act("a-1", json!({"kind": "pin", "name": "As it was"})).await;
     let settings = json!([{"knob": "tp", "value": "4"}]);
@@ -75,9 +73,7 @@ async fn a_report_says_what_was_decided_and_whether_it_stands() {
 
 #[tokio::test]
 async fn nothing_that_people_write_acts_in_a_report() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     for (place, attack) in ATTACKS.iter().enumerate() {
         let line = attack.replace('\n', " ");
         for (kind, change) in [

@@ -73,11 +73,8 @@ async fn those_at_two_servers_see_each_other_by_nats() {
     let start = || Server::start_with(data.path(), "127.0.0.1:0", &["--engine", &url]);
     let (a, b) = (start(), start());
     let session = a.begin().await;
-    let (mut ann, _) =
-        Client::enter(&a.address, &session, &session.edit, "Ann", None).await.unwrap();
-    let (mut bob, start) =
-        Client::enter(&b.address, &session, &session.view, "Bob", None).await.unwrap();
-    drop(start);
+    let mut ann = Client::join(&a.address, &session, &session.edit, "Ann").await;
+    let mut bob = Client::join(&b.address, &session, &session.view, "Bob").await;
     let named = |name: &'static str| {
         move |told: &Tell| match told {
             Tell::Present { presence } if presence.person.name == name => Some(()),
@@ -114,10 +111,8 @@ async fn nats_that_is_away_when_a_session_opens_is_waited_for() {
     let (a, b) = (start(), start());
     drop(nats);
     let session = a.begin().await;
-    let (mut ann, _) =
-        Client::enter(&a.address, &session, &session.edit, "Ann", None).await.unwrap();
-    let (mut bob, _) =
-        Client::enter(&b.address, &session, &session.view, "Bob", None).await.unwrap();
+    let mut ann = Client::join(&a.address, &session, &session.edit, "Ann").await;
+    let mut bob = Client::join(&b.address, &session, &session.view, "Bob").await;
     // Without it the store still brings one's edit to the other.
     ann.act("a-1", set("tp", "4")).await.unwrap();
     bob.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
@@ -130,10 +125,8 @@ async fn what_happens_at_one_server_is_told_at_the_other() {
     let data = data();
     let (a, b) = (Server::start(data.path()), Server::start(data.path()));
     let session = a.begin().await;
-    let (mut ann, _) =
-        Client::enter(&a.address, &session, &session.edit, "Ann", None).await.unwrap();
-    let (mut bob, _) =
-        Client::enter(&b.address, &session, &session.view, "Bob", None).await.unwrap();
+    let mut ann = Client::join(&a.address, &session, &session.edit, "Ann").await;
+    let mut bob = Client::join(&b.address, &session, &session.view, "Bob").await;
     ann.act("a-1", set("tp", "4")).await.unwrap();
     let happens = |told: &Tell| match told {
         Tell::Event { event } => Some(event.as_ref().clone()),

@@ -7,18 +7,16 @@ use review::{Cause, Change};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::client::{Client, Server, connect, data, set};
+use crate::client::{Client, Server, begun, connect, data, set};
 
 #[tokio::test]
 async fn what_one_does_the_other_hears_and_the_store_has() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let at = &server.address;
     let (mut ann, start) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
     let Start::Room { room } = start else { panic!("{start:?}") };
     assert_eq!((room.seq, room.name.as_str()), (1, "Review"));
-    let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
+    let mut bob = Client::join(at, &session, &session.view, "Bob").await;
     ann.act("a-1", set("tp", "4")).await.unwrap();
     let hears = |told: &Tell| match told {
         Tell::Event { event } => Some(event.as_ref().clone()),
@@ -43,11 +41,8 @@ async fn what_one_does_the_other_hears_and_the_store_has() {
 
 #[tokio::test]
 async fn a_viewer_changes_nothing_whatever_they_send() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
-    let (mut viewer, _) =
-        Client::enter(&server.address, &session, &session.view, "Eve", None).await.unwrap();
+    let (_data, server, session) = begun().await;
+    let mut viewer = Client::join(&server.address, &session, &session.view, "Eve").await;
     let changes = [
         json!({"kind": "set", "settings": [{"knob": "tp", "value": "4"}]}),
         json!({"kind": "comment", "anchor": "design", "text": "x"}),
@@ -80,12 +75,10 @@ async fn a_viewer_changes_nothing_whatever_they_send() {
 
 #[tokio::test]
 async fn those_who_are_there_see_each_other() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
-    let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
+    let mut bob = Client::join(at, &session, &session.view, "Bob").await;
     let came = |told: &Tell| match told {
         Tell::Present { presence } => Some(presence.clone()),
         _ => None,
@@ -117,11 +110,9 @@ async fn those_who_are_there_see_each_other() {
 
 #[tokio::test]
 async fn what_makes_no_sense_harms_nobody() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
     let mut seed = 0x9e37_79b9_u32;
     let mut random = move || {
         seed ^= seed << 13;
@@ -156,9 +147,7 @@ async fn what_makes_no_sense_harms_nobody() {
 
 #[tokio::test]
 async fn what_is_too_large_or_too_much_is_refused() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let enter = || Client::enter(at, &session, &session.edit, "Ann", None);
     let (mut ann, _) = enter().await.unwrap();
@@ -197,11 +186,8 @@ async fn what_is_too_large_or_too_much_is_refused() {
 
 #[tokio::test]
 async fn a_server_that_ends_says_so() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
-    let (mut ann, _) =
-        Client::enter(&server.address, &session, &session.edit, "Ann", None).await.unwrap();
+    let (_data, server, session) = begun().await;
+    let mut ann = Client::join(&server.address, &session, &session.edit, "Ann").await;
     server.interrupt();
     let (heard, code) = ann.hear_the_rest().await;
     assert!(matches!(heard.last(), Some(Tell::Ended { again: true, .. })), "{heard:?}");
@@ -211,9 +197,7 @@ async fn a_server_that_ends_says_so() {
 
 #[tokio::test]
 async fn another_version_of_the_protocol_is_refused() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let mut client = Client::open(&server.address, &session, &session.view).await.unwrap();
     let key = "k".to_owned();
     let hello = Ask::Hello { protocol: 99, after: None, last: None, name: None, key };
@@ -252,11 +236,9 @@ async fn a_proxy_that_is_believed_gives_names() {
 
 #[tokio::test]
 async fn whoever_has_seen_another_log_gets_the_whole_room() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
     ann.act("a-1", set("tp", "4")).await.unwrap();
     ann.until(|told| matches!(told, Tell::Event { .. }).then_some(())).await.unwrap();
     let start = async |after, last: Option<&str>| {
@@ -284,9 +266,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
     const WRITERS: usize = 12;
     // More than what waits in the server and what 4 MiB of the system's buffers hold.
     const EACH: usize = 140;
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let at = &server.address;
     let mut slow = Client::open_narrow(at, &session, &session.view).await;
     let key = "slow".to_owned();
@@ -297,8 +277,7 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
     let mut writers = vec![];
     for number in 0..WRITERS {
         let name = format!("person-{number}");
-        let (mut writer, _) =
-            Client::enter(at, &session, &session.comment, &name, None).await.unwrap();
+        let mut writer = Client::join(at, &session, &session.comment, &name).await;
         writers.push(tokio::spawn(async move {
             for count in 0..EACH {
                 let (anchor, text) = (review::Anchor::Design, "é".repeat(review::MAX_TEXT_LEN));
@@ -340,12 +319,10 @@ async fn who_reads_too_slowly_gets_the_room_as_a_whole() {
 
 #[tokio::test]
 async fn a_store_that_fails_takes_nothing_and_says_so() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (data, server, session) = begun().await;
     let at = &server.address;
-    let (mut ann, _) = Client::enter(at, &session, &session.edit, "Ann", None).await.unwrap();
-    let (mut bob, _) = Client::enter(at, &session, &session.view, "Bob", None).await.unwrap();
+    let mut ann = Client::join(at, &session, &session.edit, "Ann").await;
+    let mut bob = Client::join(at, &session, &session.view, "Bob").await;
     let disk = rusqlite::Connection::open(data.path().join("moescape.sqlite")).unwrap();
     disk.busy_timeout(Duration::from_secs(10)).unwrap();
     disk.execute_batch(
@@ -375,9 +352,7 @@ async fn a_store_that_fails_takes_nothing_and_says_so() {
 
 #[tokio::test]
 async fn what_is_written_is_made_html_that_can_do_nothing() {
-    let data = data();
-    let server = Server::start(data.path());
-    let session = server.begin().await;
+    let (_data, server, session) = begun().await;
     let change = json!({"kind": "comment", "anchor": "design",
         "text": "Too **much** <img src=x onerror=alert(1)>"});
     assert_eq!(server.act(&session, &session.comment, "c-1", &change).await.status, 200);

@@ -12,14 +12,8 @@ use crate::tool::Node;
 use crate::workspace::Workspace;
 
 /// What rustc's output may use; wasm-opt must know each, and may not add others.
-const WASM_FEATURES: &[&str] = &[
-    "--enable-bulk-memory",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
-];
+const WASM_FEATURES: &str = "--enable-bulk-memory --enable-multivalue --enable-mutable-globals \
+    --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext";
 
 /// What wasm-bindgen writes.
 pub(crate) struct Parts {
@@ -47,34 +41,22 @@ impl Module {
     pub(crate) const ALL: [Self; 6] =
         [Self::Explorer, Self::Studies, Self::Search, Self::Pages, Self::Sweeps, Self::Reviews];
 
-    /// The stem of its files.
-    pub(crate) fn name(self) -> &'static str {
+    /// The stem of its files, and the package that it is compiled from.
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Explorer => "app",
-            Self::Studies => "studies",
-            Self::Search => "search",
-            Self::Pages => "pages",
-            Self::Sweeps => "sweeps",
-            Self::Reviews => "reviews",
-        }
-    }
-
-    /// The package that it is compiled from, and the stem of what cargo writes.
-    fn package(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Explorer => ("module-explorer", "module_explorer"),
-            Self::Studies => ("module-studies", "module_studies"),
-            Self::Search => ("module-search", "module_search"),
-            Self::Pages => ("module-pages", "module_pages"),
-            Self::Sweeps => ("module-sweeps", "module_sweeps"),
-            Self::Reviews => ("module-reviews", "module_reviews"),
+            Self::Explorer => ("app", "module-explorer"),
+            Self::Studies => ("studies", "module-studies"),
+            Self::Search => ("search", "module-search"),
+            Self::Pages => ("pages", "module-pages"),
+            Self::Sweeps => ("sweeps", "module-sweeps"),
+            Self::Reviews => ("reviews", "module-reviews"),
         }
     }
 }
 
 /// The packages of all modules, as arguments for cargo.
 pub(crate) fn module_packages() -> Vec<&'static str> {
-    Module::ALL.iter().flat_map(|module| ["--package", module.package().0]).collect()
+    Module::ALL.iter().flat_map(|module| ["--package", module.names().1]).collect()
 }
 
 /// What a draft changes of the profile `dev`: views run in the browser at every move of a knob, so
@@ -102,13 +84,14 @@ pub(crate) fn compile(
     };
     command::run(&mut build)?;
     let directory = workspace.target.join("wasm32-unknown-unknown").join(profile);
-    let file = |module: Module| directory.join(module.package().1).with_extension("wasm");
+    let file =
+        |module: Module| directory.join(module.names().1.replace('-', "_")).with_extension("wasm");
     Ok(Module::ALL.into_iter().map(|module| (module, file(module))).collect())
 }
 
 /// Writes a module's JavaScript glue.
 pub(crate) fn bind(workspace: &Workspace, module: Module, compiled: &Path) -> Result<Parts> {
-    let name = module.name();
+    let (name, _) = module.names();
     let directory = workspace.target.join("site.parts").join(name);
     if directory.exists() {
         fs::remove_dir_all(&directory)?;
@@ -133,25 +116,20 @@ pub(crate) fn bind(workspace: &Workspace, module: Module, compiled: &Path) -> Re
 /// What makes a module smallest with brotli. `-O1` first: more passes make fewer bytes that
 /// compress worse, `-Oz` is 6 % larger. Then those that take out parameters and blocks without
 /// making code less regular: 0.8 % less.
-const PASSES: &[&str] = &[
-    "-O1",
-    "--dae-optimizing",
-    "--merge-blocks",
-    "--rse",
-    "--vacuum",
-    "--dae-optimizing",
-    "--merge-blocks",
-    "--rse",
-    "--vacuum",
-    "-O1",
-];
+const PASSES: &str = "-O1 --dae-optimizing --merge-blocks --rse --vacuum --dae-optimizing \
+    --merge-blocks --rse --vacuum -O1";
 
 /// Makes a module smaller in place. Never with `--fast-math`: numbers must not change.
 pub(crate) fn optimize(workspace: &Workspace, node: &Node, parts: &Parts) -> Result<()> {
     let program = workspace.end2end().join("node_modules/.bin/wasm-opt");
     let optimized = parts.wasm.with_extension("optimized");
     let mut wasm_opt = node.command(program)?;
-    wasm_opt.args(PASSES).args(WASM_FEATURES).arg(&parts.wasm).arg("--output").arg(&optimized);
+    wasm_opt
+        .args(PASSES.split(' '))
+        .args(WASM_FEATURES.split(' '))
+        .arg(&parts.wasm)
+        .arg("--output")
+        .arg(&optimized);
     command::run(&mut wasm_opt)?;
     fs::rename(optimized, &parts.wasm)?;
     Ok(())

@@ -46,7 +46,7 @@ impl Group {
 }
 
 /// All groups of a design.
-pub(super) fn of(format: Format, design: &Design) -> Vec<Group> {
+pub(super) fn for_format(format: Format, design: &Design) -> Vec<Group> {
     let mindspeed = format == Format::Mindspeed;
     let mut groups = vec![machine(design), shape(mindspeed, design)];
     if design.transformer.num_moe_experts.is_some() {

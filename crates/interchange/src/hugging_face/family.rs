@@ -52,6 +52,20 @@ const LLAMA: Family = Family {
     shared_experts: 0,
     narrow: false,
 };
+const LLAMA4: Family = Family {
+    name: "llama4",
+    shared_experts: 1,
+    narrow: true,
+    some_layers_have_window: true,
+    ..LLAMA
+};
+const GEMMA2: Family = Family {
+    name: "gemma2",
+    tied: true,
+    sandwich_norm: true,
+    some_layers_have_window: true,
+    ..LLAMA
+};
 const GPT2: Family = Family {
     name: "gpt2",
     gated: false,
@@ -66,20 +80,8 @@ const GPT2: Family = Family {
 /// MiniMax and Pangu the code beside their weights.
 static FAMILIES: &[Family] = &[
     LLAMA,
-    Family {
-        name: "llama4",
-        shared_experts: 1,
-        narrow: true,
-        some_layers_have_window: true,
-        ..LLAMA
-    },
-    Family {
-        name: "llama4text",
-        shared_experts: 1,
-        narrow: true,
-        some_layers_have_window: true,
-        ..LLAMA
-    },
+    LLAMA4,
+    Family { name: "llama4text", ..LLAMA4 },
     Family { name: "mistral", every_layer_has_window: true, ..LLAMA },
     Family { name: "mixtral", every_layer_has_window: true, ..LLAMA },
     Family { name: "qwen2", qkv_bias: true, ..LLAMA },
@@ -101,21 +103,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "phi3", every_layer_has_window: true, ..LLAMA },
     Family { name: "phimoe", every_layer_has_window: true, ..LLAMA },
     Family { name: "gemma", tied: true, ..LLAMA },
-    Family {
-        name: "gemma2",
-        tied: true,
-        sandwich_norm: true,
-        some_layers_have_window: true,
-        ..LLAMA
-    },
-    Family {
-        name: "gemma3text",
-        tied: true,
-        sandwich_norm: true,
-        qk_norm: true,
-        some_layers_have_window: true,
-        ..LLAMA
-    },
+    GEMMA2,
+    Family { name: "gemma3text", qk_norm: true, ..GEMMA2 },
     GPT2,
 ];
 
@@ -123,7 +112,7 @@ static OTHER: Family = Family { name: UNKNOWN, ..LLAMA };
 
 impl Family {
     /// The architecture of a configuration, by `model_type` or the class's name.
-    pub(super) fn of(config: &Tree) -> &'static Self {
+    pub(super) fn for_config(config: &Tree) -> &'static Self {
         let class = match config.get("architectures") {
             Some(Tree::List(classes)) => classes.first().and_then(Tree::as_text),
             _ => None,

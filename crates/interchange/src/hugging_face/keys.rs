@@ -29,146 +29,116 @@ const SCALE: How = How::Ignored("a factor on tensors: too little work to count")
 const INDEXER: How = How::Refused("its sparse attention with an indexer has no knob");
 const MAMBA: How = How::Refused("its layers without attention have no knob");
 
-/// What is done, and the keys with which it is. Keys of one knob are spellings of one key.
-pub(super) static KEYS: &[(How, &[&str])] = &[
-    (How::Knob(num_layers), &["num_hidden_layers", "num_layers", "n_layer", "n_layers"]),
-    (How::Knob(hidden_size), &["hidden_size", "n_embd", "d_model"]),
-    (How::Knob(num_attention_heads), &["num_attention_heads", "n_head", "num_heads"]),
+/// What is done, and the keys with which it is, a blank between two. Keys of one knob are spellings
+/// of one key.
+pub(super) static KEYS: &[(How, &str)] = &[
+    (How::Knob(num_layers), "num_hidden_layers num_layers n_layer n_layers"),
+    (How::Knob(hidden_size), "hidden_size n_embd d_model"),
+    (How::Knob(num_attention_heads), "num_attention_heads n_head num_heads"),
     (
         How::Together,
-        &["vocab_size", "padded_vocab_size", "intermediate_size", "intermediate_size_mlp"],
+        "vocab_size padded_vocab_size intermediate_size intermediate_size_mlp \
+         mlp_intermediate_size n_inner ffn_hidden_size moe_intermediate_size num_key_value_heads \
+         num_kv_heads multi_query_group_num head_dim kv_channels attention_head_dim hidden_act \
+         hidden_activation gated",
     ),
+    (How::Knob(q_lora_rank), "q_lora_rank attention_q_lora_dim"),
+    (How::Knob(kv_lora_rank), "kv_lora_rank attention_kv_lora_dim"),
+    (How::Knob(qk_head_dim), "qk_nope_head_dim attention_qk_dim"),
+    (How::Knob(qk_pos_emb_head_dim), "qk_rope_head_dim attention_qk_rope_dim"),
+    (How::Knob(v_head_dim), "v_head_dim attention_v_dim"),
+    (How::Ignored("the sum of the widths with and without rotary embedding"), "qk_head_dim"),
     (
         How::Together,
-        &["mlp_intermediate_size", "n_inner", "ffn_hidden_size", "moe_intermediate_size"],
+        "attention_bias qkv_bias add_qkv_bias use_bias mlp_bias use_qk_norm qk_layernorm qk_norm \
+         sandwich_norm tie_word_embeddings sliding_window use_sliding_window n_routed_experts \
+         num_experts num_local_experts num_routed_experts moe_num_experts num_experts_per_tok \
+         experts_per_token moe_k moe_topk n_shared_experts num_shared_experts \
+         moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size \
+         first_k_dense_replace num_dense_layers moe_layer_freq decoder_sparse_step mlp_only_layers \
+         interleave_moe_layer_step moe_layers n_group topk_group topk_method num_groups \
+         topk_per_group experts_per_group num_nextn_predict_layers num_mtp_layers num_mtp_modules \
+         mtp_transformer_layers use_mtp layer_types max_window_layers sliding_window_pattern",
     ),
-    (How::Together, &["num_key_value_heads", "num_kv_heads", "multi_query_group_num", "head_dim"]),
+    (How::Knob(seq_length), "seq_length"),
     (
-        How::Together,
-        &["kv_channels", "attention_head_dim", "hidden_act", "hidden_activation", "gated"],
-    ),
-    (How::Knob(q_lora_rank), &["q_lora_rank", "attention_q_lora_dim"]),
-    (How::Knob(kv_lora_rank), &["kv_lora_rank", "attention_kv_lora_dim"]),
-    (How::Knob(qk_head_dim), &["qk_nope_head_dim", "attention_qk_dim"]),
-    (How::Knob(qk_pos_emb_head_dim), &["qk_rope_head_dim", "attention_qk_rope_dim"]),
-    (How::Knob(v_head_dim), &["v_head_dim", "attention_v_dim"]),
-    (How::Ignored("the sum of the widths with and without rotary embedding"), &["qk_head_dim"]),
-    (How::Together, &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias", "mlp_bias"]),
-    (How::Together, &["use_qk_norm", "qk_layernorm", "qk_norm", "sandwich_norm"]),
-    (How::Together, &["tie_word_embeddings", "sliding_window", "use_sliding_window"]),
-    (
-        How::Together,
-        &["n_routed_experts", "num_experts", "num_local_experts", "num_routed_experts"],
-    ),
-    (
-        How::Together,
-        &["moe_num_experts", "num_experts_per_tok", "experts_per_token", "moe_k", "moe_topk"],
-    ),
-    (How::Together, &["n_shared_experts", "num_shared_experts", "moe_num_shared_experts"]),
-    (How::Together, &["shared_expert_intermediate_size", "shared_intermediate_size"]),
-    (How::Together, &["first_k_dense_replace", "num_dense_layers", "moe_layer_freq"]),
-    (How::Together, &["decoder_sparse_step", "mlp_only_layers", "interleave_moe_layer_step"]),
-    (How::Together, &["moe_layers", "n_group", "topk_group", "topk_method", "num_groups"]),
-    (How::Together, &["topk_per_group", "experts_per_group", "num_nextn_predict_layers"]),
-    (How::Together, &["num_mtp_layers", "num_mtp_modules", "mtp_transformer_layers", "use_mtp"]),
-    (How::Together, &["layer_types", "max_window_layers", "sliding_window_pattern"]),
-    (How::Knob(seq_length), &["seq_length"]),
-    (POSITIONS, &["max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length"]),
-    (POSITIONS, &["original_max_position_embeddings", "initial_context_length"]),
-    (
-        ROPE,
-        &["rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rotary_dim"],
+        POSITIONS,
+        "max_position_embeddings n_positions n_ctx max_sequence_length \
+         original_max_position_embeddings initial_context_length",
     ),
     (
         ROPE,
-        &["rope_interleave", "indexer_rope_interleave", "no_rope_layers", "no_rope_layer_interval"],
+        "rope_theta rope_scaling rope_parameters partial_rotary_factor rotary_dim rope_interleave \
+         indexer_rope_interleave no_rope_layers no_rope_layer_interval rope_local_base_freq \
+         rope_ratio rotary_pct rotary_emb_base",
     ),
-    (ROPE, &["rope_local_base_freq", "rope_ratio", "rotary_pct", "rotary_emb_base"]),
     (
         TOKENS,
-        &["bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id", "unk_token_id"],
+        "bos_token_id eos_token_id pad_token_id decoder_start_token_id unk_token_id \
+         tokenizer_class image_token_id boi_token_index eoi_token_index",
     ),
-    (TOKENS, &["tokenizer_class", "image_token_id", "boi_token_index", "eoi_token_index"]),
-    (SERVING, &["use_cache", "auto_map", "ep_size", "pretraining_tp", "output_router_logits"]),
     (
         SERVING,
-        &["output_attentions", "output_hidden_states", "return_dict", "cache_implementation"],
-    ),
-    (SERVING, &["use_flash_attention", "attn_implementation", "_attn_implementation", "task_type"]),
-    (
-        LOSS,
-        &[
-            "attention_dropout",
-            "hidden_dropout",
-            "initializer_range",
-            "rms_norm_eps",
-            "layer_norm_eps",
-        ],
+        "use_cache auto_map ep_size pretraining_tp output_router_logits output_attentions \
+         output_hidden_states return_dict cache_implementation use_flash_attention \
+         attn_implementation _attn_implementation task_type",
     ),
     (
         LOSS,
-        &["layer_norm_epsilon", "norm_eps", "router_aux_loss_coef", "aux_loss_alpha", "seq_aux"],
+        "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
+         layer_norm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
+         router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
+         router_z_loss_coef residual_dropout hidden_dropout_prob mtp_loss_weight",
     ),
-    (
-        LOSS,
-        &["router_jitter_noise", "resid_pdrop", "embd_pdrop", "attn_pdrop", "embedding_dropout"],
-    ),
-    (LOSS, &["router_z_loss_coef", "residual_dropout", "hidden_dropout_prob", "mtp_loss_weight"]),
-    (ROUTER, &["norm_topk_prob", "scoring_func", "routed_scaling_factor", "use_routing_bias"]),
     (
         ROUTER,
-        &["router_enable_expert_bias", "moe_router_enable_expert_bias", "router_scaling_factor"],
+        "norm_topk_prob scoring_func routed_scaling_factor use_routing_bias \
+         router_enable_expert_bias moe_router_enable_expert_bias router_scaling_factor \
+         moe_router_use_sigmoid router_bias swiglu_limit score_function",
     ),
-    (ROUTER, &["moe_router_use_sigmoid", "router_bias", "swiglu_limit", "score_function"]),
-    (FILE, &["architectures", "model_type", "transformers_version", "name_or_path", "license"]),
-    (CHECKPOINT, &["torch_dtype", "dtype", "quantization_config"]),
-    (SCALE, &["layernorm_full_attention_beta", "layernorm_linear_attention_beta", "logit_scale"]),
-    (SCALE, &["layernorm_mlp_beta", "shared_moe_mode", "qk_norm_type", "attention_multiplier"]),
-    (SCALE, &["final_logit_softcapping", "attn_logit_softcapping", "query_pre_attn_scalar"]),
+    (FILE, "architectures model_type transformers_version name_or_path license"),
+    (CHECKPOINT, "torch_dtype dtype quantization_config"),
     (
         SCALE,
-        &[
-            "embedding_multiplier",
-            "residual_multiplier",
-            "logits_scaling",
-            "attn_temperature_tuning",
-        ],
+        "layernorm_full_attention_beta layernorm_linear_attention_beta logit_scale \
+         layernorm_mlp_beta shared_moe_mode qk_norm_type attention_multiplier \
+         final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
+         residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
+         attention_sink router_dtype",
     ),
-    (SCALE, &["attn_scale", "floor_scale", "attention_sink", "router_dtype"]),
     (
         How::Ignored("attention in chunks of this length in some layers: taken as without"),
-        &["attention_chunk_size"],
+        "attention_chunk_size",
     ),
-    (How::Together, &["attn_type_list"]),
-    (INDEXER, &["index_head_dim", "index_n_heads", "index_topk"]),
-    (MAMBA, &["ssm_cfg", "mamba_d_state", "mamba_num_heads", "linear_attn_config", "state_size"]),
+    (How::Together, "attn_type_list"),
+    (INDEXER, "index_head_dim index_n_heads index_topk"),
     (
         MAMBA,
-        &[
-            "hybrid_override_pattern",
-            "linear_num_key_heads",
-            "linear_num_value_heads",
-            "block_types",
-        ],
+        "ssm_cfg mamba_d_state mamba_num_heads linear_attn_config state_size \
+         hybrid_override_pattern linear_num_key_heads linear_num_value_heads block_types",
     ),
-    (How::Refused("its attention sinks have no knob"), &["param_sink_number"]),
+    (How::Refused("its attention sinks have no knob"), "param_sink_number"),
     (
         How::Refused("its query-key width differs from its value width without latent attention"),
-        &["qk_nope_dim", "qk_rope_dim", "v_channels"],
+        "qk_nope_dim qk_rope_dim v_channels",
     ),
-    (How::Refused("experts of several widths have no knob"), &["moe_intermediate_sizes"]),
-    (How::Refused("zero experts have no knob"), &["zero_expert_num"]),
+    (How::Refused("experts of several widths have no knob"), "moe_intermediate_sizes"),
+    (How::Refused("zero experts have no knob"), "zero_expert_num"),
 ];
 
 /// What is done with a key.
 pub(super) fn find(key: &str) -> Option<How> {
-    KEYS.iter().find(|(_, names)| names.contains(&key)).map(|(how, _)| *how)
+    row(key).map(|(how, _)| *how)
 }
 
 /// All spellings of a key that sets one knob.
-pub(super) fn spellings(key: &str) -> &'static [&'static str] {
+pub(super) fn spellings(key: &str) -> Vec<&'static str> {
     if key == "vocab_size" {
-        return &["vocab_size", "padded_vocab_size"];
+        return vec!["vocab_size", "padded_vocab_size"];
     }
-    KEYS.iter().find(|(_, names)| names.contains(&key)).map_or(&[], |(_, names)| names)
+    row(key).map_or_else(Vec::new, |(_, names)| names.split(' ').collect())
+}
+
+fn row(key: &str) -> Option<&'static (How, &'static str)> {
+    KEYS.iter().find(|(_, names)| names.split(' ').any(|name| name == key))
 }

@@ -23,7 +23,7 @@ impl<'a> Lines<'a> {
     }
 
     /// A key's line, from 1; 0 where it is escaped.
-    pub(super) fn of(&self, key: &str) -> u64 {
+    pub(super) fn get(&self, key: &str) -> u64 {
         self.0.get(key).copied().unwrap_or(0)
     }
 }
@@ -47,6 +47,6 @@ mod tests {
     fn a_key_has_the_line_where_it_first_stands_as_one() {
         let text = "{\"a\": \"b\",\n\"c\\\"d\\\\\": {\n\"b\"\n: 1, \"a\": 2}}";
         let lines = Lines::new(text);
-        assert_eq!([lines.of("a"), lines.of("b"), lines.of("d")], [1, 3, 0]);
+        assert_eq!([lines.get("a"), lines.get("b"), lines.get("d")], [1, 3, 0]);
     }
 }

@@ -16,12 +16,7 @@ pub(super) fn read(config: &mut Config<'_>) {
     {
         config.set(KnobId::vocab_size, &size.to_string(), key);
         if key == "padded_vocab_size" && config.get("vocab_size").is_some() {
-            let line = config.line("vocab_size");
-            config.draft.ignore(
-                "vocab_size",
-                line,
-                "padded_vocab_size says how many rows there are",
-            );
+            config.ignore("vocab_size", "padded_vocab_size says how many rows there are");
         }
     }
     let experts = config
@@ -45,20 +40,9 @@ pub(super) fn read(config: &mut Config<'_>) {
 fn refuse_other_layers(config: &mut Config<'_>) {
     for key in ["layer_types", "attn_type_list"] {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
-        let known = |kind: &Tree| match kind {
-            Tree::Text(name) => {
-                matches!(
-                    name.as_str(),
-                    "full_attention" | "sliding_attention" | "chunked_attention"
-                )
-            }
-            Tree::Unsigned(kind) => *kind == 1,
-            Tree::Null
-            | Tree::Flag(_)
-            | Tree::Negative(_)
-            | Tree::Real(_)
-            | Tree::List(_)
-            | Tree::Map(_) => false,
+        let names = ["full_attention", "sliding_attention", "chunked_attention"];
+        let known = |kind: &Tree| {
+            kind.as_text().is_some_and(|name| names.contains(&name)) || *kind == Tree::Unsigned(1)
         };
         let line = config.line(key);
         if kinds.iter().all(known) {
@@ -73,11 +57,7 @@ fn refuse_other_layers(config: &mut Config<'_>) {
 fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
     let knob = KnobId::ffn_hidden_size;
     match config.first_of(keys) {
-        Some(key) => {
-            if let Some(width) = config.number(key) {
-                config.set(knob, &width.to_string(), key);
-            }
-        }
+        Some(key) => config.set_number(knob, key),
         None => {
             let width = config.draft.design.transformer.hidden_size.saturating_mul(4).to_string();
             config.assume(knob, &width, "four times the hidden size, no key says it");
@@ -95,9 +75,7 @@ fn expert_widths(config: &mut Config<'_>) {
     let wide = config.first_of(&["intermediate_size_mlp", "mlp_intermediate_size"]);
     match (own, wide) {
         (Some(key), _) => {
-            if let Some(width) = config.number(key) {
-                config.set(knob, &width.to_string(), key);
-            }
+            config.set_number(knob, key);
             let widths = ["intermediate_size", "ffn_hidden_size"];
             if config.first_of(&widths).is_some() {
                 dense_width(config, &widths);
@@ -108,9 +86,7 @@ fn expert_widths(config: &mut Config<'_>) {
         }
         // Llama 4 and MiniMax: the plain key is the experts', dense layers have their own.
         (None, Some(key)) => {
-            if let Some(width) = config.number("intermediate_size") {
-                config.set(knob, &width.to_string(), "intermediate_size");
-            }
+            config.set_number(knob, "intermediate_size");
             dense_width(config, &[key]);
         }
         (None, None) => {
@@ -142,14 +118,10 @@ fn shared(config: &mut Config<'_>) {
         if width > 0 {
             config.set(knob, &width.to_string(), key);
         } else {
-            config.draft.ignore(key, config.line(key), "it is 0: there is no shared expert");
+            config.ignore(key, "it is 0: there is no shared expert");
         }
         if let Some(count) = config.first_of(&counts) {
-            config.draft.ignore(
-                count,
-                config.line(count),
-                format!("{key} is all of them together"),
-            );
+            config.ignore(count, format!("{key} is all of them together"));
         }
         return;
     }
@@ -175,17 +147,8 @@ fn layers(config: &mut Config<'_>) {
     let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
     let positions = |tree: Option<&Tree>| -> Option<Vec<u64>> {
         let Some(Tree::List(items)) = tree else { return None };
-        let numbers = items.iter().map(|item| match item {
-            Tree::Unsigned(number) => Some(*number),
-            Tree::Null
-            | Tree::Flag(_)
-            | Tree::Negative(_)
-            | Tree::Real(_)
-            | Tree::Text(_)
-            | Tree::List(_)
-            | Tree::Map(_) => None,
-        });
-        numbers.collect()
+        let number = |item: &Tree| if let Tree::Unsigned(n) = item { Some(*n) } else { None };
+        items.iter().map(number).collect()
     };
     let chosen = positions(config.get("moe_layers"));
     let plain = positions(config.get("mlp_only_layers")).unwrap_or_default();
@@ -221,11 +184,7 @@ fn layers(config: &mut Config<'_>) {
 fn router(config: &mut Config<'_>) {
     let names = ["num_experts_per_tok", "experts_per_token", "moe_topk", "moe_k"];
     match config.first_of(&names) {
-        Some(key) => {
-            if let Some(count) = config.number(key) {
-                config.set(KnobId::moe_router_topk, &count.to_string(), key);
-            }
-        }
+        Some(key) => config.set_number(KnobId::moe_router_topk, key),
         None => config.draft.fault(0, "num_experts_per_tok", "the configuration lacks it"),
     }
     let greedy = config.get("topk_method").and_then(Tree::as_text) == Some("greedy");
@@ -233,12 +192,10 @@ fn router(config: &mut Config<'_>) {
         let (knob, kept) = (KnobId::moe_router_num_groups, KnobId::moe_router_group_topk);
         if groups > 1 && !greedy {
             config.set(knob, &groups.to_string(), "n_group");
-            if let Some(top) = config.number("topk_group") {
-                config.set(kept, &top.to_string(), "topk_group");
-            }
+            config.set_number(kept, "topk_group");
         } else {
             for key in ["n_group", "topk_group"] {
-                config.draft.ignore(key, config.line(key), "experts are chosen without groups");
+                config.ignore(key, "experts are chosen without groups");
             }
         }
     }
@@ -248,13 +205,11 @@ fn router(config: &mut Config<'_>) {
             config.set(KnobId::moe_router_group_balanced, "true", "topk_per_group, num_groups");
         }
         if config.get("experts_per_group").is_some() {
-            let line = config.line("experts_per_group");
-            config.draft.ignore("experts_per_group", line, "experts / groups");
+            config.ignore("experts_per_group", "experts / groups");
         }
     }
     if config.get("topk_method").is_some() {
-        let line = config.line("topk_method");
-        config.draft.ignore("topk_method", line, "how the router scores, but for its groups");
+        config.ignore("topk_method", "how the router scores, but for its groups");
     }
 }
 
@@ -265,7 +220,7 @@ fn predictors(config: &mut Config<'_>) {
     let Some(key) = key else { return };
     let modules = config.number(key).unwrap_or(0);
     if config.flag("use_mtp") == Some(false) {
-        return config.draft.ignore(key, config.line(key), "use_mtp is false");
+        return config.ignore(key, "use_mtp is false");
     }
     let each = if key == "num_mtp_modules" {
         config.number("mtp_transformer_layers").unwrap_or(1)

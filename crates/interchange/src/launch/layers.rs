@@ -27,8 +27,7 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
     draft.set(KnobId::num_layers, &layers.to_string(), "--num-layers", line);
     let mtp = parts.number("mtp-num-layers", draft).unwrap_or(0).min(17);
     if mtp > 0 {
-        let line = parts.line("mtp-num-layers");
-        draft.set(KnobId::mtp_num_layers, &mtp.to_string(), "--mtp-num-layers", line);
+        parts.set(KnobId::mtp_num_layers, &mtp.to_string(), "mtp-num-layers", draft);
     }
     virtual_stages(parts, total, draft);
     if let Some(layout) = &draft.design.parallel.pipeline_model_parallel_layout {
@@ -72,7 +71,7 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
         .first_of(&["num-virtual-stages-per-pipeline-rank", "virtual-pipeline-model-parallel-size"])
     {
         if let Some(count) = parts.number(name, draft) {
-            draft.set(knob, &count.to_string(), &super::dashed(name), parts.line(name));
+            parts.set(knob, &count.to_string(), name, draft);
         }
         return;
     }
@@ -80,16 +79,13 @@ fn virtual_stages(parts: &Parts, total: u64, draft: &mut Draft) {
     if let Some(each) = parts.number(name, draft) {
         let stages = draft.design.parallel.pipeline_model_parallel_size;
         let chunk = stages.saturating_mul(each);
-        let line = parts.line(name);
-        let key = "--num-layers-per-virtual-pipeline-stage";
         if chunk == 0 || !total.is_multiple_of(chunk) {
             let detail = format!("{total} layers aren't a multiple of PP {stages} x {each}");
-            return draft.fault(line, key, detail);
+            return draft.fault(parts.line(name), &super::dashed(name), detail);
         }
-        draft.set(knob, &(total / chunk).to_string(), key, line);
+        parts.set(knob, &(total / chunk).to_string(), name, draft);
     } else if parts.text("schedules-method") == Some("dualpipev") {
-        let line = parts.line("schedules-method");
-        draft.set(knob, "2", "--schedules-method", line);
+        parts.set(knob, "2", "schedules-method", draft);
     }
 }
 

@@ -16,8 +16,7 @@ pub(super) fn read(parts: &Parts, base: Option<&Design>, draft: &mut Draft) {
     if let Some(count) = per_node {
         let name = parts.first_of(&["nproc-per-node", "local-worker-num"]).unwrap_or_default();
         if count != usual_per_node(&draft.design) {
-            let (key, line) = (super::dashed(name), parts.line(name));
-            draft.set(KnobId::devices_per_node, &count.to_string(), &key, line);
+            parts.set(KnobId::devices_per_node, &count.to_string(), name, draft);
         }
     }
     devices(parts, per_node, base, draft);
@@ -59,7 +58,7 @@ fn devices(parts: &Parts, per_node: Option<u64>, base: Option<&Design>, draft: &
     let knob = KnobId::num_devices;
     let number = |name: &str| parts.text(name)?.parse::<u64>().ok().filter(|count| *count > 0);
     if let Some(world) = number("worker-num") {
-        return draft.set(knob, &world.to_string(), "--worker-num", parts.line("worker-num"));
+        return parts.set(knob, &world.to_string(), "worker-num", draft);
     }
     if let (Some(per_node), Some(nodes)) = (per_node, number("nnodes")) {
         let world = per_node.saturating_mul(nodes).to_string();

@@ -30,29 +30,20 @@ fn attention(parts: &Parts, draft: &mut Draft) {
     let groups = "num-query-groups";
     if parts.has("group-query-attention") {
         match parts.number(groups, draft) {
-            Some(count) => draft.set(
-                KnobId::num_query_groups,
-                &count.to_string(),
-                "--num-query-groups",
-                parts.line(groups),
-            ),
+            Some(count) => {
+                parts.set(KnobId::num_query_groups, &count.to_string(), groups, draft);
+            }
             None if parts.has(groups) => {}
-            None => draft.set(
-                KnobId::num_query_groups,
-                "1",
-                "--group-query-attention",
-                parts.line("group-query-attention"),
-            ),
+            None => parts.set(KnobId::num_query_groups, "1", "group-query-attention", draft),
         }
     } else if parts.has(groups) {
         let reason = "query groups are read with --group-query-attention alone";
-        draft.ignore("--num-query-groups", parts.line(groups), reason);
+        parts.ignore(groups, reason, draft);
     }
     let transformer = &draft.design.transformer;
     if transformer.multi_latent_attention && transformer.num_query_groups.is_some() {
         draft.default(KnobId::num_query_groups, "none");
-        let reason = "multi-latent attention has no query groups";
-        draft.ignore("--num-query-groups", parts.line(groups), reason);
+        parts.ignore(groups, "multi-latent attention has no query groups", draft);
     }
     if draft.design.transformer.add_bias_linear {
         // Megatron: `bias=config.add_bias_linear or config.add_qkv_bias`.
@@ -61,20 +52,19 @@ fn attention(parts: &Parts, draft: &mut Draft) {
     let (knob, learned) = (KnobId::position_embedding_type, PositionEmbedding::LearnedAbsolute);
     if parts.has("no-position-embedding") {
         // It takes the learned table away, and leaves rotary embeddings as they are.
-        let (key, line) = ("--no-position-embedding", parts.line("no-position-embedding"));
+        let name = "no-position-embedding";
         if draft.design.transformer.position_embedding_type == learned {
-            draft.set(knob, "none", key, line);
+            parts.set(knob, "none", name, draft);
         } else {
-            draft.ignore(key, line, "there is no learned table of positions");
+            parts.ignore(name, "there is no learned table of positions", draft);
         }
     }
     if let Some(window) = parts.text("window-size") {
         let tokens = window.trim_start_matches('(').split(',').next().unwrap_or_default();
-        let line = parts.line("window-size");
         if tokens == "-1" {
-            draft.ignore("--window-size", line, "a window of -1 is all tokens");
+            parts.ignore("window-size", "a window of -1 is all tokens", draft);
         } else {
-            draft.set(KnobId::window_size, tokens, "--window-size", line);
+            parts.set(KnobId::window_size, tokens, "window-size", draft);
         }
     }
 }
@@ -90,26 +80,24 @@ fn padding(parts: &Parts, draft: &mut Draft) {
     let transformer = &draft.design.transformer;
     if !transformer.multi_latent_attention {
         let reason = "only multi-latent attention has heads to pad";
-        return given.for_each(|name| draft.ignore(&dashed(name), parts.line(name), reason));
+        return given.for_each(|name| parts.ignore(name, reason, draft));
     }
     let keys = transformer.qk_head_dim + transformer.qk_pos_emb_head_dim;
     let widths_differ = keys != transformer.v_head_dim;
     if parts.has(switch) {
-        draft.set(KnobId::mla_fa_without_pad, "true", &dashed(switch), parts.line(switch));
+        parts.set(KnobId::mla_fa_without_pad, "true", switch, draft);
     } else if draft.format == Format::Mindspeed {
         draft.default(KnobId::mla_fa_without_pad, "false");
     }
     let pads = !draft.design.kernel.mla_fa_without_pad;
     if pads && parts.text(order) == Some("BNSD") {
-        let keys = keys.to_string();
-        draft.set(KnobId::padded_base_length, &keys, &dashed(order), parts.line(order));
+        parts.set(KnobId::padded_base_length, &keys.to_string(), order, draft);
         if parts.has(base) {
             let reason = "in the shape order BNSD values are padded to the keys' width";
-            draft.ignore(&dashed(base), parts.line(base), reason);
+            parts.ignore(base, reason, draft);
         }
     } else if let Some(length) = parts.number(base, draft) {
-        let (length, key) = (length.to_string(), dashed(base));
-        draft.set(KnobId::padded_base_length, &length, &key, parts.line(base));
+        parts.set(KnobId::padded_base_length, &length.to_string(), base, draft);
     }
     if pads && widths_differ && draft.design.kernel.flash_attention {
         let detail = "no --mla-fa-without-pad: MindSpeed-LLM pads the heads of attention";
@@ -119,18 +107,16 @@ fn padding(parts: &Parts, draft: &mut Draft) {
 
 fn width(parts: &Parts, draft: &mut Draft) {
     let hidden = draft.design.transformer.hidden_size;
-    let (key, name) = ("--ffn-hidden-size", "ffn-hidden-size");
+    let name = "ffn-hidden-size";
     match parts.number(name, draft) {
-        Some(width) => {
-            draft.set(KnobId::ffn_hidden_size, &width.to_string(), key, parts.line(name));
-        }
+        Some(width) => parts.set(KnobId::ffn_hidden_size, &width.to_string(), name, draft),
         None if parts.has(name) => {}
         None => {
             // Megatron keeps a gated MLP as large as one of 4 h, in multiples of 64.
             let gated = draft.design.transformer.gated_linear_unit;
             let width = if gated { hidden * 8 / 3 / 64 * 64 } else { hidden * 4 };
             draft.default(KnobId::ffn_hidden_size, &width.max(1).to_string());
-            let detail = format!("no {key}: {width}, as Megatron makes it of the hidden size");
+            let detail = format!("no --{name}: {width}, as Megatron makes it of the hidden size");
             draft.assume(Some(KnobId::ffn_hidden_size), detail);
         }
     }
@@ -139,17 +125,13 @@ fn width(parts: &Parts, draft: &mut Draft) {
 fn vocabulary(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::vocab_size;
     if let Some(padded) = parts.number("padded-vocab-size", draft) {
-        let line = parts.line("padded-vocab-size");
-        if parts.has("vocab-size") {
-            let reason = "--padded-vocab-size says how many rows there are";
-            draft.ignore("--vocab-size", parts.line("vocab-size"), reason);
+        for name in ["vocab-size", "make-vocab-size-divisible-by"] {
+            if parts.has(name) {
+                let reason = "--padded-vocab-size says how many rows there are";
+                parts.ignore(name, reason, draft);
+            }
         }
-        if parts.has("make-vocab-size-divisible-by") {
-            let key = "--make-vocab-size-divisible-by";
-            let line = parts.line("make-vocab-size-divisible-by");
-            draft.ignore(key, line, "--padded-vocab-size says how many rows there are");
-        }
-        return draft.set(knob, &padded.to_string(), "--padded-vocab-size", line);
+        return parts.set(knob, &padded.to_string(), "padded-vocab-size", draft);
     }
     let Some(size) = parts.number("vocab-size", draft) else {
         if !parts.has("vocab-size") && !parts.has("padded-vocab-size") {
@@ -166,16 +148,16 @@ fn vocabulary(parts: &Parts, draft: &mut Draft) {
         let detail = format!("the vocabulary of {size} is padded to a multiple of {multiple}");
         draft.assume(Some(knob), detail);
     }
-    draft.set(knob, &padded.to_string(), "--vocab-size", parts.line("vocab-size"));
+    parts.set(knob, &padded.to_string(), "vocab-size", draft);
 }
 
 fn experts(parts: &Parts, draft: &mut Draft) {
     if let Some(count) = parts.number("n-shared-experts", draft).filter(|count| *count > 0) {
         let transformer = &draft.design.transformer;
         let width = transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size);
-        let (key, line) = ("--n-shared-experts", parts.line("n-shared-experts"));
-        let whole = count.saturating_mul(width).to_string();
-        draft.set(KnobId::moe_shared_expert_intermediate_size, &whole, key, line);
+        let (knob, whole) =
+            (KnobId::moe_shared_expert_intermediate_size, count.saturating_mul(width));
+        parts.set(knob, &whole.to_string(), "n-shared-experts", draft);
     }
     let layers = parts.text("num-layers").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
     let noops = parts.text("noop-layers").map_or(0, |text| text.split(',').count() as u64);
@@ -220,11 +202,10 @@ fn router(parts: &Parts, draft: &mut Draft) {
         let Some(name) = parts.first_of(&names) else { continue };
         let grouped = parts.first_of(&["moe-router-num-groups", "n-group"]);
         let one_group = grouped.and_then(|name| parts.text(name)) == Some("1");
-        let (key, line) = (super::dashed(name), parts.line(name));
         if one_group {
-            draft.ignore(&key, line, "one group is no grouping");
+            parts.ignore(name, "one group is no grouping", draft);
         } else if let Some(text) = parts.text(name) {
-            draft.set(knob, text, &key, line);
+            parts.set(knob, text, name, draft);
         }
     }
     let name = "moe-router-load-balancing-type";
@@ -242,12 +223,12 @@ fn router(parts: &Parts, draft: &mut Draft) {
     for part in [name, "moe-aux-loss-coeff", "seq-aux"] {
         if parts.has(part) && loss == "none" {
             let reason = "no auxiliary loss balances the router with these arguments";
-            draft.ignore(&super::dashed(part), parts.line(part), reason);
+            parts.ignore(part, reason, draft);
         }
     }
     if loss != "none" {
         let given = [name, "moe-aux-loss-coeff", "seq-aux"].into_iter();
-        let keys: Vec<String> = given.filter(|part| parts.has(part)).map(super::dashed).collect();
+        let keys: Vec<String> = given.filter(|part| parts.has(part)).map(dashed).collect();
         draft.set(KnobId::aux_loss, loss, &keys.join(", "), parts.line("moe-aux-loss-coeff"));
     }
 }

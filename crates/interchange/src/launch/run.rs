@@ -24,8 +24,7 @@ pub(super) fn read(parts: &Parts, draft: &mut Draft) {
         .first_of(&["enable-expert-placement", "enable-fine-grained-expert-placement"])
         .is_some()
     {
-        let line = parts.line("enable-expert-placement");
-        draft.set(KnobId::planner, "ema", "--enable-expert-placement", line);
+        parts.set(KnobId::planner, "ema", "enable-expert-placement", draft);
     }
 }
 
@@ -43,13 +42,11 @@ fn experts(parts: &Parts, draft: &mut Draft) {
         return draft.set(KnobId::expert_model_parallel_size, &ranks, key, line);
     }
     if parts.has(name) {
-        let key = "--expert-model-parallel-size";
-        draft.set(KnobId::expert_model_parallel_size, &ep.to_string(), key, parts.line(name));
+        parts.set(KnobId::expert_model_parallel_size, &ep.to_string(), name, draft);
     }
     let split = "expert-tensor-parallel-size";
     if let Some(etp) = parts.number(split, draft) {
-        let key = "--expert-tensor-parallel-size";
-        draft.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), key, parts.line(split));
+        parts.set(KnobId::expert_tensor_parallel_size, &etp.to_string(), split, draft);
     } else if has_experts && tp > 1 {
         draft.default(KnobId::expert_tensor_parallel_size, &tp.to_string());
         let detail = format!("no --expert-tensor-parallel-size: TP splits each expert, too, {tp}");
@@ -61,29 +58,25 @@ fn sharding(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::data_parallel_sharding_strategy;
     let strategy = "data-parallel-sharding-strategy";
     if let Some(text) = parts.text(strategy) {
-        draft.set(knob, text, "--data-parallel-sharding-strategy", parts.line(strategy));
+        parts.set(knob, text, strategy, draft);
     } else if parts.has("use-torch-fsdp2") {
-        let line = parts.line("use-torch-fsdp2");
-        draft.set(knob, "optim_grads_params", "--use-torch-fsdp2", line);
+        parts.set(knob, "optim_grads_params", "use-torch-fsdp2", draft);
     } else if parts.has("use-distributed-optimizer") {
-        let line = parts.line("use-distributed-optimizer");
-        draft.set(knob, "optim", "--use-distributed-optimizer", line);
+        parts.set(knob, "optim", "use-distributed-optimizer", draft);
     }
 }
 
 /// The schedule's method, from how chunks and pairs are asked for.
 fn overlap(parts: &Parts, draft: &mut Draft) {
-    let pairs = parts.line("moe-fb-overlap");
+    let pairs = "moe-fb-overlap";
     let knob = KnobId::method;
     if let Some(method) = parts.text("schedules-method") {
-        let line = parts.line("schedules-method");
-        draft.set(knob, method, "--schedules-method", line);
-        if parts.has("moe-fb-overlap") {
-            let overlap = KnobId::overlap_moe_expert_parallel_comm;
-            draft.set(overlap, "true", "--moe-fb-overlap", pairs);
+        parts.set(knob, method, "schedules-method", draft);
+        if parts.has(pairs) {
+            parts.set(KnobId::overlap_moe_expert_parallel_comm, "true", pairs, draft);
         }
-    } else if parts.has("moe-fb-overlap") {
-        draft.set(knob, "1f1b_overlap", "--moe-fb-overlap", pairs);
+    } else if parts.has(pairs) {
+        parts.set(knob, "1f1b_overlap", pairs, draft);
     } else if draft.design.parallel.virtual_pipeline_model_parallel_size > 1 {
         draft.default(knob, "interleaved");
     }
@@ -93,34 +86,31 @@ fn overlap(parts: &Parts, draft: &mut Draft) {
         Method::Interleaved | Method::OneForwardOneBackwardOverlap
     ) && draft.design.parallel.virtual_pipeline_model_parallel_size > 1;
     if parts.has("no-overlap-p2p-communication") {
-        let line = parts.line("no-overlap-p2p-communication");
-        draft.set(KnobId::overlap_p2p_comm, "false", "--no-overlap-p2p-communication", line);
+        parts.set(KnobId::overlap_p2p_comm, "false", "no-overlap-p2p-communication", draft);
     } else if parts.has("overlap-p2p-communication") {
-        let line = parts.line("overlap-p2p-communication");
-        draft.set(KnobId::overlap_p2p_comm, "true", "--overlap-p2p-communication", line);
+        parts.set(KnobId::overlap_p2p_comm, "true", "overlap-p2p-communication", draft);
     } else if interleaved {
         draft.default(KnobId::overlap_p2p_comm, "true");
     }
     // Megatron-Core sends the whole in either case; Megatron-LM did so until 2023 when asked to.
-    if parts.has("no-scatter-gather-tensors-in-pipeline") {
-        let flag = "no-scatter-gather-tensors-in-pipeline";
-        let knob = KnobId::scatter_gather_tensors_in_pipeline;
-        draft.set(knob, "false", "--no-scatter-gather-tensors-in-pipeline", parts.line(flag));
+    let whole = "no-scatter-gather-tensors-in-pipeline";
+    if parts.has(whole) {
+        parts.set(KnobId::scatter_gather_tensors_in_pipeline, "false", whole, draft);
     }
 }
 
 fn precision(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::precision;
     if let Some(name) = parts.first_of(&["fp4-format", "fp4"]) {
-        return draft.set(knob, "nvfp4", &super::dashed(name), parts.line(name));
+        return parts.set(knob, "nvfp4", name, draft);
     }
     if let Some(name) = parts.first_of(&["fp8-format", "fp8"]) {
         let recipe = parts.text("fp8-recipe").unwrap_or("delayed");
         let ours = if recipe == "mxfp8" { "mxfp8".to_owned() } else { format!("fp8_{recipe}") };
-        return draft.set(knob, &ours, &super::dashed(name), parts.line(name));
+        return parts.set(knob, &ours, name, draft);
     }
     match parts.first_of(&["bf16", "fp16"]) {
-        Some(name) => draft.set(knob, name, &super::dashed(name), parts.line(name)),
+        Some(name) => parts.set(knob, name, name, draft),
         None => {
             draft.default(knob, "fp32");
             draft.assume(Some(knob), "neither --bf16 nor --fp16: fp32, as Megatron does");
@@ -132,10 +122,9 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
     let knob = KnobId::recompute_granularity;
     let name = "recompute-granularity";
     if let Some(text) = parts.text(name) {
-        draft.set(knob, text, "--recompute-granularity", parts.line(name));
+        parts.set(knob, text, name, draft);
     } else if parts.has("recompute-activations") {
-        let line = parts.line("recompute-activations");
-        draft.set(knob, "selective", "--recompute-activations", line);
+        parts.set(knob, "selective", "recompute-activations", draft);
     }
     let granularity = draft.design.get(knob).to_string();
     layers_again(parts, granularity == "full", draft);
@@ -144,11 +133,10 @@ fn recomputation(parts: &Parts, draft: &mut Draft) {
 
 /// `--recompute-num-layers`: of each chunk in both, of each stage here.
 fn layers_again(parts: &Parts, full: bool, draft: &mut Draft) {
-    let (key, name) = ("--recompute-num-layers", "recompute-num-layers");
+    let name = "recompute-num-layers";
     let Some(text) = parts.text(name) else { return };
-    let line = parts.line(name);
     if !full {
-        return draft.ignore(key, line, "only full recomputation counts layers");
+        return parts.ignore(name, "only full recomputation counts layers", draft);
     }
     let block = draft.design.memory.recompute_method == RecomputeMethod::Block;
     let chunks = draft.design.parallel.virtual_pipeline_model_parallel_size;
@@ -159,9 +147,9 @@ fn layers_again(parts: &Parts, full: bool, draft: &mut Draft) {
             let slots = transformer.num_layers + draft.design.parallel.noop_layers.0.len() as u64;
             let stage = slots.div_ceil(draft.design.parallel.pipeline_model_parallel_size);
             let of_stage = layers.saturating_mul(chunks).min(stage.max(1)).to_string();
-            draft.set(KnobId::recompute_num_layers, &of_stage, key, line);
+            parts.set(KnobId::recompute_num_layers, &of_stage, name, draft);
         }
-        _ => draft.set(KnobId::recompute_num_layers, text, key, line),
+        _ => parts.set(KnobId::recompute_num_layers, text, name, draft),
     }
 }
 
@@ -175,18 +163,19 @@ fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
         let words = parts.words("recompute-modules").iter().flat_map(|word| word.split(','));
         modules.extend(words.filter(|word| !word.is_empty()));
     }
-    for (name, key, module) in [
-        ("recompute-activation-function", "--recompute-activation-function", "moe_act"),
-        ("recompute-norm", "--recompute-norm", "layernorm"),
-        ("recompute-mla-up-proj", "--recompute-mla-up-proj", "mla_up_proj"),
-        ("mla-zero-memory", "--mla-zero-memory", "mla_up_proj"),
+    for (key, module) in [
+        ("--recompute-activation-function", "moe_act"),
+        ("--recompute-norm", "layernorm"),
+        ("--recompute-mla-up-proj", "mla_up_proj"),
+        ("--mla-zero-memory", "mla_up_proj"),
     ] {
+        let name = &key[2..];
         if !parts.has(name) {
             continue;
         }
         if module == "moe_act" && draft.design.transformer.num_moe_experts.is_none() {
             let reason = "no knob recomputes the activation function of dense layers";
-            draft.ignore(key, parts.line(name), reason);
+            parts.ignore(name, reason, draft);
             continue;
         }
         line = line.max(parts.line(name));
@@ -203,9 +192,8 @@ fn modules_again(parts: &Parts, granularity: &str, draft: &mut Draft) {
         modules.push("core_attn");
     }
     if modules.is_empty() && granularity == "selective" {
-        let line = parts.line("recompute-granularity");
-        let key = "--recompute-granularity";
-        return draft.set(KnobId::recompute_modules, "core_attn", key, line);
+        let name = "recompute-granularity";
+        return parts.set(KnobId::recompute_modules, "core_attn", name, draft);
     }
     if modules.is_empty() {
         return;
@@ -241,7 +229,7 @@ fn swapping(parts: &Parts, draft: &mut Draft) {
 pub(super) fn batch(parts: &Parts, draft: &mut Draft) {
     let name = "global-batch-size";
     if let Some(text) = parts.text(name) {
-        return draft.set(KnobId::global_batch_size, text, "--global-batch-size", parts.line(name));
+        return parts.set(KnobId::global_batch_size, text, name, draft);
     }
     let parallel = &draft.design.parallel;
     let ranks = parallel

@@ -18,47 +18,33 @@ pub(super) enum Entry {
 /// Reads how a knob varies. `varying` says which values another knob takes.
 pub(super) fn entry(knob: KnobId, tree: &Tree, base: &Design) -> Result<Entry, Vec<KnobError>> {
     let id = knob.id();
-    match tree {
-        Tree::List(values) => listed(knob, values, base).map(Entry::Axis),
-        Tree::Map(entries) => {
-            let mut keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
-            keys.sort_unstable();
-            match keys.as_slice() {
-                ["from", "to"] | ["from", "step", "to"] => {
-                    range(knob, tree).map(Entry::Axis).map_err(|error| vec![error])
-                }
-                ["powers_of_two"] => powers(knob, tree).map(Entry::Axis).map_err(|e| vec![e]),
-                ["divisors_of"] => {
-                    let of = tree
-                        .get("divisors_of")
-                        .map_or(Ok(Of::Number(1)), |of| whole_or_knob(&id, of));
-                    of.and_then(|of| divisors(knob, of, base)).map(Entry::Axis).map_err(|e| vec![e])
-                }
-                ["dense_layers"]
-                | ["fill"]
-                | ["same_as"]
-                | ["same_as", "times"]
-                | ["over", "same_as"]
-                | ["over", "same_as", "times"] => {
-                    tie(knob, tree).map(Entry::Tie).map_err(|error| vec![error])
-                }
-                _ => Err(vec![unknown_form(&id)]),
-            }
-        }
-        Tree::Null
-        | Tree::Flag(_)
-        | Tree::Unsigned(_)
-        | Tree::Negative(_)
-        | Tree::Real(_)
-        | Tree::Text(_) => {
-            let detail = format!(
-                "{id} in `space` takes a list of values or a map such as {{ from = 1, to = 8 }}, \
-                 not {}; one value that doesn't vary belongs into `design`",
-                kind(tree)
-            );
-            Err(vec![error("wrong_type", &id, detail)])
-        }
+    if let Tree::List(values) = tree {
+        return listed(knob, values, base).map(Entry::Axis);
     }
+    let Tree::Map(entries) = tree else {
+        let detail = format!(
+            "{id} in `space` takes a list of values or a map such as {{ from = 1, to = 8 }}, not \
+             {}; one value that doesn't vary belongs into `design`",
+            kind(tree)
+        );
+        return Err(vec![error("wrong_type", &id, detail)]);
+    };
+    let mut keys: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
+    keys.sort_unstable();
+    let entry = match keys.as_slice() {
+        ["from", "to"] | ["from", "step", "to"] => range(knob, tree).map(Entry::Axis),
+        ["powers_of_two"] => powers(knob, tree).map(Entry::Axis),
+        ["divisors_of"] => {
+            let of = tree.get("divisors_of");
+            let of = of.map_or(Ok(Of::Number(1)), |of| whole_or_knob(&id, of));
+            of.and_then(|of| divisors(knob, of, base)).map(Entry::Axis)
+        }
+        ["dense_layers"] | ["fill"] => tie(knob, tree).map(Entry::Tie),
+        ["same_as"] | ["same_as", "times"] => tie(knob, tree).map(Entry::Tie),
+        ["over", "same_as"] | ["over", "same_as", "times"] => tie(knob, tree).map(Entry::Tie),
+        _ => Err(unknown_form(&id)),
+    };
+    entry.map_err(|error| vec![error])
 }
 
 fn unknown_form(id: &str) -> KnobError {
@@ -109,36 +95,19 @@ fn of_file(knob: KnobId, value: &Tree, base: &Design) -> Result<Value, Vec<KnobE
 
 /// The bounds of a knob of whole numbers.
 fn whole_bounds(knob: KnobId) -> Option<(u64, u64)> {
-    match knob.knob().kind {
-        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => Some((low, high)),
-        Kind::PerStage(high) => Some((0, high)),
-        Kind::Real(..)
-        | Kind::OptionalReal(..)
-        | Kind::Flag
-        | Kind::Choice(_)
-        | Kind::Subset(_)
-        | Kind::LayerFreq
-        | Kind::PositionList(_)
-        | Kind::Layout
-        | Kind::Hash => None,
+    let kind = knob.knob().kind;
+    if let Kind::Integer(low, high) | Kind::OptionalInteger(low, high) = kind {
+        return Some((low, high));
     }
+    if let Kind::PerStage(high) = kind { Some((0, high)) } else { None }
 }
 
 /// The bounds of a knob of real numbers.
 fn real_bounds(knob: KnobId) -> Option<(f64, f64)> {
-    match knob.knob().kind {
-        Kind::Real(low, high) | Kind::OptionalReal(low, high) => Some((low, high)),
-        Kind::Integer(..)
-        | Kind::OptionalInteger(..)
-        | Kind::PerStage(_)
-        | Kind::Flag
-        | Kind::Choice(_)
-        | Kind::Subset(_)
-        | Kind::LayerFreq
-        | Kind::PositionList(_)
-        | Kind::Layout
-        | Kind::Hash => None,
-    }
+    let (Kind::Real(low, high) | Kind::OptionalReal(low, high)) = knob.knob().kind else {
+        return None;
+    };
+    Some((low, high))
 }
 
 fn no_numbers(knob: KnobId) -> KnobError {

@@ -55,7 +55,7 @@ impl Front {
     }
 
     /// Sorts the rows by index.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.rows.sort_unstable_by_key(|row| row.index);
         self.places.clear();
     }

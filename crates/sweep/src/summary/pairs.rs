@@ -127,7 +127,7 @@ impl Cells {
     }
 
     /// The cells of a pair that have a feasible design, with the bins of both axes.
-    pub(super) fn of(&self, pair: &Pair) -> impl Iterator<Item = ([usize; 2], Cell)> + '_ {
+    pub(super) fn for_pair(&self, pair: &Pair) -> impl Iterator<Item = ([usize; 2], Cell)> + '_ {
         let (width, offset) = (pair.bins[1], pair.offset);
         let cells = self.cells.iter().skip(offset).take(pair.cells()).enumerate();
         cells.filter_map(move |(place, cell)| Some(([place / width, place % width], (*cell)?)))

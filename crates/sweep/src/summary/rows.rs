@@ -47,7 +47,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// Adds a design; more than `most` are kept until [`Self::settle`].
+    /// Adds a design; more than `most` are kept until [`Self::keep`].
     pub(super) fn add(&mut self, most: usize, row: &Row) {
         if most == 0 || self.bound.is_some_and(|bound| mix(row.index) >= bound) {
             return;
@@ -59,7 +59,7 @@ impl Sample {
     }
 
     /// Keeps `most` designs, by index.
-    pub(super) fn settle(&mut self, most: usize) {
+    pub(super) fn keep(&mut self, most: usize) {
         self.shrink(most);
         self.bound = None;
     }

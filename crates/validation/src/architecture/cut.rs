@@ -22,7 +22,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub(super) fn of(model: &str) -> Self {
+    pub(super) fn read(model: &str) -> Self {
         let words = words_of_all(model);
         let mut cut = Self::default();
         for (index, word) in words.iter().enumerate() {

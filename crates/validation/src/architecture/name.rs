@@ -3,6 +3,7 @@
 use model::preset::Preset;
 
 use super::known;
+use crate::phrase::{Phrases, phrases};
 
 /// A model's name without case, punctuation and remarks.
 pub(super) struct Name {
@@ -22,59 +23,19 @@ pub(super) struct Name {
 const KINDS: &[&str] = &["dense", "moe", "mla"];
 
 /// Words of a name that change nothing of the architecture.
-const REMARKS: &[&str] = &[
-    "sft",
-    "pretrain",
-    "pretraining",
-    "pretrained",
-    "proxy",
-    "bf16",
-    "fp16",
-    "fp8",
-    "mxfp8",
-    "nvfp4",
-    "baseline",
-    "optimised",
-    "optimized",
-    "tuned",
-    "full",
-    "finetune",
-    "finetuning",
-    "fine",
-    "tuning",
-    "cut",
-    "slots",
-    "base",
-    "instruct",
-    "hf",
-    "finegrained",
-    "grained",
-    "training",
-    "train",
-    "model",
-    "mlperf",
-    "strong",
-    "weak",
-    "scaling",
-    "like",
-    "style",
-    "test",
-    "bench",
-    "benchmark",
-    "zero",
-    "fsdp",
-    "deepspeed",
-    "megatron",
-    "eager",
-    "compile",
-    "dropless",
-];
+static REMARKS: Phrases = phrases!(
+    "sft | pretrain | pretraining | pretrained | proxy | bf16 | fp16 | fp8 | mxfp8 | nvfp4 | \
+     baseline | optimised | optimized | tuned | full | finetune | finetuning | fine | tuning | \
+     cut | slots | base | instruct | hf | finegrained | grained | training | train | model | \
+     mlperf | strong | weak | scaling | like | style | test | bench | benchmark | zero | fsdp | \
+     deepspeed | megatron | eager | compile | dropless"
+);
 
 /// Words of reinforcement learning.
 const REINFORCEMENT: &[&str] = &["rl", "rlhf", "grpo", "ppo", "dpo", "dapo", "reinforce"];
 
 impl Name {
-    pub(super) fn of(model: &str) -> Self {
+    pub(super) fn read(model: &str) -> Self {
         let outside = outside_brackets(model);
         // After a plus, a comma or a colon stands what was done with the model.
         let name = [" + ", ",", ":"].iter().fold(outside.as_str(), |name, mark| {
@@ -87,7 +48,7 @@ impl Name {
         let without = |words: &[String], remarks: &[&str]| -> Vec<String> {
             words.iter().filter(|word| !remarks.contains(&word.as_str())).cloned().collect()
         };
-        let plain = without(&words, REMARKS);
+        let plain = without(&words, &REMARKS);
         let bare = without(&plain, KINDS);
         let mut spellings = vec![];
         for words in [&words, &plain, &bare] {
@@ -157,9 +118,9 @@ fn preset(spelling: &str) -> Option<&'static Preset> {
 fn known(spelling: &str) -> Option<&'static known::Known> {
     let is_named = |known: &&known::Known| {
         // `Moonlight-16B` is `Moonlight-16B-A3B`: the active size may be left out.
-        let (name, active) = known.name.rsplit_once("-A").unwrap_or((known.name, ""));
+        let (name, active) = known.name.rsplit_once("-A").unwrap_or((&known.name, ""));
         let is_active = active.strip_suffix('B').is_some_and(|size| size.parse::<f64>().is_ok());
-        key(known.name) == *spelling || (is_active && key(name) == *spelling)
+        key(&known.name) == *spelling || (is_active && key(name) == *spelling)
     };
     known::KNOWN.iter().filter(|_| !spelling.is_empty()).find(is_named)
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::runs;
 
 fn named(model: &str) -> Result<Architecture, Refusal> {
-    of(&Run { model: model.to_owned(), ..Run::default() })
+    for_run(&Run { model: model.to_owned(), ..Run::default() })
 }
 
 fn spoken(model: &str, architecture: &str) -> Transformer {
@@ -14,7 +14,7 @@ fn spoken(model: &str, architecture: &str) -> Transformer {
         tensor_parallel: Some(8),
         ..Run::default()
     };
-    of(&run).unwrap().design.transformer
+    for_run(&run).unwrap().design.transformer
 }
 
 #[test]
@@ -94,21 +94,24 @@ fn a_family_says_the_vocabulary_and_the_size_the_gate() {
         params_billions: billions,
         ..Run::default()
     };
-    let llama = of(&run("llama2 proxy", "L8 h4096 heads32 ffn11008", None)).unwrap();
+    let llama = for_run(&run("llama2 proxy", "L8 h4096 heads32 ffn11008", None)).unwrap();
     assert_eq!(llama.design.transformer.vocab_size, 32_000);
     assert!(llama.assumed.iter().any(|words| words.contains("vocabulary")));
     let words = "L24 h2048 heads16 ffn8192 V50304";
-    let gated =
-        |billions| of(&run("x", words, billions)).unwrap().design.transformer.gated_linear_unit;
+    let gated = |billions| {
+        for_run(&run("x", words, billions)).unwrap().design.transformer.gated_linear_unit
+    };
     assert!(gated(None) && gated(Some(1.8)) && !gated(Some(1.4)));
 }
 
 #[test]
 fn every_known_architecture_is_complete_and_has_its_parameters() {
-    for known in known::KNOWN {
-        let words = Words::read(known.words).unwrap();
+    let lines = include_str!("../../architectures.csv").lines().count();
+    assert_eq!(known::KNOWN.len(), lines - 1, "every row is read");
+    for known in known::KNOWN.iter() {
+        let words = Words::read(&known.words).unwrap();
         assert!(words.is_complete(), "{}", known.name);
-        let Ok(architecture) = named(known.name) else { panic!("{}", known.name) };
+        let Ok(architecture) = named(&known.name) else { panic!("{}", known.name) };
         // A size in billions in the name is the number of parameters, about.
         let sizes = known.name.rsplit('-').find_map(|word| {
             let lower = word.to_lowercase();
@@ -205,7 +208,7 @@ fn the_printed_size_tells_whether_embeddings_are_one_table() {
         ..Run::default()
     };
     let untied =
-        |run: &Run| of(run).unwrap().design.transformer.untie_embeddings_and_output_weights;
+        |run: &Run| for_run(run).unwrap().design.transformer.untie_embeddings_and_output_weights;
     assert!(untied(&run(1.7)));
     assert!(!untied(&run(1.48)));
 }
@@ -217,14 +220,14 @@ fn words_that_leave_something_open_have_to_agree_with_the_name() {
         architecture: format!("L{layers}+MTP h7680 MLA128 E256 top8 shared1 moe_ffn2048"),
         ..Run::default()
     };
-    assert_eq!(of(&run(61)).unwrap().design.preset.id, "pangu-ultra-moe-718b");
-    assert!(of(&run(60)).is_err());
+    assert_eq!(for_run(&run(61)).unwrap().design.preset.id, "pangu-ultra-moe-718b");
+    assert!(for_run(&run(60)).is_err());
 }
 
 #[test]
 fn every_architecture_of_the_files_is_read_or_refused() {
     for run in runs::published().iter().filter(|run| !run.architecture.is_empty()) {
-        if let Err(refusal) = of(run) {
+        if let Err(refusal) = for_run(run) {
             let text = refusal.to_string();
             let expected = text.contains("Mamba")
                 || text.contains("LoRA")

@@ -8,6 +8,8 @@ mod keys;
 
 use keys::Field;
 
+use crate::phrase::{Phrases, phrases};
+
 /// What the words say; `None` is what they leave open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Words {
@@ -71,100 +73,25 @@ const REFUSED: [(&str, &str); 10] = [
 ];
 
 /// Words that change neither parameters nor FLOPs, or that other words already say.
-const REMARKS: &[&str] = &[
-    "first",
-    "dense",
-    "gqa",
-    "mla",
-    "moe",
-    "rope",
-    "rotary",
-    "alibi",
-    "rmsnorm",
-    "layernorm",
-    "squared",
-    "recalled",
-    "inferred",
-    "approx",
-    "approx.",
-    "printed",
-    "and",
-    "with",
-    "all",
-    "layers",
-    "layer",
-    "no",
-    "bias",
-    "causal",
-    "decoder",
-    "decoder-only",
-    "vocab",
-    "experts",
-    "routed",
-    "shared",
-    "fine-grained",
-    "finegrained",
-    "upcycled",
-    "transformer",
-    "per",
-    "each",
-    "heads",
-    "hidden",
-    "llama",
-    "gpt",
-    "config",
-    "style",
-    "llama-style",
-    "gpt-style",
-    "x",
-    "of",
-    "model",
-    "standard",
-    "pre-norm",
-    "full",
-    "attention",
-    "without",
-    "biases",
-    "token",
-    "choice",
-    "embeddings",
-    "embedding",
-    "emb",
-    "word",
-    "weights",
-    "size",
-    "total",
-    "parameters",
-    "params",
-    "+",
-    "are",
-];
+static REMARKS: Phrases = phrases!(
+    "first | dense | gqa | mla | moe | rope | rotary | alibi | rmsnorm | layernorm | squared | \
+     recalled | inferred | approx | approx. | printed | and | with | all | layers | layer | no | \
+     bias | causal | decoder | decoder-only | vocab | experts | routed | shared | fine-grained | \
+     finegrained | upcycled | transformer | per | each | heads | hidden | llama | gpt | config | \
+     style | llama-style | gpt-style | x | of | model | standard | pre-norm | full | attention | \
+     without | biases | token | choice | embeddings | embedding | emb | word | weights | size | \
+     total | parameters | params | + | are"
+);
 
 /// Phrases of attention and MLP side by side: GPT-J, GPT-NeoX, PaLM, Falcon.
-const PARALLEL: &[&str] = &[
-    "parallel attention and mlp",
-    "parallel attention + mlp",
-    "parallel attention+mlp",
-    "parallel attn and mlp",
-    "parallel attn + mlp",
-    "parallel attn+mlp",
-    "parallel attn/mlp",
-    "parallel attention/mlp",
-    "attention and mlp in parallel",
-    "attn and mlp in parallel",
-    "parallel attention and ffn",
-    "parallel attn/ffn",
-    "parallel attn+ffn",
-    "parallel residuals",
-    "parallel residual",
-    "parallel transformer blocks",
-    "parallel transformer block",
-    "parallel blocks",
-    "parallel block",
-    "parallel layers",
-    "parallel attention",
-    "parallel attn",
-];
+static PARALLEL: Phrases = phrases!(
+    "parallel attention and mlp | parallel attention + mlp | parallel attention+mlp | \
+     parallel attn and mlp | parallel attn + mlp | parallel attn+mlp | parallel attn/mlp | \
+     parallel attention/mlp | attention and mlp in parallel | attn and mlp in parallel | \
+     parallel attention and ffn | parallel attn/ffn | parallel attn+ffn | parallel residuals | \
+     parallel residual | parallel transformer blocks | parallel transformer block | \
+     parallel blocks | parallel block | parallel layers | parallel attention | parallel attn"
+);
 
 /// Why no knob expresses what this text speaks of.
 pub(super) fn inexpressible(text: &str) -> Option<&'static str> {
@@ -186,7 +113,7 @@ impl Words {
         let mut text = text.to_owned();
         words.short_ends = take(&mut text, &[SHORT_ENDS]);
         words.every_second = take(&mut text, &EVERY_SECOND);
-        words.parallel = take(&mut text, PARALLEL);
+        words.parallel = take(&mut text, &PARALLEL);
         let mut text = text.replace(['=', ':'], " ").to_owned();
         keys::join_phrases(&mut text);
         let separators =

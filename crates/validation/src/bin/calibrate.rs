@@ -123,7 +123,7 @@ impl Fitted {
         // say.
         let mut constants = Constants::start();
         for _ in 0..2 {
-            calibrate::settle(&mut cases, &constants);
+            calibrate::time_simulations(&mut cases, &constants);
             let all: Vec<&Case<'_>> = cases.iter().collect();
             constants = calibrate::fit(&all, &Constants::start(), ROUNDS);
         }

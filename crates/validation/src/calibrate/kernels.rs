@@ -134,7 +134,7 @@ fn family(kernels: Kernels, parts: &'static [AcceleratorId], cases: &[Case]) -> 
         let measured: Vec<Vec<&Case>> = parts.iter().map(of).collect();
         let rows = measured.iter().map(Vec::len).sum();
         if rows > 0 {
-            settle(&mut family, &measured, free);
+            descend(&mut family, &measured, free);
             if kind == "gemm" {
                 family.level(&measured);
             }
@@ -187,7 +187,7 @@ fn backward(kernels: &Kernels, part: &Accelerator) -> [f64; 2] {
 }
 
 /// Moves one constant at a time, up or down, with steps that shrink.
-fn settle(family: &mut Family, measured: &[Vec<&Case>], free: &[Free]) {
+fn descend(family: &mut Family, measured: &[Vec<&Case>], free: &[Free]) {
     let mut loss = family.loss(measured);
     let mut step: f64 = 1.2;
     while step > 1.002 {

@@ -186,7 +186,7 @@ pub(crate) fn precision(run: &Run, facts: &Facts) -> Option<(&'static str, Optio
         if run.source.contains("DeepSeek-V3") {
             return Some(("fp8_blockwise", Some("FP8 with DeepSeek-V3's blocks")));
         }
-        let (format, words) = imputation::of(Item::Fp8Scaling, facts);
+        let (format, words) = imputation::impute(Item::Fp8Scaling, facts);
         return Some((format, Some(words)));
     }
     let plain = [("bf16", "bf16"), ("fp16", "fp16"), ("tf32", "fp32"), ("fp32", "fp32")];

@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn reason(run: &Run) -> Option<String> {
-        crate::expression::of(run).err().map(|refusal| refusal.reason)
+        crate::expression::for_run(run).err().map(|refusal| refusal.reason)
     }
 
     #[test]

@@ -38,7 +38,9 @@ pub(super) fn read(draft: &mut Draft<'_>, read: Plan) -> Result<Plan, Refusal> {
     let bare = plan(&draft.design)?;
     let tensors = model::estimate(&bare).metrics.memory_peak.to_gib();
     let (reserve, words) = match reading {
-        Reading::Allocated => return Ok(said(draft, bare, "memory is what the allocator gave")),
+        Reading::Allocated => {
+            return Ok(note_memory(draft, bare, "memory is what the allocator gave"));
+        }
         Reading::Reserved => (FRAGMENTATION * tensors, "memory is what the allocator held"),
         Reading::Device => {
             (FRAGMENTATION * tensors + CONTEXT + usual, "memory is what the device shows")
@@ -47,10 +49,10 @@ pub(super) fn read(draft: &mut Draft<'_>, read: Plan) -> Result<Plan, Refusal> {
     // A thousandth of a GiB is far below what a row prints.
     draft.set(KnobId::reserved_gib, (reserve * 1e3).round() / 1e3)?;
     let read = plan(&draft.design)?;
-    Ok(said(draft, read, words))
+    Ok(note_memory(draft, read, words))
 }
 
-fn said(draft: &mut Draft<'_>, plan: Plan, words: &str) -> Plan {
+fn note_memory(draft: &mut Draft<'_>, plan: Plan, words: &str) -> Plan {
     draft.note(words);
     plan
 }

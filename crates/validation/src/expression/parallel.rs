@@ -33,7 +33,7 @@ fn model_parallel(draft: &mut Draft<'_>, printed: Option<u64>, axis: &str) -> Re
     if is_sharded && !draft.run.sharding.contains("see doc") {
         // Full sharding needs no other axis, whoever's it is.
         let facts = Facts { family: Family::Fsdp, ..draft.facts };
-        let (value, words) = imputation::of(Item::ModelParallel, &facts);
+        let (value, words) = imputation::impute(Item::ModelParallel, &facts);
         draft.note(words);
         return value.parse().map_err(|_| Refusal::open("the layout isn't printed"));
     }

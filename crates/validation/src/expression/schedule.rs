@@ -7,7 +7,7 @@ use super::pipeline::Load;
 use crate::architecture::Architecture;
 use crate::draft::Draft;
 use crate::imputation::{Family, Item};
-use crate::phrase;
+use crate::phrase::{self, Phrases, phrases};
 use crate::refusal::Refusal;
 
 /// Sets VPP, the pipeline's layout, its order, what overlaps and how tokens reach their experts.
@@ -155,60 +155,25 @@ fn set_group(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
 }
 
 /// Words for gradients reduced and parameters gathered beside compute.
-const DATA_OVERLAP: &[&str] = &[
-    "grad-reduce",
-    "grad_reduce",
-    "fsdp",
-    "prefetch",
-    "dp overlap",
-    "dp all-reduce",
-    "dp comm",
-    "overlap-param-gather",
-    "overlap_param_gather",
-    "gradient overlap",
-    "overlap_comm",
-];
+static DATA_OVERLAP: Phrases = phrases!(
+    "grad-reduce | grad_reduce | fsdp | prefetch | dp overlap | dp all-reduce | dp comm | \
+     overlap-param-gather | overlap_param_gather | gradient overlap | overlap_comm"
+);
 
 /// Words for TP's collectives beside their matrix product.
-const TENSOR_OVERLAP: &[&str] = &[
-    "tp comm overlap",
-    "tp-comm",
-    "tp_comm_overlap",
-    "tp overlap",
-    "tp/sp comm",
-    "asynctp",
-    "async tp",
-    "async-tp",
-    "mc2",
-    "userbuffers",
-    "micro_batch_interleave",
-    "sp overlap",
-];
+static TENSOR_OVERLAP: Phrases = phrases!(
+    "tp comm overlap | tp-comm | tp_comm_overlap | tp overlap | tp/sp comm | asynctp | async tp | \
+     async-tp | mc2 | userbuffers | micro_batch_interleave | sp overlap"
+);
 
 /// Words for the experts' exchange beside another micro-batch's compute.
-const EXPERT_OVERLAP: &[&str] = &[
-    "overlap_moe_expert_parallel_comm",
-    "overlap-moe-expert-parallel-comm",
-    "moe_a2a_overlap",
-    "moe-a2a-overlap",
-    "moe a2a overlap",
-    "ep overlap",
-    "ep a2a overlap",
-    "ep comm overlap",
-    "a2a overlap",
-    "all-to-all overlap",
-    "alltoall overlap",
-    "moe-fb-overlap",
-    "moe_fb_overlap",
-    "1f1b overlap",
-    "combined 1f1b",
-    "dual-batch overlap",
-    "batch-level overlap",
-    "ep all-to-all and pp hidden",
-    "all-to-all hidden",
-    "overlapped ep",
-    "expert comm overlap",
-];
+static EXPERT_OVERLAP: Phrases = phrases!(
+    "overlap_moe_expert_parallel_comm | overlap-moe-expert-parallel-comm | moe_a2a_overlap | \
+     moe-a2a-overlap | moe a2a overlap | ep overlap | ep a2a overlap | ep comm overlap | \
+     a2a overlap | all-to-all overlap | alltoall overlap | moe-fb-overlap | moe_fb_overlap | \
+     1f1b overlap | combined 1f1b | dual-batch overlap | batch-level overlap | \
+     ep all-to-all and pp hidden | all-to-all hidden | overlapped ep | expert comm overlap"
+);
 
 /// A row without any overlap: `no comm overlap`, `baseline, without our overlap`.
 fn no_overlap(draft: &Draft<'_>) -> bool {
@@ -234,9 +199,9 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     );
     let (tp, sequence_parallel) = (parallel.tensor_model_parallel_size, parallel.sequence_parallel);
     let none = no_overlap(draft);
-    let data = if none || draft.denies(DATA_OVERLAP) {
+    let data = if none || draft.denies(&DATA_OVERLAP) {
         false
-    } else if draft.says(DATA_OVERLAP) {
+    } else if draft.says(&DATA_OVERLAP) {
         true
     } else {
         draft.assumption(Item::DataParallelOverlap) == "true"
@@ -244,9 +209,9 @@ fn set_overlap(draft: &mut Draft<'_>, pp: u64, vpp: u64) -> Result<(), Refusal> 
     draft.set(KnobId::overlap_grad_reduce, data)?;
     draft.set(KnobId::overlap_param_gather, data && sharded)?;
     if sequence_parallel {
-        let tensor = if none || draft.denies(TENSOR_OVERLAP) {
+        let tensor = if none || draft.denies(&TENSOR_OVERLAP) {
             false
-        } else if draft.says(TENSOR_OVERLAP) {
+        } else if draft.says(&TENSOR_OVERLAP) {
             true
         } else if draft.says(&["baseline"]) {
             false
@@ -304,25 +269,18 @@ fn set_graphs(draft: &mut Draft<'_>) -> Result<(), Refusal> {
 }
 
 /// Words for DeepEP and its kin.
-const FLEX: &[&str] = &[
-    "hybridep",
-    "hybrid-ep",
-    "hybrid ep",
-    "deepep",
-    "deep-ep",
-    "deep ep",
-    "dispatcher_type=flex",
-    "dispatcher=flex",
-    "flex dispatcher",
-];
+static FLEX: Phrases = phrases!(
+    "hybridep | hybrid-ep | hybrid ep | deepep | deep-ep | deep ep | dispatcher_type=flex | \
+     dispatcher=flex | flex dispatcher"
+);
 
 fn set_dispatcher(draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    if draft.says(FLEX) {
+    if draft.says(&FLEX) {
         draft.set(KnobId::moe_token_dispatcher_type, "flex")
     } else if draft.says(&["all-gather dispatcher", "allgather dispatcher", "dispatcher=allgather"])
     {
         draft.set(KnobId::moe_token_dispatcher_type, "allgather")
-    } else if draft.says(&["all-to-all", "alltoall"]) || draft.denies(FLEX) {
+    } else if draft.says(&["all-to-all", "alltoall"]) || draft.denies(&FLEX) {
         draft.set(KnobId::moe_token_dispatcher_type, "alltoall")
     } else {
         draft.assume(KnobId::moe_token_dispatcher_type, Item::Dispatcher)
@@ -335,11 +293,11 @@ fn set_expert_overlap(draft: &mut Draft<'_>) -> Result<(), Refusal> {
         model::choice::Method::DualPipe | model::choice::Method::DualPipeV
     );
     // Kernels that hide a collective's launch are no overlap of micro-batches.
-    let off = no_overlap(draft) || draft.denies(EXPERT_OVERLAP);
-    let on = draft.says(EXPERT_OVERLAP) || draft.says(&["canonical"]);
+    let off = no_overlap(draft) || draft.denies(&EXPERT_OVERLAP);
+    let on = draft.says(&EXPERT_OVERLAP) || draft.says(&["canonical"]);
     // A recipe's list of switches has this one too where it is on; prose leaves it open.
     let is_list = draft.holds(&["dispatcher=", "cudagraph=", "moe_a2a_overlap"]);
-    let is_open = draft.run.overlap.is_empty() || draft.says(FLEX);
+    let is_open = draft.run.overlap.is_empty() || draft.says(&FLEX);
     let assumed = !off
         && !on
         && !pairs

@@ -4,7 +4,7 @@ use model::design::KnobId;
 
 use crate::draft::Draft;
 use crate::imputation::{Family, Item};
-use crate::phrase::{self, Claim};
+use crate::phrase::{self, Claim, Phrases, phrases};
 use crate::refusal::Refusal;
 
 /// Words of full sharding.
@@ -13,16 +13,10 @@ const FULL: &[&str] =
 /// Words of sharded gradients.
 const GRADIENTS: &[&str] = &["zero-1/2", "zero-2", "zero2", "shard_grad_op"];
 /// Words of sharded optimizer states.
-const OPTIMIZER: &[&str] = &[
-    "zero-1",
-    "zero1",
-    "dist. optimizer",
-    "distributed optimizer",
-    "distributed-optimizer",
-    "dist-opt",
-    "distopt",
-    "mics",
-];
+static OPTIMIZER: Phrases = phrases!(
+    "zero-1 | zero1 | dist. optimizer | distributed optimizer | distributed-optimizer | dist-opt | \
+     distopt | mics"
+);
 /// Words of copies everywhere.
 const NOTHING: &[&str] =
     &["none", "ddp", "zero-0", "zero0", "replicated", "unsharded", "no sharding"];
@@ -55,10 +49,10 @@ pub(super) fn set(draft: &mut Draft<'_>, pp: u64) -> Result<(), Refusal> {
         "optim_grads"
     } else if has(FULL) {
         "optim_grads_params"
-    } else if has(OPTIMIZER) {
+    } else if has(&OPTIMIZER) {
         "optim"
     } else if NOTHING.iter().any(|words| text.trim().starts_with(words))
-        || phrase::claim(&text, OPTIMIZER) == Some(Claim::Denied)
+        || phrase::claim(&text, &OPTIMIZER) == Some(Claim::Denied)
     {
         // `no distributed optimizer` says it too.
         "no_shard"
@@ -92,7 +86,7 @@ fn copies(draft: &Draft<'_>, text: &str) -> Option<u64> {
     let cp = parallel.context_parallel_size.max(1);
     let cluster = &draft.design.cluster;
     let node = cluster.devices_per_node.unwrap_or(cluster.accelerator.row().devices_per_node);
-    let group = match Group::of(text)? {
+    let group = match Group::read(text)? {
         Group::Copies(copies) => return ranks.is_multiple_of(copies).then_some(copies),
         Group::Mesh(copies, ranks_of_copy) => {
             let fits = copies.checked_mul(ranks_of_copy) == Some(ranks);
@@ -119,60 +113,40 @@ enum Group {
     Node,
 }
 
+/// Words before a number of copies.
+static COPIES: Phrases = phrases!(
+    "num_distributed_optimizer_instances | num-distributed-optimizer-instances | dp_replicate | \
+     replicate degree | replicate_degree | replicate | replicas | instances"
+);
+
+/// Words before the ranks of a group.
+static RANKS: Phrases = phrases!(
+    "groups of | group of | group size | group_size | group | dp_shard | shard degree | \
+     shard_degree | sharded over | shard over | mics | fsdp"
+);
+
+/// Words of a group that is a node.
+static WITHIN: Phrases = phrases!(
+    "within a node | within the node | within node | within each node | inside a node | \
+     inside the node | intra-node | intra node | node-local | per node | hybrid_shard | \
+     hybrid shard | in a node"
+);
+
 impl Group {
-    fn of(text: &str) -> Option<Self> {
+    fn read(text: &str) -> Option<Self> {
         // A version, not a number of ranks.
         let text = &text.replace("fsdp2", "fsdp").replace("fsdp-2", "fsdp");
         let after = |words: &[&str]| words.iter().find_map(|word| number_after(text, word));
-        let copies = [
-            "num_distributed_optimizer_instances",
-            "num-distributed-optimizer-instances",
-            "dp_replicate",
-            "replicate degree",
-            "replicate_degree",
-            "replicate",
-            "replicas",
-            "instances",
-        ];
-        if let Some(copies) = after(&copies) {
+        if let Some(copies) = after(&COPIES) {
             return Some(Self::Copies(copies));
         }
         if let Some((copies, ranks)) = mesh(text) {
             return Some(Self::Mesh(copies, ranks));
         }
-        let ranks = [
-            "groups of",
-            "group of",
-            "group size",
-            "group_size",
-            "group",
-            "dp_shard",
-            "shard degree",
-            "shard_degree",
-            "sharded over",
-            "shard over",
-            "mics",
-            "fsdp",
-        ];
-        if let Some(ranks) = after(&ranks) {
+        if let Some(ranks) = after(&RANKS) {
             return Some(Self::Ranks(ranks));
         }
-        let within = [
-            "within a node",
-            "within the node",
-            "within node",
-            "within each node",
-            "inside a node",
-            "inside the node",
-            "intra-node",
-            "intra node",
-            "node-local",
-            "per node",
-            "hybrid_shard",
-            "hybrid shard",
-            "in a node",
-        ];
-        phrase::affirms(text, &within).then_some(Self::Node)
+        phrase::affirms(text, &WITHIN).then_some(Self::Node)
     }
 }
 
@@ -225,7 +199,7 @@ mod tests {
             ("fsdp full_shard", None),
             ("fsdp2", None),
         ] {
-            assert_eq!(Group::of(text), group, "{text}");
+            assert_eq!(Group::read(text), group, "{text}");
         }
     }
 
@@ -243,7 +217,7 @@ mod tests {
             step_time: Some(1.0),
             ..Run::default()
         };
-        let expressed = crate::expression::of(&run).unwrap_or_else(|error| panic!("{error}"));
+        let expressed = crate::expression::for_run(&run).unwrap_or_else(|error| panic!("{error}"));
         let parallel = &expressed.plan.design().parallel;
         (parallel.data_parallel_sharding_strategy, parallel.num_distributed_optimizer_instances)
     }

@@ -10,7 +10,7 @@ fn find(id: &str) -> &'static Run {
 }
 
 fn expressed(id: &str) -> Expressed {
-    of(find(id)).unwrap_or_else(|refusal| panic!("{id}: {refusal}"))
+    for_run(find(id)).unwrap_or_else(|refusal| panic!("{id}: {refusal}"))
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn what_is_open_and_cannot_be_assumed_is_refused() {
         ("torchtitan-050", "its hardware is one of several parts"),
         ("M1", "the same run stands in another row"),
     ] {
-        let refusal = of(find(id)).err().unwrap_or_else(|| panic!("{id} is expressed"));
+        let refusal = for_run(find(id)).err().unwrap_or_else(|| panic!("{id} is expressed"));
         assert_eq!(refusal.reason, reason, "{id}");
     }
 }
@@ -129,7 +129,7 @@ fn open_recomputation_is_the_least_that_fits() {
 #[test]
 fn a_design_is_its_link() {
     for run in runs::published().iter().step_by(7) {
-        if let Ok(Expressed { plan, .. }) = of(run) {
+        if let Ok(Expressed { plan, .. }) = for_run(run) {
             let link = model::link::encode(plan.design());
             let found = model::link::decode(&link).unwrap_or_else(|errors| panic!("{errors:?}"));
             assert_eq!(&found, plan.design(), "{}", run.id);
@@ -141,11 +141,11 @@ fn a_design_is_its_link() {
 fn a_rule_that_a_layout_breaks_is_the_reason() {
     let mut run = find("korthikanti-004").clone();
     run.tensor_parallel = Some(7);
-    let refusal = of(&run).err().unwrap();
+    let refusal = for_run(&run).err().unwrap();
     assert_eq!(refusal.reason, "the layout breaks a rule");
     assert!(refusal.detail.contains("TP"), "{}", refusal.detail);
     run.tensor_parallel = Some(1 << 40);
-    assert_eq!(of(&run).err().unwrap().reason, "a value is out of a knob's range");
+    assert_eq!(for_run(&run).err().unwrap().reason, "a value is out of a knob's range");
 }
 
 #[test]
@@ -184,7 +184,8 @@ fn both_runs_of_pangu_ultra_moe_are_expressed() {
 fn an_open_convention_has_the_band_of_both() {
     let mut run = find("bridge_perf-025").clone();
     run.measured_fields = vec!["TFLOPs_per_device".to_owned()];
-    let others = |run: &Run| of(run).unwrap_or_else(|refusal| panic!("{refusal}")).others.len();
+    let others =
+        |run: &Run| for_run(run).unwrap_or_else(|refusal| panic!("{refusal}")).others.len();
     assert_eq!(others(&run), 0);
     run.flops_convention = "causal treatment not stated".to_owned();
     assert_eq!(others(&run), 1);
@@ -196,7 +197,7 @@ fn an_open_convention_has_the_band_of_both() {
 
 #[test]
 fn an_open_micro_batch_is_the_largest_that_fits_and_is_no_slower() {
-    let size = |run: &Run| of(run).unwrap_or_else(|error| panic!("{error}")).plan;
+    let size = |run: &Run| for_run(run).unwrap_or_else(|error| panic!("{error}")).plan;
     let mut run = find("llm_foundry-004").clone();
     run.micro_batch_size = None;
     let plan = size(&run);
@@ -218,7 +219,7 @@ fn words_of_overlap_set_the_schedule() {
     let schedule = |overlap: &str| {
         let mut run = find("bridge_perf-025").clone();
         overlap.clone_into(&mut run.overlap);
-        of(&run).unwrap_or_else(|error| panic!("{error}")).plan.design().schedule.clone()
+        for_run(&run).unwrap_or_else(|error| panic!("{error}")).plan.design().schedule.clone()
     };
     for (overlap, flex, hidden) in [
         ("overlap_moe_expert_parallel_comm", true, true),
@@ -243,7 +244,7 @@ fn graphs_are_of_parts_of_the_whole_step_or_absent() {
     let graph = |overlap: &str| {
         let mut run = find("bridge_perf-025").clone();
         overlap.clone_into(&mut run.overlap);
-        let plan = of(&run).unwrap_or_else(|error| panic!("{error}")).plan;
+        let plan = for_run(&run).unwrap_or_else(|error| panic!("{error}")).plan;
         plan.design().kernel.cuda_graph_impl
     };
     use model::choice::CudaGraph::{Local, None, TransformerEngine};

@@ -3,6 +3,8 @@
 //! A rate is in bits where it says `Gb/s`, `Gbps`, `GbE` or `400G`, in bytes where it says `GB/s`;
 //! bytes count only beside a word for the network, because memory and NVLink are stated so too.
 
+use crate::phrase::{Phrases, phrases};
+
 /// The network of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Network {
@@ -40,44 +42,12 @@ const CLOUDS: [(&str, f64); 9] = [
 ];
 
 /// Words beside which a rate is the network's.
-const NETWORK: &[&str] = &[
-    "nic",
-    "nics",
-    "roce",
-    "rdma",
-    "ib",
-    "infiniband",
-    "ethernet",
-    "efa",
-    "cx5",
-    "cx6",
-    "cx7",
-    "cx8",
-    "cx-7",
-    "cx-8",
-    "connectx",
-    "connectx-7",
-    "hca",
-    "hcas",
-    "port",
-    "ports",
-    "inter-node",
-    "internode",
-    "network",
-    "interconnect",
-    "rail",
-    "rails",
-    "omni-path",
-    "spectrum-x",
-    "fabric",
-    "xdr",
-    "ndr",
-    "hdr",
-    "edr",
-    "opa",
-    "fdr",
-    "slingshot",
-];
+static NETWORK: Phrases = phrases!(
+    "nic | nics | roce | rdma | ib | infiniband | ethernet | efa | cx5 | cx6 | cx7 | cx8 | cx-7 | \
+     cx-8 | connectx | connectx-7 | hca | hcas | port | ports | inter-node | internode | network | \
+     interconnect | rail | rails | omni-path | spectrum-x | fabric | xdr | ndr | hdr | edr | opa | \
+     fdr | slingshot"
+);
 
 /// Words beside which a rate is another's.
 const OTHERS: &[&str] = &["nvlink", "nvswitch", "nvl", "hbm", "pcie", "hccs", "xgmi", "full-mesh"];
@@ -86,7 +56,7 @@ const OTHERS: &[&str] = &["nvlink", "nvswitch", "nvl", "hbm", "pcie", "hccs", "x
 const FASTEST_PORT: f64 = 800.0;
 
 /// The network that a text states; none where it states none. `devices` are those of a node.
-pub(super) fn of(text: &str, devices: f64) -> Option<Network> {
+pub(super) fn read(text: &str, devices: f64) -> Option<Network> {
     let text = text.to_lowercase().replace(['\u{d7}', '*'], "x");
     let clauses: Vec<&str> = text.split([',', ';', '(', ')', '+']).collect();
     let stated = clauses.iter().find_map(|clause| clause_network(clause, devices));
@@ -271,7 +241,7 @@ mod tests {
 
     /// GB/s of a node of eight.
     fn node(text: &str) -> Option<f64> {
-        let network = of(&lower_case(text), 8.0)?;
+        let network = read(&lower_case(text), 8.0)?;
         Some(network.ports_per_node.unwrap_or(8.0) * network.gb_per_sec)
     }
 
@@ -317,7 +287,8 @@ mod tests {
         ] {
             assert_eq!(node(text), Some(gigabytes), "{text}");
         }
-        let assumed = |text: &str| of(&lower_case(text), 8.0).is_some_and(|found| found.is_assumed);
+        let assumed =
+            |text: &str| read(&lower_case(text), 8.0).is_some_and(|found| found.is_assumed);
         assert!(assumed("H100, CX7 400G") && !assumed("H100, 400 Gb/s per GPU"));
     }
 

@@ -31,26 +31,30 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn case(row: &Row<'_>) -> Option<Case> {
-    let number = |column| row.number(column);
-    let width = number("head_dim")?;
-    let core = CausalAttention {
-        sequences: number("sequences")?,
-        tokens: number("tokens_per_sequence")?,
-        heads: number("heads")?,
-        qk_dim: width,
-        v_dim: width,
-    };
-    let CausalAttention { sequences, tokens, heads, .. } = core;
+    let (width, groups) = (row.number("head_dim")?, row.number("kv_heads")?);
+    let more = format!(" of {width}, {groups} of keys");
+    of_widths("attention", row, [width, width], |_| None, &more)
+}
+
+/// A case of heads of these widths, with what its kernel copies beside, and what else its shape
+/// says.
+fn of_widths(
+    kind: &'static str,
+    row: &Row<'_>,
+    [qk_dim, v_dim]: [f64; 2],
+    beside: fn(&CausalAttention) -> Option<[f64; 2]>,
+    more: &str,
+) -> Option<Case> {
+    let (sequences, tokens) = (row.number("sequences")?, row.number("tokens_per_sequence")?);
+    let heads = row.number("heads")?;
+    let core = CausalAttention { sequences, tokens, heads, qk_dim, v_dim };
     Some(Case {
-        kind: "attention",
+        kind,
         part: row.part()?,
         precision: Precision::Bf16,
-        shape: format!(
-            "{sequences} x {tokens} tokens, {heads} heads of {width}, {} of keys",
-            number("kv_heads")?
-        ),
-        work: Work::Attention(Attention { core, beside: None }),
-        measured_us: number(COUNTED)?,
+        shape: format!("{sequences} x {tokens} tokens, {heads} heads{more}"),
+        work: Work::Attention(Attention { core, beside: beside(&core) }),
+        measured_us: row.number(COUNTED)?,
     })
 }
 
@@ -66,22 +70,9 @@ pub(super) fn latent_cases() -> Vec<Case> {
 
 /// All rows hold the rotary embedding of queries, and the write of rotated keys and latents.
 fn latent_case(row: &Row<'_>) -> Option<Case> {
-    let number = |column| row.number(column);
-    let core = CausalAttention {
-        sequences: number("sequences")?,
-        tokens: number("tokens_per_sequence")?,
-        heads: number("heads")?,
-        qk_dim: QK,
-        v_dim: V,
+    let beside = |core: &CausalAttention| {
+        let width = core.heads * ROTATED + ROTATED + LATENT;
+        Some([core.sequences * core.tokens * 2.0 * 2.0 * width, 2.0])
     };
-    let CausalAttention { sequences, tokens, heads, .. } = core;
-    let bytes = sequences * tokens * 2.0 * 2.0 * (heads * ROTATED + ROTATED + LATENT);
-    Some(Case {
-        kind: "mla",
-        part: row.part()?,
-        precision: Precision::Bf16,
-        shape: format!("{sequences} x {tokens} tokens, {heads} heads"),
-        work: Work::Attention(Attention { core, beside: Some([bytes, 2.0]) }),
-        measured_us: number(COUNTED)?,
-    })
+    of_widths("mla", row, [QK, V], beside, "")
 }

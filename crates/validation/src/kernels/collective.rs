@@ -13,7 +13,8 @@ use model::fabric::{CollectiveCost, SwitchReduction};
 
 pub(crate) use descent::{descend, off};
 
-use super::{is_held_out, part};
+use super::is_held_out;
+use super::table::{Row, rows};
 use crate::report::kernels::Measured;
 
 /// One measured call.
@@ -37,7 +38,7 @@ pub struct Call {
 pub const COUNTED_BYTES: f64 = 65_536.0;
 
 static CALLS: LazyLock<Vec<Call>> =
-    LazyLock::new(|| read(include_str!("../../kernels/nccl_intra_node_bf16.csv")));
+    LazyLock::new(|| rows(include_str!("../../kernels/nccl_intra_node_bf16.csv"), parsed));
 
 /// The measured calls, in the order of the table.
 #[must_use]
@@ -74,28 +75,21 @@ pub(crate) fn measured() -> Vec<Measured> {
     calls().iter().filter(|call| call.bytes >= COUNTED_BYTES).map(row).collect()
 }
 
-fn read(text: &str) -> Vec<Call> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    // The embedded table is read in a test, so that no row can be faulty here.
-    reader.records().filter_map(|record| parsed(&record.ok()?)).collect()
-}
-
-/// A row: system, collective, ranks, bytes, least, median time, versions.
-fn parsed(record: &csv::StringRecord) -> Option<Call> {
-    let collective = match record.get(1)? {
+fn parsed(row: &Row<'_>) -> Option<Call> {
+    let collective = match row.text("collective") {
         "all_gather" => Collective::AllGather,
         "reduce_scatter" => Collective::ReduceScatter,
         "all_reduce" => Collective::AllReduce,
         "alltoall" => Collective::AllToAll,
         _ => return None,
     };
-    let (ranks, bytes) = (record.get(2)?.parse().ok()?, record.get(3)?.parse().ok()?);
+    let (ranks, bytes) = (row.whole("ranks")?, row.number("message_bytes")?);
     Some(Call {
-        accelerator: part(record.get(0)?)?,
+        accelerator: row.part()?,
         collective,
         ranks,
         bytes,
-        micros: record.get(5)?.parse().ok()?,
+        micros: row.number("median_us")?,
         is_held_out: is_held_out(&format!("{} {ranks} {bytes}", collective.name())),
     })
 }

@@ -10,7 +10,8 @@ use model::fabric::{HYBRID_EP, HybridEp, TokenKernel, TokenRows, parts_visited};
 use model::units::BytesPerSecond;
 
 use super::collective::{descend, off};
-use super::{is_held_out, part};
+use super::is_held_out;
+use super::table::{Row, rows};
 use crate::report::kernels::Measured;
 
 /// Which way rows go, and whose kernel sends them.
@@ -68,9 +69,9 @@ const HYBRID_SHAPE: [u64; 2] = [4_096, 7_168];
 const HYBRID_TOPK: u64 = 8;
 
 static EXCHANGES: LazyLock<Vec<Exchange>> = LazyLock::new(|| {
-    let mut all = deep_ep(include_str!("../../kernels/deepep_normal.csv"));
-    all.extend(hybrid_ep(include_str!("../../kernels/hybridep.csv")));
-    all
+    let deep = rows(include_str!("../../kernels/deepep_normal.csv"), deep_ep).into_iter();
+    let hybrid = rows(include_str!("../../kernels/hybridep.csv"), hybrid_ep).into_iter();
+    deep.flatten().chain(hybrid.flatten()).collect()
 });
 
 /// The measured exchanges, in the order of the tables.
@@ -180,73 +181,60 @@ pub(crate) fn measured() -> Vec<Measured> {
     exchanges().iter().filter(|exchange| exchange.counts()).map(row).collect()
 }
 
-fn records(text: &str) -> Vec<csv::StringRecord> {
-    // The embedded tables are read in a test, so that no row can be faulty here.
-    csv::Reader::from_reader(text.as_bytes()).records().filter_map(Result::ok).collect()
+fn deep_ep(row: &Row<'_>) -> Option<[Exchange; 2]> {
+    let whole = |column| row.whole(column);
+    let accelerator = row.part()?;
+    let [hidden, tokens, topk] = [whole("hidden")?, whole("tokens_per_rank")?, whole("topk")?];
+    let [experts, multiprocessors, domains] = [whole("experts")?, whole("sms")?, whole("nodes")?];
+    let shape = [hidden, tokens, topk, experts, multiprocessors, domains];
+    let exchange = |kernel: Kernel, micros: f64| Exchange {
+        accelerator,
+        kernel,
+        ranks: accelerator.row().devices_per_node * domains,
+        domains,
+        hidden,
+        tokens,
+        topk,
+        multiprocessors,
+        experts: Some(experts),
+        micros,
+        is_held_out: is_held_out(&format!("{kernel:?} {shape:?}")),
+    };
+    let [dispatch, combine] = [row.number("dispatch_us")?, row.number("combine_us")?];
+    Some([exchange(Kernel::Dispatch, dispatch), exchange(Kernel::Combine, combine)])
 }
 
-/// Rows: system, nodes, hidden, tokens, topk, experts, multiprocessors, dispatch, combine.
-fn deep_ep(text: &str) -> Vec<Exchange> {
-    let parsed = |record: &csv::StringRecord| {
-        let whole = |column: usize| record.get(column)?.parse::<u64>().ok();
-        let accelerator = part(record.get(0)?)?;
-        let nodes = whole(1)?;
-        let shape = [whole(2)?, whole(3)?, whole(4)?, whole(5)?, whole(6)?, nodes];
-        let [hidden, tokens, topk, experts, multiprocessors, domains] = shape;
-        let exchange = |kernel: Kernel, micros: f64| Exchange {
+/// Bandwidths count a row for each rank that a token goes to or, over the network, for each domain.
+fn hybrid_ep(row: &Row<'_>) -> Option<Vec<Exchange>> {
+    let accelerator = row.part()?;
+    let [ranks, multiprocessors] = [row.whole("ranks")?, row.whole("sms")?];
+    let [tokens, hidden] = HYBRID_SHAPE;
+    let exchange = |(kernel, column): (Kernel, &str)| {
+        let mut exchange = Exchange {
             accelerator,
             kernel,
-            ranks: accelerator.row().devices_per_node * domains,
-            domains,
+            ranks,
+            domains: ranks.div_ceil(accelerator.row().scale_up_domain_size),
             hidden,
             tokens,
-            topk,
+            topk: HYBRID_TOPK,
             multiprocessors,
-            experts: Some(experts),
-            micros,
-            is_held_out: is_held_out(&format!("{kernel:?} {shape:?}")),
+            experts: None,
+            micros: 0.0,
+            is_held_out: is_held_out(&format!("{kernel:?} {ranks} {multiprocessors}")),
         };
-        let times: [f64; 2] = [record.get(7)?.parse().ok()?, record.get(8)?.parse().ok()?];
-        Some([exchange(Kernel::Dispatch, times[0]), exchange(Kernel::Combine, times[1])])
+        let rows = exchange.rows();
+        let copies = if exchange.domains > 1 { exchange.domains_visited() } else { rows.copies };
+        let counted = rows.tokens * copies * rows.row_bytes;
+        exchange.micros = counted / (row.number(column)? * 1e3);
+        Some(exchange)
     };
-    records(text).iter().filter_map(parsed).flatten().collect()
-}
-
-/// Rows: system, ranks, multiprocessors, and three bandwidths that count a row for each rank that a
-/// token goes to or, over the network, for each domain.
-fn hybrid_ep(text: &str) -> Vec<Exchange> {
-    let parsed = |record: &csv::StringRecord| {
-        let accelerator = part(record.get(0)?)?;
-        let [ranks, multiprocessors] =
-            [record.get(1)?.parse::<u64>().ok()?, record.get(2)?.parse::<u64>().ok()?];
-        let [tokens, hidden] = HYBRID_SHAPE;
-        let of = |(kernel, column): (Kernel, usize)| {
-            let mut exchange = Exchange {
-                accelerator,
-                kernel,
-                ranks,
-                domains: ranks.div_ceil(accelerator.row().scale_up_domain_size),
-                hidden,
-                tokens,
-                topk: HYBRID_TOPK,
-                multiprocessors,
-                experts: None,
-                micros: 0.0,
-                is_held_out: is_held_out(&format!("{kernel:?} {ranks} {multiprocessors}")),
-            };
-            let rows = exchange.rows();
-            let copies =
-                if exchange.domains > 1 { exchange.domains_visited() } else { rows.copies };
-            let counted = rows.tokens * copies * rows.row_bytes;
-            let rate: f64 = record.get(column)?.parse().ok()?;
-            exchange.micros = counted / (rate * 1e3);
-            Some(exchange)
-        };
-        let kernels =
-            [(Kernel::HybridNarrow, 3), (Kernel::HybridWide, 4), (Kernel::HybridCombine, 5)];
-        Some(kernels.into_iter().filter_map(of).collect::<Vec<_>>())
-    };
-    records(text).iter().filter_map(parsed).flatten().collect()
+    let kernels = [
+        (Kernel::HybridNarrow, "dispatch_fp8_gb_per_sec"),
+        (Kernel::HybridWide, "dispatch_bf16_gb_per_sec"),
+        (Kernel::HybridCombine, "combine_gb_per_sec"),
+    ];
+    Some(kernels.into_iter().filter_map(exchange).collect())
 }
 
 /// Where a search of DeepEP's constants starts.

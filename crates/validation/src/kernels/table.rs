@@ -32,6 +32,11 @@ impl<'a> Row<'a> {
         self.text(column).parse().ok().filter(|number| *number > 0.0)
     }
 
+    /// A positive whole number.
+    pub(super) fn whole(&self, column: &str) -> Option<u64> {
+        self.text(column).parse().ok().filter(|number| *number > 0)
+    }
+
     /// The part.
     pub(super) fn part(&self) -> Option<AcceleratorId> {
         part(self.text("system"))

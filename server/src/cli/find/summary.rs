@@ -9,7 +9,7 @@ use model::find::{Answer, Goal, Miss, Query, Question, Recommendation, spare};
 use model::metric::{MetricId, MetricValue};
 use model::{MODEL_VERSION, Plan, link};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table;
 use crate::find::Found;
 
 /// Metrics of a design, the first ones with their range.
@@ -119,9 +119,7 @@ fn beside(query: &Query, answer: &Answer) -> String {
             .filter(differs)
             .map(|id| row(id.knob().name, &|column| Some(column.design.get(*id).to_string()))),
     );
-    let mut align = vec![Align::Right; columns.len() + 1];
-    align[0] = Align::Left;
-    table(&align, &rows)
+    table(&format!("l{}", "r".repeat(columns.len())), &rows)
 }
 
 /// The share of the memory that is free.
@@ -177,9 +175,8 @@ fn others(at_hand: &Design, answer: &Answer) -> String {
         row.extend([share(one.margin), share(one.behind), short_changes(at_hand, &one.design)]);
         row
     }));
-    let mut align = vec![Align::Right; rows[0].len()];
-    align[METRICS.len() + 2] = Align::Left;
-    format!("Others\n{}", table(&align, &rows))
+    let columns = format!("{}rrl", "r".repeat(METRICS.len()));
+    format!("Others\n{}", table(&columns, &rows))
 }
 
 fn short_changes(at_hand: &Design, design: &Design) -> String {
@@ -213,7 +210,7 @@ fn ruled_out(answer: &Answer) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!("Ruled out\n{}", table(&[Align::Left, Align::Right], &rows))
+    format!("Ruled out\n{}", table("lr", &rows))
 }
 
 /// Lines under a head; nothing where there are none.

@@ -9,7 +9,7 @@ use model::ledger::LayerLedger;
 use model::units::Bytes;
 use model::{Plan, ledger};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table_below;
 
 /// The ledger of every kind of layer, for people.
 pub(super) fn text(plan: &Plan) -> String {
@@ -46,8 +46,7 @@ fn layer(layer: &LayerLedger) -> String {
 
 fn tensors(layer: &LayerLedger) -> String {
     let head = ["tensor", "size", "fate", "freed by", "shape"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(layer.tensors.iter().map(|saved| {
+    let rows = layer.tensors.iter().map(|saved| {
         vec![
             saved.tensor.label().into(),
             size(saved.bytes),
@@ -55,14 +54,12 @@ fn tensors(layer: &LayerLedger) -> String {
             freed_by(saved),
             saved.tensor.shape().into(),
         ]
-    }));
-    table(&[Align::Left, Align::Right, Align::Left, Align::Left, Align::Left], &rows)
+    });
+    table_below(head, "lrlll", rows)
 }
 
 fn prices(what: &str, cost: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
-    let head = vec![what.to_owned(), "frees".to_owned(), cost.to_owned()];
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
-    table(&[Align::Left, Align::Right, Align::Right], &rows)
+    table_below([what, "frees", cost], "lrr", rows)
 }
 
 /// In MiB, so that a column can be compared by eye.

@@ -5,7 +5,7 @@ use model::Plan;
 use model::choice::Balance;
 use model::routing::{Effect, Trace};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table_below;
 
 /// Loads before and after the planner: of steps, of what micro-batches add, and of all.
 fn rows(effect: &Effect) -> [(&'static str, Option<f64>, f64, Option<f64>); 3] {
@@ -52,12 +52,9 @@ pub(crate) fn imbalance(effect: &Effect) -> String {
             removed.map_or_else(String::new, |share| format::percent(share, 0).to_string()),
         ]
     });
-    let lines: Vec<Vec<String>> =
-        std::iter::once(header.map(String::from).to_vec()).chain(cells).collect();
-    let columns = [&[Align::Left][..], &[Align::Right; 3]].concat();
     format!(
         "{}  imbalance: tokens of the fullest rank over the mean, mean over steps and layers; no \
          planner foresees micro-batches\n",
-        table(&columns, &lines)
+        table_below(header, "lrrr", cells)
     )
 }

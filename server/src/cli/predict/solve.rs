@@ -10,7 +10,7 @@ use model::metric::MetricId;
 use model::solve::{Solution, Target, Tried, Wish};
 use model::{Plan, link};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table_below;
 
 /// What is asked: `micro_batch_size=fits`, `tp=mfu>=0.3`, `num_devices=step_time_seconds<=30`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +58,7 @@ pub(super) fn text(plan: &Plan, question: Question) -> String {
     let solution = solve(plan, question);
     let count = format::counted(solution.tried.len() as u64, "legal value", "legal values");
     let name = solution.knob.id();
-    let mut text = match (solution.found(), solution.nearest()) {
+    let text = match (solution.found(), solution.nearest()) {
         (Some(found), _) => format!(
             "{name}={} reaches it: the {} of {} that do, of {count}\n  link /?{}\n",
             found.value,
@@ -73,13 +73,8 @@ pub(super) fn text(plan: &Plan, question: Question) -> String {
         ),
         (None, None) => format!("{name} has no legal value\n"),
     };
-    let head = ["value", "reached", "memory", "MFU", "step", "peak memory"].map(String::from);
-    let mut rows = vec![head.to_vec()];
-    rows.extend(solution.tried.iter().map(row));
-    let columns =
-        [Align::Right, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right];
-    text.push_str(&table(&columns, &rows));
-    text
+    let head = ["value", "reached", "memory", "MFU", "step", "peak memory"];
+    text + &table_below(head, "rllrrr", solution.tried.iter().map(row))
 }
 
 fn row(tried: &Tried) -> Vec<String> {

@@ -12,7 +12,7 @@ use model::estimate::{Estimate, StageMemory};
 use model::metric::MetricId;
 use model::{MODEL_VERSION, Plan, estimate, link, software};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::{table, table_below};
 
 /// The whole summary.
 pub(super) fn text(plan: &Plan, estimate: &Estimate) -> String {
@@ -85,8 +85,7 @@ fn headline(plan: &Plan, estimate: &Estimate) -> String {
             ]
         })
         .collect();
-    let columns = [Align::Left, Align::Right, Align::Left, Align::Left, Align::Left];
-    format!("Metrics, with their ranges\n{}{}", table(&columns, &rows), bases(plan))
+    format!("Metrics, with their ranges\n{}{}", table("lrlll", &rows), bases(plan))
 }
 
 /// What the ranges are taken from, a line for the time and one for the memory, and the measured run
@@ -132,8 +131,7 @@ fn ways_to_count(plan: &Plan, estimate: &Estimate) -> String {
             vec![name, utilisation, format!("{flops} per token"), format!("of {peak}"), used_by]
         })
         .collect();
-    let columns = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Left];
-    format!("Other ways to count utilisation\n{}", table(&columns, &rows))
+    format!("Other ways to count utilisation\n{}", table("lrrrl", &rows))
 }
 
 fn step(estimate: &Estimate) -> String {
@@ -148,15 +146,14 @@ fn step(estimate: &Estimate) -> String {
             vec![part.label().into(), time.to_string(), share.to_string(), part.meaning().into()]
         })
         .collect();
-    let columns = [Align::Left, Align::Right, Align::Right, Align::Left];
-    format!("Where the step's time goes\n{}", table(&columns, &rows))
+    format!("Where the step's time goes\n{}", table("lrrl", &rows))
 }
 
 fn stages(plan: &Plan, estimate: &Estimate) -> String {
     let mut head: Vec<String> = vec!["stage".into(), "layers".into(), "peak".into()];
     head.extend(StageMemory::LABELS.map(String::from));
     head.extend(["in flight", "compute", "exposed", "idle"].map(String::from));
-    let columns = vec![Align::Right; head.len()];
+    let columns = "r".repeat(head.len());
     let mut rows = vec![head];
     rows.extend(estimate.stages.iter().map(|stage| {
         let mut row = vec![
@@ -181,8 +178,7 @@ fn overlap(estimate: &Estimate) -> String {
         return String::new();
     }
     let head = ["phase", "axis", "time", "exposed", "hidden"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(estimate.overlap.iter().map(|part| {
+    let rows = estimate.overlap.iter().map(|part| {
         vec![
             part.phase.label().into(),
             part.axis.name().into(),
@@ -190,9 +186,9 @@ fn overlap(estimate: &Estimate) -> String {
             format::duration(part.exposed).to_string(),
             format!("{:.1} %", part.ratio() * 100.0),
         ]
-    }));
-    let columns = [[Align::Left; 2].as_slice(), [Align::Right; 3].as_slice()].concat();
-    format!("Hidden communication of the layers, mean over stages\n{}", table(&columns, &rows))
+    });
+    let table = table_below(head, "llrrr", rows);
+    format!("Hidden communication of the layers, mean over stages\n{table}")
 }
 
 fn communication(estimate: &Estimate) -> String {
@@ -200,8 +196,7 @@ fn communication(estimate: &Estimate) -> String {
         return String::new();
     }
     let head = ["axis", "link", "collective", "per call", "per step", "time", "exposed"];
-    let mut rows = vec![head.map(String::from).to_vec()];
-    rows.extend(estimate.communication.iter().map(|row| {
+    let rows = estimate.communication.iter().map(|row| {
         vec![
             row.axis.name().into(),
             row.link.name().into(),
@@ -211,7 +206,6 @@ fn communication(estimate: &Estimate) -> String {
             format::duration(row.time).to_string(),
             format::duration(row.exposed).to_string(),
         ]
-    }));
-    let columns = [[Align::Left; 3].as_slice(), [Align::Right; 4].as_slice()].concat();
-    format!("Communication, per device and step\n{}", table(&columns, &rows))
+    });
+    format!("Communication, per device and step\n{}", table_below(head, "lllrrrr", rows))
 }

@@ -5,7 +5,7 @@ use model::MemoryState;
 use model::schedule::{Task, TaskKind};
 use model::verdict::{Change, Place, Verdict};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table_below;
 
 /// The verdict on a design whose predicted peak is over the limit, for people.
 pub(super) fn text(verdict: &Verdict) -> String {
@@ -83,16 +83,15 @@ fn task(task: &Task) -> String {
 }
 
 fn changes(head: &str, verdict: &Verdict, changes: &[&Change]) -> String {
-    let mut rows = vec![[head, "MFU", "change", "peak"].map(String::from).to_vec()];
-    rows.extend(changes.iter().map(|change| {
+    let rows = changes.iter().map(|change| {
         vec![
             settings(change),
             format::percent(change.mfu, 1).to_string(),
             format::points(change.mfu, verdict.mfu),
             format::memory(change.memory_peak).to_string(),
         ]
-    }));
-    table(&[Align::Left, Align::Right, Align::Right, Align::Right], &rows)
+    });
+    table_below([head, "MFU", "change", "peak"], "lrrr", rows)
 }
 
 /// The change as `--set` takes it.

@@ -10,7 +10,7 @@ use model::loads::{Cadence, Report, cadences};
 use model::routing::{Trace, capacity};
 use model::{estimate, estimate::Estimate};
 
-use crate::cli::output::{Align, table};
+use crate::cli::output::table_below;
 use crate::cli::predict::loads;
 
 /// Capacity factors that are shown, from 1 on.
@@ -127,9 +127,8 @@ fn layer_table(layers: &[Layer]) -> String {
             format::whole(layer.experts),
         ]
     });
-    let lines: Vec<_> = std::iter::once(header.map(String::from).to_vec()).chain(cells).collect();
     let note = "least: below which no placement of whole experts comes; imbalance of steps";
-    format!("{}  {note}\n", table(&[Align::Right; 7], &lines))
+    format!("{}  {note}\n", table_below(header, "rrrrrrr", cells))
 }
 
 fn moves(report: &Report, estimate: &Estimate) -> String {
@@ -168,19 +167,16 @@ fn cadence_table(all: &[Cadence]) -> String {
             if is_best { "shortest".to_owned() } else { String::new() },
         ]
     });
-    let lines: Vec<_> = std::iter::once(header.map(String::from).to_vec()).chain(cells).collect();
-    let columns = [&[Align::Left][..], &[Align::Right; 4], &[Align::Left]].concat();
-    format!("{}  imbalance of micro-batches; times of a step\n", table(&columns, &lines))
+    let table = table_below(header, "lrrrrl", cells);
+    format!("{table}  imbalance of micro-batches; times of a step\n")
 }
 
 fn drop_table(report: &Report) -> String {
-    let header = vec!["capacity factor".to_owned(), "dropped".to_owned()];
     let cells = drops(report).into_iter().map(|(factor, ratio)| {
         vec![format::decimals(factor, 2), format::percent(ratio, 2).to_string()]
     });
-    let lines: Vec<_> = std::iter::once(header).chain(cells).collect();
-    let note = "of the loads of steps, without a planner";
-    format!("{}  {note}\n", table(&[Align::Right; 2], &lines))
+    let table = table_below(["capacity factor", "dropped"], "rr", cells);
+    format!("{table}  of the loads of steps, without a planner\n")
 }
 
 /// As data.

@@ -7,7 +7,7 @@ use model::schedule::{TaskKind, Timeline, Times};
 
 use super::input::Input;
 use super::picture;
-use crate::cli::output::{Align, plain, table};
+use crate::cli::output::{plain, table, table_below};
 
 /// Of what the bubble is a share.
 const BUBBLE: &str = "device time with no task resident, over all device time between the first \
@@ -141,18 +141,15 @@ impl<'a> Report<'a> {
             row("simulated", simulated),
             row("closed form", formula),
         ];
-        let columns = [Align::Left; 3];
-        format!("Step\n{}  bubble: {}\n", table(&columns, &rows), self.bubble_definition())
+        format!("Step\n{}  bubble: {}\n", table("lll", &rows), self.bubble_definition())
     }
 
     fn stage_table(&self) -> String {
         let header =
             ["stage", "tasks", "first start", "last end", "busy", "bubble", "peak in flight"];
-        let header = header.map(String::from).to_vec();
-        let rows = std::iter::once(header).chain(self.stages().map(|row| row.cells()));
-        let rows = rows.collect::<Vec<_>>();
+        let table = table_below(header, "rrrrrrr", self.stages().map(|row| row.cells()));
         let note = "in flight: micro-batches whose activations a stage holds, in whole stages";
-        format!("Stages\n{}  {note}\n", table(&[Align::Right; 7], &rows))
+        format!("Stages\n{table}  {note}\n")
     }
 }
 

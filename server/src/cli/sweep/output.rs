@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use model::file::{Tree, json};
-use sweep::{Course, Progress, Space};
+use sweep::{Progress, Rounds, Space};
 
 use super::text::read_text;
 use crate::cli::{Failure, output};
@@ -39,7 +39,7 @@ enum Kind {
 
 impl Target {
     /// By the file's extension.
-    pub(super) fn of(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn from_path(path: &Path) -> Result<Self, Failure> {
         let kind = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Kind::Rows(Format::Csv),
             Some("jsonl") => Kind::Rows(Format::JsonLines),
@@ -138,15 +138,24 @@ impl Output {
     }
 
     /// Which designs are at its places.
-    pub(super) fn course(&self, space: &Space) -> Result<Course, Failure> {
-        Course::of(space, &self.progress).ok_or_else(|| {
+    pub(super) fn rounds(&self, space: &Space) -> Result<Rounds, Failure> {
+        Rounds::resume(space, &self.progress).ok_or_else(|| {
             Failure::user("the checkpoint can't be used: its rounds aren't those of its spec")
         })
     }
 
-    /// Begins the next round, if all that is known is done.
-    pub(super) fn next_round(&mut self, space: &Space, course: &mut Course) -> bool {
-        course.advance(space, &mut self.progress)
+    /// Begins the next round, if all that is known is done, and writes a checkpoint then: what the
+    /// round begins with took all rounds before it. Says whether it did.
+    pub(super) fn next_round(
+        &mut self,
+        space: &Space,
+        rounds: &mut Rounds,
+    ) -> Result<bool, Failure> {
+        let has_begun = rounds.advance(space, &mut self.progress);
+        if has_begun {
+            self.save(space)?;
+        }
+        Ok(has_begun)
     }
 
     /// Adds the next chunk.

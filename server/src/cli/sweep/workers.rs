@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::file::json;
-use sweep::{Course, Progress, Space};
+use sweep::{Progress, Rounds, Space};
 
 use super::output::Output;
 use super::progress::Meter;
@@ -16,7 +16,7 @@ use crate::cli::{Failure, output};
 use crate::nats::Address;
 use crate::random::random_id;
 use crate::sweeps::rows::Format;
-use crate::sweeps::{Chunks, Claim, Coordinator, Outcome, Trial};
+use crate::sweeps::{Chunks, Claim, Coordinator, Outcome, SpeedSample};
 
 /// Chunks that may be computed ahead of the first one that isn't there.
 const AHEAD: u64 = 1_024;
@@ -39,20 +39,20 @@ pub(super) fn sweep_places(
     stop: &Arc<AtomicBool>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut course = output.course(space)?;
+    let mut rounds = output.rounds(space)?;
     let Some(open) = output.progress().first_open(places) else { return Ok(()) };
-    output.next_round(space, &mut course);
+    output.next_round(space, &mut rounds)?;
     let (to, found) = mpsc::channel();
     let tickets = Arc::new(Tickets {
         sweep: random_id(),
         spec: json::print(space.spec().source()).into(),
         rows: output.format(),
-        size: Trial::of(space).chunk(space),
+        size: SpeedSample::measure(space).chunk(space),
         end: places.end,
         stop: Arc::clone(stop),
         to: Mutex::new(to),
         line: Mutex::new(Line {
-            course: course.clone(),
+            rounds: rounds.clone(),
             next: open,
             first_open: open,
             held: 0,
@@ -82,8 +82,8 @@ pub(super) fn sweep_places(
             output.add(space, &chunk, part, &rows)?;
             tickets.line().held -= rows.len();
         }
-        if output.next_round(space, &mut course) {
-            tickets.line().course.clone_from(&course);
+        if output.next_round(space, &mut rounds)? {
+            tickets.line().rounds.clone_from(&rounds);
         }
         tickets.line().first_open = due;
         coordinator.wake();
@@ -106,7 +106,7 @@ struct Tickets {
 
 /// The order in which chunks are handed out.
 struct Line {
-    course: Course,
+    rounds: Rounds,
     next: u64,
     first_open: u64,
     /// Bytes of rows that are there and not written.
@@ -117,7 +117,7 @@ struct Line {
 impl Line {
     /// The next chunk that wasn't handed out; none for now.
     fn next(&mut self, size: u64, end: u64) -> Option<Range<u64>> {
-        let end = end.min(self.course.known()).min(self.next + size);
+        let end = end.min(self.rounds.known()).min(self.next + size);
         let is_near = self.next - self.first_open < AHEAD * size && self.held < MAX_BYTES;
         let places = self.next..end;
         self.next = if is_near { end } else { self.next };
@@ -144,7 +144,7 @@ impl Chunks for Tickets {
         }
         let mut line = self.line();
         let places = line.again.pop_front().or_else(|| line.next(self.size, self.end))?;
-        let batch = line.course.batch(places)?;
+        let batch = line.rounds.batch(places)?;
         let (sweep, spec) = (self.sweep.clone(), Arc::clone(&self.spec));
         Some(Claim { sweep, spec, rows: self.rows, batch })
     }

@@ -4,7 +4,7 @@ use app::page::trust::words;
 use app::present::format;
 use validation::report::kernels::{KernelGroup, KernelValidation, PartRatio};
 
-use crate::cli::output::{self, Align};
+use crate::cli::output::table_below;
 
 /// Groups, ratios of parts and targets, as tables.
 pub(super) fn text(report: &KernelValidation) -> String {
@@ -28,12 +28,9 @@ fn groups(groups: &[KernelGroup]) -> String {
             words::share(group.p90),
         ]
     };
-    let header = header.map(String::from).to_vec();
-    let lines: Vec<_> = std::iter::once(header).chain(groups.iter().map(line)).collect();
-    let columns = [&[Align::Left; 3][..], &[Align::Right; 5]].concat();
     format!(
         "Kernels (level: measured over predicted time; errors of shapes held out)\n{}",
-        output::table(&columns, &lines)
+        table_below(header, "lllrrrrr", groups.iter().map(line))
     )
 }
 
@@ -50,8 +47,7 @@ fn ratios(ratios: &[PartRatio]) -> String {
             format!("{:.3}", ratio.predicted),
         ]
     };
-    let header = ["", "precision", "shapes", "measured", "predicted"].map(String::from).to_vec();
-    let lines: Vec<_> = std::iter::once(header).chain(ratios.iter().map(line)).collect();
-    let columns = [&[Align::Left; 2][..], &[Align::Right; 3]].concat();
-    format!("\nRates of large matrix products\n{}", output::table(&columns, &lines))
+    let header = ["", "precision", "shapes", "measured", "predicted"];
+    let table = table_below(header, "llrrr", ratios.iter().map(line));
+    format!("\nRates of large matrix products\n{table}")
 }

@@ -230,7 +230,7 @@ fn proposals(room: &Room) -> Section {
         [
             Block::Heading(format!("Proposal {seq}: {}", outcome(state))),
             Block::List(settings.iter().map(setting_in_words).collect()),
-            said(by, *at_millis, reason),
+            comment(by, *at_millis, reason),
             Block::Table(vec![metric_heads(&["Against the design then"]), row]),
         ]
     });
@@ -268,7 +268,7 @@ fn decisions(room: &Room, events: &[Event]) -> Section {
         let opens = Cell::Design { text: "Decided on".to_owned(), link: on.link.clone() };
         [
             Block::Heading(format!("Decision {seq}: {}", outcome.label())),
-            said(by, *at_millis, reason),
+            comment(by, *at_millis, reason),
             Block::Table(vec![
                 vec!["Design".into(), "Model".into(), "Standing".into()],
                 vec![opens, on.model_version.as_str().into(), standing.into()],
@@ -288,7 +288,7 @@ fn questions(room: &Room) -> Section {
             question.asked.seq,
             if question.is_answered { "answered" } else { "open" }
         )));
-        blocks.extend(notes.map(|note| said(&note.by, note.at_millis, &note.text)));
+        blocks.extend(notes.map(|note| comment(&note.by, note.at_millis, &note.text)));
     }
     open.append(&mut answered);
     Section { title: "Questions", blocks: open }
@@ -306,7 +306,7 @@ fn threads(room: &Room, working: Option<&Numbers>) -> Section {
         let mut blocks = vec![Block::Heading(format!("About {about} ({state})"))];
         blocks.extend(then_and_now(thread, &now, working).map(Block::Text));
         let notes = thread.notes.iter();
-        blocks.extend(notes.map(|note| said(&note.by, note.at_millis, &note.text)));
+        blocks.extend(notes.map(|note| comment(&note.by, note.at_millis, &note.text)));
         blocks
     });
     Section { title: "Comments", blocks: blocks.collect() }
@@ -408,7 +408,7 @@ fn people(events: &[Event]) -> Section {
     Section { title: "People", blocks }
 }
 
-fn said(by: &Person, at_millis: u64, text: &str) -> Block {
+fn comment(by: &Person, at_millis: u64, text: &str) -> Block {
     Block::Said { who: format!("{}, {}", who(by), moment(at_millis)), text: text.to_owned() }
 }
 

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn every_file_has_a_download_and_texts_can_be_copied() {
         let html = sheet("preset=deepseek-v3&mbs=2");
-        for export in Export::ALL {
+        for export in Export::all() {
             let address = format!("/export/{}?v=1&amp;preset=deepseek-v3&amp;", export.name());
             let count = html.matches(&address).count();
             assert_eq!(count, 1 + usize::from(export.is_text()), "{export:?}");

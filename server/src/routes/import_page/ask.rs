@@ -31,6 +31,7 @@ const KINDS: [(PresetKind, &str); 2] =
     [(PresetKind::Recipe, "As in a published run"), (PresetKind::Model, "As in a model of ours")];
 
 /// What was asked for, to be shown in the form again.
+#[derive(Default)]
 pub(super) struct Asked {
     pub(super) format: String,
     pub(super) preset: String,
@@ -41,20 +42,8 @@ pub(super) struct Asked {
     pub(super) status: StatusCode,
 }
 
-impl Default for Asked {
-    fn default() -> Self {
-        Self {
-            format: String::new(),
-            preset: String::new(),
-            text: String::new(),
-            why: None,
-            status: StatusCode::OK,
-        }
-    }
-}
-
 impl Asked {
-    pub(super) fn of(form: &Form) -> Self {
+    pub(super) fn from_form(form: &Form) -> Self {
         Self {
             format: form.format.clone(),
             preset: form.preset.clone(),

@@ -56,7 +56,7 @@ impl Task {
     }
 
     pub(super) fn format(&self) -> Option<Format> {
-        self.rows.as_deref().and_then(Format::of)
+        self.rows.as_deref().and_then(Format::from_name)
     }
 
     /// Where the result goes.

@@ -216,7 +216,7 @@ impl Worker {
                     format.add(&space, outcome, &mut rows);
                 }
             });
-            summary.map(|summary| (Progress::of(&space, places.clone(), summary), rows))
+            summary.map(|summary| (Progress::with_part(&space, places.clone(), summary), rows))
         };
         match catch_unwind(AssertUnwindSafe(work)) {
             Ok(found) => found.map(|(part, rows)| {

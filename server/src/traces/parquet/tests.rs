@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -67,7 +67,7 @@ fn wide(rows: &[[i64; 4]]) -> Vec<Column> {
     (0..4).map(|at| (column(at), None)).collect()
 }
 
-fn said(bytes: &Bytes) -> Vec<String> {
+fn errors_of(bytes: &Bytes) -> Vec<String> {
     read(bytes).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
@@ -114,24 +114,24 @@ fn columns_may_be_narrow_optional_in_any_order_and_beside_others() {
 #[test]
 fn wrong_columns_are_named() {
     let missing = WIDE.replace("layer", "depth");
-    let found = said(&file(&missing, plain(), &[wide(&ROWS)]));
+    let found = errors_of(&file(&missing, plain(), &[wide(&ROWS)]));
     assert_eq!(found, ["column `layer` is missing; the file has: step, depth, expert, tokens"]);
     let real = WIDE.replace("int64 tokens", "double tokens");
     let mut columns = wide(&ROWS);
     columns[3].0 = Values::Real(vec![1.5; 4]);
-    let found = said(&file(&real, plain(), &[columns]));
+    let found = errors_of(&file(&real, plain(), &[columns]));
     assert_eq!(found, ["column `tokens` is of type DOUBLE, whole numbers are asked for"]);
     let null = WIDE.replace("required int64 tokens", "optional int64 tokens");
     let mut columns = wide(&ROWS);
     columns[3] = (Values::Wide(vec![5, 3, 4]), Some(vec![1, 1, 0, 1]));
-    let found = said(&file(&null, plain(), &[columns]));
+    let found = errors_of(&file(&null, plain(), &[columns]));
     assert_eq!(found, ["column `tokens`: a value is missing"]);
 }
 
 #[test]
 fn wrong_numbers_are_named_with_column_and_row() {
     let rows = [[10, 3, 0, -3], [10, 3, 99_999_999, 4], [1 << 40, 3, 0, 4]];
-    let found = said(&file(WIDE, plain(), &[wide(&rows[..1]), wide(&rows[1..])]));
+    let found = errors_of(&file(WIDE, plain(), &[wide(&rows[..1]), wide(&rows[1..])]));
     let expected = [
         "column `tokens`, row 1: -3 isn't between 0 and 4294967295",
         "column `step`, row 3: 1099511627776 isn't between 0 and 4294967295",
@@ -139,23 +139,23 @@ fn wrong_numbers_are_named_with_column_and_row() {
     ];
     assert_eq!(found, expected);
     let many = vec![[0, 0, 0, -1]; 30_000];
-    assert_eq!(said(&file(WIDE, plain(), &[wide(&many)])).len(), MAX_ERRORS);
+    assert_eq!(errors_of(&file(WIDE, plain(), &[wide(&many)])).len(), MAX_ERRORS);
 }
 
 #[test]
 fn rows_that_are_missing_or_there_twice_are_named() {
-    let found = said(&file(WIDE, plain(), &[wide(&ROWS[..3])]));
+    let found = errors_of(&file(WIDE, plain(), &[wide(&ROWS[..3])]));
     assert_eq!(found, ["expert 1 of step 20, layer 3 is missing"]);
     let twice = [&ROWS[..], &ROWS[1..2]].concat();
-    let found = said(&file(WIDE, plain(), &[wide(&twice)]));
+    let found = errors_of(&file(WIDE, plain(), &[wide(&twice)]));
     assert_eq!(found, ["row 5: this step, layer and expert has a line already"]);
-    assert!(said(&file(WIDE, plain(), &[]))[0].contains("no steps"));
+    assert!(errors_of(&file(WIDE, plain(), &[]))[0].contains("no steps"));
 }
 
 #[test]
 fn a_file_that_is_no_trace_is_not_read_to_its_end() {
     let many = vec![[0, 0, 0, 1]; 200_000];
-    let found = said(&file(WIDE, plain(), &[wide(&many)]));
+    let found = errors_of(&file(WIDE, plain(), &[wide(&many)]));
     let expected = "the first 65536 rows are of fewer steps, layers and experts: some are there \
                     twice";
     assert_eq!(found, [expected]);
@@ -172,7 +172,7 @@ fn a_small_file_that_unpacks_to_much_is_refused_before_it_does() {
     let zeros = || (Values::Wide(vec![0; 9 << 20]), None);
     let bytes = file(WIDE, properties, &[vec![zeros(), zeros(), zeros(), zeros()]]);
     assert!(bytes.len() < 1 << 20, "{}", bytes.len());
-    let found = said(&bytes);
+    let found = errors_of(&bytes);
     assert!(found[0].starts_with("column `step`: a page unpacks to"), "{found:?}");
 }
 
@@ -291,16 +291,16 @@ const FLAT: [(&str, Option<i64>); 5] =
 
 #[test]
 fn a_billion_rows_that_are_announced_are_refused() {
-    let found = said(&announced(&FLAT, 1_000_000_000, 4, 0));
+    let found = errors_of(&announced(&FLAT, 1_000_000_000, 4, 0));
     assert_eq!(found, ["the file has 1000000000 rows, a trace has at most 67108864 counts"]);
 }
 
 #[test]
 fn rows_without_pages_and_pages_outside_of_the_file_are_refused() {
-    let found = said(&announced(&FLAT, 60_000_000, 4, 0));
+    let found = errors_of(&announced(&FLAT, 60_000_000, 4, 0));
     assert!(!found[0].is_empty(), "{found:?}");
     for (offset, size) in [(4, 1 << 40), (-4, 8), (i64::MAX, i64::MAX), (4, -8)] {
-        let found = said(&announced(&FLAT, 8, offset, size));
+        let found = errors_of(&announced(&FLAT, 8, offset, size));
         assert_eq!(found, ["column `step`: its pages lie outside of the file"], "{offset} {size}");
     }
 }
@@ -309,11 +309,11 @@ fn rows_without_pages_and_pages_outside_of_the_file_are_refused() {
 fn schemas_that_nest_or_announce_children_are_refused() {
     let mut deep = vec![("a", Some(1)); 100_000];
     deep.push(("b", None));
-    assert!(said(&announced(&deep, 1, 4, 0))[0].contains("columns"), "deep");
+    assert!(errors_of(&announced(&deep, 1, 4, 0))[0].contains("columns"), "deep");
     let mut wide = FLAT;
     wide[0].1 = Some(i64::from(i32::MAX));
-    assert_eq!(said(&announced(&wide, 1, 4, 0)), ["the file has columns inside of columns"]);
+    assert_eq!(errors_of(&announced(&wide, 1, 4, 0)), ["the file has columns inside of columns"]);
     wide[0].1 = Some(4);
     wide[2].1 = Some(i64::from(i32::MAX));
-    assert_eq!(said(&announced(&wide, 1, 4, 0)), ["the file has columns inside of columns"]);
+    assert_eq!(errors_of(&announced(&wide, 1, 4, 0)), ["the file has columns inside of columns"]);
 }

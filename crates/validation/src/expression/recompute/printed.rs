@@ -1,6 +1,6 @@
 //! What a row's text says of recomputation.
 
-use crate::phrase::{self, Claim};
+use crate::phrase::{self, Claim, Phrases, phrases};
 
 /// What a row says of recomputation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,17 +38,10 @@ const MODULES: &[(&str, &str)] = &[
 ];
 
 /// Words of recomputation itself.
-const NOUNS: &[&str] = &[
-    "recompute",
-    "recomputation",
-    "rematerialisation",
-    "rematerialization",
-    "remat",
-    "activation checkpointing",
-    "checkpointing",
-    "checkpoint",
-    "gradient checkpointing",
-];
+static NOUNS: Phrases = phrases!(
+    "recompute | recomputation | rematerialisation | rematerialization | remat | \
+     activation checkpointing | checkpointing | checkpoint | gradient checkpointing"
+);
 
 /// Reads the column; with MaxText a policy's name counts, and core attention alone where none is
 /// printed.
@@ -74,7 +67,7 @@ pub(super) fn printed(text: &str, is_maxtext: bool) -> Printed {
     if starts(&["none"]) || matches!(first, "no" | "off" | "false" | "disabled" | "0" | "nothing") {
         return Printed::Nothing;
     }
-    match phrase::claim(&text, NOUNS) {
+    match phrase::claim(&text, &NOUNS) {
         Some(Claim::Denied) => return Printed::Nothing,
         Some(Claim::Unstated) => return Printed::Open,
         Some(Claim::Affirmed) | None => {}

@@ -34,37 +34,37 @@ const CHUNK_SECONDS: f64 = 0.04;
 /// Places of a chunk of a sweep that refines, at most: their designs fit into a message of NATS.
 const MAX_PICKED: u64 = 8_192;
 
-/// What was measured.
+/// How fast designs of a sweep are evaluated, and how many are legal, by a part of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trial {
+pub(crate) struct SpeedSample {
     places: u64,
     legal: u64,
     feasible: u64,
     seconds: f64,
 }
 
-impl Trial {
+impl SpeedSample {
     /// Evaluates a few designs and looks at the clock.
-    pub(crate) fn of(space: &Space) -> Self {
-        Self::begun(space).0
+    pub(crate) fn measure(space: &Space) -> Self {
+        Self::measure_parts(space).0
     }
 
     /// Counts every design of a sweep that is small enough; of others it tries a few.
-    pub(crate) fn counting(space: &Space) -> Self {
-        let (mut trial, open) = Self::begun(space);
+    pub(crate) fn measure_or_count(space: &Space) -> Self {
+        let (mut sample, open) = Self::measure_parts(space);
         let places = space.places();
         let most = if places <= FEW_PLACES { MAX_SECONDS_OF_FEW } else { MAX_SECONDS };
         // Which designs a sweep that refines takes follows from what it finds.
         let refines = space.spec().sampling.is_refined();
-        if !refines && trial.seconds(places as f64) <= most {
-            open.into_iter().for_each(|part| trial.look_at(space, part));
+        if !refines && sample.seconds(places as f64) <= most {
+            open.into_iter().for_each(|part| sample.look_at(space, part));
         }
-        trial
+        sample
     }
 
     /// What a few designs tell, and the places that they leave.
-    fn begun(space: &Space) -> (Self, Vec<Range<u64>>) {
-        let mut trial = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
+    fn measure_parts(space: &Space) -> (Self, Vec<Range<u64>>) {
+        let mut sample = Self { places: 0, legal: 0, feasible: 0, seconds: 0.0 };
         let all = space.places();
         let edge = |part: u64| (u128::from(all) * u128::from(part) / u128::from(RUNS)) as u64;
         let mut open = Vec::new();
@@ -74,16 +74,16 @@ impl Trial {
             let (start, end) = (edge(part), edge(part + 1));
             let last = (start + PLACES).min(end);
             let mut tried = start;
-            while tried < last && trial.seconds <= ENOUGH.as_secs_f64() {
+            while tried < last && sample.seconds <= ENOUGH.as_secs_f64() {
                 let next = (tried + STEP).min(last);
-                trial.look_at(space, tried..next);
+                sample.look_at(space, tried..next);
                 tried = next;
             }
             if tried < end {
                 open.push(tried..end);
             }
         }
-        (trial, open)
+        (sample, open)
     }
 
     /// Evaluates these places.
@@ -155,7 +155,7 @@ mod tests {
         let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
         let whole = sweep::evaluate(&space, 0..space.places(), &AtomicBool::new(false)).unwrap();
         for _ in 0..3 {
-            let report = Trial::counting(&space).report(&space, 1);
+            let report = SpeedSample::measure_or_count(&space).report(&space, 1);
             assert_eq!(report.get("counted"), Some(&Tree::Flag(true)));
             assert_eq!(report.get("tried"), Some(&Tree::Unsigned(space.places())));
             assert_eq!(report.get("about_legal"), Some(&Tree::Real(whole.legal as f64)));
@@ -168,8 +168,8 @@ mod tests {
         let text = r#"{"schema":1,"space":{"tp":[1,2,4,8],"mbs":{"from":1,"to":77}},
             "design":{"schedule":{"timing":"closed_form"}}}"#;
         let space = Space::new(sweep::Spec::from_json(text).unwrap()).unwrap();
-        let (trial, open) = Trial::begun(&space);
+        let (sample, open) = SpeedSample::measure_parts(&space);
         let left: u64 = open.iter().map(|part| part.end - part.start).sum();
-        assert_eq!(trial.places + left, space.places());
+        assert_eq!(sample.places + left, space.places());
     }
 }

@@ -40,17 +40,18 @@ const MAX_TRIES: u64 = 4_096;
 /// Knobs with at most so many values take any of them; others go by steps of 1, 2, 4 and so on.
 const FEW_VALUES: u64 = 8;
 
-/// The way of a sweep through its space: which places are known, and their designs.
+/// The rounds of a sweep through its space, a single one where it does not refine: which places are
+/// known, and their designs.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct Rounds {
     known: u64,
     /// For a sweep that refines.
-    rounds: Option<Rounds>,
+    refinement: Option<Refinement>,
 }
 
-/// What there is of a sweep that refines.
+/// The state of a sweep that refines.
 #[derive(Clone, Debug)]
-struct Rounds {
+struct Refinement {
     count: u64,
     seed: u64,
     /// Rounds that there are.
@@ -63,32 +64,32 @@ struct Rounds {
     drawn: u64,
 }
 
-impl Course {
-    /// The way as far as it is known before anything is done.
+impl Rounds {
+    /// The rounds as far as they are known before anything is done.
     #[must_use]
     pub fn new(space: &Space) -> Self {
         let Sampling::Refine { seed, .. } = space.spec().sampling else {
-            return Self { known: space.places(), rounds: None };
+            return Self { known: space.places(), refinement: None };
         };
         let (count, taken) = (space.places(), HashSet::new());
-        let rounds = Rounds { count, seed, begun: 0, last: vec![], taken, drawn: 0 };
-        let mut course = Self { known: 0, rounds: Some(rounds) };
-        course.go_on(space, &[]);
-        course
+        let refinement = Refinement { count, seed, begun: 0, last: vec![], taken, drawn: 0 };
+        let mut rounds = Self { known: 0, refinement: Some(refinement) };
+        rounds.go_on(space, &[]);
+        rounds
     }
 
-    /// The way of a sweep of which some is done; none where that doesn't fit.
+    /// The rounds of a sweep of which some is done; none where that doesn't fit.
     #[must_use]
-    pub fn of(space: &Space, progress: &Progress) -> Option<Self> {
-        let mut course = Self::new(space);
+    pub fn resume(space: &Space, progress: &Progress) -> Option<Self> {
+        let mut rounds = Self::new(space);
         for starts in progress.rounds() {
             let fit = starts.len() <= MAX_STARTS && starts.iter().all(|at| *at < space.size());
-            if !fit || course.known == space.places() || !progress.has(&(0..course.known)) {
+            if !fit || rounds.known == space.places() || !progress.has(&(0..rounds.known)) {
                 return None;
             }
-            course.go_on(space, starts);
+            rounds.go_on(space, starts);
         }
-        progress.done().all(|places| places.end <= course.known).then_some(course)
+        progress.done().all(|places| places.end <= rounds.known).then_some(rounds)
     }
 
     /// Places whose designs are known: those below this.
@@ -100,12 +101,12 @@ impl Course {
     /// Places with their designs; none where these aren't known yet, or are of a round before.
     #[must_use]
     pub fn batch(&self, places: Range<u64>) -> Option<Batch> {
-        let picked = match &self.rounds {
+        let picked = match &self.refinement {
             None => None,
-            Some(rounds) => {
-                let start = self.known - rounds.last.len() as u64;
+            Some(refinement) => {
+                let start = self.known - refinement.last.len() as u64;
                 let at = |place: u64| place.checked_sub(start).map(|place| place as usize);
-                Some(rounds.last.get(at(places.start)?..at(places.end)?)?.to_vec())
+                Some(refinement.last.get(at(places.start)?..at(places.end)?)?.to_vec())
             }
         };
         (places.end <= self.known).then_some(Batch { places, picked })
@@ -124,22 +125,22 @@ impl Course {
 
     /// One more round, from these designs.
     fn go_on(&mut self, space: &Space, starts: &[u64]) {
-        let Some(rounds) = &mut self.rounds else { return };
-        let end = rounds.end();
-        rounds.begun += 1;
-        rounds.last.clear();
+        let Some(refinement) = &mut self.refinement else { return };
+        let end = refinement.end();
+        refinement.begun += 1;
+        refinement.last.clear();
         let most = (end - self.known) as usize;
-        rounds.refine(space, starts, most);
-        rounds.draw(space, most);
-        if end == rounds.count {
+        refinement.refine(space, starts, most);
+        refinement.draw(space, most);
+        if end == refinement.count {
             // Nothing more is chosen.
-            rounds.taken = HashSet::new();
+            refinement.taken = HashSet::new();
         }
         self.known = end;
     }
 }
 
-impl Rounds {
+impl Refinement {
     /// Where the round ends that is to begin.
     fn end(&self) -> u64 {
         let first = first_round(self.count);
@@ -162,7 +163,7 @@ impl Rounds {
     fn refine(&mut self, space: &Space, starts: &[u64], most: usize) {
         let mut point = Point::new(space);
         let mut all: Vec<_> =
-            starts.iter().map(|start| Changes::of(space, *start, self.seed)).collect();
+            starts.iter().map(|start| Changes::new(space, *start, self.seed)).collect();
         while self.last.len() < most && !all.is_empty() {
             all.retain_mut(|changes| {
                 if self.last.len() >= most {
@@ -200,7 +201,7 @@ struct Move {
 }
 
 impl Changes {
-    fn of(space: &Space, start: u64, seed: u64) -> Self {
+    fn new(space: &Space, start: u64, seed: u64) -> Self {
         let mut moves = Vec::new();
         for (axis, (digit, radix, block)) in space.digits(start).enumerate() {
             let steps: Vec<u64> = if radix <= FEW_VALUES {

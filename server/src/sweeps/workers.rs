@@ -56,7 +56,8 @@ impl Shared {
                         format.add(&job.space, one, &mut rows);
                     }
                 });
-                summary.map(|summary| (Progress::of(&job.space, places.clone(), summary), rows))
+                summary
+                    .map(|summary| (Progress::with_part(&job.space, places.clone(), summary), rows))
             };
             let outcome = match catch_unwind(AssertUnwindSafe(work)) {
                 Ok(Some((part, rows))) => Outcome::Done(Box::new(part), rows),
@@ -153,16 +154,16 @@ impl Chunks for Shared {
     }
 }
 
-/// Those who compute. They end when this is dropped, once the queue is closing.
+/// Whoever computes chunks. They end when this is dropped, once the queue is closing.
 #[derive(Debug)]
-pub(super) enum Hands {
+pub(super) enum Workers {
     /// Threads of this process.
     Threads(Vec<std::thread::JoinHandle<()>>),
     /// Workers at NATS.
-    Workers(Coordinator),
+    Remote(Coordinator),
 }
 
-impl Hands {
+impl Workers {
     /// Starts threads: one fewer than the machine has cores.
     pub(super) fn threads(shared: &Arc<Shared>) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -178,7 +179,7 @@ impl Hands {
     pub(super) fn count(&self) -> usize {
         match self {
             Self::Threads(threads) => threads.len(),
-            Self::Workers(coordinator) => coordinator.threads(),
+            Self::Remote(coordinator) => coordinator.threads(),
         }
     }
 
@@ -186,12 +187,12 @@ impl Hands {
     pub(super) fn wake(&self, shared: &Shared) {
         match self {
             Self::Threads(_) => shared.work.notify_all(),
-            Self::Workers(coordinator) => coordinator.wake(),
+            Self::Remote(coordinator) => coordinator.wake(),
         }
     }
 }
 
-impl Drop for Hands {
+impl Drop for Workers {
     fn drop(&mut self) {
         if let Self::Threads(threads) = self {
             // A point takes far less than a millisecond: there is nothing to wait for.

@@ -3,19 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "few events of Markdown and few knobs matter")]
 
-#[path = "documents/commands.rs"]
 mod commands;
-#[path = "documents/examples.rs"]
 mod examples;
-#[path = "documents/knobs.rs"]
 mod knobs;
-#[path = "documents/links.rs"]
 mod links;
-#[path = "documents/lists.rs"]
 mod lists;
-#[path = "documents/map.rs"]
 mod map;
-#[path = "documents/pages.rs"]
 mod pages;
 
 use std::fs;

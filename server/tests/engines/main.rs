@@ -5,9 +5,8 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-#[path = "process/server.rs"]
+#[path = "../process/server.rs"]
 mod process;
-#[path = "engines/processes.rs"]
 mod processes;
 
 use std::path::Path;
@@ -130,7 +129,7 @@ fn a_sweep_that_refines_is_the_same_on_every_engine_and_has_no_shards() {
 #[test]
 fn a_sweep_that_refines_goes_on_after_kill_9() {
     let mut spec = refined_spec();
-    // The command writes down how far it is once a second: even a fast machine takes some.
+    // Enough for several rounds: each is written down as it begins.
     spec["sampling"]["count"] = json!(2_000);
     let home = home(&spec);
     let whole = undisturbed(home.path());

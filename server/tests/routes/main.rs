@@ -1,50 +1,30 @@
 //! The routes, without a socket: one file for each, named after its address.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-#[path = "routes/api_v1_designs.rs"]
 mod api_v1_designs;
-#[path = "routes/api_v1_find.rs"]
 mod api_v1_find;
-#[path = "routes/api_v1_import.rs"]
 mod api_v1_import;
-#[path = "routes/api_v1_predict.rs"]
 mod api_v1_predict;
-#[path = "routes/api_v1_registry.rs"]
 mod api_v1_registry;
-#[path = "routes/api_v1_validation.rs"]
 mod api_v1_validation;
-#[path = "routes/compare.rs"]
 mod compare;
-#[path = "routes/downloads.rs"]
 mod downloads;
-#[path = "routes/export.rs"]
 mod export;
-#[path = "routes/fallback.rs"]
 mod fallback;
-#[path = "routes/find_page.rs"]
 mod find_page;
-#[path = "routes/health.rs"]
 mod health;
-#[path = "routes/import_page.rs"]
 mod import_page;
-#[path = "routes/ladder.rs"]
 mod ladder;
-#[path = "routes/openapi.rs"]
 mod openapi;
-#[path = "routes/page.rs"]
 mod page;
-#[path = "routes/pkg.rs"]
 mod pkg;
-#[path = "routes/reading.rs"]
 mod reading;
-#[path = "routes/review.rs"]
 mod review;
-#[path = "routes/schedule.rs"]
 mod schedule;
-#[path = "routes/settings.rs"]
 mod settings;
-#[path = "routes/share.rs"]
 mod share;
+#[path = "../process/site.rs"]
+mod site;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -69,36 +49,7 @@ struct Answer {
 
 impl TestApp {
     fn new() -> Self {
-        let site = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| std::fs::write(site.path().join(path), text).unwrap();
-        std::fs::create_dir(site.path().join("pkg")).unwrap();
-        write("pkg/app.0123.js", "js");
-        write("pkg/app.0123.js.br", "js in brotli");
-        write("pkg/app_bg.4567.wasm", "wasm");
-        write("pkg/app.89ab.css", "css");
-        write("pkg/pages.0123.js", "js");
-        write("pkg/worker.0123.js", "js");
-        write("pkg/share.0123.js", "js");
-        write("pkg/import.0123.js", "js");
-        write("pkg/save.0123.js", "js");
-        write("pkg/find.0123.js", "js");
-        write("pkg/finder.0123.js", "js");
-        write("pkg/habits.0123.js", "js");
-        write("pkg/pages_bg.4567.wasm", "wasm");
-        write("favicon.svg", "<svg/>");
-        write(
-            "site.json",
-            r#"{"js":"/pkg/app.0123.js","wasm":"/pkg/app_bg.4567.wasm",
-                "sweeps_js":"/pkg/pages.0123.js","sweeps_wasm":"/pkg/pages_bg.4567.wasm",
-                "reviews_js":"/pkg/pages.0123.js","reviews_wasm":"/pkg/pages_bg.4567.wasm",
-                "pages_js":"/pkg/pages.0123.js","pages_wasm":"/pkg/pages_bg.4567.wasm",
-                "worker":"/pkg/worker.0123.js","share":"/pkg/share.0123.js",
-                "import":"/pkg/import.0123.js","save":"/pkg/save.0123.js",
-                "find":"/pkg/find.0123.js","finder":"/pkg/finder.0123.js",
-                "habits":"/pkg/habits.0123.js",
-                "css":"/pkg/app.89ab.css"}"#,
-        );
-        Self { data: tempfile::tempdir().unwrap(), site }
+        Self { data: tempfile::tempdir().unwrap(), site: site::directory() }
     }
 
     /// Has the server made its file?

@@ -1,25 +1,15 @@
 //! The binary `moescape`, run as a person or a script runs it.
 #![expect(clippy::unwrap_used, reason = "a test that unwraps fails with place and error")]
 
-#[path = "cli/export.rs"]
 mod export;
-#[path = "cli/find.rs"]
 mod find;
-#[path = "cli/import.rs"]
 mod import;
-#[path = "cli/ledger.rs"]
 mod ledger;
-#[path = "cli/lists.rs"]
 mod lists;
-#[path = "cli/predict.rs"]
 mod predict;
-#[path = "cli/schedule.rs"]
 mod schedule;
-#[path = "cli/serve.rs"]
 mod serve;
-#[path = "cli/validate.rs"]
 mod validate;
-#[path = "cli/verdict.rs"]
 mod verdict;
 
 use std::io::Write;
