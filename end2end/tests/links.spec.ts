@@ -40,7 +40,7 @@ test("heading and title follow the design", async ({ page }) => {
   await page.locator("[data-knob='cluster.num_devices'] .number-box").fill("12288");
   const name = "Pangu Ultra MoE · 12,288 x 910B3 · TP8 PP16 VPP2 EP32";
   await expect(page).toHaveTitle(`${name} · Moescape`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(`Estimate of ${name}`);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(name);
   await expect(page.locator("#preset-story")).toHaveText(name);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page).toHaveTitle("Pangu Ultra MoE on 6,144 NPUs · Moescape");

@@ -9,7 +9,7 @@ use crate::explorer::stored;
 use crate::explorer::{Explorer, Shown};
 use crate::panel::find_bar::{Start, bar};
 use crate::panel::keys;
-use crate::panel::questions::{self, Asked, Question};
+use crate::panel::questions::{self, Asked};
 use crate::panel::studies::{Studies, choose, press};
 use crate::panel::tray::Tray;
 use crate::panel::{
@@ -62,7 +62,7 @@ pub fn page(design: Design) -> impl IntoView {
                 </div>
                 {studies.place(Study::Step)}
                 {questions::bar(explorer, asked)}
-                <section class="question" id="why" aria-label=Question::Why.words()>
+                <div class="question" id="why">
                     {verdict::time(explorer)}
                     {timeline::timeline(explorer)}
                     {studies.place(Study::Roofline)}
@@ -72,16 +72,16 @@ pub fn page(design: Design) -> impl IntoView {
                             {studies.place(Study::Bubble)} {studies.place(Study::Balance)}
                         </div>
                     </div>
-                </section>
-                <section class="question" id="fit" aria-label=Question::Fit.words()>
+                </div>
+                <div class="question" id="fit">
                     {verdict::memory(explorer)}
                     <div class="pair">
                         {studies.place(Study::Memory)} {studies.place(Study::Composition)}
                     </div>
                     {studies.place(Study::Tradeoff)}
                     {cards::facts(explorer)}
-                </section>
-                <section class="question" id="change" aria-label=Question::Change.words()>
+                </div>
+                <div class="question" id="change">
                     <div hidden=is_stale>{studies.place(Study::Advice)}</div>
                     {studies.place(Study::Sensitivity)}
                     {studies.place(Study::Solve)}
@@ -91,11 +91,11 @@ pub fn page(design: Design) -> impl IntoView {
                         <summary>"On other accelerators"</summary>
                         {studies.place(Study::Transfer)}
                     </details>
-                </section>
-                <section class="question" id="load" aria-label=Question::Load.words()>
+                </div>
+                <div class="question" id="load">
                     {studies.place(Study::Loads)}
                     {trace::trace(explorer)}
-                </section>
+                </div>
                 {verdict::notes(explorer)}
                 {tray.bar()}
             </main>
