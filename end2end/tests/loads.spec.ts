@@ -88,6 +88,7 @@ function csv(experts = 256): string {
 }
 
 async function open(page: Page, name: string, text: string): Promise<void> {
+  await toStudy(page, "loads");
   const buffer = Buffer.from(text);
   await page.getByLabel("Open a trace of expert loads").setInputFiles({
     name,

@@ -1,6 +1,6 @@
 // The page as it opens.
 
-import { card, expect, gotoHydrated, numberBox, numbers, test } from "./helper";
+import { card, expect, gotoHydrated, numberBox, numbers, test, toStudy } from "./helper";
 
 test("opens on the paper's final run with its numbers", async ({ page }) => {
   await gotoHydrated(page);
@@ -32,6 +32,7 @@ test("draws its charts, each with its table", async ({ page }) => {
   await gotoHydrated(page);
   // The timeline is a figure too, on a canvas; it has tests of its own.
   for (const id of ["memory", "step", "communication", "bubble", "composition", "balance"]) {
+    await toStudy(page, id);
     const figure = page.locator(`#${id}`);
     await expect(figure.getByRole("img").first()).toBeVisible();
     const table = figure.locator("details").getByRole("table");

@@ -10,7 +10,7 @@ const WORDS: [string, string, RegExp][] = [
   ["roofline", "View", /Operators under|Roofline/i],
   ["arithmetic intensity", "View", /Operators under|Roofline/i],
   ["compute bound", "View", /Operators under|Roofline/i],
-  ["waterfall", "View", /step/i],
+  ["waterfall", "View", /step|Why/i],
   ["breakdown", "View", /fullest|breakdown/i],
   ["treemap", "View", /fullest|breakdown/i],
   ["memory breakdown", "View", /fullest|breakdown/i],

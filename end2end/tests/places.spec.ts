@@ -148,7 +148,7 @@ test("arrow keys go through the toolbar and its menus, and Escape comes back", a
   await expect(page.getByRole("button", { name: "Pin this design" })).toBeFocused();
   await page.keyboard.press("End");
   await page.keyboard.press("ArrowDown");
-  await expect(page.getByRole("link", { name: "Import a model" })).toBeFocused();
+  await expect(page.getByRole("link", { name: "Import a model or a launch script" })).toBeFocused();
   await page.keyboard.press("ArrowUp");
   await expect(page.getByRole("link", { name: "Keyboard shortcuts" })).toBeFocused();
   await page.keyboard.press("Escape");

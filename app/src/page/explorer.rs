@@ -37,7 +37,7 @@ pub fn page(design: Design) -> impl IntoView {
     let announcement = keys::install(explorer, tray);
     let is_stale = move || explorer.shown() != Shown::Design;
     let studies = Studies::new(explorer);
-    let asked = Asked::new();
+    let asked = Asked::new(explorer);
     view! {
         <div class="page" class:explaining=move || explorer.explained.get().is_some()>
             <a class="skip" href="#results">"Skip to the results"</a>

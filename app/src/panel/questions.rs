@@ -47,13 +47,17 @@ impl Question {
 pub struct Asked(RwSignal<Option<Question>>);
 
 impl Asked {
-    /// The one that the address names, and the first one without any.
+    /// The one that the address names; without any the first one, or that of loads that are missing.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(explorer: Explorer) -> Self {
         let asked = Self(RwSignal::new(None));
         Effect::new(move || {
-            asked.follow_address();
-            let followed = window_event_listener(ev::hashchange, move |_| asked.follow_address());
+            // Loads that are missing are asked for where they are shown.
+            let lacks_loads = untrack(|| explorer.lacks_loads().is_some());
+            asked.follow_address(if lacks_loads { Question::Load } else { Question::Why });
+            let followed = window_event_listener(ev::hashchange, move |_| {
+                asked.follow_address(Question::Why);
+            });
             on_cleanup(move || followed.remove());
         });
         asked
@@ -64,12 +68,12 @@ impl Asked {
         self.0.get().map(Question::id)
     }
 
-    fn follow_address(self) {
+    fn follow_address(self, first: Question) {
         let hash = window().location().hash().unwrap_or_default();
         let id = hash.trim_start_matches('#');
         let named = Question::around(id);
         if named.is_some() || self.0.get_untracked().is_none() {
-            self.0.set(Some(named.unwrap_or(Question::Why)));
+            self.0.set(Some(named.unwrap_or(first)));
         }
         let is_inside = named.is_some_and(|question| question.id() != id);
         if let Some(place) = document().get_element_by_id(id).filter(|_| is_inside) {
@@ -86,12 +90,6 @@ impl Asked {
             // A browser that refuses shows the question all the same.
             let _ = history.replace_state_with_url(&state, "", Some(&address));
         }
-    }
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
