@@ -4,6 +4,7 @@ import { expect, gotoHydrated, numberBox, test, toStudy } from "./helper";
 
 test("charts follow a knob, and a table that is open stays open", async ({ page }) => {
   await gotoHydrated(page);
+  await toStudy(page, "memory");
   const figure = page.locator("#memory");
   await expect(figure.locator(".chart > svg")).toHaveCount(1);
   await figure.locator("summary").click();
@@ -51,6 +52,7 @@ test("charts that have followed knobs are those of a fresh page", async ({ page,
 test("a chart is drawn for the width that it has", async ({ visit }) => {
   const page = await visit({ viewport: { width: 1440, height: 900 } });
   await gotoHydrated(page);
+  await toStudy(page, "memory");
   const chart = page.locator("#memory .chart > svg");
   const wide = Number((await chart.getAttribute("viewBox"))?.split(" ")[2]);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -66,7 +68,7 @@ test("a chart is drawn for the width that it has", async ({ visit }) => {
 test("what is out of view is not computed until it is looked at", async ({ page }) => {
   await gotoHydrated(page);
   const tradeoff = page.locator('[data-study="schedules"]');
-  await expect(page.locator("#memory .chart > svg")).toHaveCount(1);
+  await expect(page.locator("#step .chart > svg")).toHaveCount(1);
   await expect(tradeoff).toContainText("as soon as it is in view");
   await toStudy(page, "schedules");
   await expect(tradeoff.getByRole("table")).toBeVisible();
