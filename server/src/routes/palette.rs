@@ -182,8 +182,9 @@ mod tests {
             "guide" => CHAPTERS.iter().any(|chapter| chapter.address() == name),
             "action" => true,
             "value" => name.split_once('=').is_some_and(|(knob, value)| {
-                let values =
-                    offered().find(|id| id.id() == knob).map(|id| Takes::for_knob(id.knob()).values);
+                let values = offered()
+                    .find(|id| id.id() == knob)
+                    .map(|id| Takes::for_knob(id.knob()).values);
                 values.flatten().is_some_and(|values| values.contains(&value))
             }),
             _ => false,
