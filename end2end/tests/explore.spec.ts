@@ -5,6 +5,8 @@ import type { Page } from "@playwright/test";
 import { expect, gotoHydrated, test, toStudy } from "./helper";
 import { expectReadable } from "./looks";
 
+const SENSITIVITY = "Sensitivity: which knobs matter";
+
 async function look(page: Page, study: string): Promise<void> {
   const place = page.locator(`[data-study="${study}"]`);
   await expect(async () => {
@@ -18,7 +20,7 @@ async function look(page: Page, study: string): Promise<void> {
 test("a step of a knob opens its design, and undo takes it back", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "sensitivity");
-  const section = page.getByRole("region", { name: "Sensitivity: which knobs matter", exact: true });
+  const section = page.getByRole("region", { name: SENSITIVITY, exact: true });
   await section.getByLabel("Knobs").selectOption("machine");
   const row = section.locator('[data-lever="cluster.inter_node_gb_per_sec"]');
   await expect(row.getByRole("link")).toHaveCount(2);
@@ -34,7 +36,7 @@ test("a step of a knob opens its design, and undo takes it back", async ({ page 
 test("another metric orders the knobs anew, and the choice keeps the focus", async ({ page }) => {
   await gotoHydrated(page);
   await look(page, "sensitivity");
-  const section = page.getByRole("region", { name: "Sensitivity: which knobs matter", exact: true });
+  const section = page.getByRole("region", { name: SENSITIVITY, exact: true });
   await expect(section.locator(".lever-now")).toContainText("MFU now");
   const choice = section.getByLabel("Metric");
   await choice.focus();

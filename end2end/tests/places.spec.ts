@@ -89,7 +89,7 @@ test("a place's own name leads to its first page", async ({ page }) => {
   }
 });
 
-test("the design goes along to the search, and from there to a sweep and back", async ({ page }) => {
+test("the design goes along to the search, from there to a sweep and back", async ({ page }) => {
   await gotoHydrated(page);
   await numberBox(page, "Virtual stages (VPP)").fill("1");
   const query = /virtual_pipeline_model_parallel_size=1/;

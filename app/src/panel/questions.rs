@@ -47,7 +47,8 @@ impl Question {
 pub struct Asked(RwSignal<Option<Question>>);
 
 impl Asked {
-    /// The one that the address names; without any the first one, or that of loads that are missing.
+    /// The one that the address names; without any the first one, or that of loads that are
+    /// missing.
     #[must_use]
     pub fn new(explorer: Explorer) -> Self {
         let asked = Self(RwSignal::new(None));

@@ -1,4 +1,5 @@
-//! The history of changes: what was done to the design, and what was taken back, each one press away.
+//! The history of changes: what was done to the design, and what was taken back, each one press
+//! away.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;

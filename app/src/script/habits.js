@@ -1,5 +1,6 @@
-// Keys and menus on every page, numbers to be copied, the palette, the designs that the browser keeps,
-// printing, and use without the server. Scripts that aren't needed at once are loaded on demand.
+// Keys and menus on every page, numbers to be copied, the palette, the designs that the browser
+// keeps, printing, and use without the server. Scripts that aren't needed at once are loaded on
+// demand.
 
 import * as page from "./page.js";
 import { pressMenu, startMenus } from "./menu.js";

@@ -26,10 +26,11 @@ use words::WORDS;
 /// Chapters that list knobs and metrics, which the palette has by themselves.
 const LISTS: [&str; 2] = ["knobs", "metrics"];
 
-/// `{"knobs":[{"id","label","unit","aliases","values"}],"values":[{"knob","label","value","title"}],
-/// "metrics":[{"id","label","about"}],"presets":[{"id","title","story"}],"views":[{"id","title"}],
-/// "chapters":[{"address","title","part"}],"words":{TARGET:[WORD]}}`: what can't be turned or opened
-/// isn't there.
+/// `{"knobs":[{"id","label","unit","aliases","values"}],
+/// "values":[{"knob","label","value","title"}],"metrics":[{"id","label","about"}],
+/// "presets":[{"id","title","story"}],"views":[{"id","title"}],
+/// "chapters":[{"address","title","part"}],"words":{TARGET:[WORD]}}`: what can't be turned or
+/// opened isn't there.
 pub(super) async fn palette() -> Response {
     static PALETTE: OnceLock<Tree> = OnceLock::new();
     json_response(PALETTE.get_or_init(tree))
