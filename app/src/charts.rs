@@ -56,15 +56,16 @@ const WIDE: u32 = 1_000;
 /// For the first paint, when nobody knows yet how wide the page is.
 #[must_use]
 pub fn for_any_width(draw: impl Fn(u32) -> String) -> String {
-    fit(WIDTHS.into_iter().map(draw).collect())
+    fit(WIDTHS.into_iter().map(draw))
 }
 
 /// The same for a chart that has the page's whole width.
 #[must_use]
 pub fn for_any_page(draw: impl Fn(u32) -> String) -> String {
-    fit(WIDTHS.into_iter().chain([WIDE]).map(draw).collect())
+    fit(WIDTHS.into_iter().chain([WIDE]).map(draw))
 }
 
-fn fit(charts: String) -> String {
+fn fit(charts: impl Iterator<Item = String>) -> String {
+    let charts: String = charts.collect();
     format!("<div class=\"chart-fit\">{charts}</div>")
 }

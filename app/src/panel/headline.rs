@@ -39,7 +39,7 @@ pub fn headline(explorer: Explorer) -> impl IntoView {
 fn outcome(numbers: &Numbers) -> String {
     let metrics = &numbers.estimate.metrics;
     let mfu = half(&numbers.plan, MetricId::mfu, metrics)
-        .map_or_else(|| format::percent(metrics.mfu, 1).to_string(), |range| range);
+        .unwrap_or_else(|| format::percent(metrics.mfu, 1).to_string());
     let memory = format::percent(metrics.memory_peak / metrics.memory_limit, 0);
     let mut text = format!("{mfu} MFU with even odds, {memory} of memory.");
     if let Some((name, share)) = largest_loss(&numbers.estimate) {
