@@ -81,6 +81,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       const word = state === "fits" ? "fits" : state === "fits tight" ? "tight" : "does not fit";
       expect(headline).toContain(`58.3 of ${gib.toFixed(1)} GiB, ${word}`);
       // While it is looked for, the last answer stands dimmed.
+      await toStudy(page, "advice");
       await expect(page.getByText("Looking for what makes it fit …")).toHaveCount(0);
       await expectReadable(page);
     }

@@ -41,10 +41,21 @@ pub fn rules(explorer: Explorer) -> impl IntoView {
     let is_legal = Memo::new(move |_| explorer.with_violations(<[Violation]>::is_empty));
     move || {
         if is_legal.get() {
-            Either::Left(view! { <p class="anchor">{move || beside_published(explorer)}</p> })
+            Either::Left(anchor(explorer))
         } else {
             Either::Right(broken_rules(explorer))
         }
+    }
+}
+
+/// What is published of the run, and the way to what makes a design fit that doesn't.
+fn anchor(explorer: Explorer) -> impl IntoView {
+    let fits = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.fits));
+    view! {
+        <p class="anchor">
+            {move || beside_published(explorer)}
+            {move || (!fits.get()).then(|| view! { " · "<a href="#change">"See what makes it fit"</a> })}
+        </p>
     }
 }
 
