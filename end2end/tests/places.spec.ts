@@ -192,7 +192,8 @@ test("more undoes, lists the changes and pins on a phone", async ({ visit }) => 
   await choose(page, "More", "Pin this design");
   await expect(page.getByRole("status").filter({ hasText: "Pinned as A" })).toBeAttached();
   await choose(page, "More", "History of changes");
-  await expect(page.getByRole("dialog", { name: "History of changes" })).toContainText("TP 8 → 4");
+  const dialog = page.getByRole("dialog", { name: "History of changes" });
+  await expect(dialog).toContainText("TP 8 → 4");
 });
 
 test("where there is no clipboard the link is there to be copied by hand", async ({ page }) => {

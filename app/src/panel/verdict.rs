@@ -51,12 +51,11 @@ pub fn rules(explorer: Explorer) -> impl IntoView {
 /// What is published of the run, and the way to what makes a design fit that doesn't.
 fn anchor(explorer: Explorer) -> impl IntoView {
     let fits = Memo::new(move |_| explorer.with_numbers(|it| it.estimate.metrics.fits));
-    view! {
-        <p class="anchor">
-            {move || beside_published(explorer)}
-            {move || (!fits.get()).then(|| view! { " · "<a href="#change">"See what makes it fit"</a> })}
-        </p>
-    }
+    let way_out = move || {
+        let link = || view! { " · "<a href="#change">"See what makes it fit"</a> };
+        (!fits.get()).then(link)
+    };
+    view! { <p class="anchor">{move || beside_published(explorer)} {way_out}</p> }
 }
 
 /// Where the step goes, in a sentence.
