@@ -6,6 +6,7 @@ import {
   type BrowserContextOptions,
   type Locator,
   type Page,
+  expect,
   test as base,
 } from "@playwright/test";
 
@@ -98,10 +99,13 @@ export async function toPlace(page: Page, selector: string): Promise<Locator> {
     return element.closest(".question")?.id;
   });
   const asked = page.locator(`.questions a[href="#${question}"]`);
-  if (question !== undefined && (await asked.getAttribute("aria-current")) === null) {
-    await asked.click();
-  }
-  await place.scrollIntoViewIfNeeded();
+  // What is loaded meanwhile may move the link that is pressed.
+  await expect(async () => {
+    if (question !== undefined && (await asked.getAttribute("aria-current")) === null) {
+      await asked.click();
+    }
+    await place.scrollIntoViewIfNeeded({ timeout: 2_000 });
+  }).toPass();
   return place;
 }
 
