@@ -7,7 +7,7 @@
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::HtmlElement;
 
 use crate::explorer::{Explorer, Shown};
 use crate::insight::memory_state;
@@ -139,18 +139,17 @@ fn in_short(explorer: Explorer) -> String {
     })
 }
 
-/// Opens what a mark of the first chart stands for: the row of its loss.
-pub(super) fn open_loss(row: &Element) {
-    if let Some(section) = row.closest(".question").ok().flatten() {
-        let link = format!(".questions a[href=\"#{}\"]", section.id());
-        let link = document().query_selector(&link).ok().flatten();
-        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
-            link.click();
-        }
+/// Opens what a mark of the first chart stands for: the question what to change, and there the row
+/// of its loss, where that has been found.
+pub(super) fn open_loss(name: &str) {
+    let link = format!(".questions a[href=\"#{}\"]", Question::Change.id());
+    let link = document().query_selector(&link).ok().flatten();
+    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        link.click();
     }
+    let Some(row) = document().get_element_by_id(name) else { return };
     // A fixed, valid attribute name can always be set.
     let _ = row.set_attribute("open", "");
-    let row = row.clone();
     request_animation_frame(move || {
         row.scroll_into_view();
         let summary = row.query_selector("summary").ok().flatten();

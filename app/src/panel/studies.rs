@@ -114,8 +114,7 @@ fn pressed(event: &MouseEvent) -> Option<Element> {
     let study = mark.closest(".study").ok()??;
     let name = mark.get_attribute("data-opens")?;
     if name.starts_with("loss-") {
-        let row = document().get_element_by_id(&name);
-        row.iter().for_each(questions::open_loss);
+        questions::open_loss(&name);
         return None;
     }
     if let Some(choice) = study.query_selector("select[data-option=operator]").ok().flatten() {
