@@ -14,8 +14,11 @@ use crate::mixer::{Mix, Mixer};
 use crate::mlp::{Mlp, Moe, Transform};
 use crate::params::{Matrices, Params};
 
-/// Kinds of layers that one model may have: each mixer's variants with each MLP's.
-pub(crate) const MAX_KINDS: usize = Mixer::MAX_VARIANTS * Mlp::MAX_VARIANTS;
+/// Kinds of layers that one model may have. Those of MTP layers are among them.
+pub(crate) const MAX_KINDS: usize = 8;
+
+/// What variants of mixers and MLPs could make of them.
+const MAX_PAIRS: usize = Mixer::MAX_VARIANTS * Mlp::MAX_VARIANTS;
 
 /// Something of each kind of layer.
 pub(crate) type PerKind<T> = [T; MAX_KINDS];
@@ -44,25 +47,26 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     pub(crate) fn new(design: &Design) -> Self {
-        let mixers = Mixer::variants(design);
-        let mut of_keys = [0; MAX_KINDS];
-        let key = |layer| {
-            let key = Mlp::variant(design, layer) * mixers + Mixer::variant(design, layer);
-            of_keys[key] += 1;
-            KindId(key as u8)
+        let mixers = Mixer::MAX_VARIANTS;
+        let mut of_pairs = [0; MAX_PAIRS];
+        let pair = |layer| {
+            let pair = Mlp::variant(design, layer) * mixers + Mixer::variant(design, layer);
+            of_pairs[pair] += 1;
+            KindId(pair as u8)
         };
-        let mut layers: Vec<KindId> = (0..design.transformer.num_layers).map(key).collect();
-        let mut variants = Vec::with_capacity(2);
-        let (mut counts, mut ids) = ([0; MAX_KINDS], [KindId::default(); MAX_KINDS]);
-        for key in (0..MAX_KINDS).filter(|key| of_keys[*key] > 0) {
-            ids[key] = KindId(variants.len() as u8);
-            counts[variants.len()] = of_keys[key];
-            variants.push([key % mixers, key / mixers]);
+        let mut layers: Vec<KindId> = (0..design.transformer.num_layers).map(pair).collect();
+        let mut variants = Vec::with_capacity(MAX_KINDS);
+        let (mut counts, mut ids) = ([0; MAX_KINDS], [KindId::default(); MAX_PAIRS]);
+        for pair in (0..MAX_PAIRS).filter(|pair| of_pairs[*pair] > 0) {
+            // More kinds than there may be are a rule's to refuse.
+            let id = variants.len().min(MAX_KINDS - 1);
+            ids[pair] = KindId(id as u8);
+            counts[id] += of_pairs[pair];
+            if variants.len() < MAX_KINDS {
+                variants.push([pair % mixers, pair / mixers]);
+            }
         }
-        // Most models have all kinds that their variants make, which are these ids.
-        if of_keys != counts {
-            layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
-        }
+        layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
         Self { variants, counts, layers }
     }
 

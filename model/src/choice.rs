@@ -101,6 +101,15 @@ impl<C: Choice> Set<C> {
 pub const TRAINED_SKEW: f64 = 0.21;
 
 choices! {
+    /// What attention's softmax has below the line beside the exponentials of its scores.
+    SoftmaxType {
+        /// Nothing.
+        Vanilla = "vanilla",
+        /// One: a score of zero for no value.
+        OffByOne = "off-by-one",
+        /// A learned score for each head, a sink.
+        Learnable = "learnable",
+    }
     /// How query, key and value are split over context-parallel ranks.
     ContextParallelAlgo {
         /// Ring attention: keys and values travel from rank to rank.

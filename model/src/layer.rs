@@ -18,7 +18,7 @@ use crate::saved::{Saved, SavedTensors, Tensor};
 use crate::tally::{Tally, Untallied};
 
 /// Operators of one layer, at most: room for all of them without a second allocation.
-const MAX_OPERATORS: usize = 18;
+const MAX_OPERATORS: usize = 20;
 
 /// Operators of each kind of layer, and of the ends of a model.
 #[derive(Clone, Debug, PartialEq)]

@@ -71,14 +71,6 @@ impl Mixer {
     /// Variants that the layers of one design may have: with its window, and without.
     pub(crate) const MAX_VARIANTS: usize = 2;
 
-    /// Variants that the layers of this design may have.
-    pub(crate) const fn variants(design: &Design) -> usize {
-        let transformer = &design.transformer;
-        let differ =
-            transformer.window_size.is_some() && transformer.window_attn_skip_freq.is_some();
-        if differ { Self::MAX_VARIANTS } else { 1 }
-    }
-
     /// Which variant a design's layer at this position has.
     ///
     /// # Source
@@ -87,7 +79,8 @@ impl Mixer {
         let transformer = &design.transformer;
         let skips = |every: u64| (layer + 1).is_multiple_of(every);
         usize::from(
-            Self::variants(design) > 1 && transformer.window_attn_skip_freq.is_some_and(skips),
+            transformer.window_size.is_some()
+                && transformer.window_attn_skip_freq.is_some_and(skips),
         )
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A released preset is frozen: links hold only what differs from it. A correction gets a new id.
 
+mod mixed;
 mod models;
 mod recipes;
 
@@ -59,7 +60,7 @@ impl Preset {
 
     /// Every preset: recipes first, then models.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        recipes::RECIPES.iter().chain(models::MODELS).copied()
+        recipes::RECIPES.iter().chain(models::MODELS).chain(mixed::MODELS).copied()
     }
 
     /// Finds a preset by id.

@@ -41,6 +41,10 @@ sources! {
     /// MindSpeed-LLM: its arguments and its multi-latent attention.
     MINDSPEED_LLM = "MindSpeed-LLM, multi_latent_attention.py",
         "https://gitee.com/ascend/MindSpeed-LLM";
+    /// gpt-oss: windows in every second layer, sinks.
+    GPT_OSS = "gpt-oss model card, arXiv 2508.10925", "https://arxiv.org/abs/2508.10925";
+    /// Gemma 3: five layers with a window for each without.
+    GEMMA_3 = "Gemma 3, arXiv 2503.19786", "https://arxiv.org/abs/2503.19786";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

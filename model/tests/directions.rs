@@ -86,6 +86,8 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "qk_layernorm", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', STEP);
+    check(DENSE, &[], "softmax_type", "learnable", '>', PARAMS);
+    check(DENSE, &[], "softmax_type", "learnable", '>', STEP);
     check(DENSE, &[], "sandwich_norm", "true", '>', VECTOR);
     check(DENSE, &[], "window_size", "1024", '<', STEP);
     check(DENSE, &[("window_size", "1024")], "window_attn_skip_freq", "2", '>', STEP);

@@ -7,6 +7,7 @@ mod family;
 mod keys;
 mod lines;
 mod mixture;
+mod window;
 
 use std::collections::HashSet;
 
@@ -218,7 +219,12 @@ impl Config<'_> {
     fn shape(&mut self) {
         for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
             let names = keys::spellings(key);
-            if self.first_of(&names).is_none() {
+            if self.first_of(names).is_none() {
+                if key == "vocab_size" && self.family.vocab > 0 {
+                    let detail = "as this architecture's models have, no key says it";
+                    self.assume(KnobId::vocab_size, &self.family.vocab.to_string(), detail);
+                    continue;
+                }
                 let detail = "the configuration lacks it, and nothing says what it could be";
                 self.draft.fault(0, key, detail);
             }
@@ -229,7 +235,7 @@ impl Config<'_> {
         self.attention();
         self.style();
         mixture::read(self);
-        self.window();
+        window::read(self);
     }
 
     /// Keys that were read and changed nothing.
@@ -298,6 +304,10 @@ impl Config<'_> {
             Some(tied) => self.set(knob, &(!tied).to_string(), "tie_word_embeddings"),
             None => self.assume(knob, &(!tied).to_string(), AS_MODELS_ARE),
         }
+        if self.family.sinks {
+            let detail = "as this architecture's models are, no key says it";
+            self.assume(KnobId::softmax_type, "learnable", detail);
+        }
         let bias = self.family.qkv_bias || gpt;
         let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias"];
         self.set_or_assume(KnobId::add_qkv_bias, bias, names, "");
@@ -334,24 +344,6 @@ impl Config<'_> {
                 format!("by {because} and the architecture")
             };
             self.assume(knob, &usual.to_string(), &detail);
-        }
-    }
-
-    fn window(&mut self) {
-        let key = "sliding_window";
-        let Some(tokens) = self.get(key).is_some().then(|| self.number(key)).flatten() else {
-            return;
-        };
-        let used = self.flag("use_sliding_window").unwrap_or(self.family.every_layer_has_window);
-        let mixed = matches!(self.get("layer_types"), Some(Tree::List(_)))
-            || self.first_of(&["max_window_layers", "sliding_window_pattern"]).is_some();
-        if used && !mixed {
-            self.set(KnobId::window_size, &tokens.to_string(), key);
-        } else if used || self.family.some_layers_have_window {
-            let detail = format!("{key} {tokens}: some layers have it, all are taken as without");
-            self.draft.assume(Some(KnobId::window_size), detail);
-        } else {
-            self.ignore(key, "the architecture doesn't use it");
         }
     }
 }

@@ -12,7 +12,7 @@ macro_rules! models {
 }
 
 /// Every embedding is counted, MTP layers aren't.
-const MODELS: [(&str, &str, Option<f64>); 23] = models! {
+const MODELS: [(&str, &str, Option<f64>); 25] = models! {
     "deepseek-v3": Some(671.03),
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
@@ -37,6 +37,8 @@ const MODELS: [(&str, &str, Option<f64>); 23] = models! {
     "qwen3-32b": Some(32.76),
     "qwen3-8b": Some(8.19),
     "telechat3-105b-a4.7b": Some(104.5),
+    "gpt-oss-20b": Some(20.91),
+    "gemma-3-27b": Some(27.01),
 };
 
 fn read(text: &str) -> Import {

@@ -214,6 +214,9 @@ fn set_width(
     if let Some(window) = words.window {
         set(design, KnobId::window_size, window)?;
     }
+    if let Some(every) = words.full_every {
+        set(design, KnobId::window_attn_skip_freq, every)?;
+    }
     if let Some(mla) = words.mla {
         set(design, KnobId::multi_latent_attention, true)?;
         set(design, KnobId::qk_layernorm, true)?;
@@ -334,6 +337,12 @@ fn set_style(
     }
     if words.qk_norm {
         set(design, KnobId::qk_layernorm, true)?;
+    }
+    if words.sandwich {
+        set(design, KnobId::sandwich_norm, true)?;
+    }
+    if words.sinks {
+        set(design, KnobId::softmax_type, "learnable")?;
     }
     let mut tied = (words.tied || words.mpt || gpt) && !words.untied;
     if tied

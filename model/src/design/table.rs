@@ -73,6 +73,10 @@ Transformer transformer {
             .aliases(&["use_qk_norm"]);
     attention_output_gate: bool = false,
         knob("Output gate", Flag, "A gate of each head's output, projected beside the query");
+    softmax_type: SoftmaxType = SoftmaxType::Vanilla,
+        knob("Softmax", Choice(SoftmaxType::NAMES),
+            "What stands below the line beside the scores: nothing, one, or a sink that each head \
+             learns").source(GPT_OSS);
     sandwich_norm: bool = false,
         knob("Sandwich norm", Flag, "A further norm behind attention and behind the MLP")
             .source(PANGU_ULTRA);

@@ -91,7 +91,7 @@ impl Attention {
 }
 
 impl Mix for Attention {
-    /// q h a d, k and v h g d each, o a d h, and their biases.
+    /// q h a d, k and v h g d each, o a d h, their biases, and a sink for each head.
     fn params(&self, on: &Deployment) -> Params {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (u128::from(on.backbone.hidden), u128::from(heads), u128::from(groups));
@@ -101,7 +101,7 @@ impl Mix for Attention {
         let norms = if self.has_head_norms { 2 * qk } else { 0 };
         Params {
             replicated: norms + if on.backbone.has_biases { h } else { 0 },
-            tensor: h * queries + h * g * (qk + v) + biases + a * v * h,
+            tensor: h * queries + h * g * (qk + v) + biases + a * v * h + self.core.sink_params(),
             expert: 0,
         }
     }

@@ -2,7 +2,7 @@
 //! values.
 
 use crate::axis::{Axis, Collective};
-use crate::choice::{AttentionFlops, ContextParallelAlgo, SwapModule};
+use crate::choice::{AttentionFlops, ContextParallelAlgo, SoftmaxType, SwapModule};
 use crate::collective::Call;
 use crate::deployment::Deployment;
 use crate::design::Design;
@@ -32,6 +32,11 @@ pub(crate) struct Core {
     pub(super) kernel_dims: [u64; 2],
     /// Tokens that a query looks back, itself among them; none is all of them.
     pub(super) window: Option<u64>,
+    /// Whether each head learns a score of its own that no value has.
+    ///
+    /// # Source
+    /// Transformer Engine, `softmax_type`: `learnable` in `DotProductAttention`; gpt-oss.
+    has_sinks: bool,
 }
 
 /// The projections around a core.
@@ -58,7 +63,21 @@ impl Core {
             v_dim,
             kernel_dims: kernel_dims(design, [qk_dim, v_dim]),
             window,
+            has_sinks: transformer.softmax_type == SoftmaxType::Learnable,
         }
+    }
+
+    /// Parameters of the sinks: one for each head.
+    pub(super) fn sink_params(&self) -> u128 {
+        if self.has_sinks { u128::from(self.heads) } else { 0 }
+    }
+
+    /// Gradient of the sinks: two statistics of each query and head in FP32 are read and added up.
+    /// The forward has one exponential more for each of them, which its kernel hides.
+    fn sinks<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let statistics = rows.group * on.split(self.heads);
+        let sum = on.device.elementwise(2.0 * 4.0 * statistics, 1.0).doing(3.0 * statistics);
+        Block { input_grad: sum, ..Block::default() }
     }
 
     /// Mean keys that a query meets: all under the `full` convention, half under `causal`.
@@ -96,7 +115,10 @@ impl Core {
         let query = query + rotary(on, rows, heads * qk) + pad_key;
         let key_value =
             key_value + rotary(on, rows, on.split(self.groups) * qk) + pad_key + pad_value;
-        let core = awaited(rows, self.scores(on, rows)) + kept;
+        let mut core = awaited(rows, self.scores(on, rows)) + kept;
+        if self.has_sinks {
+            core += self.sinks(on, rows);
+        }
         to.push("Query projection", Place::Projection, Again::with(Module::MlaUpProj), query);
         to.push(
             "Key and value projection",

@@ -71,7 +71,7 @@ impl Mix for Mla {
         let bias = if on.backbone.has_biases { h } else { 0 };
         Params {
             replicated: h * q_rank + h * (kv_rank + rope) + norms + bias,
-            tensor: query_up + kv_rank * a * (nope + v) + a * v * h,
+            tensor: query_up + kv_rank * a * (nope + v) + a * v * h + self.core.sink_params(),
             expert: 0,
         }
     }

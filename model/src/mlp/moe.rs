@@ -125,6 +125,28 @@ fn reorder<T: Tally>(on: &Deployment, rows: f64, share: f64) -> Block<T> {
     Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
+/// The biases of the experts' last products, each row's weighted by its probability: expert by
+/// expert, outside of the product, in the FP32 of the probabilities.
+///
+/// Forward each element is written as bias x probability (4 bytes), added (2 + 4 + 4), put together
+/// (4 + 4) and rounded (4 + 2). Backward it is widened (2 + 4), rounded for the product's gradient
+/// (4 + 2) and put together (2 + 2); gradients of biases and probabilities are a product (4 + 4) and
+/// a sum (4) each.
+///
+/// # Source
+/// Megatron-Core `experts.py:TEGroupedMLP._apply_bias`; Automodel has the same.
+fn biases<T: Tally>(on: &Deployment, rows: f64, experts: f64) -> Block<T> {
+    let elements = rows * on.backbone.hidden as f64;
+    let pass = |bytes: f64, kernels: f64, operations: f64| {
+        on.device.elementwise(elements * bytes, kernels).doing(elements * operations)
+    };
+    Block {
+        forward: pass(28.0, 2.0 * experts + 2.0, 2.0),
+        input_grad: pass(40.0, 5.0 * experts + 2.0, 4.0),
+        weight_grad: Cost::ZERO,
+    }
+}
+
 impl Transform for Moe {
     /// Router h E, routed experts, shared experts.
     fn params(&self, on: &Deployment) -> Params {
@@ -210,6 +232,10 @@ impl Transform for Moe {
             activation(on, awaited, inner),
         );
         to.push_routed("Experts", Place::Experts, moe, down);
+        if on.backbone.has_biases {
+            let bias = biases(on, awaited, local);
+            to.push_routed("Experts' biases", Place::Experts, moe, bias);
+        }
         let sum = Block { forward, input_grad, ..sum };
         to.push_routed("Unpermutation", Place::MlpOutput, moe, sum);
     }

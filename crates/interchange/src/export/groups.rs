@@ -6,7 +6,7 @@ use core::fmt::Display;
 
 use model::choice::{
     AuxLoss, Choice, ContextParallelAlgo, Dispatcher, FlexBackend, Method, Optimizer, Precision,
-    RankOrder, ShardingStrategy,
+    RankOrder, ShardingStrategy, SoftmaxType,
 };
 use model::design::{Design, LayerFreq};
 
@@ -108,6 +108,8 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group.on("disable-bias-linear", !t.add_bias_linear);
     group.on("add-qkv-bias", t.add_qkv_bias && !t.add_bias_linear);
     group.on("attention-output-gate", t.attention_output_gate);
+    let is_plain = t.softmax_type == SoftmaxType::Vanilla;
+    group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");

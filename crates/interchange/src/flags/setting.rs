@@ -64,6 +64,9 @@ pub(super) static FLAGS: &[Flag] = &[
     value("v-head-dim", v_head_dim),
     on("add-qkv-bias", add_qkv_bias), off("disable-bias-linear", add_bias_linear),
     on("attention-output-gate", attention_output_gate),
+    named("softmax-type", softmax_type, &[
+        ("vanilla", "vanilla"), ("off-by-one", "off-by-one"), ("learnable", "learnable"),
+    ]),
     on("qk-layernorm", qk_layernorm), on("post-norm", sandwich_norm),
     named("position-embedding-type", position_embedding_type, &[
         ("rope", "rope"), ("yarn", "rope"), ("mrope", "rope"), ("none", "none"),

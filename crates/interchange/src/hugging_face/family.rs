@@ -30,8 +30,12 @@ pub(super) struct Family {
     pub(super) learned_positions: bool,
     /// A window, where there is one, holds for all layers.
     pub(super) every_layer_has_window: bool,
-    /// It holds for some of them.
-    pub(super) some_layers_have_window: bool,
+    /// It holds for all but each so many-th; zero says nothing.
+    pub(super) full_attention_every: u64,
+    /// Each head of attention learns a sink.
+    pub(super) sinks: bool,
+    /// The vocabulary of those that don't write it.
+    pub(super) vocab: u64,
     /// Shared experts that no key counts.
     pub(super) shared_experts: u64,
     /// `intermediate_size` is the experts' width.
@@ -48,7 +52,9 @@ const LLAMA: Family = Family {
     sandwich_norm: false,
     learned_positions: false,
     every_layer_has_window: false,
-    some_layers_have_window: false,
+    full_attention_every: 0,
+    sinks: false,
+    vocab: 0,
     shared_experts: 0,
     narrow: false,
 };
@@ -80,8 +86,8 @@ const GPT2: Family = Family {
 /// MiniMax and Pangu the code beside their weights.
 static FAMILIES: &[Family] = &[
     LLAMA,
-    LLAMA4,
-    Family { name: "llama4text", ..LLAMA4 },
+    Family { name: "llama4", shared_experts: 1, narrow: true, ..LLAMA },
+    Family { name: "llama4text", shared_experts: 1, narrow: true, ..LLAMA },
     Family { name: "mistral", every_layer_has_window: true, ..LLAMA },
     Family { name: "mixtral", every_layer_has_window: true, ..LLAMA },
     Family { name: "qwen2", qkv_bias: true, ..LLAMA },
@@ -95,7 +101,14 @@ static FAMILIES: &[Family] = &[
     Family { name: "glm4moe", ..LLAMA },
     Family { name: "glm4", sandwich_norm: true, ..LLAMA },
     Family { name: "minimaxm2", qk_norm: true, ..LLAMA },
-    Family { name: "gptoss", qkv_bias: true, some_layers_have_window: true, ..LLAMA },
+    Family {
+        name: "gptoss",
+        qkv_bias: true,
+        linear_bias: true,
+        full_attention_every: 2,
+        sinks: true,
+        ..LLAMA
+    },
     Family { name: "panguultramoe", sandwich_norm: true, ..LLAMA },
     Family { name: "pangupromoe", ..LLAMA },
     Family { name: "panguembedded", ..LLAMA },
@@ -103,8 +116,16 @@ static FAMILIES: &[Family] = &[
     Family { name: "phi3", every_layer_has_window: true, ..LLAMA },
     Family { name: "phimoe", every_layer_has_window: true, ..LLAMA },
     Family { name: "gemma", tied: true, ..LLAMA },
-    GEMMA2,
-    Family { name: "gemma3text", qk_norm: true, ..GEMMA2 },
+    Family { name: "gemma2", tied: true, sandwich_norm: true, full_attention_every: 2, ..LLAMA },
+    Family {
+        name: "gemma3text",
+        tied: true,
+        sandwich_norm: true,
+        qk_norm: true,
+        full_attention_every: 6,
+        vocab: 262_208,
+        ..LLAMA
+    },
     GPT2,
 ];
 

@@ -46,7 +46,9 @@ fn refuse_other_layers(config: &mut Config<'_>) {
         };
         let line = config.line(key);
         if kinds.iter().all(known) {
-            config.draft.ignore(key, line, "every layer is attention");
+            if key != "layer_types" {
+                config.draft.ignore(key, line, "every layer is attention");
+            }
         } else {
             config.draft.fault(line, key, "its layers without full attention have no knob");
         }

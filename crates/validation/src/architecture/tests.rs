@@ -131,9 +131,7 @@ fn what_no_knob_expresses_is_refused_with_the_reason() {
     for model in [
         "Nemotron_3_Super",
         "nemotron-h-56b",
-        "GPT OSS 120B",
         "LLAMA3_70B LORA",
-        "Gemma2 9B",
         "Qwen3-Next-80B-A3B",
         "DeepSeekV4 Flash",
         "GLM-5",

@@ -33,6 +33,7 @@ pub(super) struct Words {
     /// Every second layer is a MoE layer, the first one dense.
     pub(super) every_second: bool,
     pub(super) window: Option<u64>,
+    pub(super) full_every: Option<u64>,
     pub(super) mtp: u64,
     /// MosaicML's MPT: no biases, no position embedding, tied embeddings.
     pub(super) mpt: bool,
@@ -40,6 +41,9 @@ pub(super) struct Words {
     pub(super) untied: bool,
     pub(super) qkv_bias: bool,
     pub(super) qk_norm: bool,
+    pub(super) sandwich: bool,
+    /// Each head of attention learns a sink.
+    pub(super) sinks: bool,
     /// Attention and MLP read the same input and run side by side.
     pub(super) parallel: bool,
     /// The first and the last stage have one layer fewer than the others.
@@ -59,7 +63,7 @@ pub(super) struct Mla {
 }
 
 /// Phrases that say what no knob expresses.
-const REFUSED: [(&str, &str); 10] = [
+const REFUSED: [(&str, &str); 9] = [
     ("mamba", "a hybrid of Mamba and attention"),
     ("ssm", "a hybrid of Mamba and attention"),
     ("encoder", "an encoder"),
@@ -69,7 +73,6 @@ const REFUSED: [(&str, &str); 10] = [
     ("lora", "LoRA trains few weights only"),
     ("linear attention", "linear attention"),
     ("sparse attention", "sparse attention"),
-    ("sink", "attention sinks"),
 ];
 
 /// Words that change neither parameters nor FLOPs, or that other words already say.
@@ -212,6 +215,8 @@ impl Words {
             "untied" => self.untied = true,
             "qkv_bias" | "qkv-bias" => self.qkv_bias = true,
             "qk_norm" | "qk-norm" => self.qk_norm = true,
+            "sandwich" | "sandwich_norm" => self.sandwich = true,
+            "sink" | "sinks" => self.sinks = true,
             "gated" => self.gated = true,
             "non-gated" | "nongated" | "ungated" => self.not_gated = true,
             "ffn4h" | "ffn_4h" | "4h" => self.ffn_is_4h = true,
@@ -286,6 +291,7 @@ impl Words {
             Field::Shared => self.shared = some,
             Field::Vocab => self.vocab = some,
             Field::Window => self.window = some,
+            Field::FullEvery => self.full_every = some,
             Field::Mtp => self.mtp = value,
             Field::MlaHeads => {
                 self.heads = some;

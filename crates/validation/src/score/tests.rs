@@ -48,8 +48,11 @@ fn the_summary_counts_its_rows() {
 ///
 /// Nemotron's MFU counted a gate that isn't there (until v25.04), three bigscience rows precede a
 /// fix of its formula, Grok's formula leaves a part out, Llama 4's counts its windows,
-/// Colossal-AI's counts a part of attention.
-const INEXACT: [(&str, f64); 7] = [
+/// Colossal-AI's counts a part of attention, gpt-oss's left a part of the experts out until v26.04
+/// (27.2 in place of 32.6 GFLOP), and Automodel's leaves a part out, too.
+const INEXACT: [(&str, f64); 9] = [
+    ("GPT OSS 120B", 0.21),
+    ("GPT-OSS", 0.09),
     ("Llama-like", 0.07),
     ("nemotron4-15b", 0.12),
     ("nemotron4-340b", 0.15),

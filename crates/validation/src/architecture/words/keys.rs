@@ -17,6 +17,8 @@ pub(super) enum Field {
     Shared,
     Vocab,
     Window,
+    /// Every so many-th layer has no window.
+    FullEvery,
     Mtp,
     /// Heads of MLA.
     MlaHeads,
@@ -71,6 +73,7 @@ const NAMES: &[(Field, &[&str])] = &[
     ]),
     (Field::Vocab, &["vocab_size", "padded_vocab_size", "n_vocab", "vocab", "vocabulary"]),
     (Field::Window, &["sliding_window", "window_size", "swa"]),
+    (Field::FullEvery, &["full_every", "window_attn_skip_freq", "sliding_window_pattern"]),
     (Field::Mtp, &["mtp_num_layers", "num_nextn_predict_layers", "mtp"]),
     (Field::MlaHeads, &["mla"]),
     (Field::QRank, &["q_lora_rank", "q_lora"]),
