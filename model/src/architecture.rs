@@ -155,10 +155,10 @@ impl Architecture {
 }
 
 impl LayerKind {
-    /// Its name: by its MLP, and by its window where it has one.
+    /// Its name: by its MLP, and by its mixer where that isn't full attention.
     pub(crate) fn name(&self) -> String {
         let name = self.mlp.layer_name();
-        self.mixer.window().map_or_else(|| String::from(name), |it| format!("{name}, window {it}"))
+        self.mixer.name().map_or_else(|| String::from(name), |mixer| format!("{name}, {mixer}"))
     }
 
     /// Parameters of the norms of one layer.

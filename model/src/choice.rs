@@ -96,6 +96,14 @@ impl<C: Choice> Set<C> {
     }
 }
 
+impl AttentionVariant {
+    /// Whether it is linear attention, in place of attention.
+    #[must_use]
+    pub const fn is_linear(self) -> bool {
+        matches!(self, Self::Gdn | Self::Gdn2 | Self::Kda | Self::Lightning)
+    }
+}
+
 /// Standard deviation of the logarithm of an expert's load in models that were trained with an
 /// auxiliary loss; [`crate::routing::Generator`] has where it comes from.
 pub const TRAINED_SKEW: f64 = 0.21;
@@ -109,6 +117,19 @@ choices! {
         OffByOne = "off-by-one",
         /// A learned score for each head, a sink.
         Learnable = "learnable",
+    }
+    /// What takes the place of attention in some layers, or adds to it.
+    AttentionVariant {
+        /// Nothing.
+        None = "none",
+        /// Gated delta net.
+        Gdn = "gdn",
+        /// Gated delta net 2: gates of channels.
+        Gdn2 = "gdn2",
+        /// Kimi Delta Attention.
+        Kda = "kda",
+        /// Lightning attention.
+        Lightning = "lightning",
     }
     /// How query, key and value are split over context-parallel ranks.
     ContextParallelAlgo {

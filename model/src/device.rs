@@ -8,6 +8,7 @@
 //! `calibration`).
 
 mod attention;
+mod scan;
 
 use core::ops::{Add, AddAssign, Mul};
 
@@ -18,6 +19,7 @@ use crate::design::Design;
 use crate::tally::{Tally, Untallied};
 
 pub(crate) use attention::Attention;
+pub(crate) use scan::{Scan, ScanPass};
 
 /// Cost of some operators on one device. Times are in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,6 +99,8 @@ pub(crate) struct Device {
     gemm: f64,
     /// Rate of a grouped matmul over it.
     grouped_gemm: f64,
+    /// The same in 16 bits, whatever the run's precision.
+    wide_gemm: f64,
     /// FLOP/s of attention, forward and backward.
     attention_forward: f64,
     attention_backward: f64,
@@ -216,6 +220,7 @@ impl Device {
         Self {
             gemm: peak * gemm,
             grouped_gemm: kernels.grouped_gemm,
+            wide_gemm: attention_peak * kernels.gemm,
             attention_forward: attention_peak * kernels.attention_forward,
             attention_backward: attention_peak * kernels.attention_backward,
             mla_attention: kernels.mla_attention,

@@ -3,9 +3,16 @@
 
 mod attention;
 mod core;
+mod gdn;
+mod kda;
+mod lightning;
 mod mla;
+mod scan;
 
-use crate::choice::AttentionFlops;
+use alloc::format;
+use alloc::string::String;
+
+use crate::choice::{AttentionFlops, AttentionVariant};
 use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::hop::Exchanges;
@@ -16,7 +23,11 @@ use crate::saved::SavedTensors;
 use crate::tally::Tally;
 
 pub(crate) use attention::Attention;
+pub(crate) use gdn::GatedDeltaNet;
+pub(crate) use kda::Kda;
+pub(crate) use lightning::Lightning;
 pub(crate) use mla::Mla;
+pub(crate) use scan::SCAN;
 
 /// Everything that the model says of one kind of mixer.
 ///
@@ -34,6 +45,9 @@ pub(crate) trait Mix {
 
     /// Model FLOPs of one token beyond its matrices, forward: scores and values, or a state.
     fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64;
+
+    /// The formula of these FLOPs, in words.
+    fn score_formula(&self) -> &'static str;
 
     /// Weight matrices, as an optimizer that works on matrices sees them.
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices));
@@ -55,6 +69,12 @@ pub(crate) enum Mixer {
     Attention(Attention),
     /// Multi-latent attention.
     Mla(Mla),
+    /// Gated delta net.
+    Gdn(GatedDeltaNet),
+    /// Kimi Delta Attention.
+    Kda(Kda),
+    /// Lightning attention.
+    Lightning(Lightning),
 }
 
 /// Calls a function of the mixer's own kind.
@@ -63,13 +83,17 @@ macro_rules! of_kind {
         match $self {
             Self::Attention($mixer) => $call,
             Self::Mla($mixer) => $call,
+            Self::Gdn($mixer) => $call,
+            Self::Kda($mixer) => $call,
+            Self::Lightning($mixer) => $call,
         }
     };
 }
 
 impl Mixer {
-    /// Variants that the layers of one design may have: with its window, and without.
-    pub(crate) const MAX_VARIANTS: usize = 2;
+    /// Variants that the layers of one design may have: attention with its window, attention
+    /// without, and what takes its place.
+    pub(crate) const MAX_VARIANTS: usize = 3;
 
     /// Which variant a design's layer at this position has.
     ///
@@ -77,6 +101,11 @@ impl Mixer {
     /// Megatron-Core `transformer/utils.py:is_layer_window_attention`.
     pub(crate) fn variant(design: &Design, layer: u64) -> usize {
         let transformer = &design.transformer;
+        if transformer.experimental_attention_variant.is_linear()
+            && transformer.linear_attention_freq.is_linear(layer)
+        {
+            return 2;
+        }
         let skips = |every: u64| (layer + 1).is_multiple_of(every);
         usize::from(
             transformer.window_size.is_some()
@@ -86,17 +115,34 @@ impl Mixer {
 
     /// A variant of a design's mixers.
     pub(crate) fn new(design: &Design, variant: usize) -> Self {
-        let window = design.transformer.window_size.filter(|_| variant == 0);
-        if design.transformer.multi_latent_attention {
+        let transformer = &design.transformer;
+        if variant == 2 {
+            match transformer.experimental_attention_variant {
+                AttentionVariant::Gdn => return Self::Gdn(GatedDeltaNet::new(design, false)),
+                AttentionVariant::Gdn2 => return Self::Gdn(GatedDeltaNet::new(design, true)),
+                AttentionVariant::Kda => return Self::Kda(Kda::new(design)),
+                AttentionVariant::Lightning => return Self::Lightning(Lightning::new(design)),
+                AttentionVariant::None => {}
+            }
+        }
+        let window = transformer.window_size.filter(|_| variant == 0);
+        if transformer.multi_latent_attention {
             Self::Mla(Mla::new(design, window))
         } else {
             Self::Attention(Attention::new(design, window))
         }
     }
 
-    /// Tokens that a query looks back; none is all of them.
-    pub(crate) fn window(&self) -> Option<u64> {
-        of_kind!(self, mixer => mixer.core.window)
+    /// What it is called beside full attention, which needs no name.
+    pub(crate) fn name(&self) -> Option<String> {
+        let window = match self {
+            Self::Attention(attention) => attention.core.window,
+            Self::Mla(mla) => mla.core.window,
+            Self::Gdn(_) => return Some(String::from("gated delta net")),
+            Self::Kda(_) => return Some(String::from("KDA")),
+            Self::Lightning(_) => return Some(String::from("lightning attention")),
+        };
+        window.map(|tokens| format!("window {tokens}"))
     }
 }
 
@@ -115,6 +161,10 @@ impl Mix for Mixer {
 
     fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
         of_kind!(self, mixer => mixer.score_flops(seq, convention))
+    }
+
+    fn score_formula(&self) -> &'static str {
+        of_kind!(self, mixer => mixer.score_formula())
     }
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {

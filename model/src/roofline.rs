@@ -12,9 +12,10 @@ use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
 use crate::estimate::Communication;
 use crate::layer::Work;
+use crate::mixer::SCAN;
 use crate::operator::{self, Operators, Place};
 use crate::plan::Plan;
-use crate::source::{DERIVED, FLASH_ATTENTION, ROOFLINE, Source};
+use crate::source::{DERIVED, FLASH_ATTENTION, GDN, ROOFLINE, Source};
 use crate::tally::Moved;
 use crate::units::{Bytes, BytesPerSecond, Flops, FlopsPerSecond, Seconds};
 
@@ -236,6 +237,9 @@ const PRODUCT: &str = "(compute^4 + moving^4)^(1/4) + launch, for each kernel; c
 const FLASH: &str = "(products joined with softmax) x (1 + ramp / keys) x waves + launch; products \
                      = 2 heads x rows x keys x (qk + v) / attention rate, backward 3 qk + 2 v; \
                      softmax = scores x softmaxes / exponentials per second";
+const SCANNED: &str = "(products^4 + moving^4)^(1/4) + kernels x launch; products = 2 m k n / (peak \
+                       x best product x tiles) for each chunk, those that wait for the chunk in \
+                       front as many at a time as there are heads";
 const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
 const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
 
@@ -275,7 +279,8 @@ fn operator(
     roofs: &Roofs,
 ) -> Option<Operator> {
     let tally = &cost.tally;
-    let is_attention = formulas[0] == FLASH;
+    let is_scan = formulas[0] == SCANNED;
+    let is_attention = formulas[0] == FLASH || is_scan;
     let (seconds, flops, bytes, peak, formula) = match unit {
         Unit::Cube => {
             let peak = if is_attention { roofs.attention } else { roofs.cube };
@@ -286,6 +291,7 @@ fn operator(
         }
     };
     let source = match (unit, is_attention) {
+        (Unit::Cube, true) if is_scan => GDN,
         (Unit::Cube, true) => FLASH_ATTENTION,
         (Unit::Cube, false) => ROOFLINE,
         (Unit::Vector, _) => DERIVED,
@@ -341,11 +347,16 @@ fn of_layer(on: &Deployment, operators: &Operators<Moved>, count: f64) -> Vec<Ke
             known.block += operator.block;
             continue;
         }
+        let is_scan = operator.name == SCAN;
         let is_flash = operator.place == Place::Core && on.kernel.flash_attention;
+        let cube = match (is_scan, is_flash) {
+            (true, _) => SCANNED,
+            (false, true) => FLASH,
+            (false, false) => PRODUCT,
+        };
         // Copies in expert order.
         let copies = operator.is_routed && operator.place != Place::Experts;
-        let formulas =
-            [if is_flash { FLASH } else { PRODUCT }, if copies { COPIES } else { STREAM }];
+        let formulas = [cube, if copies { COPIES } else { STREAM }];
         let operator::Operator { name, block, .. } = *operator;
         kernels.push(Kernels { name, block, count, formulas });
     }

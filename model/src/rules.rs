@@ -1,6 +1,7 @@
 //! What makes a design legal: one table of rules, all checked, each with the nearest ways out.
 
 mod checks;
+mod layers;
 mod legal;
 mod letters;
 mod rule;

@@ -25,6 +25,10 @@ pub enum Tensor {
     KeyValue,
     /// Log-sums of flash attention, or the score matrix without it.
     Scores,
+    /// Inputs and results of the convolution of linear attention.
+    Convolved,
+    /// What a chunked scan keeps: queries, keys, values, gates and each chunk's inverse.
+    Scanned,
     /// What attention gives.
     AttentionOutput,
     /// Router probabilities and map.
@@ -52,13 +56,15 @@ pub enum Fate {
 
 impl Tensor {
     /// Every tensor, in the order of a forward.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::NormInputs,
         Self::Normed,
         Self::Latents,
         Self::Query,
         Self::KeyValue,
         Self::Scores,
+        Self::Convolved,
+        Self::Scanned,
         Self::AttentionOutput,
         Self::Probs,
         Self::Permuted,
@@ -77,6 +83,8 @@ impl Tensor {
             Self::Query => "queries",
             Self::KeyValue => "keys and values",
             Self::Scores => "attention statistics",
+            Self::Convolved => "convolution inputs",
+            Self::Scanned => "scan inputs and gates",
             Self::AttentionOutput => "attention output",
             Self::Probs => "router probabilities",
             Self::Permuted => "rows in expert order",
@@ -97,6 +105,10 @@ impl Tensor {
             Self::Query => "T a d_qk / t; d padded as the kernel reads it",
             Self::KeyValue => "T g (d_qk + d_v) / t; d padded as the kernel reads it",
             Self::Scores => "4 bytes x T a / t; T a s / t twice without flash attention",
+            Self::Convolved => {
+                "T (2 K + V) / t and what is normed of it; K and V all keys and values"
+            }
+            Self::Scanned => "T H (2 d_k + d_v + C) / t and decays in FP32; C tokens of a chunk",
             Self::AttentionOutput => {
                 "T a d_v / t; with Ulysses or padding also as the kernel wrote it"
             }

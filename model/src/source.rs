@@ -45,6 +45,14 @@ sources! {
     GPT_OSS = "gpt-oss model card, arXiv 2508.10925", "https://arxiv.org/abs/2508.10925";
     /// Gemma 3: five layers with a window for each without.
     GEMMA_3 = "Gemma 3, arXiv 2503.19786", "https://arxiv.org/abs/2503.19786";
+    /// Gated delta nets and their chunked form.
+    GDN = "Gated Delta Networks, arXiv 2412.06464", "https://arxiv.org/abs/2412.06464";
+    /// Qwen3-Next: gated delta nets in three layers of four.
+    QWEN3_NEXT = "Qwen3-Next model card", "https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct";
+    /// Kimi Linear: KDA in three layers of four.
+    KIMI_LINEAR = "Kimi Linear, arXiv 2510.26692", "https://arxiv.org/abs/2510.26692";
+    /// `MiniMax-M1`: lightning attention in seven layers of eight.
+    MINIMAX_M1 = "MiniMax-M1, arXiv 2506.13585", "https://arxiv.org/abs/2506.13585";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

@@ -72,6 +72,7 @@ fn check(preset: &str, base: &[(&str, &str)], knob: &str, value: &str, way: char
 const PAPER: &str = "pangu-ultra-moe-6k@2";
 const DENSE: &str = "llama-3-70b";
 const SMALL: &str = "qwen3-30b-a3b";
+const NEXT: &str = "qwen3-next-80b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.
 const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
 
@@ -86,6 +87,14 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "qk_layernorm", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', STEP);
+    check(DENSE, &[("seq_length", "65536")], "experimental_attention_variant", "gdn", '<', STEP);
+    check(NEXT, &[], "linear_attention_freq", "2", '>', FLOPS);
+    check(NEXT, &[], "linear_num_value_heads", "64", '>', PARAMS);
+    check(NEXT, &[], "linear_key_head_dim", "256", '>', FLOPS);
+    check(NEXT, &[], "linear_value_head_dim", "256", '>', STEP);
+    check(NEXT, &[], "linear_num_key_heads", "32", '>', PARAMS);
+    check(NEXT, &[], "linear_conv_kernel_dim", "8", '>', PARAMS);
+    check(NEXT, &[], "moe_shared_expert_gate", "false", '<', PARAMS);
     check(DENSE, &[], "softmax_type", "learnable", '>', PARAMS);
     check(DENSE, &[], "softmax_type", "learnable", '>', STEP);
     check(DENSE, &[], "sandwich_norm", "true", '>', VECTOR);

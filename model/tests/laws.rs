@@ -525,6 +525,7 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&paper, &nothing));
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     grounds.push(of(&qwen, &[("window_size", "512")]));
+    grounds.push(of(&Design::from_preset("qwen3-next-80b-a3b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
     grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
     grounds.push(of(

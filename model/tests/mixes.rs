@@ -19,10 +19,13 @@ fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
 /// embedding, where they are published.
-const PUBLISHED: [(&str, f64, Option<f64>); 3] = [
+const PUBLISHED: [(&str, f64, Option<f64>); 6] = [
     ("gpt-oss-120b", 116.83, Some(5.13)),
     ("gpt-oss-20b", 20.91, Some(3.61)),
     ("gemma-3-27b", 27.01, None),
+    ("qwen3-next-80b-a3b", 79.67, None),
+    ("kimi-linear-48b-a3b", 49.1, None),
+    ("minimax-m1", 456.0, None),
 ];
 
 #[test]
@@ -56,4 +59,87 @@ fn sinks_are_one_parameter_for_each_head_and_no_flops() {
     let sinks = metrics("gpt-oss-20b", &[]);
     assert_eq!(sinks.params_total - plain.params_total, 24 * 64);
     assert_eq!(sinks.flops_per_token, plain.flops_per_token);
+}
+
+#[test]
+fn one_layer_replaced_changes_its_own_terms_alone() {
+    for (variant, preset) in [
+        ("gdn", "qwen3-next-80b-a3b"),
+        ("gdn2", "qwen3-next-80b-a3b"),
+        ("kda", "kimi-linear-48b-a3b"),
+        ("lightning", "minimax-m1"),
+    ] {
+        let layers: usize = if preset == "minimax-m1" { 80 } else { 48 };
+        let of = |linear: usize| {
+            let freq = format!("([1]*{linear}+[0]*{})", layers - linear);
+            let layers = layers.to_string();
+            let knobs = [
+                ("num_layers", layers.as_str()),
+                ("moe_layer_freq", "1"),
+                ("experimental_attention_variant", variant),
+                ("linear_num_key_heads", "32"),
+                ("linear_num_value_heads", "32"),
+                ("linear_attention_freq", freq.as_str()),
+                ("pipeline_model_parallel_size", "1"),
+                ("virtual_pipeline_model_parallel_size", "1"),
+                ("method", "1f1b"),
+            ];
+            metrics(preset, &knobs)
+        };
+        let counts = [9, 10, 11].map(of);
+        let params = counts.each_ref().map(|it| it.params_total as f64);
+        let flops = counts.each_ref().map(|it| it.flops_per_token.get());
+        let seconds = counts.each_ref().map(|it| it.step_time.get());
+        for [one, two, three] in [params, flops, seconds] {
+            assert!((two - one).abs() > 0.0, "{variant}");
+            assert!(((three - two) / (two - one) - 1.0).abs() < 1e-5, "{variant}: {one} {two}");
+        }
+    }
+}
+
+#[test]
+fn a_scan_takes_no_longer_for_a_token_of_a_longer_sequence() {
+    for variant in ["gdn", "gdn2", "kda", "lightning"] {
+        let flops = |seq: &str| {
+            let knobs = [
+                ("experimental_attention_variant", variant),
+                ("linear_num_key_heads", "32"),
+                ("linear_num_value_heads", "32"),
+                ("linear_attention_freq", "([1]*48)"),
+                ("seq_length", seq),
+            ];
+            metrics("qwen3-next-80b-a3b", &knobs).flops_per_token.get()
+        };
+        assert!((flops("4096") - flops("65536")).abs() < 1.0, "{variant}");
+    }
+}
+
+#[test]
+fn layers_are_named_by_their_mixers() {
+    let names = |preset: &str| -> Vec<(String, u64)> {
+        let plan = Plan::new(&design(preset, &[])).unwrap();
+        model::ledger(&plan).into_iter().map(|layer| (layer.name, layer.num_layers)).collect()
+    };
+    let named = |name: &str, layers| (name.to_owned(), layers);
+    let next = [named("MoE", 12), named("MoE, gated delta net", 36)];
+    assert_eq!(names("qwen3-next-80b-a3b"), next);
+    let kimi = [named("dense, KDA", 1), named("MoE", 7), named("MoE, KDA", 19)];
+    assert_eq!(names("kimi-linear-48b-a3b"), kimi);
+    assert_eq!(names("minimax-m1"), [named("MoE", 10), named("MoE, lightning attention", 70)]);
+}
+
+#[test]
+fn ranks_of_context_parallelism_exchange_the_heads_of_scans() {
+    use model::axis::Axis;
+    let sent = |cp: &str| {
+        let knobs = [("context_parallel_size", cp), ("seq_length", "32768")];
+        let estimate = estimate(&Plan::new(&design("qwen3-next-80b-a3b", &knobs)).unwrap());
+        let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Cp);
+        rows.map(|row| row.bytes.get()).sum::<f64>()
+    };
+    assert!(sent("1") < 1.0 && sent("2") > 0.0);
+    let uneven = design("qwen3-next-80b-a3b", &[("linear_num_key_heads", "12")]);
+    let broken = Plan::new(&uneven).unwrap_err();
+    let rule = broken.iter().find(|it| it.rule == "linear_value_heads_are_a_multiple_of_key_heads");
+    assert!(!rule.unwrap().nearest.is_empty());
 }

@@ -69,6 +69,12 @@ const TOTALS: &[(&str, f64, f64)] = &[
     ("pangu-pro-moe-72b", 71.99, 0.005),
     ("pangu-ultra-135b", 133.9, 0.05),
     ("telechat3-105b-a4.7b", 104.5, 0.05),
+    ("gpt-oss-120b", 116.83, 0.005),
+    ("gpt-oss-20b", 20.91, 0.005),
+    ("gemma-3-27b", 27.01, 0.005),
+    ("qwen3-next-80b-a3b", 79.67, 0.005),
+    ("kimi-linear-48b-a3b", 49.12, 0.005),
+    ("minimax-m1", 456.09, 0.005),
 ];
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod family;
 mod keys;
+mod linear;
 mod lines;
 mod mixture;
 mod window;
@@ -235,6 +236,7 @@ impl Config<'_> {
         self.attention();
         self.style();
         mixture::read(self);
+        linear::read(self);
         window::read(self);
     }
 
@@ -307,6 +309,11 @@ impl Config<'_> {
         if self.family.sinks {
             let detail = "as this architecture's models are, no key says it";
             self.assume(KnobId::softmax_type, "learnable", detail);
+        }
+        let names = &["attn_output_gate", "attention_output_gate"];
+        self.set_or_assume(KnobId::attention_output_gate, self.family.output_gate, names, "");
+        if self.flag("mla_use_nope") == Some(true) {
+            self.set(KnobId::position_embedding_type, "none", "mla_use_nope");
         }
         let bias = self.family.qkv_bias || gpt;
         let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias"];

@@ -12,7 +12,7 @@ macro_rules! models {
 }
 
 /// Every embedding is counted, MTP layers aren't.
-const MODELS: [(&str, &str, Option<f64>); 25] = models! {
+const MODELS: [(&str, &str, Option<f64>); 27] = models! {
     "deepseek-v3": Some(671.03),
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
@@ -39,6 +39,8 @@ const MODELS: [(&str, &str, Option<f64>); 25] = models! {
     "telechat3-105b-a4.7b": Some(104.5),
     "gpt-oss-20b": Some(20.91),
     "gemma-3-27b": Some(27.01),
+    "qwen3-next-80b-a3b": Some(79.67),
+    "kimi-linear-48b-a3b": Some(49.12),
 };
 
 fn read(text: &str) -> Import {

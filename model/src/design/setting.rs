@@ -157,6 +157,19 @@ impl LayerFreq {
         }
     }
 
+    /// Whether the layer at this position has linear attention: of every n layers all but the last,
+    /// or those that a pattern marks.
+    ///
+    /// # Source
+    /// Megatron-Core `experimental_attention_variant_module_specs.py`, `linear_attention_freq`.
+    #[must_use]
+    pub fn is_linear(&self, position: u64) -> bool {
+        match self {
+            Self::Every(every) => !(position + 1).is_multiple_of(*every),
+            Self::Runs(_) => self.is_moe(position),
+        }
+    }
+
     /// MoE layers among the first so many.
     #[must_use]
     pub fn moe_before(&self, position: u64) -> u64 {

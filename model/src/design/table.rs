@@ -89,6 +89,26 @@ Transformer transformer {
     window_attn_skip_freq: Option<u64> = None,
         knob("Full attention every", OptionalInteger(1, 1_000),
             "Every n-th layer has no window; none leaves the window to all layers").unit("layers");
+    experimental_attention_variant: AttentionVariant = AttentionVariant::None,
+        knob("Attention variant", Choice(AttentionVariant::NAMES),
+            "What some layers have in place of attention").source(GDN);
+    linear_attention_freq: LayerFreq = LayerFreq::Every(4),
+        knob("Linear attention", LayerFreq,
+            "All but each n-th layer have linear attention, or a pattern of 1 (linear) and 0");
+    linear_conv_kernel_dim: u64 = 4,
+        knob("Convolution", Integer(1, 64), "Tokens that linear attention's convolution looks at");
+    linear_key_head_dim: u64 = 128,
+        knob("Linear key dimension", Integer(1, 4_096),
+            "Width of a head's query and key in linear attention").by_multiples_of(64);
+    linear_value_head_dim: u64 = 128,
+        knob("Linear value dimension", Integer(1, 4_096),
+            "Width of a head's value in linear attention").by_multiples_of(64);
+    linear_num_key_heads: u64 = 16,
+        knob("Linear key heads", Integer(1, 4_096), "Heads of queries and keys in linear attention")
+            .by_factor();
+    linear_num_value_heads: u64 = 32,
+        knob("Linear value heads", Integer(1, 4_096), "Heads of values in linear attention")
+            .by_factor();
     vocab_size: u64 = 128_256,
         knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
             .by_multiples_of(128);
@@ -109,6 +129,8 @@ Transformer transformer {
         knob("Shared expert width", OptionalInteger(1, 1_048_576),
             "Inner width of all shared experts together; none has none").by_multiples_of(256)
             .aliases(&["shared_expert_intermediate_size"]);
+    moe_shared_expert_gate: bool = false,
+        knob("Shared expert gate", Flag, "The shared experts' output is weighed by a gate");
     moe_layer_freq: LayerFreq = LayerFreq::Every(1),
         knob("MoE layers", LayerFreq,
             "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");

@@ -97,7 +97,7 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
         let matrices = kind.flops(on, seq, convention) - scores;
         let parts = vec![
             given("matrices", matrices, "2 x matrix parameters that the token meets"),
-            given("attention scores", scores, "2 x keys x heads x (query + value width)"),
+            given("attention scores", scores, kind.mixer.score_formula()),
         ];
         let name = kind.name();
         let one = Breakdown::sum(&format!("forward of one {name} layer"), "FLOP", parts)

@@ -121,6 +121,10 @@ impl Mix for Attention {
         self.core.score_flops(seq, convention)
     }
 
+    fn score_formula(&self) -> &'static str {
+        "2 x keys x heads x (query + value width)"
+    }
+
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let Core { heads, groups, qk_dim, v_dim, .. } = self.core;
         let (h, a, g) = (on.backbone.hidden as f64, heads as f64, groups as f64);

@@ -95,6 +95,10 @@ impl Mix for Mla {
         self.core.score_flops(seq, convention)
     }
 
+    fn score_formula(&self) -> &'static str {
+        "2 x keys x heads x (query + value width)"
+    }
+
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         let (h, a) = (on.backbone.hidden as f64, self.core.heads as f64);
         let (qk, v) = (self.core.qk_dim as f64, self.core.v_dim as f64);

@@ -34,6 +34,11 @@ pub(crate) struct Moe {
     pub(crate) width: u64,
     /// Shared experts, as one MLP; of no width where there are none.
     pub(crate) shared: Dense,
+    /// Whether a gate weighs what the shared experts give.
+    ///
+    /// # Source
+    /// Megatron-Core `shared_experts.py`, `moe_shared_expert_gate`; Qwen3-Next.
+    is_shared_gated: bool,
     /// Copies of busy experts.
     pub(crate) redundant: u64,
     /// Router groups, those of them that a token keeps, and whether it visits all alike.
@@ -52,6 +57,7 @@ impl Moe {
             topk: transformer.moe_router_topk,
             width: transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size),
             shared: Dense { width: transformer.moe_shared_expert_intermediate_size.unwrap_or(0) },
+            is_shared_gated: transformer.moe_shared_expert_gate,
             redundant: design.routing.redundant_experts,
             groups: transformer.moe_router_num_groups,
             group_topk: transformer.moe_router_group_topk,
@@ -110,6 +116,28 @@ impl Moe {
         u128::from(on.backbone.hidden) * u128::from(self.experts)
     }
 
+    /// Parameters of the shared experts' gate: h where they have one.
+    fn gate_params(&self, on: &Deployment) -> u128 {
+        let has_gate = self.is_shared_gated && self.shared.width > 0;
+        if has_gate { u128::from(on.backbone.hidden) } else { 0 }
+    }
+
+    /// The shared experts' gate: a score of each token, its sigmoid, and the product with what they
+    /// give. Forward the input and the output are read and the product is written; backward the
+    /// output, its gradient and the input are read and the gradients of output and input written,
+    /// the latter's sum read once more. One column is no work for the cube.
+    fn gate<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
+        let (bytes, elements) = (rows.own_bytes(on), rows.own * on.backbone.hidden as f64);
+        let pass = |passes: f64, kernels: f64, operations: f64| {
+            on.device.elementwise(passes * bytes, kernels).doing(operations * elements)
+        };
+        Block {
+            forward: pass(3.0, 3.0, 3.0),
+            input_grad: pass(6.0, 4.0, 6.0),
+            weight_grad: Cost::ZERO,
+        }
+    }
+
     /// Parameters of the routed experts that a token doesn't visit.
     pub(crate) fn resting_params(&self, on: &Deployment) -> u128 {
         u128::from(self.experts - self.topk.min(self.experts)) * self.expert_params(on)
@@ -151,7 +179,7 @@ impl Transform for Moe {
     /// Router h E, routed experts, shared experts.
     fn params(&self, on: &Deployment) -> Params {
         Params {
-            replicated: self.router_params(on),
+            replicated: self.router_params(on) + self.gate_params(on),
             tensor: on.backbone.mlp_matrix_params(self.shared.width),
             expert: u128::from(self.experts) * self.expert_params(on),
         }
@@ -166,7 +194,7 @@ impl Transform for Moe {
                 "matrices x hidden size x expert width",
             ),
         ];
-        let shared = on.backbone.mlp_matrix_params(self.shared.width);
+        let shared = on.backbone.mlp_matrix_params(self.shared.width) + self.gate_params(on);
         vec![
             Breakdown::params("router", self.router_params(on), "hidden size x experts"),
             Breakdown::product("routed experts", "", experts).by("experts x one expert", MEGATRON),
@@ -182,6 +210,7 @@ impl Transform for Moe {
         (on.backbone.hidden * self.experts) as f64
             + self.topk as f64 * on.backbone.mlp_matrix_params(self.width) as f64
             + on.backbone.mlp_matrix_params(self.shared.width) as f64
+            + self.gate_params(on) as f64
     }
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
@@ -199,6 +228,9 @@ impl Transform for Moe {
             let again = Again::with(RecomputeModule::SharedExperts);
             to.push("Shared experts", Place::Mlp, again.at_level_1(), up);
             to.push("Shared experts", Place::Mlp, again, down);
+            if self.is_shared_gated {
+                to.push("Shared experts", Place::Mlp, again, Self::gate(on, rows));
+            }
         }
     }
 
@@ -250,7 +282,9 @@ impl Transform for Moe {
         let hidden = on.backbone.hidden as f64;
         // The shared experts' input is gathered again in the backward; a rank keeps its own part.
         let shared_input = if self.shared.width > 0 { rows.own * hidden * input } else { 0.0 };
-        let shared = (inputs * element + input) * shared + shared_input;
+        // A gate needs what it weighs.
+        let weighed = if self.is_shared_gated { shared_input } else { 0.0 };
+        let shared = (inputs * element + input) * shared + shared_input + weighed;
         let activations = SwapModule::Activations;
         to.extend([
             Saved::new(Tensor::Probs, rows.own * self.experts as f64 * 5.0, &[Moe])

@@ -2,7 +2,7 @@
 //! configuration files; cluster and strategy below them are ours, as in `models`.
 
 use super::{Preset, PresetKind};
-use crate::source::{GEMMA_3, GPT_OSS};
+use crate::source::{GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, QWEN3_NEXT};
 
 #[rustfmt::skip]
 static GPT_OSS_120B: Preset = Preset {
@@ -60,4 +60,83 @@ static GEMMA_3_27B: Preset = Preset {
     refused: None,
 };
 
-pub(super) static MODELS: &[&Preset] = &[&GPT_OSS_120B, &GPT_OSS_20B, &GEMMA_3_27B];
+#[rustfmt::skip]
+static QWEN3_NEXT_80B: Preset = Preset {
+    id: "qwen3-next-80b-a3b",
+    title: "Qwen3-Next-80B-A3B",
+    story: "Gated delta nets in three layers of four, 512 experts top-10 and a gated shared one",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "48"), ("hidden_size", "2048"), ("ffn_hidden_size", "5120"),
+        ("num_attention_heads", "16"), ("num_query_groups", "2"), ("kv_channels", "256"),
+        ("qk_layernorm", "true"), ("attention_output_gate", "true"),
+        ("experimental_attention_variant", "gdn"), ("linear_attention_freq", "4"),
+        ("linear_num_key_heads", "16"), ("linear_num_value_heads", "32"),
+        ("vocab_size", "151936"), ("num_moe_experts", "512"), ("moe_router_topk", "10"),
+        ("moe_ffn_hidden_size", "512"), ("moe_shared_expert_intermediate_size", "512"),
+        ("moe_shared_expert_gate", "true"), ("accelerator", "h100-sxm-80gb"),
+        ("num_devices", "64"), ("expert_model_parallel_size", "32"),
+        ("moe_token_dispatcher_type", "flex"), ("recompute_granularity", "full"),
+        ("global_batch_size", "512"),
+    ],
+    source: QWEN3_NEXT,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static KIMI_LINEAR_48B: Preset = Preset {
+    id: "kimi-linear-48b-a3b",
+    title: "Kimi-Linear-48B-A3B",
+    story: "Kimi Delta Attention in three layers of four, MLA without positions in the others",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "27"), ("hidden_size", "2304"), ("ffn_hidden_size", "9216"),
+        ("num_attention_heads", "32"), ("multi_latent_attention", "true"),
+        ("kv_lora_rank", "512"), ("qk_head_dim", "128"), ("qk_pos_emb_head_dim", "64"),
+        ("v_head_dim", "128"), ("qk_layernorm", "true"), ("position_embedding_type", "none"),
+        ("experimental_attention_variant", "kda"),
+        ("linear_attention_freq", "([1,1,1,0]*6+[1]*2+[0]*1)"), ("linear_num_key_heads", "32"),
+        ("linear_num_value_heads", "32"), ("vocab_size", "163840"), ("num_moe_experts", "256"),
+        ("moe_router_topk", "8"), ("moe_ffn_hidden_size", "1024"),
+        ("moe_shared_expert_intermediate_size", "1024"), ("moe_layer_freq", "([0]*1+[1]*26)"),
+        ("accelerator", "h100-sxm-80gb"), ("num_devices", "64"),
+        ("expert_model_parallel_size", "32"), ("moe_token_dispatcher_type", "flex"),
+        ("recompute_granularity", "full"), ("global_batch_size", "512"),
+    ],
+    source: KIMI_LINEAR,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static MINIMAX_M1_456B: Preset = Preset {
+    id: "minimax-m1",
+    title: "MiniMax-M1 456B",
+    story: "Lightning attention in seven layers of eight, 32 experts top-2",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "80"), ("hidden_size", "6144"), ("ffn_hidden_size", "9216"),
+        ("num_attention_heads", "64"), ("num_query_groups", "8"), ("kv_channels", "128"),
+        ("experimental_attention_variant", "lightning"), ("linear_attention_freq", "8"),
+        ("linear_num_key_heads", "64"), ("linear_num_value_heads", "64"),
+        ("vocab_size", "200064"), ("num_moe_experts", "32"), ("moe_router_topk", "2"),
+        ("moe_ffn_hidden_size", "9216"), ("accelerator", "h800-sxm-80gb"),
+        ("num_devices", "512"), ("pipeline_model_parallel_size", "8"),
+        ("virtual_pipeline_model_parallel_size", "2"), ("method", "interleaved"),
+        ("expert_model_parallel_size", "32"), ("moe_token_dispatcher_type", "flex"),
+        ("recompute_granularity", "full"), ("global_batch_size", "1024"),
+    ],
+    source: MINIMAX_M1,
+    refused: None,
+};
+
+pub(super) static MODELS: &[&Preset] = &[
+    &GPT_OSS_120B,
+    &GPT_OSS_20B,
+    &GEMMA_3_27B,
+    &QWEN3_NEXT_80B,
+    &KIMI_LINEAR_48B,
+    &MINIMAX_M1_456B,
+];

@@ -147,7 +147,10 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             .take(2)
             .collect(),
         (Kind::LayerFreq, _) => {
-            pattern_of_all_layers(design).filter(&mut holds).into_iter().collect()
+            let is_of_experts = id == KnobId::moe_layer_freq;
+            let usual = || Some(Value::Integer(4));
+            let pattern = if is_of_experts { pattern_of_all_layers(design) } else { usual() };
+            pattern.filter(&mut holds).into_iter().collect()
         }
         (Kind::Layout, _) => {
             let even = layout::text::even_layout(design).map(Value::Text);

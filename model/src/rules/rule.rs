@@ -50,3 +50,40 @@ impl Rule {
         (self.check.verdict)(design).is_some()
     }
 }
+
+/// A table of rules: name, knobs, what else is read, who demands it, and what is wrong.
+macro_rules! rules {
+    ($(
+        $name:ident [$($knob:ident),+] $(+ [$($also:ident),+])? $source:expr,
+        |$design:ident| $check:expr;
+    )+) => {
+        pub(super) static RULES: &[Rule] = &[$(Rule {
+            name: stringify!($name),
+            knobs: &[$(KnobId::$knob),+],
+            reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,
+            source: $source,
+            check: {
+                fn check<W: Words>($design: &Design) -> Option<W> {
+                    $check
+                }
+                Checks { words: check::<String>, verdict: check::<()> }
+            },
+        },)+];
+    };
+}
+
+/// Words that are put together only where somebody reads them.
+macro_rules! say {
+    ($($words:tt)+) => { Words::say(|| format!($($words)+)) };
+}
+
+pub(super) use {rules, say};
+
+/// `message` when `whole` isn't a multiple of `part`.
+pub(super) fn indivisible<W: Words>(
+    whole: u64,
+    part: u64,
+    message: impl FnOnce() -> W,
+) -> Option<W> {
+    (!whole.is_multiple_of(part.max(1))).then(message)
+}

@@ -3,8 +3,9 @@
 use alloc::format;
 use alloc::string::String;
 
+use super::layers;
 use super::letters::layout_problem;
-use super::rule::{Checks, Rule, Words};
+use super::rule::{Checks, Rule, Words, indivisible, rules, say};
 use crate::choice::{
     AuxLoss, Balance, Choice, ContextParallelAlgo, Dispatcher, Method, Planner, Precision,
     RankOrder, RecomputeGranularity, RecomputeMethod, RecomputeModule, ShardingStrategy,
@@ -18,41 +19,11 @@ use crate::source::{
     NARAYANAN_2021, PANGU_PRO_MOE, ULYSSES, ZERO_BUBBLE,
 };
 
-macro_rules! rules {
-    ($(
-        $name:ident [$($knob:ident),+] $(+ [$($also:ident),+])? $source:expr,
-        |$design:ident| $check:expr;
-    )+) => {
-        pub(super) static RULES: &[Rule] = &[$(Rule {
-            name: stringify!($name),
-            knobs: &[$(KnobId::$knob),+],
-            reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,
-            source: $source,
-            check: {
-                fn check<W: Words>($design: &Design) -> Option<W> {
-                    $check
-                }
-                Checks { words: check::<String>, verdict: check::<()> }
-            },
-        },)+];
-    };
-}
-
-/// Words that are put together only where somebody reads them.
-macro_rules! say {
-    ($($words:tt)+) => { Words::say(|| format!($($words)+)) };
-}
-
-/// `message` when `whole` isn't a multiple of `part`.
-fn indivisible<W: Words>(whole: u64, part: u64, message: impl FnOnce() -> W) -> Option<W> {
-    (!whole.is_multiple_of(part.max(1))).then(message)
-}
-
-fn has_experts(d: &Design) -> bool {
+pub(super) fn has_experts(d: &Design) -> bool {
     d.transformer.num_moe_experts.is_some()
 }
 
-fn tp(d: &Design) -> u64 {
+pub(super) fn tp(d: &Design) -> u64 {
     d.parallel.tensor_model_parallel_size
 }
 
@@ -64,7 +35,7 @@ fn vpp(d: &Design) -> u64 {
     d.parallel.virtual_pipeline_model_parallel_size
 }
 
-fn cp(d: &Design) -> u64 {
+pub(super) fn cp(d: &Design) -> u64 {
     d.parallel.context_parallel_size
 }
 
@@ -347,6 +318,22 @@ rules! {
     output_gate_is_not_of_mla [attention_output_gate, multi_latent_attention] MEGATRON,
         |d| (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
             .then(|| say!("multi-latent attention has no output gate"));
+    linear_pattern_has_every_layer [linear_attention_freq, num_layers]
+        + [experimental_attention_variant] MEGATRON,
+        |d| layers::linear_pattern(d);
+    linear_heads_are_a_multiple_of_tp_cp
+        [tensor_model_parallel_size, context_parallel_size, linear_num_key_heads,
+         linear_num_value_heads] + [experimental_attention_variant, linear_attention_freq]
+        MEGATRON,
+        |d| layers::linear_heads(d);
+    linear_value_heads_are_a_multiple_of_key_heads
+        [linear_num_value_heads, linear_num_key_heads, experimental_attention_variant] MEGATRON,
+        |d| layers::linear_groups(d);
+    shared_expert_gate_needs_a_shared_expert
+        [moe_shared_expert_gate, moe_shared_expert_intermediate_size] MEGATRON,
+        |d| (d.transformer.moe_shared_expert_gate
+            && d.transformer.moe_shared_expert_intermediate_size.is_none())
+            .then(|| say!("there is no shared expert to weigh by a gate"));
     layer_pattern_has_every_layer [moe_layer_freq, num_layers] + [num_moe_experts] MEGATRON,
         |d| {
             d.transformer.num_moe_experts?;

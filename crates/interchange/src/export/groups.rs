@@ -110,6 +110,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group.on("attention-output-gate", t.attention_output_gate);
     let is_plain = t.softmax_type == SoftmaxType::Vanilla;
     group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
+    linear_attention(&mut group, d);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");
@@ -127,6 +128,22 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group
 }
 
+/// Linear attention, where some layers have it.
+fn linear_attention(group: &mut Group, d: &Design) {
+    use model::design::KnobId;
+    let t = &d.transformer;
+    if !t.experimental_attention_variant.is_linear() {
+        return;
+    }
+    group.value("experimental-attention-variant", t.experimental_attention_variant.name());
+    group.value("linear-attention-freq", d.get(KnobId::linear_attention_freq));
+    group.value("linear-conv-kernel-dim", t.linear_conv_kernel_dim);
+    group.value("linear-key-head-dim", t.linear_key_head_dim);
+    group.value("linear-value-head-dim", t.linear_value_head_dim);
+    group.value("linear-num-key-heads", t.linear_num_key_heads);
+    group.value("linear-num-value-heads", t.linear_num_value_heads);
+}
+
 fn experts(mindspeed: bool, d: &Design) -> Group {
     let mut group = Group::new("Experts", "MOE_ARGS");
     let t = &d.transformer;
@@ -140,6 +157,7 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
         }
         shared => group.some("moe-shared-expert-intermediate-size", shared),
     }
+    group.on("moe-shared-expert-gate", t.moe_shared_expert_gate);
     match (&t.moe_layer_freq, layout::dense_first(d)) {
         (LayerFreq::Every(every), _) => group.value("moe-layer-freq", every),
         (LayerFreq::Runs(_), Some(dense)) if mindspeed && dense > 0 => {

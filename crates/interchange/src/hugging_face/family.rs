@@ -34,6 +34,12 @@ pub(super) struct Family {
     pub(super) full_attention_every: u64,
     /// Each head of attention learns a sink.
     pub(super) sinks: bool,
+    /// The linear attention that some layers have.
+    pub(super) linear: &'static str,
+    /// Each head's output has a gate.
+    pub(super) output_gate: bool,
+    /// The shared experts' output has one.
+    pub(super) shared_gate: bool,
     /// The vocabulary of those that don't write it.
     pub(super) vocab: u64,
     /// Shared experts that no key counts.
@@ -54,22 +60,19 @@ const LLAMA: Family = Family {
     every_layer_has_window: false,
     full_attention_every: 0,
     sinks: false,
+    linear: "",
+    output_gate: false,
+    shared_gate: false,
     vocab: 0,
     shared_experts: 0,
     narrow: false,
 };
-const LLAMA4: Family = Family {
-    name: "llama4",
-    shared_experts: 1,
-    narrow: true,
-    some_layers_have_window: true,
-    ..LLAMA
-};
-const GEMMA2: Family = Family {
-    name: "gemma2",
-    tied: true,
-    sandwich_norm: true,
-    some_layers_have_window: true,
+const QWEN3_NEXT: Family = Family {
+    name: "qwen3next",
+    qk_norm: true,
+    linear: "gdn",
+    output_gate: true,
+    shared_gate: true,
     ..LLAMA
 };
 const GPT2: Family = Family {
@@ -94,6 +97,14 @@ static FAMILIES: &[Family] = &[
     Family { name: "qwen2moe", qkv_bias: true, ..LLAMA },
     Family { name: "qwen3", qk_norm: true, ..LLAMA },
     Family { name: "qwen3moe", qk_norm: true, ..LLAMA },
+    QWEN3_NEXT,
+    Family { name: "qwen35", shared_gate: false, ..QWEN3_NEXT },
+    Family { name: "qwen35text", shared_gate: false, ..QWEN3_NEXT },
+    Family { name: "qwen35moe", ..QWEN3_NEXT },
+    Family { name: "qwen35moetext", ..QWEN3_NEXT },
+    Family { name: "kimilinear", linear: "kda", ..LLAMA },
+    Family { name: "minimaxm1", linear: "lightning", ..LLAMA },
+    Family { name: "minimaxtext01", linear: "lightning", ..LLAMA },
     Family { name: "deepseekv2", ..LLAMA },
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },

@@ -28,6 +28,7 @@ pub(super) fn read(config: &mut Config<'_>) {
             config.set(KnobId::num_moe_experts, &count.to_string(), key);
             expert_widths(config);
             shared(config);
+            shared_gate(config);
             layers(config);
             router(config);
         }
@@ -40,13 +41,25 @@ pub(super) fn read(config: &mut Config<'_>) {
 fn refuse_other_layers(config: &mut Config<'_>) {
     for key in ["layer_types", "attn_type_list"] {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
-        let names = ["full_attention", "sliding_attention", "chunked_attention"];
-        let known = |kind: &Tree| {
-            kind.as_text().is_some_and(|name| names.contains(&name)) || *kind == Tree::Unsigned(1)
+        let has_linear = !config.family.linear.is_empty();
+        let known = |kind: &Tree| match kind {
+            Tree::Text(name) => {
+                matches!(
+                    name.as_str(),
+                    "full_attention" | "sliding_attention" | "chunked_attention"
+                ) || (name == "linear_attention" && has_linear)
+            }
+            Tree::Unsigned(kind) => *kind == 1 || (*kind == 0 && has_linear),
+            Tree::Null
+            | Tree::Flag(_)
+            | Tree::Negative(_)
+            | Tree::Real(_)
+            | Tree::List(_)
+            | Tree::Map(_) => false,
         };
         let line = config.line(key);
         if kinds.iter().all(known) {
-            if key != "layer_types" {
+            if key != "layer_types" && !has_linear {
                 config.draft.ignore(key, line, "every layer is attention");
             }
         } else {
@@ -144,6 +157,15 @@ fn shared(config: &mut Config<'_>) {
     }
 }
 
+/// A gate of the shared experts, which no key speaks of.
+fn shared_gate(config: &mut Config<'_>) {
+    let has_shared = config.draft.design.transformer.moe_shared_expert_intermediate_size.is_some();
+    if config.family.shared_gate && has_shared {
+        let detail = "as this architecture's models have, no key says it";
+        config.assume(KnobId::moe_shared_expert_gate, "true", detail);
+    }
+}
+
 /// Which layers are MoE.
 fn layers(config: &mut Config<'_>) {
     let count = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
@@ -184,7 +206,8 @@ fn layers(config: &mut Config<'_>) {
 }
 
 fn router(config: &mut Config<'_>) {
-    let names = ["num_experts_per_tok", "experts_per_token", "moe_topk", "moe_k"];
+    let names =
+        ["num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_topk", "moe_k"];
     match config.first_of(&names) {
         Some(key) => config.set_number(KnobId::moe_router_topk, key),
         None => config.draft.fault(0, "num_experts_per_tok", "the configuration lacks it"),
@@ -218,7 +241,12 @@ fn router(config: &mut Config<'_>) {
 /// MTP layers.
 fn predictors(config: &mut Config<'_>) {
     let knob = KnobId::mtp_num_layers;
-    let key = config.first_of(&["num_nextn_predict_layers", "num_mtp_layers", "num_mtp_modules"]);
+    let key = config.first_of(&[
+        "num_nextn_predict_layers",
+        "num_mtp_layers",
+        "mtp_num_hidden_layers",
+        "num_mtp_modules",
+    ]);
     let Some(key) = key else { return };
     let modules = config.number(key).unwrap_or(0);
     if config.flag("use_mtp") == Some(false) {

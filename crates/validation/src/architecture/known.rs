@@ -261,7 +261,6 @@ pub(super) static REFUSED: &[(&str, &str)] = &[
     ("nemotronh", "a hybrid of Mamba and attention"),
     ("nemotron3", "a hybrid of Mamba and attention"),
     ("nemotronv3", "a hybrid of Mamba and attention"),
-    ("qwen3next", "linear attention in most layers"),
     ("deepseekv4", "compressed sparse attention"),
     ("deepseekv32", "its sparse-attention indexer has no knob"),
     ("llava", "a vision model"),

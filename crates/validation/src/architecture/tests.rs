@@ -132,7 +132,6 @@ fn what_no_knob_expresses_is_refused_with_the_reason() {
         "Nemotron_3_Super",
         "nemotron-h-56b",
         "LLAMA3_70B LORA",
-        "Qwen3-Next-80B-A3B",
         "DeepSeekV4 Flash",
         "GLM-5",
         "T5-11B",

@@ -1,0 +1,170 @@
+//! Kimi Delta Attention: a gated delta net whose state forgets each channel of its keys by itself.
+//!
+//! Letters: h hidden, H heads, K = H d_k width of all keys, V = H d_v width of all values; gates go
+//! through a width of d_v.
+
+use super::Mix;
+use super::attention::tensor_exchanges;
+use super::scan::{DELTA_CHUNK, SCAN, States, context_exchanges, convolution, gated_norm, passes};
+use crate::choice::AttentionFlops;
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::hop::Exchanges;
+use crate::operator::{Again, Operators, Place};
+use crate::params::{Cut, Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::{Saved, SavedTensors, Tensor};
+use crate::tally::Tally;
+
+/// Kimi Delta Attention.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Kda {
+    states: States,
+    /// Length of the convolution over time.
+    taps: u64,
+}
+
+impl Kda {
+    /// The attention of a design's layers.
+    pub(super) const fn new(design: &Design) -> Self {
+        let transformer = &design.transformer;
+        Self {
+            states: States {
+                heads: transformer.linear_num_value_heads,
+                key_dim: transformer.linear_key_head_dim,
+                value_dim: transformer.linear_value_head_dim,
+                chunk: DELTA_CHUNK,
+            },
+            taps: transformer.linear_conv_kernel_dim,
+        }
+    }
+
+    /// Widths of all keys and of all values.
+    const fn widths(&self) -> [u64; 2] {
+        let States { heads, key_dim, value_dim, .. } = self.states;
+        [heads * key_dim, heads * value_dim]
+    }
+
+    /// Outputs of the projections that TP splits: queries, keys, values, and a gate of writing for
+    /// each head.
+    const fn inputs(&self) -> u64 {
+        let [keys, values] = self.widths();
+        2 * keys + values + self.states.heads
+    }
+
+    /// Channels that are convolved.
+    const fn channels(&self) -> u64 {
+        let [keys, values] = self.widths();
+        2 * keys + values
+    }
+
+    /// Parameters of the gates of forgetting and of the output, down and up.
+    const fn gate_params(&self, hidden: u64) -> [u64; 2] {
+        let ([keys, values], narrow) = (self.widths(), self.states.value_dim);
+        [2 * hidden * narrow, narrow * (keys + values)]
+    }
+}
+
+impl Mix for Kda {
+    /// h (2 K + V + H) + 2 h d_v + d_v (K + V) + c (2 K + V) + V h, a decay for each head and a bias
+    /// for each channel of keys, and a norm of d_v.
+    ///
+    /// # Source
+    /// Kimi Linear (2510.26692), section 4; `modeling_kimi.py` beside its weights.
+    fn params(&self, on: &Deployment) -> Params {
+        let hidden = on.backbone.hidden;
+        let [keys, values] = self.widths().map(u128::from);
+        let [down, up] = self.gate_params(hidden).map(u128::from);
+        let h = u128::from(hidden);
+        let taps = u128::from(self.taps) * u128::from(self.channels());
+        let decays = u128::from(self.states.heads) + keys;
+        Params {
+            replicated: u128::from(self.states.value_dim) + down,
+            tensor: h * u128::from(self.inputs()) + up + taps + decays + values * h,
+            expert: 0,
+        }
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "queries, keys, values, gates, convolutions, output"
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        let (hidden, [_, values]) = (on.backbone.hidden, self.widths());
+        let [down, up] = self.gate_params(hidden);
+        (hidden * (self.inputs() + values) + down + up + self.taps * self.channels()) as f64
+    }
+
+    /// 8 H d_k d_v, as of a gated delta net.
+    ///
+    /// # Source
+    /// Megatron-Bridge `flop_utils.py`, `kimi_kda_layers`.
+    fn score_flops(&self, _: u64, _: AttentionFlops) -> f64 {
+        let States { heads, key_dim, value_dim, .. } = self.states;
+        8.0 * (heads * key_dim * value_dim) as f64
+    }
+
+    fn score_formula(&self) -> &'static str {
+        "8 x heads x key width x value width"
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        let (h, narrow) = (on.backbone.hidden as f64, self.states.value_dim as f64);
+        let [keys, values] = self.widths().map(|width| width as f64);
+        for width in [keys, keys, values] {
+            add(Matrices::dense([width, h], Cut::Rows));
+        }
+        for width in [keys, values] {
+            add(Matrices::dense([narrow, h], Cut::Nothing));
+            add(Matrices::dense([width, narrow], Cut::Rows));
+        }
+        add(Matrices::dense([h, values], Cut::Columns));
+    }
+
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let (tokens, h, [keys, values]) = (rows.group, on.backbone.hidden as f64, self.widths());
+        let narrow = self.states.value_dim as f64;
+        let (keys, values) = (on.split(keys), on.split(values));
+        let device = &on.device;
+        let inputs = device.linear(tokens, h, on.split(self.inputs()))
+            + device.linear(tokens, h, narrow) * 2.0
+            + device.linear(tokens, narrow, keys)
+            + device.linear(tokens, narrow, values);
+        to.push("Query, key, value and gates", Place::Projection, Again::LAYER, inputs);
+        let convolved = convolution(on, rows, on.split(self.channels()), self.taps);
+        // Norms of queries and keys; softplus, exponential and product of each channel in FP32.
+        let norms = passes(on, tokens * 2.0 * keys, [2.0, 3.0], 2.0);
+        let gates = passes(on, tokens * keys, [5.0, 8.0], 2.0);
+        to.push(
+            "Convolution and gates",
+            Place::Projection,
+            Again::LAYER,
+            convolved + norms + gates,
+        );
+        let scan = self.states.delta_rule(on, rows, self.states.key_dim as f64);
+        to.push(SCAN, Place::Core, Again::LAYER, scan);
+        let output = gated_norm(on, rows, values) + device.linear(tokens, values, h);
+        to.push("Output projection", Place::Output, Again::LAYER, output);
+    }
+
+    /// As a gated delta net, with the projections' inputs of the gates.
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        let ([keys, values], element) = (self.widths(), on.element_bytes());
+        let narrow = 2.0 * self.states.value_dim as f64 * on.linear_input_bytes();
+        let convolved = on.split(self.channels() + 2 * keys) * element + narrow;
+        let scan = self.states.delta_bytes(on, self.states.key_dim as f64);
+        let output = on.split(values) * (2.0 * element + on.linear_input_bytes());
+        to.extend([
+            Saved::new(Tensor::Convolved, rows.group * convolved, &[]),
+            Saved::new(Tensor::Scanned, rows.group * scan, &[]),
+            Saved::new(Tensor::AttentionOutput, rows.group * output, &[]),
+        ]);
+    }
+
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        tensor_exchanges(on, rows, true, to);
+        let [keys, values] = self.widths();
+        let widths = [self.inputs() + keys + values, values].map(|width| on.split(width));
+        context_exchanges(on, rows, widths, to);
+    }
+}
