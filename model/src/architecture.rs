@@ -43,6 +43,8 @@ pub(crate) struct Pattern {
     counts: PerKind<u64>,
     /// Kind of each layer, from the first to the last, MTP layers not counted.
     pub(crate) layers: Vec<KindId>,
+    /// Kind of MTP layers, where the design says which.
+    mtp: Option<KindId>,
 }
 
 impl Pattern {
@@ -67,7 +69,26 @@ impl Pattern {
             }
         }
         layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
-        Self { variants, counts, layers }
+        let mtp = Self::mtp_variants(design).map(|kind| {
+            let known = variants.iter().position(|known| *known == kind);
+            let id = known.unwrap_or_else(|| {
+                variants.push(kind);
+                variants.len() - 1
+            });
+            KindId(id.min(MAX_KINDS - 1) as u8)
+        });
+        variants.truncate(MAX_KINDS);
+        Self { variants, counts, layers, mtp }
+    }
+
+    /// Variants of the layers of MTP where a pattern of sub-layers says which these are: the mixer
+    /// and the MLP of a depth.
+    fn mtp_variants(design: &Design) -> Option<[usize; 2]> {
+        let pattern = design.transformer.hybrid_layer_pattern.as_ref()?;
+        let first = pattern.mtp.first()?;
+        let mixer = pattern.mtp.iter().find(|symbol| symbol.mixes()).unwrap_or(first);
+        let mlp = pattern.mtp.iter().find(|symbol| !symbol.mixes()).unwrap_or(first);
+        Some([Mixer::of_symbol(*mixer), Mlp::of_symbol(*mlp)])
     }
 
     /// Layers of each kind in a range.
@@ -115,7 +136,7 @@ impl Architecture {
         let layers = pattern.counts;
         let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
         let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
-        let kind = last.copied().unwrap_or_default();
+        let kind = pattern.mtp.or_else(|| last.copied()).unwrap_or_default();
         let mtp = Mtp { layers: design.transformer.mtp_num_layers, kind };
         Self { kinds, layers, pattern, mtp }
     }
@@ -155,20 +176,36 @@ impl Architecture {
 }
 
 impl LayerKind {
-    /// Its name: by its MLP, and by its mixer where that isn't full attention.
+    /// Its name: by its MLP, and by its mixer where that isn't full attention; a sub-layer's by what
+    /// it is.
     pub(crate) fn name(&self) -> String {
-        let name = self.mlp.layer_name();
-        self.mixer.name().map_or_else(|| String::from(name), |mixer| format!("{name}, {mixer}"))
+        let (mixer, mlp) = (self.mixer.name(), self.mlp.layer_name());
+        match (self.parts(), mixer) {
+            (2, None) => String::from(mlp),
+            (2, Some(mixer)) => format!("{mlp}, {mixer}"),
+            (_, Some(mixer)) => format!("{mixer} alone"),
+            (_, None) => format!("{mlp} alone"),
+        }
     }
 
-    /// Parameters of the norms of one layer.
-    pub(crate) fn norm_params(on: &Deployment) -> u128 {
-        u128::from(on.backbone.norms_per_layer()) * on.backbone.norm_params()
+    /// Mixer and MLP: two, or one of them in a sub-layer.
+    pub(crate) fn parts(&self) -> u64 {
+        u64::from(!self.mixer.is_nothing()) + u64::from(!self.mlp.is_nothing())
+    }
+
+    /// Its norms: one in front of each part, and one behind where there are sandwich norms.
+    pub(crate) fn norms(&self, on: &Deployment) -> u64 {
+        on.backbone.norms_per_layer() / 2 * self.parts()
+    }
+
+    /// Parameters of its norms.
+    pub(crate) fn norm_params(&self, on: &Deployment) -> u128 {
+        u128::from(self.norms(on)) * on.backbone.norm_params()
     }
 
     /// Parameters of one layer, its norms among them.
     pub(crate) fn params(&self, on: &Deployment) -> Params {
-        let norms = Params { replicated: Self::norm_params(on), ..Params::default() };
+        let norms = Params { replicated: self.norm_params(on), ..Params::default() };
         self.mixer.params(on).plus(self.mlp.params(on)).plus(norms)
     }
 

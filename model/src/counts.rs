@@ -34,7 +34,9 @@ impl Plan {
     #[must_use]
     pub fn params_mtp(&self) -> u128 {
         let mtp = self.architecture.mtp_kind().mtp_params(&self.deployment).total();
-        u128::from(self.architecture.mtp.layers) * mtp
+        let repeated = self.design().transformer.mtp_use_repeated_layer;
+        let layers = self.architecture.mtp.layers;
+        u128::from(if repeated { layers.min(1) } else { layers }) * mtp
     }
 
     /// Parameters that one device of a stage holds.
@@ -57,11 +59,14 @@ impl Plan {
             all.expert += params.expert * count;
         }
         let mtp = self.layer_params.mtp;
-        all.dense += mtp.dense * stage.mtp
+        // Where a layer is repeated, those of a stage are one.
+        let is_repeated = self.design().transformer.mtp_use_repeated_layer;
+        let mtp_layers = if is_repeated { stage.mtp.min(1.0) } else { stage.mtp };
+        all.dense += mtp.dense * mtp_layers
             + (tables + mtp_table) / self.deployment.ranks.tp as f64
             + positions
             + backbone.norm_params() as f64 * stage.head;
-        all.expert += mtp.expert * stage.mtp;
+        all.expert += mtp.expert * mtp_layers;
         RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
     }
 

@@ -88,9 +88,4 @@ impl Deployment {
     pub(crate) fn linear_input_bytes(&self) -> f64 {
         self.element_bytes().min(self.precision.operand_bytes())
     }
-
-    /// Bytes of one token's state on the residual stream.
-    pub(crate) fn row_bytes(&self) -> f64 {
-        self.backbone.hidden as f64 * self.element_bytes()
-    }
 }

@@ -1,5 +1,6 @@
 //! A design: any point of the space of knobs, even an illegal one. It is also the file format.
 
+mod hybrid;
 mod knob_set;
 mod registry;
 mod setting;
@@ -9,6 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
@@ -20,8 +22,17 @@ use crate::preset::Preset;
 use crate::text::{closest, shorten};
 
 impl Transformer {
+    /// Whether its layers are sub-layers of a pattern.
+    #[must_use]
+    pub const fn is_hybrid(&self) -> bool {
+        self.hybrid_layer_pattern.is_some()
+    }
+
     /// MoE layers among its layers, those of MTP not counted.
     pub(crate) fn moe_layers(&self) -> u64 {
+        if let Some(pattern) = &self.hybrid_layer_pattern {
+            return pattern.layers.iter().filter(|it| **it == Symbol::Experts).count() as u64;
+        }
         self.num_moe_experts.map_or(0, |_| self.moe_layer_freq.moe_before(self.num_layers))
     }
 }

@@ -70,6 +70,8 @@ pub enum Kind {
     PerStage(u64),
     /// Positions up to the bound, comma-joined, or `none`.
     PositionList(u64),
+    /// Megatron's pattern of sub-layers such as `M-M*ME/*E`, or `none`.
+    LayerPattern,
     /// Megatron's layout text such as `Et*3|(tt|)*29mL`, or `none`.
     Layout,
     /// The hash of stored content, or `none`.

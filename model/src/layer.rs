@@ -10,7 +10,7 @@ use crate::choice::{CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
 use crate::elementwise::{norm, residual};
-use crate::mixer::{Mix, Mixer};
+use crate::mixer::Mix;
 use crate::mlp::{Mlp, Transform};
 use crate::operator::{Again, Operators, Place};
 use crate::rows::Rows;
@@ -44,9 +44,12 @@ impl<T: Tally> Work<T> {
         for (index, kind) in architecture.kinds.iter().enumerate() {
             // A mixer that an earlier kind has costs the same again.
             let mut earlier = architecture.kinds[..index].iter();
-            let mut operators = match earlier.position(|known| known.mixer == kind.mixer) {
+            let alike = |known: &LayerKind| {
+                known.mixer == kind.mixer && known.mlp.is_nothing() == kind.mlp.is_nothing()
+            };
+            let mut operators = match earlier.position(alike) {
                 Some(known) => kinds[known].first(in_front[known]),
-                None => around_and_mixer(on, rows, &kind.mixer),
+                None => around_and_mixer(on, rows, kind),
             };
             in_front[index] = operators.len();
             kind.mlp.operators(on, rows, &mut operators);
@@ -67,7 +70,7 @@ impl Work {
     pub(crate) fn under(&self, on: &Deployment, architecture: &Architecture, rows: &Rows) -> Self {
         let kinds = self.kinds.iter().zip(&architecture.kinds);
         let kinds = kinds.map(|(operators, kind)| match &kind.mlp {
-            Mlp::Dense(_) => operators.clone(),
+            Mlp::Dense(_) | Mlp::Nothing(_) => operators.clone(),
             Mlp::Moe(moe) => {
                 let mut known = operators.unrouted();
                 moe.routed_operators(on, rows, &mut known);
@@ -78,18 +81,23 @@ impl Work {
     }
 }
 
-/// Norms in front of mixer and MLP, residual additions behind them, and the mixer.
-fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, mixer: &Mixer) -> Operators<T> {
+/// Norms in front of mixer and MLP, residual additions behind them, and the mixer; of a sub-layer
+/// those of the one that it has.
+fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) -> Operators<T> {
     let mut operators = Operators::with_capacity(MAX_OPERATORS);
     let norm = norm(on, rows.own, on.backbone.hidden as f64);
     let normed = Again::with(RecomputeModule::Layernorm);
-    operators.push("Norms", Place::MixerInput, normed, norm);
-    mixer.operators(on, rows, &mut operators);
     let residual = residual(on, rows);
     let name = "Residuals and sandwich norms";
-    operators.push(name, Place::MlpInput, Again::LAYER, residual);
-    operators.push("Norms", Place::MlpInput, normed, norm);
-    operators.push(name, Place::MlpOutput, Again::LAYER, residual);
+    if !kind.mixer.is_nothing() {
+        operators.push("Norms", Place::MixerInput, normed, norm);
+        kind.mixer.operators(on, rows, &mut operators);
+        operators.push(name, Place::MlpInput, Again::LAYER, residual);
+    }
+    if !kind.mlp.is_nothing() {
+        operators.push("Norms", Place::MlpInput, normed, norm);
+        operators.push(name, Place::MlpOutput, Again::LAYER, residual);
+    }
     operators
 }
 
@@ -133,11 +141,11 @@ impl LayerKind {
     pub(crate) fn saved(&self, on: &Deployment, rows: &Rows) -> SavedTensors {
         let mut saved = SavedTensors::with_capacity(Tensor::ALL.len());
         let (elements, hidden) = (rows.own * on.backbone.hidden as f64, rows.own_bytes(on));
-        let norms = on.backbone.norms_per_layer() as f64;
+        let (parts, norms) = (self.parts() as f64, self.norms(on) as f64);
         // Behind attention and MLP a dropout mask of one byte an element.
-        let masks = if on.backbone.drops_residuals { 2.0 * elements } else { 0.0 };
+        let masks = if on.backbone.drops_residuals { parts * elements } else { 0.0 };
         let inputs = (norms + graph_outputs(on)) * hidden + masks;
-        let normed = 2.0 * hidden / on.element_bytes() * on.linear_input_bytes();
+        let normed = parts * hidden / on.element_bytes() * on.linear_input_bytes();
         saved.push(Saved::new(Tensor::NormInputs, inputs, &[]));
         saved.push(Saved::new(Tensor::Normed, normed, &[RecomputeModule::Layernorm]));
         self.mixer.saved(on, rows, &mut saved);

@@ -103,6 +103,12 @@ pub(crate) fn chunks(design: &Design) -> u64 {
         * design.parallel.virtual_pipeline_model_parallel_size
 }
 
+/// Whether the pattern of sub-layers says what each chunk holds.
+pub(crate) fn has_bars(design: &Design) -> bool {
+    let pattern = design.transformer.hybrid_layer_pattern.as_ref();
+    pattern.is_some_and(|pattern| !pattern.chunks.is_empty())
+}
+
 /// What each chunk of the model holds, from the first layers to the last.
 ///
 /// There are p v of them; under DualPipe both directions run the same p chunks.
@@ -112,6 +118,7 @@ pub(crate) fn chunks(design: &Design) -> u64 {
 pub(crate) fn chunks_of(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     match &design.parallel.pipeline_model_parallel_layout {
         Some(layout) => chunks_of_layout(pattern, &layout.chunks),
+        None if has_bars(design) => chunks_of_bars(design, pattern),
         None => chunks_of_slots(design, pattern),
     }
 }
@@ -170,6 +177,29 @@ fn chunks_of_slots(design: &Design, pattern: &Pattern) -> Vec<Stage> {
     let head_chunk = head_chunk.unwrap_or(chunks.len() - 1);
     chunks[0].embedding = 1.0;
     chunks[head_chunk].head = 1.0;
+    chunks
+}
+
+/// Chunks between the bars of a pattern of sub-layers: the embedding in front of the first, MTP
+/// layers and the heads behind the last.
+fn chunks_of_bars(design: &Design, pattern: &Pattern) -> Vec<Stage> {
+    let bars = design.transformer.hybrid_layer_pattern.as_ref();
+    let lengths = bars.map_or(&[][..], |pattern| &pattern.chunks);
+    let mut first = 0;
+    let held = |length: &u64| {
+        let end = (first + *length as usize).min(pattern.layers.len());
+        let layers = Pattern::counts(&pattern.layers[first.min(end)..end]);
+        first = end;
+        Stage { layers, ..Stage::default() }
+    };
+    let mut chunks: Vec<Stage> = lengths.iter().map(held).collect();
+    if let Some(chunk) = chunks.first_mut() {
+        chunk.embedding = 1.0;
+    }
+    if let Some(chunk) = chunks.last_mut() {
+        let mtp = design.transformer.mtp_num_layers as f64;
+        (chunk.mtp, chunk.mtp_head, chunk.head) = (mtp, mtp, 1.0);
+    }
     chunks
 }
 

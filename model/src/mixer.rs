@@ -6,7 +6,9 @@ mod core;
 mod gdn;
 mod kda;
 mod lightning;
+mod mamba;
 mod mla;
+mod nothing;
 mod scan;
 
 use alloc::format;
@@ -14,7 +16,7 @@ use alloc::string::String;
 
 use crate::choice::{AttentionFlops, AttentionVariant};
 use crate::deployment::Deployment;
-use crate::design::Design;
+use crate::design::{Design, Symbol};
 use crate::hop::Exchanges;
 use crate::operator::Operators;
 use crate::params::{Matrices, Params};
@@ -26,7 +28,9 @@ pub(crate) use attention::Attention;
 pub(crate) use gdn::GatedDeltaNet;
 pub(crate) use kda::Kda;
 pub(crate) use lightning::Lightning;
+pub(crate) use mamba::Mamba;
 pub(crate) use mla::Mla;
+pub(crate) use nothing::Nothing;
 pub(crate) use scan::SCAN;
 
 /// Everything that the model says of one kind of mixer.
@@ -75,6 +79,10 @@ pub(crate) enum Mixer {
     Kda(Kda),
     /// Lightning attention.
     Lightning(Lightning),
+    /// Mamba-2.
+    Mamba(Mamba),
+    /// None, in a sub-layer that is an MLP.
+    Nothing(Nothing),
 }
 
 /// Calls a function of the mixer's own kind.
@@ -86,51 +94,75 @@ macro_rules! of_kind {
             Self::Gdn($mixer) => $call,
             Self::Kda($mixer) => $call,
             Self::Lightning($mixer) => $call,
+            Self::Mamba($mixer) => $call,
+            Self::Nothing($mixer) => $call,
         }
     };
 }
 
 impl Mixer {
-    /// Variants that the layers of one design may have: attention with its window, attention
-    /// without, and what takes its place.
-    pub(crate) const MAX_VARIANTS: usize = 3;
+    /// Variants that the layers of one design may have, in the order of their kinds.
+    pub(crate) const MAX_VARIANTS: usize = 6;
 
-    /// Which variant a design's layer at this position has.
+    const WINDOWED: usize = 0;
+    const FULL: usize = 1;
+    const LINEAR: usize = 2;
+    const MAMBA: usize = 3;
+    const LATENT: usize = 4;
+    const NOTHING: usize = 5;
+
+    /// Which variant a design's layer at this position has: with its window, where it has one.
     ///
     /// # Source
     /// Megatron-Core `transformer/utils.py:is_layer_window_attention`.
     pub(crate) fn variant(design: &Design, layer: u64) -> usize {
         let transformer = &design.transformer;
+        if let Some(pattern) = &transformer.hybrid_layer_pattern {
+            let symbol = pattern.layers.get(layer as usize);
+            return symbol.map_or(Self::NOTHING, |symbol| Self::of_symbol(*symbol));
+        }
         if transformer.experimental_attention_variant.is_linear()
             && transformer.linear_attention_freq.is_linear(layer)
         {
-            return 2;
+            return Self::LINEAR;
         }
         let skips = |every: u64| (layer + 1).is_multiple_of(every);
-        usize::from(
-            transformer.window_size.is_some()
-                && transformer.window_attn_skip_freq.is_some_and(skips),
-        )
+        let is_full = transformer.window_size.is_some()
+            && transformer.window_attn_skip_freq.is_some_and(skips);
+        if is_full { Self::FULL } else { Self::WINDOWED }
+    }
+
+    /// The variant of a sub-layer.
+    pub(crate) const fn of_symbol(symbol: Symbol) -> usize {
+        match symbol {
+            Symbol::Mamba => Self::MAMBA,
+            Symbol::Linear => Self::LINEAR,
+            Symbol::Attention => Self::WINDOWED,
+            Symbol::Latent => Self::LATENT,
+            Symbol::Dense | Symbol::Experts => Self::NOTHING,
+        }
     }
 
     /// A variant of a design's mixers.
     pub(crate) fn new(design: &Design, variant: usize) -> Self {
         let transformer = &design.transformer;
-        if variant == 2 {
-            match transformer.experimental_attention_variant {
-                AttentionVariant::Gdn => return Self::Gdn(GatedDeltaNet::new(design, false)),
-                AttentionVariant::Gdn2 => return Self::Gdn(GatedDeltaNet::new(design, true)),
-                AttentionVariant::Kda => return Self::Kda(Kda::new(design)),
-                AttentionVariant::Lightning => return Self::Lightning(Lightning::new(design)),
-                AttentionVariant::None => {}
-            }
+        let window = transformer.window_size.filter(|_| variant != Self::FULL);
+        match (variant, transformer.experimental_attention_variant) {
+            (Self::MAMBA, _) => Self::Mamba(Mamba::new(design)),
+            (Self::NOTHING, _) => Self::Nothing(Nothing),
+            (Self::LINEAR, AttentionVariant::Gdn) => Self::Gdn(GatedDeltaNet::new(design, false)),
+            (Self::LINEAR, AttentionVariant::Gdn2) => Self::Gdn(GatedDeltaNet::new(design, true)),
+            (Self::LINEAR, AttentionVariant::Kda) => Self::Kda(Kda::new(design)),
+            (Self::LINEAR, AttentionVariant::Lightning) => Self::Lightning(Lightning::new(design)),
+            (Self::LATENT, _) => Self::Mla(Mla::new(design, window)),
+            _ if transformer.multi_latent_attention => Self::Mla(Mla::new(design, window)),
+            _ => Self::Attention(Attention::new(design, window)),
         }
-        let window = transformer.window_size.filter(|_| variant == 0);
-        if transformer.multi_latent_attention {
-            Self::Mla(Mla::new(design, window))
-        } else {
-            Self::Attention(Attention::new(design, window))
-        }
+    }
+
+    /// Whether there is none.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing(_))
     }
 
     /// What it is called beside full attention, which needs no name.
@@ -141,6 +173,8 @@ impl Mixer {
             Self::Gdn(_) => return Some(String::from("gated delta net")),
             Self::Kda(_) => return Some(String::from("KDA")),
             Self::Lightning(_) => return Some(String::from("lightning attention")),
+            Self::Mamba(_) => return Some(String::from("Mamba-2")),
+            Self::Nothing(_) => None,
         };
         window.map(|tokens| format!("window {tokens}"))
     }

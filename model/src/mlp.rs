@@ -3,12 +3,13 @@
 
 mod dense;
 mod moe;
+mod nothing;
 
 use alloc::vec::Vec;
 
 use crate::breakdown::Breakdown;
 use crate::deployment::Deployment;
-use crate::design::Design;
+use crate::design::{Design, Symbol};
 use crate::hop::Exchanges;
 use crate::operator::Operators;
 use crate::params::{Matrices, Params};
@@ -18,6 +19,7 @@ use crate::tally::Tally;
 
 pub(crate) use dense::Dense;
 pub(crate) use moe::Moe;
+pub(crate) use nothing::Nothing;
 
 /// Everything that the model says of one kind of MLP.
 pub(crate) trait Transform {
@@ -62,6 +64,8 @@ pub(crate) enum Mlp {
     Dense(Dense),
     /// Experts among which a router chooses.
     Moe(Moe),
+    /// None, in a sub-layer that is a mixer.
+    Nothing(Nothing),
 }
 
 /// Calls a function of the MLP's own kind.
@@ -70,27 +74,46 @@ macro_rules! of_kind {
         match $self {
             Self::Dense($mlp) => $call,
             Self::Moe($mlp) => $call,
+            Self::Nothing($mlp) => $call,
         }
     };
 }
 
 impl Mlp {
-    /// Variants that the layers of one design may have: dense, and with experts.
-    pub(crate) const MAX_VARIANTS: usize = 2;
+    /// Variants that the layers of one design may have: dense, with experts, and none.
+    pub(crate) const MAX_VARIANTS: usize = 3;
+
+    const DENSE: usize = 0;
+    const EXPERTS: usize = 1;
+    const NOTHING: usize = 2;
 
     /// Which variant a design's layer at this position has.
     pub(crate) fn variant(design: &Design, layer: u64) -> usize {
         let transformer = &design.transformer;
+        if let Some(pattern) = &transformer.hybrid_layer_pattern {
+            let symbol = pattern.layers.get(layer as usize);
+            return symbol.map_or(Self::DENSE, |symbol| Self::of_symbol(*symbol));
+        }
         let has_experts =
             transformer.num_moe_experts.is_some() && transformer.moe_layer_freq.is_moe(layer);
         usize::from(has_experts)
+    }
+
+    /// The variant of a sub-layer.
+    pub(crate) const fn of_symbol(symbol: Symbol) -> usize {
+        match symbol {
+            Symbol::Dense => Self::DENSE,
+            Symbol::Experts => Self::EXPERTS,
+            Symbol::Mamba | Symbol::Linear | Symbol::Attention | Symbol::Latent => Self::NOTHING,
+        }
     }
 
     /// A variant of a design's MLPs.
     pub(crate) fn new(design: &Design, variant: usize) -> Self {
         let transformer = &design.transformer;
         match transformer.num_moe_experts {
-            Some(experts) if variant == 1 => Self::Moe(Moe::new(design, experts)),
+            _ if variant == Self::NOTHING => Self::Nothing(Nothing),
+            Some(experts) if variant == Self::EXPERTS => Self::Moe(Moe::new(design, experts)),
             Some(_) | None => Self::Dense(Dense { width: transformer.ffn_hidden_size }),
         }
     }
@@ -98,9 +121,14 @@ impl Mlp {
     /// The experts, where it has any.
     pub(crate) const fn moe(&self) -> Option<&Moe> {
         match self {
-            Self::Dense(_) => None,
+            Self::Dense(_) | Self::Nothing(_) => None,
             Self::Moe(moe) => Some(moe),
         }
+    }
+
+    /// Whether there is none.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing(_))
     }
 
     /// The name of a layer with this MLP.
@@ -108,6 +136,7 @@ impl Mlp {
         match self {
             Self::Dense(_) => "dense",
             Self::Moe(_) => "MoE",
+            Self::Nothing(_) => "attention",
         }
     }
 }

@@ -53,6 +53,12 @@ sources! {
     KIMI_LINEAR = "Kimi Linear, arXiv 2510.26692", "https://arxiv.org/abs/2510.26692";
     /// `MiniMax-M1`: lightning attention in seven layers of eight.
     MINIMAX_M1 = "MiniMax-M1, arXiv 2506.13585", "https://arxiv.org/abs/2506.13585";
+    /// Mamba-2: states in chunks.
+    MAMBA_2 = "Mamba-2, arXiv 2405.21060", "https://arxiv.org/abs/2405.21060";
+    /// Nemotron-H: Mamba-2 and a little attention.
+    NEMOTRON_H = "Nemotron-H, arXiv 2504.03624", "https://arxiv.org/abs/2504.03624";
+    /// Nemotron 3: experts beside Mamba-2, of latents in the larger ones.
+    NEMOTRON_3 = "NVIDIA Nemotron 3, arXiv 2512.20856", "https://arxiv.org/abs/2512.20856";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

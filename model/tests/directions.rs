@@ -72,6 +72,7 @@ fn check(preset: &str, base: &[(&str, &str)], knob: &str, value: &str, way: char
 const PAPER: &str = "pangu-ultra-moe-6k@2";
 const DENSE: &str = "llama-3-70b";
 const SMALL: &str = "qwen3-30b-a3b";
+const NANO: &str = "nemotron-3-nano-30b-a3b";
 const NEXT: &str = "qwen3-next-80b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.
 const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
@@ -88,6 +89,11 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "attention_output_gate", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', STEP);
     check(DENSE, &[("seq_length", "65536")], "experimental_attention_variant", "gdn", '<', STEP);
+    check(NANO, &[], "mamba_state_dim", "256", '>', STEP);
+    check(NANO, &[], "mamba_head_dim", "128", '>', PARAMS);
+    check(NANO, &[], "mamba_num_groups", "16", '>', PARAMS);
+    check(NANO, &[], "mamba_num_heads", "128", '>', STEP);
+    check(NANO, &[], "moe_latent_size", "512", '<', PARAMS);
     check(NEXT, &[], "linear_attention_freq", "2", '>', FLOPS);
     check(NEXT, &[], "linear_num_value_heads", "64", '>', PARAMS);
     check(NEXT, &[], "linear_key_head_dim", "256", '>', FLOPS);

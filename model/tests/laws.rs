@@ -340,6 +340,7 @@ fn the_bounds_of_every_knob_give_violations_or_finite_numbers() {
                 | Kind::PerStage(_)
                 | Kind::PositionList(_)
                 | Kind::Layout
+                | Kind::LayerPattern
                 | Kind::Hash => continue,
             };
             for value in [low, high] {
@@ -439,6 +440,9 @@ fn trials(design: &Design, id: KnobId) -> Vec<Value> {
         Kind::LayerFreq => vec![Value::Integer(2)],
         Kind::PerStage(_) => vec![Value::Integer(2)],
         Kind::PositionList(_) => vec![Value::List(vec![Value::Integer(0), Value::Integer(1)])],
+        Kind::LayerPattern => {
+            vec![Value::Text("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*".into())]
+        }
         Kind::Layout => vec![Value::Text("Ett|(tt|)*28tt|tL|m".into())],
         Kind::Integer(..)
         | Kind::OptionalInteger(..)
@@ -526,6 +530,8 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     grounds.push(of(&qwen, &[("window_size", "512")]));
     grounds.push(of(&Design::from_preset("qwen3-next-80b-a3b").unwrap(), &[]));
+    grounds.push(of(&Design::from_preset("nemotron-3-nano-30b-a3b").unwrap(), &[]));
+    grounds.push(of(&Design::from_preset("nemotron-3-super-120b-a12b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");
     grounds.push(of(&paper, &[("noop_layers", "none"), layout]));
     grounds.push(of(

@@ -255,6 +255,9 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
         Kind::Layout => or_none(
             "E(t\\*[1-9]\\|){1,5}(\\(tt\\|\\)\\*[1-9]){0,2}mL".prop_map(Value::Text).boxed(),
         ),
+        Kind::LayerPattern => {
+            or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
+        }
         Kind::Hash => or_none("[0-9a-f]{64}".prop_map(Value::Text).boxed()),
     }
 }

@@ -113,6 +113,7 @@ impl Row {
                     | Kind::PerStage(_)
                     | Kind::PositionList(_)
                     | Kind::Layout
+                    | Kind::LayerPattern
                     | Kind::Hash
             );
         let outcome = self.explorer.set_text(self.id, if unsets { "none" } else { text });
@@ -178,6 +179,7 @@ impl Row {
             | Kind::PerStage(_)
             | Kind::PositionList(_)
             | Kind::Layout
+            | Kind::LayerPattern
             | Kind::Hash => EitherOf4::A(self.number_box(Entry::Text)),
         }
     }
@@ -445,6 +447,7 @@ fn values_in_words(kind: Kind) -> String {
         Kind::PositionList(high) => {
             format!("Positions up to {}, comma-joined, or none", format::whole(high))
         }
+        Kind::LayerPattern => "A pattern such as M-M*ME/*E, or none".to_owned(),
         Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
         Kind::Hash => "The hash of a stored trace, or none".to_owned(),
     }

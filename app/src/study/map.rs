@@ -141,6 +141,7 @@ fn values(design: &Design, knob: KnobId) -> Vec<Value> {
         | Kind::PerStage(_)
         | Kind::PositionList(_)
         | Kind::Layout
+        | Kind::LayerPattern
         | Kind::Hash => vec![present],
     }
 }

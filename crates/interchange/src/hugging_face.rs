@@ -4,6 +4,7 @@
 //! of these is named as an assumption. What no knob expresses is an error, never guessed.
 
 mod family;
+mod hybrid;
 mod keys;
 mod linear;
 mod lines;
@@ -218,9 +219,13 @@ impl Config<'_> {
     }
 
     fn shape(&mut self) {
+        hybrid::read(self);
         for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
             let names = keys::spellings(key);
-            if self.first_of(names).is_none() {
+            let is_given = self.first_of(names).is_some();
+            let is_of_pattern =
+                key == "num_hidden_layers" && self.draft.design.transformer.is_hybrid();
+            if !is_given && !is_of_pattern {
                 if key == "vocab_size" && self.family.vocab > 0 {
                     let detail = "as this architecture's models have, no key says it";
                     self.assume(KnobId::vocab_size, &self.family.vocab.to_string(), detail);
@@ -330,6 +335,10 @@ impl Config<'_> {
         }
         let sandwich = self.family.sandwich_norm;
         self.set_or_assume(KnobId::sandwich_norm, sandwich, &["sandwich_norm"], "");
+        if self.family.no_positions {
+            let detail = "as this architecture's models are, no key says it";
+            self.assume(KnobId::position_embedding_type, "none", detail);
+        }
         if gpt {
             let knob = KnobId::position_embedding_type;
             self.assume(knob, "learned_absolute", "as GPT-2 marks positions");

@@ -86,6 +86,10 @@ fn values(knob: KnobId) -> BoxedStrategy<String> {
         Kind::PositionList(_) => {
             prop::collection::vec(0..100_u64, 0..5).prop_map(|numbers| joined(&numbers)).boxed()
         }
+        Kind::LayerPattern => {
+            let patterns = ["none", "M*-E", "M-M*|MEME/*E", "+-G-"];
+            prop::sample::select(patterns.to_vec()).prop_map(str::to_owned).boxed()
+        }
         Kind::Layout => {
             let layouts = ["none", "Et*3|(tt|)*29mL", "Et*8|t*8nhL", "E||tL"];
             prop::sample::select(layouts.to_vec()).prop_map(str::to_owned).boxed()

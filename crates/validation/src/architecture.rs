@@ -43,7 +43,10 @@ pub(crate) fn for_run(run: &Run) -> Result<Architecture, Refusal> {
     if name.is_reinforcement {
         return Err(Refusal::other_training("a step of reinforcement learning"));
     }
-    let spoken = words::inexpressible(&run.model).or_else(|| words::inexpressible(&words));
+    // A preset of sub-layers has the Mamba that words speak of.
+    let is_hybrid = name.preset().is_some_and(|preset| preset.design().transformer.is_hybrid());
+    let of_words = words::inexpressible(&words).filter(|_| !is_hybrid);
+    let spoken = words::inexpressible(&run.model).or(of_words);
     if let Some(reason) = spoken.or_else(|| name.refused()) {
         return Err(Refusal::architecture(reason));
     }

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::hybrid::HybridPattern;
 use crate::choice::{Choice, Set};
 use crate::knob::{Kind, Knob, KnobError, Value};
 use crate::text::{distance, shorten};
@@ -359,7 +360,13 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
     let none = text == "none";
     let wrong = |wanted: &str| Err(knob.wrong_type(text, wanted));
     match knob.kind {
-        Kind::OptionalInteger(..) | Kind::OptionalReal(..) | Kind::Hash | Kind::Layout if none => {
+        Kind::OptionalInteger(..)
+        | Kind::OptionalReal(..)
+        | Kind::Hash
+        | Kind::Layout
+        | Kind::LayerPattern
+            if none =>
+        {
             Ok(Value::None)
         }
         Kind::PerStage(_) if none => Ok(Value::None),
@@ -383,7 +390,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         Kind::PerStage(_) if text.contains(',') => integers(knob, text),
         Kind::PerStage(_) => integer(knob, text),
         Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(knob, text),
-        Kind::LayerFreq | Kind::Layout | Kind::Hash | Kind::Choice(_) => {
+        Kind::LayerFreq | Kind::Layout | Kind::LayerPattern | Kind::Hash | Kind::Choice(_) => {
             Ok(Value::Text(text.to_string()))
         }
     }
@@ -419,7 +426,12 @@ fn bounds(knob: &Knob) -> Option<(f64, f64)> {
         Kind::Real(low, high) | Kind::OptionalReal(low, high) => Some((low, high)),
         Kind::PerStage(high) | Kind::PositionList(high) => Some((0.0, high as f64)),
         Kind::LayerFreq => Some((1.0, 1_000.0)),
-        Kind::Flag | Kind::Choice(_) | Kind::Subset(_) | Kind::Layout | Kind::Hash => None,
+        Kind::Flag
+        | Kind::Choice(_)
+        | Kind::Subset(_)
+        | Kind::Layout
+        | Kind::LayerPattern
+        | Kind::Hash => None,
     }
 }
 
@@ -441,6 +453,7 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             | Kind::OptionalReal(..)
             | Kind::Hash
             | Kind::Layout
+            | Kind::LayerPattern
             | Kind::PerStage(_),
             Value::None,
         )
@@ -485,6 +498,8 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
         (Kind::LayerFreq, _) => wrong("a number or a pattern such as ([0]*3+[1]*58)"),
         (Kind::Layout, Value::Text(text)) if Layout::read(text).is_some() => Ok(()),
         (Kind::Layout, _) => wrong("a layout such as Et*3|(tt|)*29mL"),
+        (Kind::LayerPattern, Value::Text(text)) if HybridPattern::read(text).is_some() => Ok(()),
+        (Kind::LayerPattern, _) => wrong("a pattern such as M-M*ME/*E"),
         (Kind::Hash, Value::Text(text))
             if !text.is_empty()
                 && text.len() <= 64

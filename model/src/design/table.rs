@@ -5,6 +5,7 @@
 
 use alloc::string::String;
 
+use super::hybrid::HybridPattern;
 use super::registry::{differ, registry};
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
@@ -109,6 +110,23 @@ Transformer transformer {
     linear_num_value_heads: u64 = 32,
         knob("Linear value heads", Integer(1, 4_096), "Heads of values in linear attention")
             .by_factor();
+    hybrid_layer_pattern: Option<HybridPattern> = None,
+        knob("Pattern of sub-layers", LayerPattern,
+            "One symbol each: M Mamba-2, G linear attention, * attention, + MLA, - MLP, E experts; \
+             | between chunks, / in front of MTP; none has layers of attention and MLP");
+    mamba_state_dim: u64 = 128,
+        knob("Mamba state", Integer(1, 4_096), "Width of a Mamba-2 head's state").source(MAMBA_2)
+            .by_multiples_of(64);
+    mamba_head_dim: u64 = 64,
+        knob("Mamba head dimension", Integer(1, 4_096), "Width of a Mamba-2 head").source(MAMBA_2)
+            .by_multiples_of(64);
+    mamba_num_groups: u64 = 8,
+        knob("Mamba groups", Integer(1, 4_096), "Groups of Mamba-2 heads that share what they \
+             write and read").source(MAMBA_2).by_factor();
+    mamba_num_heads: Option<u64> = None,
+        knob("Mamba heads", OptionalInteger(1, 65_536),
+            "Mamba-2 heads; none is twice the hidden size / their width").source(MAMBA_2)
+            .by_factor();
     vocab_size: u64 = 128_256,
         knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
             .by_multiples_of(128);
@@ -131,6 +149,10 @@ Transformer transformer {
             .aliases(&["shared_expert_intermediate_size"]);
     moe_shared_expert_gate: bool = false,
         knob("Shared expert gate", Flag, "The shared experts' output is weighed by a gate");
+    moe_latent_size: Option<u64> = None,
+        knob("Expert latent", OptionalInteger(1, 131_072),
+            "Width at which tokens reach routed experts; none is the hidden size")
+            .source(NEMOTRON_3).by_multiples_of(128);
     moe_layer_freq: LayerFreq = LayerFreq::Every(1),
         knob("MoE layers", LayerFreq,
             "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");
@@ -147,6 +169,8 @@ Transformer transformer {
     mtp_num_layers: u64 = 0,
         knob("MTP layers", Integer(0, 16), "Multi-token prediction layers").source(DEEPSEEK_V3)
             .aliases(&["num_nextn_predict_layers"]);
+    mtp_use_repeated_layer: bool = false,
+        knob("Repeated MTP layer", Flag, "All MTP depths have the weights of one layer");
 }
 /// The machine.
 Cluster cluster {

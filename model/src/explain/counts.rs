@@ -22,9 +22,12 @@ fn layers(name: &str, number: u64, one: Breakdown) -> Breakdown {
 /// One layer of a kind.
 fn layer(on: &Deployment, kind: &LayerKind) -> Breakdown {
     let mixer = kind.mixer.params(on).total();
-    let mut terms = vec![Breakdown::params("attention", mixer, kind.mixer.params_formula())];
+    let mut terms = vec![];
+    if !kind.mixer.is_nothing() {
+        terms.push(Breakdown::params("attention", mixer, kind.mixer.params_formula()));
+    }
     terms.extend(kind.mlp.param_terms(on));
-    let norms = LayerKind::norm_params(on);
+    let norms = kind.norm_params(on);
     terms.push(Breakdown::params("norms", norms, "norms x hidden size"));
     Breakdown::sum(&format!("one {} layer", kind.name()), "", terms)
         .by(kind.mlp.params_formula(), MEGATRON)
@@ -37,7 +40,8 @@ pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
     let embedding = backbone.embedding_params();
     let mut terms =
         vec![Breakdown::params("input embedding", embedding, "vocabulary x hidden size")];
-    for (kind, number) in architecture.kinds.iter().zip(architecture.layers) {
+    let kinds = architecture.kinds.iter().zip(architecture.layers);
+    for (kind, number) in kinds.filter(|(_, number)| *number > 0) {
         terms.push(layers(&kind.name(), number, layer(on, kind)));
     }
     terms.push(Breakdown::params("final norm", backbone.norm_params(), "hidden size"));
@@ -92,7 +96,8 @@ pub(super) fn flop_terms(plan: &Plan) -> Vec<Breakdown> {
         Breakdown::given(name, value, "FLOP").by(formula, MEGATRON)
     };
     let mut terms = vec![];
-    for (kind, number) in architecture.kinds.iter().zip(architecture.layers) {
+    let kinds = architecture.kinds.iter().zip(architecture.layers);
+    for (kind, number) in kinds.filter(|(_, number)| *number > 0) {
         let scores = kind.mixer.score_flops(seq, convention);
         let matrices = kind.flops(on, seq, convention) - scores;
         let parts = vec![

@@ -5,7 +5,9 @@
 
 use super::Mix;
 use super::attention::tensor_exchanges;
-use super::scan::{DELTA_CHUNK, SCAN, States, context_exchanges, convolution, gated_norm, passes};
+use super::scan::{
+    DELTA_CHUNK, SCAN, States, TRANSPOSED, context_exchanges, convolution, gated_norm, passes,
+};
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
 use crate::design::Design;
@@ -144,7 +146,7 @@ impl Mix for GatedDeltaNet {
         let values = on.split(values);
         let inputs = on.device.linear(tokens, h, on.split(self.inputs()));
         to.push("Query, key, value and gates", Place::Projection, Again::LAYER, inputs);
-        let convolved = convolution(on, rows, on.split(self.channels()), self.taps);
+        let convolved = convolution(on, rows, on.split(self.channels()), self.taps, TRANSPOSED);
         let gates = convolved + self.gates(on, rows);
         to.push("Convolution and gates", Place::Projection, Again::LAYER, gates);
         let scan = self.states.delta_rule(on, rows, self.decay_width());

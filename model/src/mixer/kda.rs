@@ -5,7 +5,9 @@
 
 use super::Mix;
 use super::attention::tensor_exchanges;
-use super::scan::{DELTA_CHUNK, SCAN, States, context_exchanges, convolution, gated_norm, passes};
+use super::scan::{
+    DELTA_CHUNK, SCAN, States, TRANSPOSED, context_exchanges, convolution, gated_norm, passes,
+};
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
 use crate::design::Design;
@@ -131,7 +133,7 @@ impl Mix for Kda {
             + device.linear(tokens, narrow, keys)
             + device.linear(tokens, narrow, values);
         to.push("Query, key, value and gates", Place::Projection, Again::LAYER, inputs);
-        let convolved = convolution(on, rows, on.split(self.channels()), self.taps);
+        let convolved = convolution(on, rows, on.split(self.channels()), self.taps, TRANSPOSED);
         // Norms of queries and keys; softplus, exponential and product of each channel in FP32.
         let norms = passes(on, tokens * 2.0 * keys, [2.0, 3.0], 2.0);
         let gates = passes(on, tokens * keys, [5.0, 8.0], 2.0);

@@ -120,28 +120,32 @@ impl States {
     }
 }
 
-/// A depthwise convolution over time of so many channels of a device, `taps` long, and its SiLU.
-///
-/// Copies bring time last in front of it and back behind it; its kernel reads and writes. Backward
-/// it reads both input and gradient.
-///
-/// # Source
-/// Megatron-Core `ssm/gated_delta_net` and `ssm/mamba_mixer.py`, `causal_conv1d`.
+/// A depthwise convolution over time of so many channels of a device, `taps` long, and its SiLU:
+/// passes over the channels and kernels, forward and backward.
 pub(super) fn convolution<T: Tally>(
     on: &Deployment,
     rows: &Rows,
     channels: f64,
     taps: u64,
+    ([forward, backward], kernels): ([f64; 2], [f64; 2]),
 ) -> Block<T> {
     let elements = rows.group * channels;
     let bytes = elements * on.element_bytes();
     let operations = elements * (2.0 * taps as f64 + 4.0);
+    let pass = |passes: f64, kernels: f64| on.device.elementwise(passes * bytes, kernels);
     Block {
-        forward: on.device.elementwise(6.0 * bytes, 3.0).doing(operations),
-        input_grad: on.device.elementwise(7.0 * bytes, 3.0).doing(2.0 * operations),
+        forward: pass(forward, kernels[0]).doing(operations),
+        input_grad: pass(backward, kernels[1]).doing(2.0 * operations),
         weight_grad: Cost::ZERO,
     }
 }
+
+/// Passes and kernels of a convolution whose channels are copied so that time is last, and back:
+/// the kernel reads and writes, backward it reads input and gradient.
+///
+/// # Source
+/// Megatron-Core `ssm/gated_delta_net`, `causal_conv1d`.
+pub(super) const TRANSPOSED: ([f64; 2], [f64; 2]) = ([6.0, 7.0], [3.0, 3.0]);
 
 /// A norm of each head's output, and its product with a gate: reads and writes the output twice,
 /// and reads the gate; backward the gradients of both as well.

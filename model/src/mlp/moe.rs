@@ -32,6 +32,11 @@ pub(crate) struct Moe {
     pub(crate) topk: u64,
     /// Inner width of a routed expert.
     pub(crate) width: u64,
+    /// l, width at which tokens reach routed experts, where it isn't the hidden size.
+    ///
+    /// # Source
+    /// Megatron-Core `moe_layer.py`, `moe_latent_size`; Nemotron 3.
+    latent: Option<u64>,
     /// Shared experts, as one MLP; of no width where there are none.
     pub(crate) shared: Dense,
     /// Whether a gate weighs what the shared experts give.
@@ -56,6 +61,7 @@ impl Moe {
             experts,
             topk: transformer.moe_router_topk,
             width: transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size),
+            latent: transformer.moe_latent_size,
             shared: Dense { width: transformer.moe_shared_expert_intermediate_size.unwrap_or(0) },
             is_shared_gated: transformer.moe_shared_expert_gate,
             redundant: design.routing.redundant_experts,
@@ -106,9 +112,40 @@ impl Moe {
         block
     }
 
+    /// Width of a row of routed experts: of the latent, or of the hidden state.
+    const fn row_width(&self, on: &Deployment) -> u64 {
+        match self.latent {
+            Some(latent) => latent,
+            None => on.backbone.hidden,
+        }
+    }
+
+    /// Bytes of a row of routed experts.
+    fn row_bytes(&self, on: &Deployment) -> f64 {
+        self.row_width(on) as f64 * on.element_bytes()
+    }
+
+    /// Parameters of the matrices of one routed expert.
+    fn expert_matrix_params(&self, on: &Deployment) -> u128 {
+        let rows = u128::from(self.row_width(on)) * u128::from(self.width);
+        u128::from(on.backbone.mlp_matrices) * rows
+    }
+
     /// Parameters of one routed expert: its matrices and biases.
     fn expert_params(&self, on: &Deployment) -> u128 {
-        Dense { width: self.width }.params(on).total()
+        let biases = if on.backbone.has_biases {
+            let first = u128::from(on.backbone.mlp_matrices - 1) * u128::from(self.width);
+            first + u128::from(self.row_width(on))
+        } else {
+            0
+        };
+        self.expert_matrix_params(on) + biases
+    }
+
+    /// Parameters between the hidden state and the latent, there and back: 2 h l.
+    fn latent_params(&self, on: &Deployment) -> u128 {
+        let latent = self.latent.map_or(0, u128::from);
+        2 * u128::from(on.backbone.hidden) * latent
     }
 
     /// Parameters of the router.
@@ -138,19 +175,19 @@ impl Moe {
         }
     }
 
+    /// Copies in expert order on one side of the exchange: each read and written. Unfused, an index and
+    /// a gather kernel take each side, which passes over the rows twice.
+    fn reorder<T: Tally>(&self, on: &Deployment, rows: f64, share: f64) -> Block<T> {
+        let bytes = rows * self.row_bytes(on) * 2.0 * share;
+        let (passes, kernels) = if on.kernel.moe_permute_fusion { (1.0, 1.0) } else { (2.0, 3.0) };
+        let cost = on.device.gather(bytes * passes, kernels);
+        Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
+    }
+
     /// Parameters of the routed experts that a token doesn't visit.
     pub(crate) fn resting_params(&self, on: &Deployment) -> u128 {
         u128::from(self.experts - self.topk.min(self.experts)) * self.expert_params(on)
     }
-}
-
-/// Copies in expert order on one side of the exchange: each read and written. Unfused, an index and
-/// a gather kernel take each side, which passes over the rows twice.
-fn reorder<T: Tally>(on: &Deployment, rows: f64, share: f64) -> Block<T> {
-    let bytes = rows * on.row_bytes() * 2.0 * share;
-    let (passes, kernels) = if on.kernel.moe_permute_fusion { (1.0, 1.0) } else { (2.0, 3.0) };
-    let cost = on.device.gather(bytes * passes, kernels);
-    Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
 }
 
 /// The biases of the experts' last products, each row's weighted by its probability: expert by
@@ -163,8 +200,7 @@ fn reorder<T: Tally>(on: &Deployment, rows: f64, share: f64) -> Block<T> {
 ///
 /// # Source
 /// Megatron-Core `experts.py:TEGroupedMLP._apply_bias`; Automodel has the same.
-fn biases<T: Tally>(on: &Deployment, rows: f64, experts: f64) -> Block<T> {
-    let elements = rows * on.backbone.hidden as f64;
+fn biases<T: Tally>(on: &Deployment, elements: f64, experts: f64) -> Block<T> {
     let pass = |bytes: f64, kernels: f64, operations: f64| {
         on.device.elementwise(elements * bytes, kernels).doing(elements * operations)
     };
@@ -179,7 +215,7 @@ impl Transform for Moe {
     /// Router h E, routed experts, shared experts.
     fn params(&self, on: &Deployment) -> Params {
         Params {
-            replicated: self.router_params(on) + self.gate_params(on),
+            replicated: self.router_params(on) + self.gate_params(on) + self.latent_params(on),
             tensor: on.backbone.mlp_matrix_params(self.shared.width),
             expert: u128::from(self.experts) * self.expert_params(on),
         }
@@ -195,11 +231,17 @@ impl Transform for Moe {
             ),
         ];
         let shared = on.backbone.mlp_matrix_params(self.shared.width) + self.gate_params(on);
-        vec![
-            Breakdown::params("router", self.router_params(on), "hidden size x experts"),
+        let mut terms =
+            vec![Breakdown::params("router", self.router_params(on), "hidden size x experts")];
+        if self.latent.is_some() {
+            let formula = "2 x hidden size x latent";
+            terms.push(Breakdown::params("expert latents", self.latent_params(on), formula));
+        }
+        terms.extend([
             Breakdown::product("routed experts", "", experts).by("experts x one expert", MEGATRON),
             Breakdown::params("shared experts", shared, "matrices x hidden size x shared width"),
-        ]
+        ]);
+        terms
     }
 
     fn params_formula(&self) -> &'static str {
@@ -208,15 +250,25 @@ impl Transform for Moe {
 
     fn matrix_params(&self, on: &Deployment) -> f64 {
         (on.backbone.hidden * self.experts) as f64
-            + self.topk as f64 * on.backbone.mlp_matrix_params(self.width) as f64
+            + self.topk as f64 * self.expert_matrix_params(on) as f64
             + on.backbone.mlp_matrix_params(self.shared.width) as f64
             + self.gate_params(on) as f64
+            + self.latent_params(on) as f64
     }
 
     fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
         self.shared.matrices(on, add);
         let local = self.local_experts(on) as f64;
-        Dense { width: self.width }.add_matrices(on, local, true, add);
+        let (rows, width) = (self.row_width(on) as f64, self.width as f64);
+        let inputs = on.backbone.mlp_inputs() * width;
+        let is_expert = true;
+        add(Matrices { shape: [inputs, rows], cut: Cut::Rows, count: local, is_expert });
+        add(Matrices { shape: [rows, width], cut: Cut::Columns, count: local, is_expert });
+        if let Some(latent) = self.latent {
+            let (h, latent) = (on.backbone.hidden as f64, latent as f64);
+            add(Matrices::dense([latent, h], Cut::Nothing));
+            add(Matrices::dense([h, latent], Cut::Nothing));
+        }
         let router = [self.experts as f64, on.backbone.hidden as f64];
         add(Matrices::dense(router, Cut::Nothing));
     }
@@ -224,6 +276,13 @@ impl Transform for Moe {
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         let again = Again::with(RecomputeModule::Moe);
         to.push("Router", Place::MlpInput, again, self.router(on, rows));
+        if let Some(latent) = self.latent {
+            // On a rank's own tokens, in front of dispatch and behind the sum.
+            let (own, h, latent) = (rows.own, on.backbone.hidden as f64, latent as f64);
+            let [down, up] = [[h, latent], [latent, h]].map(|[k, n]| on.device.linear(own, k, n));
+            to.push("Expert latents", Place::MlpInput, again, down);
+            to.push("Expert latents", Place::MlpOutput, again, up);
+        }
         if let Some([up, down]) = self.shared.blocks(on, rows) {
             let again = Again::with(RecomputeModule::SharedExperts);
             to.push("Shared experts", Place::Mlp, again.at_level_1(), up);
@@ -237,18 +296,18 @@ impl Transform for Moe {
     /// Permutation on both sides of the exchange, experts, their activation function, and the
     /// weighted sum of what they give. The fullest rank is waited for.
     fn routed_operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
-        let (device, h) = (&on.device, on.backbone.hidden as f64);
+        let (device, h) = (&on.device, self.row_width(on) as f64);
         let awaited = self.rows(on, rows) * rows.routed.imbalance;
         let local = self.local_experts(on) as f64;
         let inner = self.width as f64 / on.ranks.etp as f64;
         let each = awaited / local;
         // Without an exchange there is one side, half of it in front of what would be dispatch.
-        let side = reorder(on, awaited, 1.0) * if on.ranks.ep == 1 { 0.5 } else { 1.0 };
+        let side = self.reorder(on, awaited, 1.0) * if on.ranks.ep == 1 { 0.5 } else { 1.0 };
         let up = device.grouped_linear(each, h, on.backbone.mlp_inputs() * inner, local);
         let down = device.grouped_linear(each, inner, h, local);
         // The weighted sum reads every copy and writes every token.
         let sides = if on.ranks.ep == 1 { 1.0 } else { 2.0 };
-        let sum: Block<T> = reorder(on, awaited, 1.0 + 1.0 / self.topk.max(1) as f64) * sides;
+        let sum: Block<T> = self.reorder(on, awaited, 1.0 + 1.0 / self.topk.max(1) as f64) * sides;
         // A product and an addition for each element, both ways.
         let [forward, input_grad] =
             [sum.forward, sum.input_grad].map(|pass| pass.doing(2.0 * awaited * h));
@@ -265,7 +324,7 @@ impl Transform for Moe {
         );
         to.push_routed("Experts", Place::Experts, moe, down);
         if on.backbone.has_biases {
-            let bias = biases(on, awaited, local);
+            let bias = biases(on, awaited * h, local);
             to.push_routed("Experts' biases", Place::Experts, moe, bias);
         }
         let sum = Block { forward, input_grad, ..sum };
@@ -282,6 +341,9 @@ impl Transform for Moe {
         let hidden = on.backbone.hidden as f64;
         // The shared experts' input is gathered again in the backward; a rank keeps its own part.
         let shared_input = if self.shared.width > 0 { rows.own * hidden * input } else { 0.0 };
+        // With a latent, its own copies beside the rows: the one sent and the sum that came back.
+        let latents = self.latent.map_or(0.0, |width| 2.0 * rows.own * width as f64 * input);
+        let permuted = fullest * self.row_width(on) as f64 * input + latents;
         // A gate needs what it weighs.
         let weighed = if self.is_shared_gated { shared_input } else { 0.0 };
         let shared = (inputs * element + input) * shared + shared_input + weighed;
@@ -289,8 +351,7 @@ impl Transform for Moe {
         to.extend([
             Saved::new(Tensor::Probs, rows.own * self.experts as f64 * 5.0, &[Moe])
                 .swapped_by(SwapModule::Probs),
-            Saved::new(Tensor::Permuted, fullest * hidden * input, &[MoePermute, Moe])
-                .swapped_by(activations),
+            Saved::new(Tensor::Permuted, permuted, &[MoePermute, Moe]).swapped_by(activations),
             Saved::new(Tensor::ActivationInput, inputs * inner * element, &[Moe])
                 .at_level_1()
                 .swapped_by(activations),
@@ -325,7 +386,7 @@ impl Transform for Moe {
             Dispatcher::Allgather => fullest + 2.0 * own * ranks,
         };
         let shared = if self.shared.width > 0 { rows.own_bytes(on) } else { 0.0 };
-        copies * on.row_bytes() + shared
+        copies * self.row_bytes(on) + shared
     }
 
     fn shapes_params(&self, on: &Deployment) -> f64 {
@@ -333,6 +394,11 @@ impl Transform for Moe {
         let shared = on.split(self.shared.width);
         // A shared expert as wide as a routed one has the same shapes.
         let shared = if (shared - expert).abs() < 0.5 { 0.0 } else { shared };
+        if self.latent.is_some() {
+            let [hidden, row] = [on.backbone.hidden, self.row_width(on)].map(|it| it as f64);
+            let matrices = on.backbone.mlp_matrices as f64;
+            return matrices * (row * expert + hidden * shared) + 2.0 * hidden * row;
+        }
         (on.backbone.mlp_matrices * on.backbone.hidden) as f64 * (expert + shared)
     }
 

@@ -2,7 +2,9 @@
 //! configuration files; cluster and strategy below them are ours, as in `models`.
 
 use super::{Preset, PresetKind};
-use crate::source::{GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, QWEN3_NEXT};
+use crate::source::{
+    GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+};
 
 #[rustfmt::skip]
 static GPT_OSS_120B: Preset = Preset {
@@ -132,6 +134,111 @@ static MINIMAX_M1_456B: Preset = Preset {
     refused: None,
 };
 
+#[rustfmt::skip]
+static NEMOTRON_H_8B: Preset = Preset {
+    id: "nemotron-h-8b",
+    title: "Nemotron-H 8B",
+    story: "Mamba-2 and MLPs, four layers of attention among 52",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "52"), ("hidden_size", "4096"), ("ffn_hidden_size", "21504"),
+        ("gated_linear_unit", "false"), ("num_attention_heads", "32"), ("num_query_groups", "8"),
+        ("kv_channels", "128"), ("position_embedding_type", "none"),
+        ("hybrid_layer_pattern", "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-"),
+        ("mamba_num_heads", "128"), ("vocab_size", "131072"), ("accelerator", "h100-sxm-80gb"),
+        ("num_devices", "32"), ("tensor_model_parallel_size", "2"), ("sequence_parallel", "true"),
+        ("seq_length", "8192"), ("global_batch_size", "256"), ("recompute_granularity", "full"),
+    ],
+    source: NEMOTRON_H,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static NEMOTRON_H_56B: Preset = Preset {
+    id: "nemotron-h-56b",
+    title: "Nemotron-H 56B",
+    story: "Nemotron-H of 118 sub-layers, ten of them attention",
+    kind: PresetKind::Model,
+    base: Some(&NEMOTRON_H_8B),
+    settings: &[
+        ("num_layers", "118"), ("hidden_size", "8192"), ("ffn_hidden_size", "32768"),
+        ("num_attention_heads", "64"),
+        ("hybrid_layer_pattern", "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-\
+                                  M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-"),
+        ("mamba_num_heads", "256"), ("mamba_state_dim", "256"), ("num_devices", "256"),
+        ("tensor_model_parallel_size", "8"), ("global_batch_size", "768"),
+    ],
+    source: NEMOTRON_H,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static NEMOTRON_3_NANO: Preset = Preset {
+    id: "nemotron-3-nano-30b-a3b",
+    title: "Nemotron 3 Nano 30B-A3B",
+    story: "Mamba-2 and experts in turns, six layers of attention",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "52"), ("hidden_size", "2688"), ("ffn_hidden_size", "1856"),
+        ("gated_linear_unit", "false"), ("num_attention_heads", "32"), ("num_query_groups", "2"),
+        ("kv_channels", "128"), ("position_embedding_type", "none"),
+        ("hybrid_layer_pattern", "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME"),
+        ("mamba_num_heads", "64"), ("vocab_size", "131072"), ("num_moe_experts", "128"),
+        ("moe_router_topk", "6"), ("moe_ffn_hidden_size", "1856"),
+        ("moe_shared_expert_intermediate_size", "3712"), ("accelerator", "h100-sxm-80gb"),
+        ("num_devices", "16"), ("expert_model_parallel_size", "8"),
+        ("moe_token_dispatcher_type", "flex"), ("seq_length", "8192"),
+        ("recompute_granularity", "full"), ("global_batch_size", "256"),
+    ],
+    source: NEMOTRON_3,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static NEMOTRON_3_SUPER: Preset = Preset {
+    id: "nemotron-3-super-120b-a12b",
+    title: "Nemotron 3 Super 120B-A12B",
+    story: "512 experts top-22 of latents a quarter as wide, and two MTP depths of one layer",
+    kind: PresetKind::Model,
+    base: Some(&NEMOTRON_3_NANO),
+    settings: &[
+        ("num_layers", "88"), ("hidden_size", "4096"), ("ffn_hidden_size", "2688"),
+        ("hybrid_layer_pattern", "MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEM\
+                                  EMEM*EMEMEMEM*EMEMEMEME/*E/*E"),
+        ("mtp_num_layers", "2"), ("mtp_use_repeated_layer", "true"), ("mamba_num_heads", "128"),
+        ("num_moe_experts", "512"), ("moe_router_topk", "22"), ("moe_ffn_hidden_size", "2688"),
+        ("moe_latent_size", "1024"), ("moe_shared_expert_intermediate_size", "5376"),
+        ("accelerator", "gb200"), ("num_devices", "64"), ("tensor_model_parallel_size", "2"),
+        ("sequence_parallel", "true"), ("expert_model_parallel_size", "64"),
+        ("global_batch_size", "512"),
+    ],
+    source: NEMOTRON_3,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static NEMOTRON_3_ULTRA: Preset = Preset {
+    id: "nemotron-3-ultra-550b-a55b",
+    title: "Nemotron 3 Ultra 550B-A55B",
+    story: "Nemotron 3's largest: 108 sub-layers, experts of latents a quarter as wide",
+    kind: PresetKind::Model,
+    base: Some(&NEMOTRON_3_SUPER),
+    settings: &[
+        ("num_layers", "108"), ("hidden_size", "8192"), ("ffn_hidden_size", "5120"),
+        ("num_attention_heads", "64"),
+        ("hybrid_layer_pattern", "MEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*EMEMEM*\
+                                  EMEMEMEM*EMEMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME/*E"),
+        ("mtp_num_layers", "1"), ("mtp_use_repeated_layer", "false"), ("mamba_num_heads", "256"),
+        ("moe_ffn_hidden_size", "5120"), ("moe_latent_size", "2048"),
+        ("moe_shared_expert_intermediate_size", "10240"), ("accelerator", "gb300"),
+        ("num_devices", "256"), ("global_batch_size", "256"),
+    ],
+    source: NEMOTRON_3,
+    refused: None,
+};
+
 pub(super) static MODELS: &[&Preset] = &[
     &GPT_OSS_120B,
     &GPT_OSS_20B,
@@ -139,4 +246,9 @@ pub(super) static MODELS: &[&Preset] = &[
     &QWEN3_NEXT_80B,
     &KIMI_LINEAR_48B,
     &MINIMAX_M1_456B,
+    &NEMOTRON_H_8B,
+    &NEMOTRON_H_56B,
+    &NEMOTRON_3_NANO,
+    &NEMOTRON_3_SUPER,
+    &NEMOTRON_3_ULTRA,
 ];

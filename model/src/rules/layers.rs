@@ -3,18 +3,115 @@
 use alloc::format;
 
 use super::rule::{Words, indivisible, say};
-use super::table::{cp, tp};
+use super::table::{cp, has_experts, tp};
 use crate::choice::AttentionVariant;
-use crate::design::Design;
+use crate::design::{Design, LayerFreq, Symbol};
+use crate::layout;
 
 /// Whether layers of a design have linear attention.
 fn has_linear(d: &Design) -> bool {
-    d.transformer.experimental_attention_variant.is_linear()
+    let is_named = d.transformer.experimental_attention_variant.is_linear();
+    is_named && d.transformer.hybrid_layer_pattern.is_none() || has(d, Symbol::Linear)
+}
+
+/// Whether a pattern of sub-layers has this one, MTP counted.
+fn has(d: &Design, symbol: Symbol) -> bool {
+    let pattern = d.transformer.hybrid_layer_pattern.as_ref();
+    pattern.is_some_and(|it| it.layers.contains(&symbol) || it.mtp.contains(&symbol))
+}
+
+/// Whether layers are sub-layers of a pattern.
+pub(super) const fn are_sub_layers(d: &Design) -> bool {
+    d.transformer.hybrid_layer_pattern.is_some()
+}
+
+/// A pattern of sub-layers has as many as there are layers.
+pub(super) fn sub_layers<W: Words>(d: &Design) -> Option<W> {
+    let symbols = d.transformer.hybrid_layer_pattern.as_ref()?.layers.len() as u64;
+    let layers = d.transformer.num_layers;
+    (symbols != layers)
+        .then(|| say!("the pattern has {symbols} sub-layers, the model {layers} layers"))
+}
+
+/// It says of each sub-layer what it is, so that nothing else may.
+pub(super) fn frequencies<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    transformer.hybrid_layer_pattern.as_ref()?;
+    let is_usual = transformer.moe_layer_freq == LayerFreq::Every(1)
+        && transformer.window_attn_skip_freq.is_none()
+        && transformer.linear_attention_freq == LayerFreq::Every(4);
+    (!is_usual).then(|| {
+        say!("the pattern of sub-layers says which have experts, a window or linear attention")
+    })
+}
+
+/// Its experts and its linear attention have sizes.
+pub(super) fn sizes<W: Words>(d: &Design) -> Option<W> {
+    if has(d, Symbol::Experts) && !has_experts(d) {
+        return Some(say!("the pattern has sub-layers of experts, the model has none"));
+    }
+    if has_experts(d) && d.transformer.hybrid_layer_pattern.is_some() && !has(d, Symbol::Experts) {
+        return Some(say!("the model has experts, the pattern no sub-layer of them"));
+    }
+    let is_linear = d.transformer.experimental_attention_variant.is_linear();
+    (has(d, Symbol::Linear) && !is_linear)
+        .then(|| say!("the pattern has linear attention, and no variant says which"))
+}
+
+/// Its MTP depths are the model's, each of one mixer and one MLP.
+pub(super) fn depths<W: Words>(d: &Design) -> Option<W> {
+    let pattern = d.transformer.hybrid_layer_pattern.as_ref()?;
+    let mixers = pattern.mtp.iter().filter(|symbol| symbol.mixes()).count();
+    if mixers > 1 || pattern.mtp.len() - mixers > 1 {
+        return Some(say!("an MTP depth of the pattern is one mixer and one MLP"));
+    }
+    let (depths, layers) = (pattern.depths, d.transformer.mtp_num_layers);
+    (depths != layers).then(|| say!("the pattern has {depths} MTP depths, the model {layers}"))
+}
+
+/// Its bars cut it into as many chunks as the pipeline has, and nothing else does.
+pub(super) fn bars<W: Words>(d: &Design) -> Option<W> {
+    let pattern = d.transformer.hybrid_layer_pattern.as_ref()?;
+    if pattern.chunks.is_empty() {
+        return None;
+    }
+    let parallel = &d.parallel;
+    if parallel.pipeline_model_parallel_layout.is_some() || !parallel.noop_layers.0.is_empty() {
+        return Some(say!(
+            "the bars of the pattern say what each chunk holds: no layout, no no-ops"
+        ));
+    }
+    let (cut, chunks) = (pattern.chunks.len() as u64, layout::chunks(d));
+    (cut != chunks).then(|| say!("the pattern is cut into {cut} chunks, PP x VPP is {chunks}"))
+}
+
+/// Mamba-2's heads are split into groups, over TP, and exchanged for sequence over CP.
+pub(super) fn mamba_heads<W: Words>(d: &Design) -> Option<W> {
+    if !has(d, Symbol::Mamba) {
+        return None;
+    }
+    let (transformer, ranks) = (&d.transformer, tp(d) * cp(d));
+    let usual = (2 * transformer.hidden_size / transformer.mamba_head_dim).max(1);
+    let (heads, groups) =
+        (transformer.mamba_num_heads.unwrap_or(usual), transformer.mamba_num_groups);
+    indivisible(heads, groups, || say!("{groups} groups don't divide {heads} Mamba-2 heads"))
+        .or_else(|| {
+            indivisible(heads, ranks, || {
+                say!("{heads} Mamba-2 heads can't be split over {ranks} TP x CP ranks")
+            })
+        })
+        .or_else(|| {
+            indivisible(groups, tp(d), || {
+                say!("TP {} doesn't divide {groups} groups of Mamba-2 heads", tp(d))
+            })
+        })
 }
 
 /// A pattern of linear attention is as long as the model.
 pub(super) fn linear_pattern<W: Words>(d: &Design) -> Option<W> {
-    let length = d.transformer.linear_attention_freq.len().filter(|_| has_linear(d))?;
+    let is_pattern = d.transformer.hybrid_layer_pattern.is_some();
+    let freq = &d.transformer.linear_attention_freq;
+    let length = freq.len().filter(|_| has_linear(d) && !is_pattern)?;
     let layers = d.transformer.num_layers;
     (length != layers).then(|| {
         say!("the pattern of linear attention speaks of {length} layers, the model has {layers}")
@@ -51,4 +148,17 @@ pub(super) fn linear_groups<W: Words>(d: &Design) -> Option<W> {
             say!("this attention has as many key heads as value heads, not {keys} and {values}")
         }),
     }
+}
+
+/// A layer that all MTP depths share is one.
+pub(super) fn repeated_mtp<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    (transformer.mtp_use_repeated_layer && transformer.mtp_num_layers == 0)
+        .then(|| say!("there is no MTP layer to repeat"))
+}
+
+/// Latents are of experts.
+pub(super) fn latent_experts<W: Words>(d: &Design) -> Option<W> {
+    (d.transformer.moe_latent_size.is_some() && !has_experts(d))
+        .then(|| say!("a dense model has no experts of latents"))
 }

@@ -58,6 +58,7 @@ fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
         | Kind::PerStage(_)
         | Kind::PositionList(_)
         | Kind::Layout
+        | Kind::LayerPattern
         | Kind::Hash => vec![design.get(id)],
     }
 }
@@ -157,7 +158,11 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             core::iter::once(Value::None).chain(even).filter(&mut holds).collect()
         }
         (
-            Kind::OptionalInteger(..) | Kind::OptionalReal(..) | Kind::PerStage(_) | Kind::Hash,
+            Kind::OptionalInteger(..)
+            | Kind::OptionalReal(..)
+            | Kind::PerStage(_)
+            | Kind::LayerPattern
+            | Kind::Hash,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),
         (Kind::Subset(names), _) => core::iter::once(Value::List(vec![]))

@@ -271,8 +271,9 @@ rules! {
         |d| grid(d).wrong_chunks().map(message);
     layer_slots_are_a_multiple_of_pp_vpp
         [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
-         num_layers] + [mtp_num_layers, pipeline_model_parallel_layout] MINDSPEED,
-        |d| (d.parallel.pipeline_model_parallel_layout.is_none()).then(|| indivisible(
+         num_layers]
+        + [mtp_num_layers, pipeline_model_parallel_layout, hybrid_layer_pattern] MINDSPEED,
+        |d| (d.parallel.pipeline_model_parallel_layout.is_none() && !layout::has_bars(d)).then(|| indivisible(
             layout::slots(d), layout::chunks(d), || say!(
                 "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP \
                  {} = {} chunks",
@@ -318,12 +319,36 @@ rules! {
     output_gate_is_not_of_mla [attention_output_gate, multi_latent_attention] MEGATRON,
         |d| (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
             .then(|| say!("multi-latent attention has no output gate"));
+    sub_layers_are_those_of_the_pattern [num_layers, hybrid_layer_pattern] MEGATRON,
+        |d| layers::sub_layers(d);
+    sub_layers_have_no_frequencies
+        [hybrid_layer_pattern, moe_layer_freq, window_attn_skip_freq, linear_attention_freq]
+        MEGATRON,
+        |d| layers::frequencies(d);
+    sub_layers_have_their_sizes
+        [hybrid_layer_pattern, num_moe_experts, experimental_attention_variant] MEGATRON,
+        |d| layers::sizes(d);
+    mtp_is_that_of_the_pattern [mtp_num_layers, hybrid_layer_pattern] MEGATRON,
+        |d| layers::depths(d);
+    bars_of_the_pattern_are_between_chunks
+        [hybrid_layer_pattern, pipeline_model_parallel_size,
+         virtual_pipeline_model_parallel_size, pipeline_model_parallel_layout, noop_layers]
+        MEGATRON,
+        |d| layers::bars(d);
+    mamba_heads_are_a_multiple_of_groups_and_ranks
+        [tensor_model_parallel_size, context_parallel_size, mamba_num_heads, mamba_num_groups]
+        + [hybrid_layer_pattern, hidden_size, mamba_head_dim] MEGATRON,
+        |d| layers::mamba_heads(d);
+    repeated_mtp_layers_are_layers [mtp_use_repeated_layer, mtp_num_layers] MEGATRON,
+        |d| layers::repeated_mtp(d);
+    latent_experts_need_experts [moe_latent_size, num_moe_experts] MEGATRON,
+        |d| layers::latent_experts(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
-        + [experimental_attention_variant] MEGATRON,
+        + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
         |d| layers::linear_pattern(d);
     linear_heads_are_a_multiple_of_tp_cp
         [tensor_model_parallel_size, context_parallel_size, linear_num_key_heads,
-         linear_num_value_heads] + [experimental_attention_variant, linear_attention_freq]
+         linear_num_value_heads] + [experimental_attention_variant, hybrid_layer_pattern]
         MEGATRON,
         |d| layers::linear_heads(d);
     linear_value_heads_are_a_multiple_of_key_heads
@@ -334,9 +359,10 @@ rules! {
         |d| (d.transformer.moe_shared_expert_gate
             && d.transformer.moe_shared_expert_intermediate_size.is_none())
             .then(|| say!("there is no shared expert to weigh by a gate"));
-    layer_pattern_has_every_layer [moe_layer_freq, num_layers] + [num_moe_experts] MEGATRON,
+    layer_pattern_has_every_layer [moe_layer_freq, num_layers]
+        + [num_moe_experts, hybrid_layer_pattern] MEGATRON,
         |d| {
-            d.transformer.num_moe_experts?;
+            d.transformer.num_moe_experts.filter(|_| !layers::are_sub_layers(d))?;
             let length = d.transformer.moe_layer_freq.len()?;
             (length != d.transformer.num_layers).then(|| say!(
                 "the MoE pattern speaks of {length} layers, the model has {}",

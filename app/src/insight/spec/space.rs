@@ -68,6 +68,7 @@ impl Form {
             | Kind::LayerFreq
             | Kind::PositionList(_)
             | Kind::Layout
+            | Kind::LayerPattern
             | Kind::Hash => (false, false),
         };
         match self {

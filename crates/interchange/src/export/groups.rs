@@ -110,6 +110,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group.on("attention-output-gate", t.attention_output_gate);
     let is_plain = t.softmax_type == SoftmaxType::Vanilla;
     group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
+    hybrid(&mut group, d);
     linear_attention(&mut group, d);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
@@ -126,6 +127,21 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     }
     group.on("untie-embeddings-and-output-weights", t.untie_embeddings_and_output_weights);
     group
+}
+
+/// Sub-layers, where a pattern says what they are.
+fn hybrid(group: &mut Group, d: &Design) {
+    use model::design::KnobId;
+    let t = &d.transformer;
+    group.on("mtp-use-repeated-layer", t.mtp_use_repeated_layer);
+    if !t.is_hybrid() {
+        return;
+    }
+    group.value("hybrid-layer-pattern", d.get(KnobId::hybrid_layer_pattern));
+    group.value("mamba-state-dim", t.mamba_state_dim);
+    group.value("mamba-head-dim", t.mamba_head_dim);
+    group.value("mamba-num-groups", t.mamba_num_groups);
+    group.some("mamba-num-heads", t.mamba_num_heads);
 }
 
 /// Linear attention, where some layers have it.
@@ -150,6 +166,7 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
     group.some("num-experts", t.num_moe_experts);
     group.value("moe-router-topk", t.moe_router_topk);
     group.some("moe-ffn-hidden-size", t.moe_ffn_hidden_size);
+    group.some("moe-latent-size", t.moe_latent_size);
     let width = t.moe_ffn_hidden_size.unwrap_or(t.ffn_hidden_size);
     match t.moe_shared_expert_intermediate_size {
         Some(shared) if mindspeed && shared.is_multiple_of(width) => {

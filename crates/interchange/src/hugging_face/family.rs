@@ -34,6 +34,10 @@ pub(super) struct Family {
     pub(super) full_attention_every: u64,
     /// Each head of attention learns a sink.
     pub(super) sinks: bool,
+    /// Its layers are sub-layers of a pattern.
+    pub(super) sub_layers: bool,
+    /// Its attention marks no positions.
+    pub(super) no_positions: bool,
     /// The linear attention that some layers have.
     pub(super) linear: &'static str,
     /// Each head's output has a gate.
@@ -60,6 +64,8 @@ const LLAMA: Family = Family {
     every_layer_has_window: false,
     full_attention_every: 0,
     sinks: false,
+    sub_layers: false,
+    no_positions: false,
     linear: "",
     output_gate: false,
     shared_gate: false,
@@ -102,6 +108,7 @@ static FAMILIES: &[Family] = &[
     Family { name: "qwen35text", shared_gate: false, ..QWEN3_NEXT },
     Family { name: "qwen35moe", ..QWEN3_NEXT },
     Family { name: "qwen35moetext", ..QWEN3_NEXT },
+    Family { name: "nemotronh", gated: false, sub_layers: true, no_positions: true, ..LLAMA },
     Family { name: "kimilinear", linear: "kda", ..LLAMA },
     Family { name: "minimaxm1", linear: "lightning", ..LLAMA },
     Family { name: "minimaxtext01", linear: "lightning", ..LLAMA },

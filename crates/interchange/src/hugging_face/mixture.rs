@@ -127,7 +127,11 @@ fn shared_width_for_dense(config: &mut Config<'_>) {
 fn shared(config: &mut Config<'_>) {
     let knob = KnobId::moe_shared_expert_intermediate_size;
     let counts = ["n_shared_experts", "num_shared_experts", "moe_num_shared_experts"];
-    let widths = ["shared_expert_intermediate_size", "shared_intermediate_size"];
+    let widths = [
+        "shared_expert_intermediate_size",
+        "shared_intermediate_size",
+        "moe_shared_expert_intermediate_size",
+    ];
     if let Some(key) = config.first_of(&widths) {
         let width = config.number(key).unwrap_or(0);
         if width > 0 {

@@ -258,9 +258,7 @@ pub(super) static KNOWN: &[Known] = &[
 
 /// Models whose name alone says that no knob expresses them, and why.
 pub(super) static REFUSED: &[(&str, &str)] = &[
-    ("nemotronh", "a hybrid of Mamba and attention"),
-    ("nemotron3", "a hybrid of Mamba and attention"),
-    ("nemotronv3", "a hybrid of Mamba and attention"),
+    ("nemotron35", "a hybrid of Mamba and attention whose sizes aren't published"),
     ("deepseekv4", "compressed sparse attention"),
     ("deepseekv32", "its sparse-attention indexer has no knob"),
     ("llava", "a vision model"),

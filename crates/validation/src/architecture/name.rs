@@ -34,6 +34,16 @@ static REMARKS: Phrases = phrases!(
 /// Words of reinforcement learning.
 const REINFORCEMENT: &[&str] = &["rl", "rlhf", "grpo", "ppo", "dpo", "dapo", "reinforce"];
 
+/// Names without sizes of presets that have them.
+const SHORT: &[(&str, &str)] = &[
+    ("nemotron3nano", "nemotron3nano30ba3b"),
+    ("nemotron3nano30b", "nemotron3nano30ba3b"),
+    ("nemotron3super", "nemotron3super120ba12b"),
+    ("nemotron3super120b", "nemotron3super120ba12b"),
+    ("nemotron3ultra", "nemotron3ultra550ba55b"),
+    ("nemotron3ultra550b", "nemotron3ultra550ba55b"),
+];
+
 impl Name {
     pub(super) fn read(model: &str) -> Self {
         let outside = outside_brackets(model);
@@ -66,6 +76,7 @@ impl Name {
             ("llama33", "llama3"),
             ("llama3405b", "llama31405b"),
             ("llama405b", "llama31405b"),
+            ("nemotronv3", "nemotron3"),
         ] {
             let others: Vec<String> = spellings
                 .iter()
@@ -73,6 +84,11 @@ impl Name {
                 .map(|name| name.replacen(written, meant, 1))
                 .collect();
             spellings.extend(others);
+        }
+        for (written, meant) in SHORT {
+            if spellings.iter().any(|name| name == written) {
+                spellings.push((*meant).to_owned());
+            }
         }
         let beginnings = (1..=3).filter_map(|count| words.get(..count)).map(join).collect();
         let remarks = inside_brackets(model);

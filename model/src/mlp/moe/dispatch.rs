@@ -38,7 +38,7 @@ impl Moe {
         let group = on.ep_group();
         if on.ranks.ep > 1 {
             match on.dispatch.dispatcher {
-                Dispatcher::Allgather => gathered_dispatch(on, rows, &group, to),
+                Dispatcher::Allgather => self.gathered_dispatch(on, rows, &group, to),
                 Dispatcher::Flex => self.deduplicated_dispatch(on, rows, &group, to),
                 Dispatcher::Alltoall if on.dispatch.is_hierarchical && group.domains > 1 => {
                     self.hierarchical_dispatch(on, rows, &group, to);
@@ -52,7 +52,7 @@ impl Moe {
         }
         if on.ranks.etp > 1 {
             // The ranks that share an expert gather its rows and scatter its sums.
-            let bytes = self.rows(on, rows) * on.row_bytes();
+            let bytes = self.rows(on, rows) * self.row_bytes(on);
             let call = on.machine.gather_call(&on.etp_group(), bytes);
             push_gather_and_scatter(&call.awaited(rows.routed.imbalance), to);
         }
@@ -61,7 +61,7 @@ impl Moe {
 
     /// Bytes that a rank sends to experts, itself counted: T' k h, after capacity.
     pub(crate) fn dispatched_bytes(&self, on: &Deployment, rows: &Rows) -> f64 {
-        self.copies_per_rank(on, rows) * on.row_bytes()
+        self.copies_per_rank(on, rows) * self.row_bytes(on)
     }
 
     /// Between domains every rank gathers the tokens of its peers, (d - 1) T' h; inside, each copy
@@ -79,7 +79,7 @@ impl Moe {
         to: &mut Exchanges,
     ) {
         let further = (group.domains - 1) as f64;
-        let between = rows.own * further * on.row_bytes();
+        let between = rows.own * further * self.row_bytes(on);
         let machine = &on.machine;
         let start = machine.fabric.ring.start_micros;
         let inter = machine.between(group, between, machine.ring.inter, start);
@@ -105,7 +105,7 @@ impl Moe {
         to: &mut Exchanges,
     ) {
         let combined = self.token_rows(on, rows, group);
-        let dispatched = TokenRows { row_bytes: dispatched_row_bytes(on), ..combined };
+        let dispatched = TokenRows { row_bytes: self.dispatched_row_bytes(on), ..combined };
         for (sent, exchange, calls) in [
             (dispatched, TokenExchange::Dispatch, outward(Hop::Combine)),
             (combined, TokenExchange::Combine, homeward(Hop::Dispatch)),
@@ -122,7 +122,7 @@ impl Moe {
         let (ranks, domains) = (group.size as f64, group.domains as f64);
         TokenRows {
             tokens: self.copies_per_rank(on, rows) / topk,
-            row_bytes: on.row_bytes(),
+            row_bytes: self.row_bytes(on),
             ..TokenRows::spread(topk, ranks, domains, self.domains_visited(group))
         }
     }
@@ -144,6 +144,26 @@ impl Moe {
                 spread.min(kept as f64 * libm::ceil(d / groups as f64)).max(1.0)
             }
             _ => spread.max(1.0),
+        }
+    }
+
+    /// All tokens to every rank of the group; combine scatters the sums.
+    fn gathered_dispatch(&self, on: &Deployment, rows: &Rows, group: &Group, to: &mut Exchanges) {
+        let whole = rows.own * group.size as f64 * self.row_bytes(on);
+        push_gather_and_scatter(&on.machine.gather_call(group, whole), to);
+    }
+
+    /// Bytes of a row on its way to experts: 8 bits an element with a scale of 32 bits for each 128
+    /// under `fp8_blockwise`, as DeepSeek-V3 does; 16 bits under every other format.
+    ///
+    /// # Source
+    /// DeepSeek-V3, section 3.3.3; Megatron-Core, `fused_a2a.py`, which sends 16 bits whatever the
+    /// format of its products.
+    fn dispatched_row_bytes(&self, on: &Deployment) -> f64 {
+        if on.precision == Precision::Fp8Blockwise {
+            self.row_width(on) as f64 * (1.0 + 4.0 / 128.0)
+        } else {
+            self.row_bytes(on)
         }
     }
 
@@ -189,26 +209,6 @@ fn push_both_ways(call: &Call, to: &mut Exchanges) {
 fn push_gather_and_scatter(call: &Call, to: &mut Exchanges) {
     to.push(Axis::Ep, Collective::AllGather, call, outward(Hop::Combine));
     to.push(Axis::Ep, Collective::ReduceScatter, call, homeward(Hop::Dispatch));
-}
-
-/// All tokens to every rank of the group; combine scatters the sums.
-fn gathered_dispatch(on: &Deployment, rows: &Rows, group: &Group, to: &mut Exchanges) {
-    let whole = rows.own * group.size as f64 * on.row_bytes();
-    push_gather_and_scatter(&on.machine.gather_call(group, whole), to);
-}
-
-/// Bytes of a row on its way to experts: 8 bits an element with a scale of 32 bits for each 128
-/// under `fp8_blockwise`, as DeepSeek-V3 does; 16 bits under every other format.
-///
-/// # Source
-/// DeepSeek-V3, section 3.3.3; Megatron-Core, `fused_a2a.py`, which sends 16 bits whatever the
-/// format of its products.
-fn dispatched_row_bytes(on: &Deployment) -> f64 {
-    if on.precision == Precision::Fp8Blockwise {
-        on.backbone.hidden as f64 * (1.0 + 4.0 / 128.0)
-    } else {
-        on.row_bytes()
-    }
 }
 
 /// Time of one kernel inside the domain and between domains.

@@ -1,0 +1,45 @@
+//! No mixer: a sub-layer that is an MLP alone.
+
+use super::Mix;
+use crate::choice::AttentionFlops;
+use crate::deployment::Deployment;
+use crate::hop::Exchanges;
+use crate::operator::Operators;
+use crate::params::{Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::SavedTensors;
+use crate::tally::Tally;
+
+/// Nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Nothing;
+
+impl Mix for Nothing {
+    fn params(&self, _: &Deployment) -> Params {
+        Params::default()
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "none"
+    }
+
+    fn matrix_params(&self, _: &Deployment) -> f64 {
+        0.0
+    }
+
+    fn score_flops(&self, _: u64, _: AttentionFlops) -> f64 {
+        0.0
+    }
+
+    fn score_formula(&self) -> &'static str {
+        "none"
+    }
+
+    fn matrices(&self, _: &Deployment, _: &mut dyn FnMut(Matrices)) {}
+
+    fn operators<T: Tally>(&self, _: &Deployment, _: &Rows, _: &mut Operators<T>) {}
+
+    fn saved(&self, _: &Deployment, _: &Rows, _: &mut SavedTensors) {}
+
+    fn exchanges(&self, _: &Deployment, _: &Rows, _: &mut Exchanges) {}
+}
