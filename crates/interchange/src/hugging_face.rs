@@ -13,6 +13,7 @@ mod window;
 
 use std::collections::HashSet;
 
+use model::design::KnobId::{qk_head_dim, v_head_dim};
 use model::design::{Design, KnobId};
 use model::file::{Tree, json};
 use model::knob::Section;
@@ -143,18 +144,21 @@ impl Config<'_> {
     /// A whole number; a fault where the value is none.
     fn number(&mut self, key: &str) -> Option<u64> {
         let value = self.get(key)?;
-        if let Tree::Unsigned(number) = value {
-            return Some(*number);
-        }
-        let detail = format!("takes a whole number, not `{}`", shown(value));
-        self.draft.fault(self.lines.get(key), key, detail);
-        None
-    }
-
-    /// Gives a knob the whole number of a key.
-    fn set_number(&mut self, knob: KnobId, key: &str) {
-        if let Some(number) = self.number(key) {
-            self.set(knob, &number.to_string(), key);
+        match value {
+            Tree::Unsigned(number) => Some(*number),
+            // One for each layer, all alike.
+            Tree::List(items) if let Some(number) = alike(items) => Some(number),
+            Tree::Null
+            | Tree::Flag(_)
+            | Tree::Negative(_)
+            | Tree::Real(_)
+            | Tree::Text(_)
+            | Tree::List(_)
+            | Tree::Map(_) => {
+                let detail = format!("takes a whole number, not `{}`", shown(value));
+                self.draft.fault(self.lines.of(key), key, detail);
+                None
+            }
         }
     }
 
@@ -207,13 +211,25 @@ impl Config<'_> {
                 self.draft.ignore(key, line, "it is null");
             }
             How::Refused(_) => self.draft.ignore(key, line, "it is 0"),
-            How::Knob(knob) if matches!(value, Tree::Unsigned(_) | Tree::Flag(_)) => {
-                self.draft.set(knob, &shown(value), key, line);
+            // Of latent attention that isn't used.
+            How::Knob(qk_head_dim | v_head_dim) if *value == Tree::Unsigned(0) => {
+                self.draft.ignore(key, line, "it is 0");
             }
-            How::Knob(knob) => {
-                let detail = format!("{} can't be `{}`", knob.id(), shown(value));
-                self.draft.fault(line, key, detail);
-            }
+            How::Knob(knob) => match value {
+                Tree::Unsigned(_) | Tree::Flag(_) => {
+                    let value = shown(value);
+                    self.draft.set(knob, &value, key, line);
+                }
+                Tree::Null
+                | Tree::Negative(_)
+                | Tree::Real(_)
+                | Tree::Text(_)
+                | Tree::List(_)
+                | Tree::Map(_) => {
+                    let detail = format!("{} can't be `{}`", knob.id(), shown(value));
+                    self.draft.fault(line, key, detail);
+                }
+            },
             How::Together => {}
         }
     }
@@ -262,6 +278,12 @@ impl Config<'_> {
             self.draft.assume(Some(KnobId::multi_latent_attention), detail);
             let knob = KnobId::qk_layernorm;
             self.assume(knob, "true", "the latents have norms, as DeepSeek-V3's");
+            if self.first_of(&["v_head_dim", "attention_v_dim"]).is_none() {
+                let transformer = &self.draft.design.transformer;
+                let width = transformer.hidden_size / transformer.num_attention_heads.max(1);
+                let detail = "hidden size / heads, no key says it";
+                self.assume(KnobId::v_head_dim, &width.max(1).to_string(), detail);
+            }
             self.draft.default(KnobId::num_query_groups, "none");
             for key in ["num_key_value_heads", "head_dim"] {
                 if self.get(key).is_some() {
@@ -276,6 +298,12 @@ impl Config<'_> {
         let heads = self.draft.design.transformer.num_attention_heads;
         let groups =
             self.first_of(&["num_key_value_heads", "num_kv_heads", "multi_query_group_num"]);
+        // Falcon of the first kind.
+        let shares_one = self.flag("multi_query") == Some(true)
+            && self.flag("new_decoder_architecture") != Some(true);
+        if shares_one && groups.is_none() {
+            self.set(KnobId::num_query_groups, "1", "multi_query");
+        }
         if let Some(key) = groups
             && let Some(count) = self.number(key)
         {
@@ -321,7 +349,7 @@ impl Config<'_> {
             self.set(KnobId::position_embedding_type, "none", "mla_use_nope");
         }
         let bias = self.family.qkv_bias || gpt;
-        let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias"];
+        let names = &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias", "bias"];
         self.set_or_assume(KnobId::add_qkv_bias, bias, names, "");
         self.set_or_assume(
             KnobId::add_bias_linear,
@@ -362,6 +390,12 @@ impl Config<'_> {
             self.assume(knob, &usual.to_string(), &detail);
         }
     }
+}
+
+/// The number that all items of a list are.
+fn alike(items: &[Tree]) -> Option<u64> {
+    let Some(Tree::Unsigned(first)) = items.first() else { return None };
+    items.iter().all(|item| *item == Tree::Unsigned(*first)).then_some(*first)
 }
 
 /// A value in a few characters.

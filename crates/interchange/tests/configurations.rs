@@ -203,3 +203,96 @@ fn what_a_configuration_cannot_say_of_the_run_is_assumed_and_said() {
         }
     }
 }
+
+/// A short configuration and its published parameters in billions.
+const SHORT: [(&str, f64); 9] = [
+    (
+        r#"{"model_type":"falcon","hidden_size":14848,"num_hidden_layers":80,
+        "num_attention_heads":232,"num_kv_heads":8,"multi_query":true,"parallel_attn":true,
+        "new_decoder_architecture":true,"bias":false,"vocab_size":65024}"#,
+        179.52,
+    ),
+    (
+        r#"{"model_type":"falcon","hidden_size":4544,"num_hidden_layers":32,
+        "num_attention_heads":71,"multi_query":true,"parallel_attn":true,
+        "new_decoder_architecture":false,"bias":false,"vocab_size":65024}"#,
+        7.22,
+    ),
+    (
+        r#"{"model_type":"qwen","hidden_size":8192,"intermediate_size":49152,"kv_channels":128,
+        "num_hidden_layers":80,"num_attention_heads":64,"no_bias":true,
+        "tie_word_embeddings":false,"vocab_size":152064}"#,
+        72.3,
+    ),
+    (
+        r#"{"model_type":"minicpm3","hidden_size":2560,"intermediate_size":6400,
+        "num_hidden_layers":62,"num_attention_heads":40,"num_key_value_heads":40,
+        "qk_nope_head_dim":64,"qk_rope_head_dim":32,"q_lora_rank":768,"kv_lora_rank":256,
+        "vocab_size":73448}"#,
+        4.07,
+    ),
+    (
+        r#"{"model_type":"phi3small","hidden_size":4096,"ff_intermediate_size":14336,
+        "num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,
+        "vocab_size":100352}"#,
+        7.39,
+    ),
+    (
+        r#"{"model_type":"cohere","hidden_size":8192,"intermediate_size":22528,
+        "num_hidden_layers":40,"num_attention_heads":64,"num_key_value_heads":64,
+        "vocab_size":256000}"#,
+        34.98,
+    ),
+    (
+        r#"{"model_type":"bloom","n_embed":14336,"n_layer":70,"num_attention_heads":112,
+        "vocab_size":250880}"#,
+        176.25,
+    ),
+    (
+        r#"{"model_type":"nemotron_h","hidden_size":4096,"intermediate_size":21504,
+        "num_hidden_layers":6,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,
+        "layers_block_type":["mamba","mlp","mamba","attention","mamba","mlp"],
+        "mamba_num_heads":128,"mamba_head_dim":64,"ssm_state_size":128,"n_groups":8,
+        "conv_kernel":4,"vocab_size":131072}"#,
+        1.80,
+    ),
+    (
+        r#"{"model_type":"hunyuan","hidden_size":4096,"intermediate_size":3072,
+        "num_hidden_layers":2,"num_attention_heads":32,"num_key_value_heads":8,
+        "attention_head_dim":128,"num_experts":64,"moe_topk":[8,8],
+        "moe_intermediate_size":[3072,3072],"num_shared_expert":[1,1],"use_qk_norm":true,
+        "vocab_size":128167}"#,
+        5.52,
+    ),
+];
+
+#[test]
+fn what_keys_leave_open_is_as_the_architecture_has_it() {
+    for (text, billions) in SHORT {
+        let import = read(text);
+        assert_eq!(import.errors, [], "{text}");
+        let plan = model::Plan::new(&import.design.unwrap());
+        let plan = plan.unwrap_or_else(|broken| panic!("{text}: {broken:?}"));
+        let counted = model::estimate(&plan).metrics.params_total as f64 / 1e9;
+        assert!((counted / billions - 1.0).abs() < 0.005, "{text}: {counted}");
+    }
+}
+
+#[test]
+fn a_configuration_that_would_be_counted_wrong_says_why() {
+    for (key, part) in [
+        (r#""block_configs":[{}]"#, "several sizes"),
+        (r#""attn_res_block_size":12"#, "residuals"),
+        (r#""sparse_attention_config":{}"#, "blocks"),
+        (r#""hc_mult":4"#, "streams"),
+        (r#""layer_types":["linear_attention","full_attention"]"#, "without full attention"),
+    ] {
+        let text = format!(
+            r#"{{"hidden_size":64,"num_hidden_layers":2,"num_attention_heads":4,"vocab_size":64,
+            {key}}}"#
+        );
+        let import = read(&text);
+        assert_eq!(import.design, None, "{key}");
+        assert!(import.errors[0].detail.contains(part), "{key}: {:?}", import.errors);
+    }
+}

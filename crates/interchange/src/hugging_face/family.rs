@@ -50,6 +50,8 @@ pub(super) struct Family {
     pub(super) shared_experts: u64,
     /// `intermediate_size` is the experts' width.
     pub(super) narrow: bool,
+    /// `intermediate_size` is the width of gate and up-projection together.
+    pub(super) doubled_width: bool,
 }
 
 const LLAMA: Family = Family {
@@ -72,6 +74,7 @@ const LLAMA: Family = Family {
     vocab: 0,
     shared_experts: 0,
     narrow: false,
+    doubled_width: false,
 };
 const QWEN3_NEXT: Family = Family {
     name: "qwen3next",
@@ -116,6 +119,23 @@ static FAMILIES: &[Family] = &[
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },
     Family { name: "telechat3", ..LLAMA },
+    // The width of the first product, which gate and up-projection share.
+    Family { name: "qwen", qkv_bias: true, doubled_width: true, ..LLAMA },
+    Family { name: "falcon", gated: false, ..LLAMA },
+    Family { name: "cohere", tied: true, ..LLAMA },
+    Family { name: "cohere2", tied: true, full_attention_every: 4, ..LLAMA },
+    Family { name: "minicpm3", tied: true, ..LLAMA },
+    Family { name: "phi3small", tied: true, qkv_bias: true, linear_bias: true, ..LLAMA },
+    Family {
+        name: "bloom",
+        gated: false,
+        tied: true,
+        qkv_bias: true,
+        linear_bias: true,
+        no_positions: true,
+        ..LLAMA
+    },
+    Family { name: "hunyuan", qk_norm: true, tied: true, ..LLAMA },
     Family { name: "glm4moe", ..LLAMA },
     Family { name: "glm4", sandwich_norm: true, ..LLAMA },
     Family { name: "minimaxm2", qk_norm: true, ..LLAMA },

@@ -29,12 +29,11 @@ const SCALE: How = How::Ignored("a factor on tensors: too little work to count")
 const INDEXER: How = How::Refused("its sparse attention with an indexer has no knob");
 const MAMBA: How = How::Refused("its layers without attention have no knob");
 
-/// What is done, and the keys with which it is, a blank between two. Keys of one knob are spellings
-/// of one key.
-pub(super) static KEYS: &[(How, &str)] = &[
-    (How::Knob(num_layers), "num_hidden_layers num_layers n_layer n_layers"),
-    (How::Knob(hidden_size), "hidden_size n_embd d_model"),
-    (How::Knob(num_attention_heads), "num_attention_heads n_head num_heads"),
+/// What is done, and the keys with which it is. Keys of one knob are spellings of one key.
+pub(super) static KEYS: &[(How, &[&str])] = &[
+    (How::Knob(num_layers), &["num_hidden_layers", "num_layers", "n_layer", "n_layers"]),
+    (How::Knob(hidden_size), &["hidden_size", "n_embd", "n_embed", "d_model"]),
+    (How::Knob(num_attention_heads), &["num_attention_heads", "n_head", "num_heads"]),
     (
         How::Together,
         "vocab_size padded_vocab_size intermediate_size intermediate_size_mlp \
@@ -50,15 +49,13 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Ignored("the sum of the widths with and without rotary embedding"), "qk_head_dim"),
     (
         How::Together,
-        "attention_bias qkv_bias add_qkv_bias use_bias mlp_bias use_qk_norm qk_layernorm qk_norm \
-         sandwich_norm tie_word_embeddings sliding_window use_sliding_window n_routed_experts \
-         num_experts num_local_experts num_routed_experts moe_num_experts num_experts_per_tok \
-         experts_per_token moe_k moe_topk n_shared_experts num_shared_experts \
-         moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size \
-         first_k_dense_replace num_dense_layers moe_layer_freq decoder_sparse_step mlp_only_layers \
-         interleave_moe_layer_step moe_layers n_group topk_group topk_method num_groups \
-         topk_per_group experts_per_group num_nextn_predict_layers num_mtp_layers num_mtp_modules \
-         mtp_transformer_layers use_mtp layer_types max_window_layers sliding_window_pattern",
+        &[
+            "mlp_intermediate_size",
+            "n_inner",
+            "ffn_hidden_size",
+            "ff_intermediate_size",
+            "moe_intermediate_size",
+        ],
     ),
     (How::Knob(seq_length), "seq_length"),
     (
@@ -89,7 +86,10 @@ pub(super) static KEYS: &[(How, &str)] = &[
             "moe_topk",
         ],
     ),
-    (How::Together, &["n_shared_experts", "num_shared_experts", "moe_num_shared_experts"]),
+    (
+        How::Together,
+        &["n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"],
+    ),
     (How::Together, &["shared_expert_intermediate_size", "shared_intermediate_size"]),
     (How::Together, &["moe_shared_expert_intermediate_size", "mlp_hidden_act"]),
     (How::Together, &["first_k_dense_replace", "num_dense_layers", "moe_layer_freq"]),
@@ -171,6 +171,18 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (ROUTER, &["use_grouped_topk"]),
     (POSITIONS, &["model_max_length"]),
     (CHECKPOINT, &["mamba_ssm_dtype"]),
+    (
+        How::Together,
+        &["multi_query", "new_decoder_architecture", "parallel_attn", "no_bias", "bias"],
+    ),
+    (
+        How::Refused("layers of several sizes have no knob"),
+        &["block_configs", "swa_num_key_value_heads", "swa_head_dim", "swa_v_head_dim"],
+    ),
+    (How::Refused("its attention over blocks has no knob"), &["sparse_attention_config"]),
+    (How::Refused("its compressed attention has no knob"), &["compress_ratios"]),
+    (How::Refused("its residual streams have no knob"), &["hc_mult"]),
+    (How::Refused("its residuals of attention have no knob"), &["attn_res_block_size"]),
     (INDEXER, &["index_head_dim", "index_n_heads", "index_topk"]),
     (MAMBA, &["ssm_cfg", "mamba_d_state", "state_size", "block_types"]),
     (How::Together, &["hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type"]),

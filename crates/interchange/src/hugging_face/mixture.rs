@@ -81,7 +81,15 @@ fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
 }
 
 fn dense(config: &mut Config<'_>) {
-    dense_width(config, &["intermediate_size", "n_inner", "ffn_hidden_size"]);
+    let keys = ["intermediate_size", "ff_intermediate_size", "n_inner", "ffn_hidden_size"];
+    dense_width(config, &keys);
+    let width = config.draft.design.transformer.ffn_hidden_size;
+    if config.family.doubled_width {
+        let half = (width / 2).max(1).to_string();
+        config.set(KnobId::ffn_hidden_size, &half, "intermediate_size");
+        let detail = "this architecture stores the widths of gate and up-projection as one";
+        config.draft.assume(Some(KnobId::ffn_hidden_size), detail);
+    }
 }
 
 fn expert_widths(config: &mut Config<'_>) {
@@ -126,7 +134,8 @@ fn shared_width_for_dense(config: &mut Config<'_>) {
 
 fn shared(config: &mut Config<'_>) {
     let knob = KnobId::moe_shared_expert_intermediate_size;
-    let counts = ["n_shared_experts", "num_shared_experts", "moe_num_shared_experts"];
+    let counts =
+        ["n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"];
     let widths = [
         "shared_expert_intermediate_size",
         "shared_intermediate_size",
