@@ -126,6 +126,8 @@ choices! {
         Gdn = "gdn",
         /// Gated delta net 2: gates of channels.
         Gdn2 = "gdn2",
+        /// Latent attention over keys that an indexer chooses.
+        Dsa = "dsa",
         /// Kimi Delta Attention.
         Kda = "kda",
         /// Lightning attention.

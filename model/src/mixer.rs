@@ -3,6 +3,7 @@
 
 mod attention;
 mod core;
+mod dsa;
 mod gdn;
 mod kda;
 mod lightning;
@@ -25,6 +26,7 @@ use crate::saved::SavedTensors;
 use crate::tally::Tally;
 
 pub(crate) use attention::Attention;
+pub(crate) use dsa::Dsa;
 pub(crate) use gdn::GatedDeltaNet;
 pub(crate) use kda::Kda;
 pub(crate) use lightning::Lightning;
@@ -73,6 +75,8 @@ pub(crate) enum Mixer {
     Attention(Attention),
     /// Multi-latent attention.
     Mla(Mla),
+    /// Latent attention over chosen keys.
+    Dsa(Dsa),
     /// Gated delta net.
     Gdn(GatedDeltaNet),
     /// Kimi Delta Attention.
@@ -91,6 +95,7 @@ macro_rules! of_kind {
         match $self {
             Self::Attention($mixer) => $call,
             Self::Mla($mixer) => $call,
+            Self::Dsa($mixer) => $call,
             Self::Gdn($mixer) => $call,
             Self::Kda($mixer) => $call,
             Self::Lightning($mixer) => $call,
@@ -102,7 +107,7 @@ macro_rules! of_kind {
 
 impl Mixer {
     /// Variants that the layers of one design may have, in the order of their kinds.
-    pub(crate) const MAX_VARIANTS: usize = 6;
+    pub(crate) const MAX_VARIANTS: usize = 8;
 
     const WINDOWED: usize = 0;
     const FULL: usize = 1;
@@ -110,6 +115,8 @@ impl Mixer {
     const MAMBA: usize = 3;
     const LATENT: usize = 4;
     const NOTHING: usize = 5;
+    const SPARSE: usize = 6;
+    const SPARSE_AS_BEFORE: usize = 7;
 
     /// Which variant a design's layer at this position has: with its window, where it has one.
     ///
@@ -126,6 +133,12 @@ impl Mixer {
         {
             return Self::LINEAR;
         }
+        if transformer.experimental_attention_variant == AttentionVariant::Dsa {
+            let first = transformer.dsa_indexer_skip_topk_offset;
+            let chooses = layer < first
+                || (layer + 1 - first).is_multiple_of(transformer.dsa_indexer_topk_freq);
+            return if chooses { Self::SPARSE } else { Self::SPARSE_AS_BEFORE };
+        }
         let skips = |every: u64| (layer + 1).is_multiple_of(every);
         let is_full = transformer.window_size.is_some()
             && transformer.window_attn_skip_freq.is_some_and(skips);
@@ -139,6 +152,7 @@ impl Mixer {
             Symbol::Linear => Self::LINEAR,
             Symbol::Attention => Self::WINDOWED,
             Symbol::Latent => Self::LATENT,
+            Symbol::Sparse => Self::SPARSE,
             Symbol::Dense | Symbol::Experts => Self::NOTHING,
         }
     }
@@ -150,6 +164,8 @@ impl Mixer {
         match (variant, transformer.experimental_attention_variant) {
             (Self::MAMBA, _) => Self::Mamba(Mamba::new(design)),
             (Self::NOTHING, _) => Self::Nothing(Nothing),
+            (Self::SPARSE, _) => Self::Dsa(Dsa::new(design, true)),
+            (Self::SPARSE_AS_BEFORE, _) => Self::Dsa(Dsa::new(design, false)),
             (Self::LINEAR, AttentionVariant::Gdn) => Self::Gdn(GatedDeltaNet::new(design, false)),
             (Self::LINEAR, AttentionVariant::Gdn2) => Self::Gdn(GatedDeltaNet::new(design, true)),
             (Self::LINEAR, AttentionVariant::Kda) => Self::Kda(Kda::new(design)),
@@ -170,6 +186,7 @@ impl Mixer {
         let window = match self {
             Self::Attention(attention) => attention.core.window,
             Self::Mla(mla) => mla.core.window,
+            Self::Dsa(dsa) => return Some(String::from(dsa.name())),
             Self::Gdn(_) => return Some(String::from("gated delta net")),
             Self::Kda(_) => return Some(String::from("KDA")),
             Self::Lightning(_) => return Some(String::from("lightning attention")),

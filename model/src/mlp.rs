@@ -104,7 +104,11 @@ impl Mlp {
         match symbol {
             Symbol::Dense => Self::DENSE,
             Symbol::Experts => Self::EXPERTS,
-            Symbol::Mamba | Symbol::Linear | Symbol::Attention | Symbol::Latent => Self::NOTHING,
+            Symbol::Mamba
+            | Symbol::Linear
+            | Symbol::Attention
+            | Symbol::Latent
+            | Symbol::Sparse => Self::NOTHING,
         }
     }
 

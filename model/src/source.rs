@@ -59,6 +59,8 @@ sources! {
     NEMOTRON_H = "Nemotron-H, arXiv 2504.03624", "https://arxiv.org/abs/2504.03624";
     /// Nemotron 3: experts beside Mamba-2, of latents in the larger ones.
     NEMOTRON_3 = "NVIDIA Nemotron 3, arXiv 2512.20856", "https://arxiv.org/abs/2512.20856";
+    /// `DeepSeek-V3.2`: sparse attention with an indexer.
+    DEEPSEEK_V3_2 = "DeepSeek-V3.2, arXiv 2512.02556", "https://arxiv.org/abs/2512.02556";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

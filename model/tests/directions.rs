@@ -73,6 +73,7 @@ const PAPER: &str = "pangu-ultra-moe-6k@2";
 const DENSE: &str = "llama-3-70b";
 const SMALL: &str = "qwen3-30b-a3b";
 const NANO: &str = "nemotron-3-nano-30b-a3b";
+const SPARSE: &str = "deepseek-v3.2";
 const NEXT: &str = "qwen3-next-80b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.
 const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
@@ -89,6 +90,12 @@ fn model_knobs_move_counts() {
     check(DENSE, &[], "attention_output_gate", "true", '>', PARAMS);
     check(DENSE, &[], "attention_output_gate", "true", '>', STEP);
     check(DENSE, &[("seq_length", "65536")], "experimental_attention_variant", "gdn", '<', STEP);
+    check(SPARSE, &[], "dsa_indexer_n_heads", "128", '>', PARAMS);
+    check(SPARSE, &[], "dsa_indexer_head_dim", "256", '>', PARAMS);
+    check(SPARSE, &[], "dsa_indexer_topk", "1024", '<', STEP);
+    check(SPARSE, &[], "dsa_indexer_topk_freq", "4", '<', PARAMS);
+    let shared = [("dsa_indexer_topk_freq", "4")];
+    check(SPARSE, &shared, "dsa_indexer_skip_topk_offset", "9", '>', PARAMS);
     check(NANO, &[], "mamba_state_dim", "256", '>', STEP);
     check(NANO, &[], "mamba_head_dim", "128", '>', PARAMS);
     check(NANO, &[], "mamba_num_groups", "16", '>', PARAMS);

@@ -530,6 +530,11 @@ fn grounds() -> Vec<Design> {
     grounds.push(of(&paper, &[("mla_fa_without_pad", "true")]));
     grounds.push(of(&qwen, &[("window_size", "512")]));
     grounds.push(of(&Design::from_preset("qwen3-next-80b-a3b").unwrap(), &[]));
+    grounds.push(of(&Design::from_preset("deepseek-v3.2").unwrap(), &[]));
+    grounds.push(of(
+        &Design::from_preset("deepseek-v3.2").unwrap(),
+        &[("dsa_indexer_topk_freq", "4")],
+    ));
     grounds.push(of(&Design::from_preset("nemotron-3-nano-30b-a3b").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-super-120b-a12b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");

@@ -46,12 +46,14 @@ fn parameters_are_those_that_are_published() {
     }
 }
 
-/// Preset, sequence length, and GFLOP of a token as its trainer prints them. Routers and MTP's
+type Printed = (&'static str, &'static [(&'static str, &'static str)], f64);
+
+/// Preset, what is set, and GFLOP of a token as its trainer prints them. Routers and MTP's
 /// projections are counted here and not there: 0.1 to 1.2 %.
 ///
 /// Megatron's formula has Mamba-2 layers as wide as twice the hidden size, whatever their heads: so
 /// many they get here.
-const PRINTED: [(&str, &[(&str, &str)], f64); 3] = [
+const PRINTED: [Printed; 3] = [
     ("gpt-oss-120b", &[("seq_length", "4096")], 32.61),
     ("nemotron-3-nano-30b-a3b", &[("mamba_num_heads", "84"), ("mamba_num_groups", "7")], 22.27),
     ("nemotron-3-super-120b-a12b", &[], 84.7),
@@ -222,4 +224,36 @@ fn a_repeated_mtp_layer_is_held_once() {
         Plan::new(&design("nemotron-3-super-120b-a12b", &knobs)).unwrap().params_mtp()
     };
     assert_eq!(of("false"), 2 * of("true"));
+}
+
+#[test]
+fn sparse_attention_over_all_keys_does_the_scores_of_latent_attention() {
+    let of = |knobs: &[(&str, &str)]| metrics("deepseek-v3.2", knobs).flops_per_token.get();
+    // 61 layers and MTP, heads of 192 + 128 whole and 1,088 as latents, half of 4,096 keys each.
+    let (sparse, whole) =
+        (of(&[("dsa_indexer_topk", "4096")]), of(&[("experimental_attention_variant", "none")]));
+    let more = 3.0 * 62.0 * 2.0 * 128.0 * (1_088.0 - 320.0) * 2_048.0;
+    let indexer = 3.0 * 62.0 * 2.0 * (1_536.0 * 64.0 * 128.0 + 7_168.0 * (128.0 + 64.0));
+    let scores = 3.0 * 62.0 * 2.0 * 4_097.0 / 2.0 * 64.0 * 129.0 * 2.0 / 3.0;
+    assert!(((sparse - whole) / (more + indexer + scores) - 1.0).abs() < 1e-9);
+    // Beyond the chosen keys, only the indexer grows with the sequence.
+    let [one, two] = ["65536", "131072"].map(|seq| of(&[("seq_length", seq)]));
+    let grown = 3.0 * 62.0 * 2.0 * 32_768.0 * 64.0 * 129.0 * 2.0 / 3.0;
+    assert!(((two - one) / grown - 1.0).abs() < 0.02, "{one} {two}");
+}
+
+#[test]
+fn layers_that_take_over_a_choice_of_keys_have_no_indexer() {
+    let shared = [("dsa_indexer_topk_freq", "4"), ("dsa_indexer_skip_topk_offset", "3")];
+    let plan = Plan::new(&design("deepseek-v3.2", &shared)).unwrap();
+    let names: Vec<_> =
+        model::ledger(&plan).into_iter().map(|it| (it.name, it.num_layers)).collect();
+    let named = |name: &str, layers| (name.to_owned(), layers);
+    // 0 to 2, then 6, 10, ... 58; the last layer and MTP take one over.
+    let expected = [
+        named("dense, sparse attention", 3),
+        named("MoE, sparse attention", 14),
+        named("MoE, sparse attention, keys as before", 45),
+    ];
+    assert_eq!(names, expected);
 }

@@ -258,6 +258,7 @@ impl Config<'_> {
         self.style();
         mixture::read(self);
         linear::read(self);
+        self.sparse();
         window::read(self);
     }
 
@@ -370,6 +371,28 @@ impl Config<'_> {
         if gpt {
             let knob = KnobId::position_embedding_type;
             self.assume(knob, "learned_absolute", "as GPT-2 marks positions");
+        }
+    }
+
+    /// Latent attention over keys that an indexer chooses.
+    fn sparse(&mut self) {
+        let key = "index_topk";
+        let Some(chosen) = self.get(key).is_some().then(|| self.number(key)).flatten() else {
+            return;
+        };
+        if !self.draft.design.transformer.multi_latent_attention {
+            let detail = "sparse attention without latents has no knob";
+            return self.draft.fault(self.line(key), key, detail);
+        }
+        self.assume(KnobId::experimental_attention_variant, "dsa", "by its indexer");
+        self.set(KnobId::dsa_indexer_topk, &chosen.to_string(), key);
+        let key = "index_topk_freq";
+        if let Some(every) = self.get(key).is_some().then(|| self.number(key)).flatten() {
+            self.set(KnobId::dsa_indexer_topk_freq, &every.to_string(), key);
+        }
+        let key = "index_skip_topk_offset";
+        if let Some(first) = self.get(key).is_some().then(|| self.number(key)).flatten() {
+            self.set(KnobId::dsa_indexer_skip_topk_offset, &first.to_string(), key);
         }
     }
 

@@ -17,7 +17,7 @@ const MODELS: [(&str, &str, Option<f64>); 27] = models! {
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
     "glm-4.5-air": Some(106.85),
-    "glm-5": None,
+    "glm-5": Some(743.91),
     // 175.24 with its one table of embeddings counted twice.
     "gpt3-175b": Some(174.62),
     "kimi-k2": Some(1026.4),

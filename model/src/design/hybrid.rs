@@ -17,6 +17,8 @@ pub enum Symbol {
     Attention,
     /// `+`: multi-latent attention.
     Latent,
+    /// `D`: the sparse attention that `experimental_attention_variant` names.
+    Sparse,
     /// `-`: a dense MLP.
     Dense,
     /// `E`: experts.
@@ -30,6 +32,7 @@ impl Symbol {
             'G' => Self::Linear,
             '*' => Self::Attention,
             '+' => Self::Latent,
+            'D' => Self::Sparse,
             '-' => Self::Dense,
             'E' => Self::Experts,
             _ => return None,

@@ -110,6 +110,21 @@ Transformer transformer {
     linear_num_value_heads: u64 = 32,
         knob("Linear value heads", Integer(1, 4_096), "Heads of values in linear attention")
             .by_factor();
+    dsa_indexer_n_heads: u64 = 64,
+        knob("Indexer heads", Integer(1, 4_096), "Heads that choose keys for sparse attention")
+            .source(DEEPSEEK_V3_2).by_factor();
+    dsa_indexer_head_dim: u64 = 128,
+        knob("Indexer dimension", Integer(1, 4_096), "Width of an indexer's head")
+            .source(DEEPSEEK_V3_2).by_multiples_of(64);
+    dsa_indexer_topk: u64 = 2_048,
+        knob("Keys chosen", Integer(1, 16_777_216), "Keys that a query looks at").unit("tokens")
+            .source(DEEPSEEK_V3_2).by_factor();
+    dsa_indexer_topk_freq: u64 = 1,
+        knob("Indexer every", Integer(1, 1_000), "Layers that share one choice of keys")
+            .unit("layers").source(GLM);
+    dsa_indexer_skip_topk_offset: u64 = 1,
+        knob("Indexers in front", Integer(1, 1_000), "First layers that all choose keys themselves")
+            .unit("layers").source(GLM);
     hybrid_layer_pattern: Option<HybridPattern> = None,
         knob("Pattern of sub-layers", LayerPattern,
             "One symbol each: M Mamba-2, G linear attention, * attention, + MLA, - MLP, E experts; \

@@ -10,6 +10,7 @@ use crate::axis::{Axis, Collective};
 use crate::choice::{AttentionFlops, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::design::Design;
+use crate::device::Block;
 use crate::elementwise::norm;
 use crate::hop::{Calls, Exchanges, Hop};
 use crate::operator::{Again, Operators, Place};
@@ -25,11 +26,11 @@ pub(crate) struct Mla {
     /// Rank of the query latent; zero when queries are projected directly.
     q_rank: u64,
     /// Rank of the key-value latent.
-    kv_rank: u64,
+    pub(super) kv_rank: u64,
     /// Width of a head's part without rotary embedding.
     nope_dim: u64,
     /// Width of a head's part with rotary embedding.
-    rope_dim: u64,
+    pub(super) rope_dim: u64,
     /// Whether the latents are normed.
     has_latent_norms: bool,
 }
@@ -51,8 +52,64 @@ impl Mla {
     }
 
     /// Inputs of the projection to queries: the latent, or the hidden state without one.
-    const fn query_inputs(&self, on: &Deployment) -> u64 {
+    pub(super) const fn query_inputs(&self, on: &Deployment) -> u64 {
         if self.q_rank > 0 { self.q_rank } else { on.backbone.hidden }
+    }
+
+    /// Whether queries are projected of the hidden state.
+    pub(super) const fn projects_hidden(&self) -> bool {
+        self.q_rank == 0
+    }
+
+    /// Down to the latents, on the rank's own tokens.
+    pub(super) fn latents<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        let (own, device, h) = (rows.own, &on.device, on.backbone.hidden as f64);
+        let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
+        let mut latents = device.linear(own, h, kv_rank + self.rope_dim as f64);
+        if self.has_latent_norms {
+            latents += norm(on, own, q_rank + kv_rank);
+        }
+        if self.q_rank > 0 {
+            latents += device.linear(own, h, q_rank);
+        }
+        let again = Again::with(RecomputeModule::MlaQkv);
+        to.push("Latent projections", Place::MixerInput, again, latents);
+    }
+
+    /// Up to queries, keys and values, and down from the output, on the group's tokens.
+    pub(super) fn projections<T: Tally>(&self, on: &Deployment, rows: &Rows) -> [Block<T>; 3] {
+        let (tokens, device) = (rows.group, &on.device);
+        let (h, heads) = (on.backbone.hidden as f64, on.split(self.core.heads));
+        let query_inputs = self.query_inputs(on) as f64;
+        let width = heads * (self.nope_dim + self.core.v_dim) as f64;
+        [
+            device.linear(tokens, query_inputs, heads * self.core.qk_dim as f64),
+            device.linear(tokens, self.kv_rank as f64, width),
+            device.linear(tokens, heads * self.core.v_dim as f64, h),
+        ]
+    }
+
+    /// The latents and their normed copies.
+    pub(super) fn saved_latents(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        let width = self.q_rank + self.kv_rank;
+        let normed = if self.has_latent_norms { width } else { 0 };
+        let latents = (width + self.rope_dim + normed) as f64 * rows.own * on.element_bytes();
+        to.push(Saved::new(Tensor::Latents, latents, &[RecomputeModule::MlaQkv]));
+    }
+
+    /// TP: latents come together.
+    pub(super) fn latent_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        if on.ranks.tp > 1 && on.ranks.sp > 1 {
+            let width = (self.q_rank + self.kv_rank + self.rope_dim) as f64;
+            let latents = rows.group * width * on.element_bytes();
+            let call = on.machine.gather_call(&on.tp_group(), latents);
+            // Whichever of queries, keys and values is made again needs its latent whole.
+            let again = Again::with(RecomputeModule::MlaKv);
+            let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
+            let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
+            to.push(Axis::Tp, Collective::AllGather, &call, gathers);
+            to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
+        }
     }
 }
 
@@ -113,33 +170,13 @@ impl Mix for Mla {
 
     /// Down to the latents on the rank's own tokens, up to the heads on the group's.
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
-        let (tokens, own, device) = (rows.group, rows.own, &on.device);
-        let (h, heads) = (on.backbone.hidden as f64, on.split(self.core.heads));
-        let (q_rank, kv_rank) = (self.q_rank as f64, self.kv_rank as f64);
-        let mut latents = device.linear(own, h, kv_rank + self.rope_dim as f64);
-        if self.has_latent_norms {
-            latents += norm(on, own, q_rank + kv_rank);
-        }
-        if self.q_rank > 0 {
-            latents += device.linear(own, h, q_rank);
-        }
-        let again = Again::with(RecomputeModule::MlaQkv);
-        to.push("Latent projections", Place::MixerInput, again, latents);
-        let query_inputs = self.query_inputs(on) as f64;
-        let width = heads * (self.nope_dim + self.core.v_dim) as f64;
-        let projections = Projections {
-            query: device.linear(tokens, query_inputs, heads * self.core.qk_dim as f64),
-            key_value: device.linear(tokens, kv_rank, width),
-            output: device.linear(tokens, heads * self.core.v_dim as f64, h),
-        };
-        self.core.operators(on, rows, projections, to);
+        self.latents(on, rows, to);
+        let [query, key_value, output] = self.projections(on, rows);
+        self.core.operators(on, rows, Projections { query, key_value, output }, to);
     }
 
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
-        let width = self.q_rank + self.kv_rank;
-        let normed = if self.has_latent_norms { width } else { 0 };
-        let latents = (width + self.rope_dim + normed) as f64 * rows.own * on.element_bytes();
-        to.push(Saved::new(Tensor::Latents, latents, &[RecomputeModule::MlaQkv]));
+        self.saved_latents(on, rows, to);
         self.core.saved(on, rows, to);
     }
 
@@ -148,18 +185,8 @@ impl Mix for Mla {
     /// # Source
     /// Megatron-Core `multi_latent_attention.py`.
     fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
-        tensor_exchanges(on, rows, self.q_rank == 0, to);
-        if on.ranks.tp > 1 && on.ranks.sp > 1 {
-            let width = (self.q_rank + self.kv_rank + self.rope_dim) as f64;
-            let latents = rows.group * width * on.element_bytes();
-            let call = on.machine.gather_call(&on.tp_group(), latents);
-            // Whichever of queries, keys and values is made again needs its latent whole.
-            let again = Again::with(RecomputeModule::MlaKv);
-            let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
-            let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
-            to.push(Axis::Tp, Collective::AllGather, &call, gathers);
-            to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
-        }
+        tensor_exchanges(on, rows, self.projects_hidden(), to);
+        self.latent_exchanges(on, rows, to);
         self.core.context_exchanges(on, rows, to);
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{Preset, PresetKind};
 use crate::source::{
-    GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+    DEEPSEEK_V3_2, GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -239,6 +239,21 @@ static NEMOTRON_3_ULTRA: Preset = Preset {
     refused: None,
 };
 
+#[rustfmt::skip]
+static DEEPSEEK_V3_2_MODEL: Preset = Preset {
+    id: "deepseek-v3.2",
+    title: "DeepSeek-V3.2 671B",
+    story: "DeepSeek-V3 with sparse attention: an indexer chooses 2,048 keys for each query",
+    kind: PresetKind::Model,
+    base: Some(&super::models::DEEPSEEK_V3_MODEL),
+    settings: &[
+        ("experimental_attention_variant", "dsa"), ("dsa_indexer_n_heads", "64"),
+        ("dsa_indexer_head_dim", "128"), ("dsa_indexer_topk", "2048"),
+    ],
+    source: DEEPSEEK_V3_2,
+    refused: None,
+};
+
 pub(super) static MODELS: &[&Preset] = &[
     &GPT_OSS_120B,
     &GPT_OSS_20B,
@@ -251,4 +266,5 @@ pub(super) static MODELS: &[&Preset] = &[
     &NEMOTRON_3_NANO,
     &NEMOTRON_3_SUPER,
     &NEMOTRON_3_ULTRA,
+    &DEEPSEEK_V3_2_MODEL,
 ];

@@ -318,9 +318,22 @@ pub(super) static GLM_5: Preset = Preset {
     story: "Sparse attention with an indexer",
     kind: PresetKind::Model,
     base: None,
-    settings: &[],
+    settings: &[
+        ("num_layers", "78"), ("hidden_size", "6144"), ("ffn_hidden_size", "12288"),
+        ("num_attention_heads", "64"), ("multi_latent_attention", "true"),
+        ("q_lora_rank", "2048"), ("kv_lora_rank", "512"), ("qk_head_dim", "192"),
+        ("qk_pos_emb_head_dim", "64"), ("v_head_dim", "256"), ("qk_layernorm", "true"),
+        ("experimental_attention_variant", "dsa"), ("dsa_indexer_n_heads", "32"),
+        ("vocab_size", "154880"), ("num_moe_experts", "256"), ("moe_router_topk", "8"),
+        ("moe_ffn_hidden_size", "2048"), ("moe_shared_expert_intermediate_size", "2048"),
+        ("moe_layer_freq", "([0]*3+[1]*75)"), ("mtp_num_layers", "1"),
+        ("accelerator", "h800-sxm-80gb"), ("num_devices", "1024"),
+        ("pipeline_model_parallel_size", "16"), ("expert_model_parallel_size", "64"),
+        ("noop_layers", "78"), ("method", "1f1b"), ("moe_token_dispatcher_type", "flex"),
+        ("recompute_granularity", "full"), ("global_batch_size", "4096"),
+    ],
     source: GLM,
-    refused: Some("its sparse-attention indexer has no knob"),
+    refused: None,
 };
 
 #[rustfmt::skip]

@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::rule::{Words, indivisible, say};
 use super::table::{cp, has_experts, tp};
-use crate::choice::AttentionVariant;
+use crate::choice::{AttentionVariant, ContextParallelAlgo};
 use crate::design::{Design, LayerFreq, Symbol};
 use crate::layout;
 
@@ -53,7 +53,11 @@ pub(super) fn sizes<W: Words>(d: &Design) -> Option<W> {
     if has_experts(d) && d.transformer.hybrid_layer_pattern.is_some() && !has(d, Symbol::Experts) {
         return Some(say!("the model has experts, the pattern no sub-layer of them"));
     }
-    let is_linear = d.transformer.experimental_attention_variant.is_linear();
+    let variant = d.transformer.experimental_attention_variant;
+    if has(d, Symbol::Sparse) && variant != AttentionVariant::Dsa {
+        return Some(say!("the pattern has sparse attention, and the variant is another"));
+    }
+    let is_linear = variant.is_linear();
     (has(d, Symbol::Linear) && !is_linear)
         .then(|| say!("the pattern has linear attention, and no variant says which"))
 }
@@ -126,9 +130,10 @@ pub(super) fn linear_heads<W: Words>(d: &Design) -> Option<W> {
     let (transformer, ranks) = (&d.transformer, tp(d) * cp(d));
     let heads = match transformer.experimental_attention_variant {
         AttentionVariant::Gdn | AttentionVariant::Gdn2 => transformer.linear_num_key_heads,
-        AttentionVariant::Kda | AttentionVariant::Lightning | AttentionVariant::None => {
-            transformer.linear_num_value_heads
-        }
+        AttentionVariant::Kda
+        | AttentionVariant::Lightning
+        | AttentionVariant::Dsa
+        | AttentionVariant::None => transformer.linear_num_value_heads,
     };
     indivisible(heads, ranks, || {
         say!("{heads} heads of linear attention can't be split over {ranks} TP x CP ranks")
@@ -140,7 +145,7 @@ pub(super) fn linear_heads<W: Words>(d: &Design) -> Option<W> {
 pub(super) fn linear_groups<W: Words>(d: &Design) -> Option<W> {
     let (keys, values) = (d.transformer.linear_num_key_heads, d.transformer.linear_num_value_heads);
     match d.transformer.experimental_attention_variant {
-        AttentionVariant::None => None,
+        AttentionVariant::None | AttentionVariant::Dsa => None,
         AttentionVariant::Gdn | AttentionVariant::Gdn2 => indivisible(values, keys, || {
             say!("{keys} key heads don't divide {values} value heads of linear attention")
         }),
@@ -161,4 +166,32 @@ pub(super) fn repeated_mtp<W: Words>(d: &Design) -> Option<W> {
 pub(super) fn latent_experts<W: Words>(d: &Design) -> Option<W> {
     (d.transformer.moe_latent_size.is_some() && !has_experts(d))
         .then(|| say!("a dense model has no experts of latents"))
+}
+
+/// Sparse attention is over latents, without a window; over CP it gathers keys.
+pub(super) fn sparse<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    if transformer.experimental_attention_variant != AttentionVariant::Dsa {
+        return None;
+    }
+    if !transformer.multi_latent_attention || transformer.window_size.is_some() {
+        return Some(say!("sparse attention is multi-latent attention without a window"));
+    }
+    let algorithm = d.parallel.context_parallel_algo;
+    (cp(d) > 1 && algorithm != ContextParallelAlgo::Allgather)
+        .then(|| say!("sparse attention gathers its keys over CP ranks: allgather"))
+}
+
+/// A gate weighs something.
+pub(super) fn shared_gate<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    let has_shared = transformer.moe_shared_expert_intermediate_size.is_some();
+    (transformer.moe_shared_expert_gate && !has_shared)
+        .then(|| say!("there is no shared expert to weigh by a gate"))
+}
+
+/// A gate of the output is of attention with keys and values.
+pub(super) fn output_gate<W: Words>(d: &Design) -> Option<W> {
+    (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
+        .then(|| say!("multi-latent attention has no output gate"))
 }

@@ -317,8 +317,7 @@ rules! {
             && !Form::of(d.schedule.method).runs_pairs).then(|| say!(
             "EP overlap runs forwards beside backwards, which this schedule keeps apart"));
     output_gate_is_not_of_mla [attention_output_gate, multi_latent_attention] MEGATRON,
-        |d| (d.transformer.attention_output_gate && d.transformer.multi_latent_attention)
-            .then(|| say!("multi-latent attention has no output gate"));
+        |d| layers::output_gate(d);
     sub_layers_are_those_of_the_pattern [num_layers, hybrid_layer_pattern] MEGATRON,
         |d| layers::sub_layers(d);
     sub_layers_have_no_frequencies
@@ -343,6 +342,10 @@ rules! {
         |d| layers::repeated_mtp(d);
     latent_experts_need_experts [moe_latent_size, num_moe_experts] MEGATRON,
         |d| layers::latent_experts(d);
+    sparse_attention_is_of_latents
+        [experimental_attention_variant, multi_latent_attention, window_size,
+         context_parallel_algo, context_parallel_size] MEGATRON,
+        |d| layers::sparse(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
         + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
         |d| layers::linear_pattern(d);
@@ -356,9 +359,7 @@ rules! {
         |d| layers::linear_groups(d);
     shared_expert_gate_needs_a_shared_expert
         [moe_shared_expert_gate, moe_shared_expert_intermediate_size] MEGATRON,
-        |d| (d.transformer.moe_shared_expert_gate
-            && d.transformer.moe_shared_expert_intermediate_size.is_none())
-            .then(|| say!("there is no shared expert to weigh by a gate"));
+        |d| layers::shared_gate(d);
     layer_pattern_has_every_layer [moe_layer_freq, num_layers]
         + [num_moe_experts, hybrid_layer_pattern] MEGATRON,
         |d| {

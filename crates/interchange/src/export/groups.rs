@@ -5,8 +5,8 @@ mod memory;
 use core::fmt::Display;
 
 use model::choice::{
-    AuxLoss, Choice, ContextParallelAlgo, Dispatcher, FlexBackend, Method, Optimizer, Precision,
-    RankOrder, ShardingStrategy, SoftmaxType,
+    AttentionVariant, AuxLoss, Choice, ContextParallelAlgo, Dispatcher, FlexBackend, Method,
+    Optimizer, Precision, RankOrder, ShardingStrategy, SoftmaxType,
 };
 use model::design::{Design, LayerFreq};
 
@@ -112,6 +112,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     group.some("softmax-type", (!is_plain).then(|| t.softmax_type.name()));
     hybrid(&mut group, d);
     linear_attention(&mut group, d);
+    sparse_attention(&mut group, d);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");
@@ -142,6 +143,20 @@ fn hybrid(group: &mut Group, d: &Design) {
     group.value("mamba-head-dim", t.mamba_head_dim);
     group.value("mamba-num-groups", t.mamba_num_groups);
     group.some("mamba-num-heads", t.mamba_num_heads);
+}
+
+/// Sparse attention, where the model has it.
+fn sparse_attention(group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    if t.experimental_attention_variant != AttentionVariant::Dsa {
+        return;
+    }
+    group.value("experimental-attention-variant", t.experimental_attention_variant.name());
+    group.value("dsa-indexer-n-heads", t.dsa_indexer_n_heads);
+    group.value("dsa-indexer-head-dim", t.dsa_indexer_head_dim);
+    group.value("dsa-indexer-topk", t.dsa_indexer_topk);
+    group.value("dsa-indexer-topk-freq", t.dsa_indexer_topk_freq);
+    group.value("dsa-indexer-skip-topk-offset", t.dsa_indexer_skip_topk_offset);
 }
 
 /// Linear attention, where some layers have it.

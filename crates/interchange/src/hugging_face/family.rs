@@ -117,6 +117,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "minimaxtext01", linear: "lightning", ..LLAMA },
     Family { name: "deepseekv2", ..LLAMA },
     Family { name: "deepseekv3", ..LLAMA },
+    Family { name: "deepseekv32", ..LLAMA },
+    Family { name: "glmmoedsa", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },
     Family { name: "telechat3", ..LLAMA },
     // The width of the first product, which gate and up-projection share.

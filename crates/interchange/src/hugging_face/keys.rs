@@ -26,7 +26,7 @@ const CHECKPOINT: How =
 const POSITIONS: How =
     How::Ignored("the longest sequence: training.seq_length is a knob of its own");
 const SCALE: How = How::Ignored("a factor on tensors: too little work to count");
-const INDEXER: How = How::Refused("its sparse attention with an indexer has no knob");
+const INDEXER: How = How::Refused("which layers have an indexer has no knob but every n-th");
 const MAMBA: How = How::Refused("its layers without attention have no knob");
 
 /// What is done, and the keys with which it is. Keys of one knob are spellings of one key.
@@ -183,7 +183,14 @@ pub(super) static KEYS: &[(How, &[&str])] = &[
     (How::Refused("its compressed attention has no knob"), &["compress_ratios"]),
     (How::Refused("its residual streams have no knob"), &["hc_mult"]),
     (How::Refused("its residuals of attention have no knob"), &["attn_res_block_size"]),
-    (INDEXER, &["index_head_dim", "index_n_heads", "index_topk"]),
+    (How::Knob(dsa_indexer_head_dim), &["index_head_dim"]),
+    (How::Knob(dsa_indexer_n_heads), &["index_n_heads"]),
+    (How::Together, &["index_topk", "index_topk_freq", "index_skip_topk_offset"]),
+    (How::Together, &["indexer_types", "mlp_layer_types"]),
+    (INDEXER, &["index_topk_pattern"]),
+    (SERVING, &["index_share_for_mtp_iteration"]),
+    (ROPE, &["compress_rope_theta"]),
+    (ROUTER, &["moe_router_dtype"]),
     (MAMBA, &["ssm_cfg", "mamba_d_state", "state_size", "block_types"]),
     (How::Together, &["hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type"]),
     (How::Together, &["mtp_hybrid_override_pattern", "mtp_layers_block_type", "conv_kernel"]),

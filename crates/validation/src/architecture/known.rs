@@ -260,7 +260,6 @@ pub(super) static KNOWN: &[Known] = &[
 pub(super) static REFUSED: &[(&str, &str)] = &[
     ("nemotron35", "a hybrid of Mamba and attention whose sizes aren't published"),
     ("deepseekv4", "compressed sparse attention"),
-    ("deepseekv32", "its sparse-attention indexer has no knob"),
     ("llava", "a vision model"),
     ("t5", "an encoder"),
     ("bert", "an encoder"),

@@ -1,0 +1,222 @@
+//! Sparse attention of `DeepSeek-V3.2`: an indexer scores all tokens in front, and latent attention
+//! looks at the best of them.
+//!
+//! Letters: h hidden, a heads, r_q and r_kv ranks of the latents, r width of the rotary part, H_i and
+//! d_i heads of the indexer and their width, k tokens that a query looks at, c keys in the mean.
+
+use super::Mix;
+use super::attention::tensor_exchanges;
+use super::mla::Mla;
+use crate::axis::{Axis, Collective};
+use crate::choice::{AttentionFlops, RecomputeModule as Module};
+use crate::deployment::Deployment;
+use crate::design::Design;
+use crate::device::{self, Block, Cost};
+use crate::elementwise::rotary;
+use crate::hop::{Calls, Exchanges, Hop};
+use crate::operator::{Again, Operators, Place};
+use crate::params::{Cut, Matrices, Params};
+use crate::rows::Rows;
+use crate::saved::{Saved, SavedTensors, Tensor};
+use crate::tally::Tally;
+
+/// Latent attention over chosen tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dsa {
+    mla: Mla,
+    /// Heads of the indexer and their width; none where an earlier layer's choice is taken over.
+    indexer: Option<[u64; 2]>,
+    /// k, tokens that a query looks at.
+    topk: u64,
+}
+
+impl Dsa {
+    /// The attention of a design's layers, with an indexer of its own or without.
+    pub(super) fn new(design: &Design, has_indexer: bool) -> Self {
+        let transformer = &design.transformer;
+        let sizes = [transformer.dsa_indexer_n_heads, transformer.dsa_indexer_head_dim];
+        Self {
+            mla: Mla::new(design, None),
+            indexer: has_indexer.then_some(sizes),
+            topk: transformer.dsa_indexer_topk,
+        }
+    }
+
+    /// What it is called.
+    pub(super) const fn name(&self) -> &'static str {
+        if self.indexer.is_some() { "sparse attention" } else { "sparse attention, keys as before" }
+    }
+
+    /// Mean keys that a query looks at: k - k^2 / (2 s) under a causal mask, at most the sequence.
+    fn keys(&self, seq: u64, convention: AttentionFlops) -> f64 {
+        let (s, k) = (seq as f64, self.topk.min(seq) as f64);
+        match convention {
+            AttentionFlops::Full => k,
+            AttentionFlops::Causal => k - k * k / (2.0 * s),
+        }
+    }
+
+    /// Widths of queries and keys, and of values, as latents: `r_kv` + r, and `r_kv`.
+    const fn widths(&self) -> [u64; 2] {
+        [self.mla.kv_rank + self.mla.rope_dim, self.mla.kv_rank]
+    }
+
+    /// Parameters of the indexer: queries of the query latent, keys and weights of the hidden state.
+    fn indexer_params(&self, on: &Deployment) -> u64 {
+        let h = on.backbone.hidden;
+        self.indexer.map_or(0, |[heads, width]| {
+            self.mla.query_inputs(on) * heads * width + h * width + h * heads
+        })
+    }
+
+    /// Scores of all pairs and the choice of the best; their products are of 16 bits, and only the
+    /// sum over the heads is written, in FP32. The choice passes over it three times. Backward the
+    /// chosen pairs alone: their scores' gradient goes to queries and keys (2 `H_i` `d_i` c), and the
+    /// probabilities that they shall follow are made again (a (`r_kv` + r) c).
+    ///
+    /// # Source
+    /// `DeepSeek-V3.2-Exp`, section 2; Megatron-Core `experimental_attention_variant/dsa.py`.
+    fn choice<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let Some([heads, width]) = self.indexer else { return Block::default() };
+        let tokens = rows.group;
+        let (all, chosen) = ((rows.seq as f64 + 1.0) / 2.0, self.keys(rows.seq, CAUSAL));
+        let (heads, width) = (heads as f64, width as f64);
+        let scores = on.device.summed_products([tokens, width, all], heads);
+        let pass = on.device.elementwise(3.0 * 4.0 * tokens * all, 3.0).doing(3.0 * tokens * all);
+        let gradients: Cost<T> = on.device.summed_products([tokens, width, chosen], heads);
+        let latent = self.widths()[0] as f64;
+        let taught =
+            on.device.summed_products([tokens, latent, chosen], on.split(self.mla.core.heads));
+        Block {
+            forward: scores + pass,
+            input_grad: gradients * 2.0 + taught,
+            weight_grad: Cost::ZERO,
+        }
+    }
+
+    /// Attention of each head over the latents of the chosen tokens, which lie in the cache.
+    fn core<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
+        let [qk, v] = self.widths().map(|width| width as f64);
+        let heads = on.split(self.mla.core.heads);
+        let mut block: Block<T> = on.device.flash_attention(device::Attention {
+            heads,
+            rows: rows.group,
+            keys: self.keys(rows.seq, CAUSAL),
+            widths: [qk, v],
+            kernels: 1.0,
+        });
+        let moved = rows.group * (heads * (qk + v) + qk) * on.element_bytes();
+        block.forward = block.forward.moving(moved);
+        block.input_grad = block.input_grad.moving(2.0 * moved);
+        block
+    }
+}
+
+const CAUSAL: AttentionFlops = AttentionFlops::Causal;
+
+impl Mix for Dsa {
+    /// Those of MLA, and r_q H_i d_i + h d_i + h H_i with a norm of d_i (scale and shift) of the
+    /// indexer, which every TP rank has whole.
+    fn params(&self, on: &Deployment) -> Params {
+        let norm = self.indexer.map_or(0, |[_, width]| 2 * u128::from(width));
+        let indexer = u128::from(self.indexer_params(on)) + norm;
+        self.mla.params(on).plus(Params { replicated: indexer, ..Params::default() })
+    }
+
+    fn params_formula(&self) -> &'static str {
+        "MLA, and the indexer's queries, keys and weights"
+    }
+
+    fn matrix_params(&self, on: &Deployment) -> f64 {
+        self.mla.matrix_params(on) + self.indexer_params(on) as f64
+    }
+
+    /// 2 a (2 r_kv + r) c, and 2 (s + 1) / 2 H_i (d_i + 1) of the indexer, whose scores have one
+    /// product in the backward where others have two: two thirds of it.
+    ///
+    /// # Source
+    /// Megatron-Bridge `flop_utils.py`, `dsa`.
+    fn score_flops(&self, seq: u64, convention: AttentionFlops) -> f64 {
+        let [qk, v] = self.widths();
+        let heads = self.mla.core.heads as f64;
+        let core = 2.0 * heads * (qk + v) as f64 * self.keys(seq, convention);
+        let pairs = (seq as f64 + 1.0) / 2.0;
+        let scored = self.indexer.map_or(0.0, |[heads, width]| (heads * (width + 1)) as f64);
+        core + 2.0 * pairs * scored * 2.0 / 3.0
+    }
+
+    fn score_formula(&self) -> &'static str {
+        "2 x chosen keys x heads x (2 latent + rotary width) + 4/3 x keys x indexer"
+    }
+
+    fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        self.mla.matrices(on, add);
+        if let Some([heads, width]) = self.indexer.map(|sizes| sizes.map(|size| size as f64)) {
+            let (h, inputs) = (on.backbone.hidden as f64, self.mla.query_inputs(on) as f64);
+            add(Matrices::dense([heads * width, inputs], Cut::Nothing));
+            add(Matrices::dense([width, h], Cut::Nothing));
+            add(Matrices::dense([heads, h], Cut::Nothing));
+        }
+    }
+
+    /// MLA's projections, with keys' and values' at the queries' and the output's side, the indexer,
+    /// and attention over latents.
+    fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
+        self.mla.latents(on, rows, to);
+        let tokens = rows.group;
+        let [query, key_value, output] = self.mla.projections(on, rows);
+        let heads = on.split(self.mla.core.heads);
+        let query = query + rotary(on, rows, heads * self.mla.core.qk_dim as f64);
+        to.push("Query projection", Place::Projection, Again::with(Module::MlaUpProj), query);
+        let again = Again::with(Module::MlaKv);
+        to.push("Key and value projection", Place::Projection, again, key_value);
+        if let Some([heads, width]) = self.indexer.map(|sizes| sizes.map(|size| size as f64)) {
+            let (h, inputs) = (on.backbone.hidden as f64, self.mla.query_inputs(on) as f64);
+            let scored = on.device.linear(tokens, inputs, heads * width)
+                + on.device.linear(tokens, h, width + heads);
+            to.push("Indexer", Place::Projection, Again::LAYER, scored);
+        }
+        let again = Again::with(Module::CoreAttn);
+        to.push("Choice of keys", Place::Projection, again, self.choice(on, rows));
+        to.push("Core attention", Place::Core, again, self.core(on, rows));
+        to.push("Output projection", Place::Output, Again::LAYER, output);
+    }
+
+    /// MLA's latents; queries and outputs as wide as latents, statistics, the indexer's queries and
+    /// keys, and the choice.
+    fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
+        self.mla.saved_latents(on, rows, to);
+        let (tokens, element) = (rows.group, on.element_bytes());
+        let ([qk, v], heads) = (self.widths(), on.split(self.mla.core.heads));
+        let indexed = self.indexer.map_or(0, |[heads, width]| heads * width + width + heads);
+        let chosen = tokens * (self.topk.min(rows.seq) * 4) as f64;
+        let query = tokens * heads * qk as f64 * element;
+        let output = tokens * heads * (v + self.mla.core.v_dim) as f64 * element;
+        to.extend([
+            Saved::new(Tensor::Query, query, &[Module::MlaQkv, Module::MlaUpProj]),
+            Saved::new(Tensor::KeyValue, tokens * indexed as f64 * element, &[]),
+            Saved::new(Tensor::Scores, tokens * heads * 4.0 + chosen, &[Module::CoreAttn]),
+            Saved::new(Tensor::AttentionOutput, output, &[]),
+        ]);
+    }
+
+    /// TP as of MLA, with the hidden state where an indexer reads it. CP: the latents of all keys,
+    /// and the indexer's keys, are gathered, and their gradients scattered.
+    fn exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
+        let reads_hidden = self.mla.projects_hidden() || self.indexer.is_some();
+        tensor_exchanges(on, rows, reads_hidden, to);
+        self.mla.latent_exchanges(on, rows, to);
+        if on.ranks.cp > 1 {
+            let keys = self.indexer.map_or(0, |[_, width]| width);
+            let width = (self.widths()[0] + keys) as f64;
+            let bytes = rows.group * on.ranks.cp as f64 * width * on.element_bytes();
+            let call = on.machine.gather_call(&on.cp_group(), bytes);
+            let calls = |forward: f64| {
+                let again = Again::with(Module::CoreAttn);
+                Calls::new((Hop::Context, forward), (Hop::Context, 1.0), again)
+            };
+            to.push(Axis::Cp, Collective::AllGather, &call, calls(1.0));
+            to.push(Axis::Cp, Collective::ReduceScatter, &call, calls(0.0));
+        }
+    }
+}
