@@ -17,6 +17,7 @@ pub use table::{
     Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
 };
 
+use crate::choice::AttentionVariant;
 use crate::knob::{KnobError, Section};
 use crate::preset::Preset;
 use crate::text::{closest, shorten};
@@ -26,6 +27,14 @@ impl Transformer {
     #[must_use]
     pub const fn is_hybrid(&self) -> bool {
         self.hybrid_layer_pattern.is_some()
+    }
+
+    /// Whether its layers differ by what mixes their tokens, or have something in place of attention.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        let has_windows = self.window_size.is_some() && self.window_attn_skip_freq.is_some();
+        let is_plain = self.experimental_attention_variant == AttentionVariant::None;
+        self.is_hybrid() || has_windows || !is_plain
     }
 
     /// MoE layers among its layers, those of MTP not counted.

@@ -34,7 +34,8 @@ const DERIVED_FROM: &str = "simumax_b200";
 /// The peaks that tell how far the model is off: of tier A and B, each once, without those that it
 /// was derived from (`DERIVED_FROM`).
 ///
-/// Left out are rows that print neither recomputation nor micro-batch, or only one of them: what
+/// Left out are rows of layers that differ, which are a class of their own, and those that print
+/// neither recomputation nor micro-batch, or only one of them: what
 /// activations need is their product, so their error is that of the imputation and not the
 /// model's. A run that differs from another only in what its peak doesn't depend on (the number of
 /// micro-batches, the kind of routing) repeats its peak, and counts once with it.
@@ -52,6 +53,7 @@ pub fn peaks(rows: &[Row]) -> Vec<Peak<'_>> {
         let assumes = |item| imputation::is_among(item, &row.assumed);
         matches!(row.tier.as_str(), "A" | "B")
             && row.source_id != DERIVED_FROM
+            && !is_mixed(row)
             && !assumes(Item::Recompute)
             && !assumes(Item::MicroBatchSize)
     };
@@ -93,6 +95,14 @@ impl Source {
         let errors = self.errors.iter().copied().map(of(false, error));
         errors.chain(self.bounds.iter().copied().map(of(true, bound))).collect()
     }
+}
+
+/// Whether a row's layers differ by what mixes their tokens: a class of its own, whose errors say
+/// nothing of the others'.
+pub(crate) fn is_mixed(row: &Row) -> bool {
+    let design =
+        row.design.as_deref().and_then(|link| link::decode(link.trim_start_matches('?')).ok());
+    design.is_some_and(|design| design.transformer.is_mixed())
 }
 
 /// The memory that a row's program gets on a device.

@@ -147,8 +147,11 @@ fn summary(scored: &[Scored<'_>]) -> Summary {
         scored.iter().map(|scored| &scored.row).filter(|row| row.scored).collect();
     let (given, own): (Vec<&Row>, Vec<&Row>) =
         expressed.iter().copied().partition(|row| has_own_clock(row));
+    let (mixed, own): (Vec<&Row>, Vec<&Row>) =
+        own.into_iter().partition(|row| crate::peaks::is_mixed(row));
     let mut groups = groups::groups(&own);
     groups.extend(groups::apart(&given));
+    groups.extend(groups::mixed(&mixed));
     let mut summary = Summary {
         rows: scored.len(),
         candidates: candidates.len(),

@@ -42,6 +42,13 @@ pub(super) fn apart(rows: &[&Row]) -> Vec<Group> {
     groups(rows).into_iter().filter(|group| group.by == "source").collect()
 }
 
+/// The score of rows whose layers differ by what mixes their tokens: a class of its own.
+pub(super) fn mixed(rows: &[&Row]) -> Option<Group> {
+    let score = statistics::score(rows);
+    let name = "layers that differ".to_owned();
+    (!rows.is_empty()).then(|| Group { by: "class".to_owned(), name, score })
+}
+
 /// Rank correlations inside each sweep: rows of one source, model and accelerator, in the metric
 /// that the source prints.
 ///

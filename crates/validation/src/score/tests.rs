@@ -31,13 +31,17 @@ fn the_summary_counts_its_rows() {
     assert_eq!(summary.expressed, rows.iter().filter(|row| row.scored).count());
     // Rows whose devices' clock is an input are reported apart: a group of their source.
     let apart = rows.iter().filter(|row| row.source_id == "simumax_b200" && row.scored).count();
-    assert_eq!((apart, summary.all.rows), (43, summary.expressed - apart));
+    // So are those whose layers differ: a class.
+    let mixed = summary.groups.iter().find(|group| group.by == "class").unwrap().score.rows;
+    assert!(mixed >= 40, "{mixed}");
+    assert_eq!((apart, summary.all.rows), (43, summary.expressed - apart - mixed));
     let refused: usize = summary.refusals.iter().map(|refusal| refusal.rows).sum();
     assert_eq!(refused, rows.iter().filter(|row| row.refused.is_some()).count());
     for by in ["metric", "accelerator", "source", "precision", "framework"] {
         let groups = summary.groups.iter().filter(|group| group.by == by);
         let counted: usize = groups.map(|group| group.score.rows).sum();
-        let own = if by == "source" { summary.expressed } else { summary.all.rows };
+        let with_clock = summary.all.rows + apart;
+        let own = if by == "source" { with_clock } else { summary.all.rows };
         assert_eq!(counted, own, "{by}");
     }
     let share = summary.expressed as f64 / summary.expressible as f64;
