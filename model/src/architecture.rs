@@ -176,8 +176,8 @@ impl Architecture {
 }
 
 impl LayerKind {
-    /// Its name: by its MLP, and by its mixer where that isn't full attention; a sub-layer's by what
-    /// it is.
+    /// Its name: by its MLP, and by its mixer where that isn't full attention; a sub-layer's by
+    /// what it is.
     pub(crate) fn name(&self) -> String {
         let (mixer, mlp) = (self.mixer.name(), self.mlp.layer_name());
         match (self.parts(), mixer) {

@@ -29,7 +29,8 @@ impl Transformer {
         self.hybrid_layer_pattern.is_some()
     }
 
-    /// Whether its layers differ by what mixes their tokens, or have something in place of attention.
+    /// Whether its layers differ by what mixes their tokens, or have something in place of
+    /// attention.
     #[must_use]
     pub fn is_mixed(&self) -> bool {
         let has_windows = self.window_size.is_some() && self.window_attn_skip_freq.is_some();

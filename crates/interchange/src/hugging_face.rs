@@ -144,21 +144,24 @@ impl Config<'_> {
     /// A whole number; a fault where the value is none.
     fn number(&mut self, key: &str) -> Option<u64> {
         let value = self.get(key)?;
-        match value {
-            Tree::Unsigned(number) => Some(*number),
-            // One for each layer, all alike.
-            Tree::List(items) if let Some(number) = alike(items) => Some(number),
-            Tree::Null
-            | Tree::Flag(_)
-            | Tree::Negative(_)
-            | Tree::Real(_)
-            | Tree::Text(_)
-            | Tree::List(_)
-            | Tree::Map(_) => {
-                let detail = format!("takes a whole number, not `{}`", shown(value));
-                self.draft.fault(self.lines.of(key), key, detail);
-                None
-            }
+        if let Tree::Unsigned(number) = value {
+            return Some(*number);
+        }
+        // One for each layer, all alike.
+        if let Tree::List(items) = value
+            && let Some(number) = alike(items)
+        {
+            return Some(number);
+        }
+        let detail = format!("takes a whole number, not `{}`", shown(value));
+        self.draft.fault(self.lines.get(key), key, detail);
+        None
+    }
+
+    /// Gives a knob the whole number of a key.
+    fn set_number(&mut self, knob: KnobId, key: &str) {
+        if let Some(number) = self.number(key) {
+            self.set(knob, &number.to_string(), key);
         }
     }
 
@@ -215,21 +218,13 @@ impl Config<'_> {
             How::Knob(qk_head_dim | v_head_dim) if *value == Tree::Unsigned(0) => {
                 self.draft.ignore(key, line, "it is 0");
             }
-            How::Knob(knob) => match value {
-                Tree::Unsigned(_) | Tree::Flag(_) => {
-                    let value = shown(value);
-                    self.draft.set(knob, &value, key, line);
-                }
-                Tree::Null
-                | Tree::Negative(_)
-                | Tree::Real(_)
-                | Tree::Text(_)
-                | Tree::List(_)
-                | Tree::Map(_) => {
-                    let detail = format!("{} can't be `{}`", knob.id(), shown(value));
-                    self.draft.fault(line, key, detail);
-                }
-            },
+            How::Knob(knob) if matches!(value, Tree::Unsigned(_) | Tree::Flag(_)) => {
+                self.draft.set(knob, &shown(value), key, line);
+            }
+            How::Knob(knob) => {
+                let detail = format!("{} can't be `{}`", knob.id(), shown(value));
+                self.draft.fault(line, key, detail);
+            }
             How::Together => {}
         }
     }
@@ -238,7 +233,7 @@ impl Config<'_> {
         hybrid::read(self);
         for key in ["hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"] {
             let names = keys::spellings(key);
-            let is_given = self.first_of(names).is_some();
+            let is_given = self.first_of(&names).is_some();
             let is_of_pattern =
                 key == "num_hidden_layers" && self.draft.design.transformer.is_hybrid();
             if !is_given && !is_of_pattern {
@@ -341,8 +336,7 @@ impl Config<'_> {
             None => self.assume(knob, &(!tied).to_string(), AS_MODELS_ARE),
         }
         if self.family.sinks {
-            let detail = "as this architecture's models are, no key says it";
-            self.assume(KnobId::softmax_type, "learnable", detail);
+            self.assume(KnobId::softmax_type, "learnable", AS_MODELS_ARE);
         }
         let names = &["attn_output_gate", "attention_output_gate"];
         self.set_or_assume(KnobId::attention_output_gate, self.family.output_gate, names, "");
@@ -365,8 +359,7 @@ impl Config<'_> {
         let sandwich = self.family.sandwich_norm;
         self.set_or_assume(KnobId::sandwich_norm, sandwich, &["sandwich_norm"], "");
         if self.family.no_positions {
-            let detail = "as this architecture's models are, no key says it";
-            self.assume(KnobId::position_embedding_type, "none", detail);
+            self.assume(KnobId::position_embedding_type, "none", AS_MODELS_ARE);
         }
         if gpt {
             let knob = KnobId::position_embedding_type;

@@ -33,6 +33,16 @@ fn every_preset_comes_back_from_its_arguments() {
 }
 
 #[test]
+fn a_vocabulary_that_padding_makes_too_large_comes_back() {
+    let mut design = Design::from_preset("llama-3-8b").unwrap();
+    design.set_text(KnobId::vocab_size, "4193425").unwrap();
+    design.set_text(KnobId::tensor_model_parallel_size, "918").unwrap();
+    for format in LAUNCHERS {
+        comes_back(format, &design);
+    }
+}
+
+#[test]
 fn knobs_with_an_argument_need_no_comment() {
     let comments = |format, id: &str| -> Vec<String> {
         let text = export(format, &Design::from_preset(id).unwrap(), &DATE).unwrap();

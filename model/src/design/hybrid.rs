@@ -50,7 +50,8 @@ impl Symbol {
 /// depth.
 ///
 /// # Source
-/// Megatron-Core `models/hybrid` and `ssm/mamba_hybrid_layer_allocation.py`, `hybrid_layer_pattern`.
+/// Megatron-Core `models/hybrid` and `ssm/mamba_hybrid_layer_allocation.py`,
+/// `hybrid_layer_pattern`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HybridPattern {
     text: String,

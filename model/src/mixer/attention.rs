@@ -3,8 +3,8 @@
 //! Letters: h hidden, a query heads, g groups, d width of a head, t TP, T and T' tokens of a TP
 //! group and of a rank.
 
-use super::Mix;
 use super::core::{Core, Projections};
+use super::mix::Mix;
 use crate::axis::{Axis, Collective};
 use crate::choice::{AttentionFlops, Framework};
 use crate::deployment::Deployment;

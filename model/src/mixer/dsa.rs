@@ -1,11 +1,12 @@
 //! Sparse attention of `DeepSeek-V3.2`: an indexer scores all tokens in front, and latent attention
 //! looks at the best of them.
 //!
-//! Letters: h hidden, a heads, r_q and r_kv ranks of the latents, r width of the rotary part, H_i and
+//! Letters: h hidden, a heads, r_q and r_kv ranks of the latents, r width of the rotary part, H_i
+//! and
 //! d_i heads of the indexer and their width, k tokens that a query looks at, c keys in the mean.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
+use super::mix::Mix;
 use super::mla::Mla;
 use crate::axis::{Axis, Collective};
 use crate::choice::{AttentionFlops, RecomputeModule as Module};
@@ -61,7 +62,8 @@ impl Dsa {
         [self.mla.kv_rank + self.mla.rope_dim, self.mla.kv_rank]
     }
 
-    /// Parameters of the indexer: queries of the query latent, keys and weights of the hidden state.
+    /// Parameters of the indexer: queries of the query latent, keys and weights of the hidden
+    /// state.
     fn indexer_params(&self, on: &Deployment) -> u64 {
         let h = on.backbone.hidden;
         self.indexer.map_or(0, |[heads, width]| {
@@ -71,8 +73,8 @@ impl Dsa {
 
     /// Scores of all pairs and the choice of the best; their products are of 16 bits, and only the
     /// sum over the heads is written, in FP32. The choice passes over it three times. Backward the
-    /// chosen pairs alone: their scores' gradient goes to queries and keys (2 `H_i` `d_i` c), and the
-    /// probabilities that they shall follow are made again (a (`r_kv` + r) c).
+    /// chosen pairs alone: their scores' gradient goes to queries and keys (2 `H_i` `d_i` c), and
+    /// the probabilities that they shall follow are made again (a (`r_kv` + r) c).
     ///
     /// # Source
     /// `DeepSeek-V3.2-Exp`, section 2; Megatron-Core `experimental_attention_variant/dsa.py`.
@@ -159,8 +161,8 @@ impl Mix for Dsa {
         }
     }
 
-    /// MLA's projections, with keys' and values' at the queries' and the output's side, the indexer,
-    /// and attention over latents.
+    /// MLA's projections, with keys' and values' at the queries' and the output's side, the
+    /// indexer, and attention over latents.
     fn operators<T: Tally>(&self, on: &Deployment, rows: &Rows, to: &mut Operators<T>) {
         self.mla.latents(on, rows, to);
         let tokens = rows.group;

@@ -3,8 +3,8 @@
 //! Letters: h hidden, K = H_k d_k width of all keys, V = H d_v width of all values, H heads of
 //! values, H_k heads of keys.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
+use super::mix::Mix;
 use super::scan::{
     DELTA_CHUNK, SCAN, States, TRANSPOSED, context_exchanges, convolution, gated_norm, passes,
 };

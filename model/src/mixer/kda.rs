@@ -3,8 +3,8 @@
 //! Letters: h hidden, H heads, K = H d_k width of all keys, V = H d_v width of all values; gates go
 //! through a width of d_v.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
+use super::mix::Mix;
 use super::scan::{
     DELTA_CHUNK, SCAN, States, TRANSPOSED, context_exchanges, convolution, gated_norm, passes,
 };
@@ -68,8 +68,8 @@ impl Kda {
 }
 
 impl Mix for Kda {
-    /// h (2 K + V + H) + 2 h d_v + d_v (K + V) + c (2 K + V) + V h, a decay for each head and a bias
-    /// for each channel of keys, and a norm of d_v.
+    /// h (2 K + V + H) + 2 h d_v + d_v (K + V) + c (2 K + V) + V h, a decay for each head and a
+    /// bias for each channel of keys, and a norm of d_v.
     ///
     /// # Source
     /// Kimi Linear (2510.26692), section 4; `modeling_kimi.py` beside its weights.

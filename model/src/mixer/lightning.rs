@@ -2,8 +2,8 @@
 //!
 //! Letters: h hidden, H heads of width d, P = H d, C tokens of a chunk.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
+use super::mix::Mix;
 use super::scan::{SCAN, States, context_exchanges, gated_norm, passes};
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
@@ -55,8 +55,8 @@ impl Lightning {
 }
 
 impl Mix for Lightning {
-    /// h (2 K + V) for queries, keys and values, h V for the gate, V h for the output, and a norm of
-    /// V; K = V = P.
+    /// h (2 K + V) for queries, keys and values, h V for the gate, V h for the output, and a norm
+    /// of V; K = V = P.
     ///
     /// # Source
     /// `modeling_minimax_m1.py`, `MiniMaxM1LightningAttention`.
@@ -97,7 +97,8 @@ impl Mix for Lightning {
     }
 
     /// Each block's scores Q K', their sum of values, and with the state Q S and K' V. Backward
-    /// scores and their gradient (2 C d_k, C d_v), the gradients of queries and keys (2 C d_k) and of
+    /// scores and their gradient (2 C d_k, C d_v), the gradients of queries and keys (2 C d_k)
+    /// and of
     /// values (C d_v), and with the states those of queries, keys and values and the states' own
     /// (4 d_k d_v), two in order as forward one is.
     ///
@@ -136,8 +137,8 @@ impl Mix for Lightning {
         to.push("Output projection", Place::Output, Again::LAYER, output);
     }
 
-    /// Queries, keys and values in front of their activation function and behind it; the output, the
-    /// gate beside it and what the projection takes.
+    /// Queries, keys and values in front of their activation function and behind it; the output,
+    /// the gate beside it and what the projection takes.
     fn saved(&self, on: &Deployment, rows: &Rows, to: &mut SavedTensors) {
         let ([keys, values], element) = (self.widths(), on.element_bytes());
         let inputs = rows.group * on.split(2 * keys + values) * element;

@@ -3,8 +3,8 @@
 //! Letters: h hidden, H heads of width d, D = H d, g groups, n width of the state, C tokens of a
 //! chunk.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
+use super::mix::Mix;
 use super::scan::{SCAN, States, context_exchanges, convolution, passes};
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
@@ -70,10 +70,11 @@ impl Mamba {
     /// Forward and backward kernels for each chunk of a head; what is of groups, as many heads
     /// share.
     ///
-    /// Forward the scores C B' of each group, their sum of inputs, and with the state its update and
+    /// Forward the scores C B' of each group, their sum of inputs, and with the state its update
+    /// and
     /// its product. Backward these are made again, but for the sum; with the gradients of states,
-    /// inputs, C, B and scores 3 C n of each group, 2 C d and 5 n d of each head. States are in FP32
-    /// and pass from chunk to chunk in a kernel of their own.
+    /// inputs, C, B and scores 3 C n of each group, 2 C d and 5 n d of each head. States are in
+    /// FP32 and pass from chunk to chunk in a kernel of their own.
     fn scan(&self) -> [ScanPass; 2] {
         let (state, width) = (self.states.key_dim as f64, self.states.value_dim as f64);
         let shared = self.groups as f64 / self.states.heads as f64;

@@ -3,9 +3,9 @@
 //! Letters: h hidden, a heads, r_q and r_kv ranks of the latents, n and r widths of a head's part
 //! without and with rotary embedding, v width of a value.
 
-use super::Mix;
 use super::attention::tensor_exchanges;
 use super::core::{Core, Projections};
+use super::mix::Mix;
 use crate::axis::{Axis, Collective};
 use crate::choice::{AttentionFlops, RecomputeModule};
 use crate::deployment::Deployment;

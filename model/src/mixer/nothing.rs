@@ -1,6 +1,6 @@
 //! No mixer: a sub-layer that is an MLP alone.
 
-use super::Mix;
+use super::mix::Mix;
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
 use crate::hop::Exchanges;

@@ -69,12 +69,13 @@ impl States {
     /// gradients of all of these 8 C d_k, 5 C d_v and 8 d_k d_v, five of them in order.
     ///
     /// Each kernel reads and writes what the next one takes: keys 7 and 20 times, values 6 and 15,
-    /// the C x C matrix of FP32 and 16 bits 6 and 2, states 2 and 4 times a chunk, and a decay of so
-    /// many widths in FP32 6 and 8 times.
+    /// the C x C matrix of FP32 and 16 bits 6 and 2, states 2 and 4 times a chunk, and a decay of
+    /// so many widths in FP32 6 and 8 times.
     ///
     /// # Source
     /// Yang et al. 2024 (2412.06464), section 3.3; flash-linear-attention, the kernels that
-    /// `chunk_gated_delta_rule` runs: cumulative decay, K K', inverse, W and U, states, outputs; and
+    /// `chunk_gated_delta_rule` runs: cumulative decay, K K', inverse, W and U, states, outputs;
+    /// and
     /// backward W and U, states, gradients of values, of states, of queries and keys, of W and U.
     pub(super) fn delta_rule<T: Tally>(
         &self,

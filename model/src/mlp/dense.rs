@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::Transform;
+use super::transform::Transform;
 use crate::axis::{Axis, Collective};
 use crate::breakdown::Breakdown;
 use crate::choice::RecomputeModule;

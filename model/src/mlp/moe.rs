@@ -8,7 +8,8 @@ mod dispatch;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Dense, Transform};
+use super::dense::Dense;
+use super::transform::Transform;
 use crate::breakdown::Breakdown;
 use crate::choice::{AuxLoss, Dispatcher, Framework, RecomputeModule, SwapModule};
 use crate::deployment::Deployment;
@@ -175,8 +176,8 @@ impl Moe {
         }
     }
 
-    /// Copies in expert order on one side of the exchange: each read and written. Unfused, an index and
-    /// a gather kernel take each side, which passes over the rows twice.
+    /// Copies in expert order on one side of the exchange: each read and written. Unfused, an
+    /// index and a gather kernel take each side, which passes over the rows twice.
     fn reorder<T: Tally>(&self, on: &Deployment, rows: f64, share: f64) -> Block<T> {
         let bytes = rows * self.row_bytes(on) * 2.0 * share;
         let (passes, kernels) = if on.kernel.moe_permute_fusion { (1.0, 1.0) } else { (2.0, 3.0) };
@@ -195,8 +196,8 @@ impl Moe {
 ///
 /// Forward each element is written as bias x probability (4 bytes), added (2 + 4 + 4), put together
 /// (4 + 4) and rounded (4 + 2). Backward it is widened (2 + 4), rounded for the product's gradient
-/// (4 + 2) and put together (2 + 2); gradients of biases and probabilities are a product (4 + 4) and
-/// a sum (4) each.
+/// (4 + 2) and put together (2 + 2); gradients of biases and probabilities are a product (4 + 4)
+/// and a sum (4) each.
 ///
 /// # Source
 /// Megatron-Core `experts.py:TEGroupedMLP._apply_bias`; Automodel has the same.

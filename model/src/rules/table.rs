@@ -273,13 +273,16 @@ rules! {
         [pipeline_model_parallel_size, virtual_pipeline_model_parallel_size, noop_layers,
          num_layers]
         + [mtp_num_layers, pipeline_model_parallel_layout, hybrid_layer_pattern] MINDSPEED,
-        |d| (d.parallel.pipeline_model_parallel_layout.is_none() && !layout::has_bars(d)).then(|| indivisible(
-            layout::slots(d), layout::chunks(d), || say!(
-                "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x VPP \
-                 {} = {} chunks",
-                d.transformer.num_layers, d.transformer.mtp_num_layers,
-                d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
-                layout::chunks(d))))?;
+        |d| {
+            let is_even = d.parallel.pipeline_model_parallel_layout.is_none();
+            (is_even && !layout::has_bars(d)).then(|| indivisible(
+                layout::slots(d), layout::chunks(d), || say!(
+                    "{} layers + {} MTP + {} no-op = {} slots can't be split evenly over PP {} x \
+                     VPP {} = {} chunks",
+                    d.transformer.num_layers, d.transformer.mtp_num_layers,
+                    d.parallel.noop_layers.0.len(), layout::slots(d), pp(d), vpp(d),
+                    layout::chunks(d))))?
+        };
     noop_positions_are_slots [noop_layers] + [num_layers, mtp_num_layers] MINDSPEED,
         |d| {
             let (last, slots) = (*d.parallel.noop_layers.0.last()?, layout::slots(d));

@@ -8,7 +8,8 @@ use model::choice::{
     AttentionVariant, AuxLoss, Choice, ContextParallelAlgo, Dispatcher, FlexBackend, Method,
     Optimizer, Precision, RankOrder, ShardingStrategy, SoftmaxType,
 };
-use model::design::{Design, LayerFreq};
+use model::design::{Design, KnobId, LayerFreq};
+use model::knob::Kind;
 
 use super::layout;
 use crate::Format;
@@ -123,16 +124,26 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     } else {
         group.some("window-size", t.window_size.map(|tokens| format!("{tokens},0")));
         group.some("window-attn-skip-freq", t.window_attn_skip_freq);
-        group.value("vocab-size", t.vocab_size);
-        group.value("make-vocab-size-divisible-by", 1);
+        if fits_padded(d) {
+            group.value("vocab-size", t.vocab_size);
+            group.value("make-vocab-size-divisible-by", 1);
+        }
     }
     group.on("untie-embeddings-and-output-weights", t.untie_embeddings_and_output_weights);
     group
 }
 
+/// Whether the vocabulary still is one that the knob takes once Megatron has padded it to a
+/// multiple of TP.
+fn fits_padded(d: &Design) -> bool {
+    let multiple = d.parallel.tensor_model_parallel_size.max(1);
+    let padded = d.transformer.vocab_size.checked_next_multiple_of(multiple);
+    let Kind::Integer(_, high) = KnobId::vocab_size.knob().kind else { return true };
+    padded.is_some_and(|padded| padded <= high)
+}
+
 /// Sub-layers, where a pattern says what they are.
 fn hybrid(group: &mut Group, d: &Design) {
-    use model::design::KnobId;
     let t = &d.transformer;
     group.on("mtp-use-repeated-layer", t.mtp_use_repeated_layer);
     if !t.is_hybrid() {
@@ -161,7 +172,6 @@ fn sparse_attention(group: &mut Group, d: &Design) {
 
 /// Linear attention, where some layers have it.
 fn linear_attention(group: &mut Group, d: &Design) {
-    use model::design::KnobId;
     let t = &d.transformer;
     if !t.experimental_attention_variant.is_linear() {
         return;

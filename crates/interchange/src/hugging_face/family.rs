@@ -84,6 +84,9 @@ const QWEN3_NEXT: Family = Family {
     shared_gate: true,
     ..LLAMA
 };
+const LLAMA4: Family = Family { name: "llama4", shared_experts: 1, narrow: true, ..LLAMA };
+const GEMMA2: Family =
+    Family { name: "gemma2", tied: true, sandwich_norm: true, full_attention_every: 2, ..LLAMA };
 const GPT2: Family = Family {
     name: "gpt2",
     gated: false,
@@ -98,8 +101,8 @@ const GPT2: Family = Family {
 /// MiniMax and Pangu the code beside their weights.
 static FAMILIES: &[Family] = &[
     LLAMA,
-    Family { name: "llama4", shared_experts: 1, narrow: true, ..LLAMA },
-    Family { name: "llama4text", shared_experts: 1, narrow: true, ..LLAMA },
+    LLAMA4,
+    Family { name: "llama4text", ..LLAMA4 },
     Family { name: "mistral", every_layer_has_window: true, ..LLAMA },
     Family { name: "mixtral", every_layer_has_window: true, ..LLAMA },
     Family { name: "qwen2", qkv_bias: true, ..LLAMA },
@@ -156,16 +159,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "phi3", every_layer_has_window: true, ..LLAMA },
     Family { name: "phimoe", every_layer_has_window: true, ..LLAMA },
     Family { name: "gemma", tied: true, ..LLAMA },
-    Family { name: "gemma2", tied: true, sandwich_norm: true, full_attention_every: 2, ..LLAMA },
-    Family {
-        name: "gemma3text",
-        tied: true,
-        sandwich_norm: true,
-        qk_norm: true,
-        full_attention_every: 6,
-        vocab: 262_208,
-        ..LLAMA
-    },
+    GEMMA2,
+    Family { name: "gemma3text", qk_norm: true, full_attention_every: 6, vocab: 262_208, ..GEMMA2 },
     GPT2,
 ];
 

@@ -29,11 +29,12 @@ const SCALE: How = How::Ignored("a factor on tensors: too little work to count")
 const INDEXER: How = How::Refused("which layers have an indexer has no knob but every n-th");
 const MAMBA: How = How::Refused("its layers without attention have no knob");
 
-/// What is done, and the keys with which it is. Keys of one knob are spellings of one key.
-pub(super) static KEYS: &[(How, &[&str])] = &[
-    (How::Knob(num_layers), &["num_hidden_layers", "num_layers", "n_layer", "n_layers"]),
-    (How::Knob(hidden_size), &["hidden_size", "n_embd", "n_embed", "d_model"]),
-    (How::Knob(num_attention_heads), &["num_attention_heads", "n_head", "num_heads"]),
+/// What is done, and the keys with which it is, a blank between two. Keys of one knob are spellings
+/// of one key.
+pub(super) static KEYS: &[(How, &str)] = &[
+    (How::Knob(num_layers), "num_hidden_layers num_layers n_layer n_layers"),
+    (How::Knob(hidden_size), "hidden_size n_embd n_embed d_model"),
+    (How::Knob(num_attention_heads), "num_attention_heads n_head num_heads"),
     (
         How::Together,
         "vocab_size padded_vocab_size intermediate_size intermediate_size_mlp \
@@ -49,76 +50,27 @@ pub(super) static KEYS: &[(How, &[&str])] = &[
     (How::Ignored("the sum of the widths with and without rotary embedding"), "qk_head_dim"),
     (
         How::Together,
-        &[
-            "mlp_intermediate_size",
-            "n_inner",
-            "ffn_hidden_size",
-            "ff_intermediate_size",
-            "moe_intermediate_size",
-        ],
+        "attention_bias qkv_bias add_qkv_bias use_bias mlp_bias use_qk_norm qk_layernorm qk_norm \
+         sandwich_norm tie_word_embeddings sliding_window use_sliding_window n_routed_experts \
+         num_experts num_local_experts num_routed_experts moe_num_experts num_experts_per_tok \
+         experts_per_token moe_k moe_topk n_shared_experts num_shared_experts \
+         moe_num_shared_experts shared_expert_intermediate_size shared_intermediate_size \
+         first_k_dense_replace num_dense_layers moe_layer_freq decoder_sparse_step mlp_only_layers \
+         interleave_moe_layer_step moe_layers n_group topk_group topk_method num_groups \
+         topk_per_group experts_per_group num_nextn_predict_layers num_mtp_layers num_mtp_modules \
+         mtp_transformer_layers use_mtp layer_types max_window_layers sliding_window_pattern",
     ),
     (How::Knob(seq_length), "seq_length"),
     (
-        How::Together,
-        &["kv_channels", "attention_head_dim", "hidden_act", "hidden_activation", "gated"],
-    ),
-    (How::Knob(q_lora_rank), &["q_lora_rank", "attention_q_lora_dim"]),
-    (How::Knob(kv_lora_rank), &["kv_lora_rank", "attention_kv_lora_dim"]),
-    (How::Knob(qk_head_dim), &["qk_nope_head_dim", "attention_qk_dim"]),
-    (How::Knob(qk_pos_emb_head_dim), &["qk_rope_head_dim", "attention_qk_rope_dim"]),
-    (How::Knob(v_head_dim), &["v_head_dim", "attention_v_dim"]),
-    (How::Ignored("the sum of the widths with and without rotary embedding"), &["qk_head_dim"]),
-    (How::Together, &["attention_bias", "qkv_bias", "add_qkv_bias", "use_bias", "mlp_bias"]),
-    (How::Together, &["use_qk_norm", "qk_layernorm", "qk_norm", "sandwich_norm"]),
-    (How::Together, &["tie_word_embeddings", "sliding_window", "use_sliding_window"]),
-    (
-        How::Together,
-        &["n_routed_experts", "num_experts", "num_local_experts", "num_routed_experts"],
-    ),
-    (
-        How::Together,
-        &[
-            "moe_num_experts",
-            "num_experts_per_tok",
-            "num_experts_per_token",
-            "experts_per_token",
-            "moe_k",
-            "moe_topk",
-        ],
-    ),
-    (
-        How::Together,
-        &["n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"],
-    ),
-    (How::Together, &["shared_expert_intermediate_size", "shared_intermediate_size"]),
-    (How::Together, &["moe_shared_expert_intermediate_size", "mlp_hidden_act"]),
-    (How::Together, &["first_k_dense_replace", "num_dense_layers", "moe_layer_freq"]),
-    (How::Together, &["decoder_sparse_step", "mlp_only_layers", "interleave_moe_layer_step"]),
-    (How::Together, &["moe_layers", "n_group", "topk_group", "topk_method", "num_groups"]),
-    (How::Together, &["topk_per_group", "experts_per_group", "num_nextn_predict_layers"]),
-    (
-        How::Together,
-        &[
-            "num_mtp_layers",
-            "mtp_num_hidden_layers",
-            "num_mtp_modules",
-            "mtp_transformer_layers",
-            "use_mtp",
-        ],
-    ),
-    (How::Together, &["layer_types", "max_window_layers", "sliding_window_pattern"]),
-    (How::Knob(seq_length), &["seq_length"]),
-    (POSITIONS, &["max_position_embeddings", "n_positions", "n_ctx", "max_sequence_length"]),
-    (POSITIONS, &["original_max_position_embeddings", "initial_context_length"]),
-    (
-        ROPE,
-        &["rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rotary_dim"],
+        POSITIONS,
+        "max_position_embeddings n_positions n_ctx max_sequence_length \
+         original_max_position_embeddings initial_context_length model_max_length",
     ),
     (
         ROPE,
         "rope_theta rope_scaling rope_parameters partial_rotary_factor rotary_dim rope_interleave \
          indexer_rope_interleave no_rope_layers no_rope_layer_interval rope_local_base_freq \
-         rope_ratio rotary_pct rotary_emb_base",
+         rope_ratio rotary_pct rotary_emb_base compress_rope_theta",
     ),
     (
         TOKENS,
@@ -129,91 +81,86 @@ pub(super) static KEYS: &[(How, &[&str])] = &[
         SERVING,
         "use_cache auto_map ep_size pretraining_tp output_router_logits output_attentions \
          output_hidden_states return_dict cache_implementation use_flash_attention \
-         attn_implementation _attn_implementation task_type",
+         attn_implementation _attn_implementation task_type index_share_for_mtp_iteration \
+         num_logits_to_keep use_mamba_kernels moe_shared_expert_overlap",
     ),
     (
         LOSS,
         "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
          layer_norm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
          router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
-         router_z_loss_coef residual_dropout hidden_dropout_prob mtp_loss_weight",
+         router_z_loss_coef residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor \
+         time_step_max time_step_min time_step_limit rescale_prenorm_residual mamba_dt_init_floor",
     ),
     (
         ROUTER,
         "norm_topk_prob scoring_func routed_scaling_factor use_routing_bias \
          router_enable_expert_bias moe_router_enable_expert_bias router_scaling_factor \
-         moe_router_use_sigmoid router_bias swiglu_limit score_function",
+         moe_router_use_sigmoid router_bias swiglu_limit score_function moe_router_activation_func \
+         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype",
     ),
     (FILE, "architectures model_type transformers_version name_or_path license"),
-    (CHECKPOINT, "torch_dtype dtype quantization_config"),
+    (
+        CHECKPOINT,
+        "torch_dtype dtype quantization_config mamba_ssm_dtype mamba_ssm_cache_dtype \
+         residual_in_fp32",
+    ),
     (
         SCALE,
         "layernorm_full_attention_beta layernorm_linear_attention_beta logit_scale \
          layernorm_mlp_beta shared_moe_mode qk_norm_type attention_multiplier \
          final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
          residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
-         attention_sink router_dtype",
+         attention_sink router_dtype layernorm_full_attention_alpha \
+         layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm",
     ),
     (
         How::Ignored("attention in chunks of this length in some layers: taken as without"),
         "attention_chunk_size",
     ),
-    (How::Together, &["attn_type_list", "linear_attn_config", "full_attention_interval"]),
-    (How::Together, &["mla_use_nope", "attn_output_gate", "attention_output_gate"]),
-    (How::Knob(linear_conv_kernel_dim), &["linear_conv_kernel_dim"]),
-    (How::Knob(linear_key_head_dim), &["linear_key_head_dim"]),
-    (How::Knob(linear_value_head_dim), &["linear_value_head_dim"]),
-    (How::Knob(linear_num_key_heads), &["linear_num_key_heads"]),
-    (How::Knob(linear_num_value_heads), &["linear_num_value_heads"]),
-    (SCALE, &["layernorm_full_attention_alpha", "layernorm_linear_attention_alpha"]),
-    (SCALE, &["layernorm_mlp_alpha", "postnorm"]),
-    (ROUTER, &["moe_router_activation_func", "moe_renormalize", "num_expert_group"]),
-    (ROUTER, &["use_grouped_topk"]),
-    (POSITIONS, &["model_max_length"]),
-    (CHECKPOINT, &["mamba_ssm_dtype"]),
     (
         How::Together,
-        &["multi_query", "new_decoder_architecture", "parallel_attn", "no_bias", "bias"],
+        "attn_type_list ff_intermediate_size num_experts_per_token num_shared_expert \
+         moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
+         linear_attn_config full_attention_interval mla_use_nope attn_output_gate \
+         attention_output_gate multi_query new_decoder_architecture parallel_attn no_bias bias \
+         index_topk index_topk_freq index_skip_topk_offset indexer_types mlp_layer_types \
+         hybrid_override_pattern hybrid_layer_pattern layers_block_type \
+         mtp_hybrid_override_pattern mtp_layers_block_type conv_kernel",
     ),
-    (
-        How::Refused("layers of several sizes have no knob"),
-        &["block_configs", "swa_num_key_value_heads", "swa_head_dim", "swa_v_head_dim"],
-    ),
-    (How::Refused("its attention over blocks has no knob"), &["sparse_attention_config"]),
-    (How::Refused("its compressed attention has no knob"), &["compress_ratios"]),
-    (How::Refused("its residual streams have no knob"), &["hc_mult"]),
-    (How::Refused("its residuals of attention have no knob"), &["attn_res_block_size"]),
-    (How::Knob(dsa_indexer_head_dim), &["index_head_dim"]),
-    (How::Knob(dsa_indexer_n_heads), &["index_n_heads"]),
-    (How::Together, &["index_topk", "index_topk_freq", "index_skip_topk_offset"]),
-    (How::Together, &["indexer_types", "mlp_layer_types"]),
-    (INDEXER, &["index_topk_pattern"]),
-    (SERVING, &["index_share_for_mtp_iteration"]),
-    (ROPE, &["compress_rope_theta"]),
-    (ROUTER, &["moe_router_dtype"]),
-    (MAMBA, &["ssm_cfg", "mamba_d_state", "state_size", "block_types"]),
-    (How::Together, &["hybrid_override_pattern", "hybrid_layer_pattern", "layers_block_type"]),
-    (How::Together, &["mtp_hybrid_override_pattern", "mtp_layers_block_type", "conv_kernel"]),
-    (How::Knob(mamba_state_dim), &["ssm_state_size"]),
-    (How::Knob(mamba_head_dim), &["mamba_head_dim"]),
-    (How::Knob(mamba_num_heads), &["mamba_num_heads"]),
-    (How::Knob(mamba_num_groups), &["n_groups", "mamba_n_groups"]),
-    (How::Knob(moe_latent_size), &["moe_latent_size", "routed_expert_hidden_size"]),
-    (CHECKPOINT, &["mamba_ssm_cache_dtype", "residual_in_fp32"]),
-    (LOSS, &["time_step_floor", "time_step_max", "time_step_min", "time_step_limit"]),
-    (LOSS, &["rescale_prenorm_residual", "mamba_dt_init_floor"]),
-    (SERVING, &["num_logits_to_keep", "use_mamba_kernels", "moe_shared_expert_overlap"]),
-    (
-        How::Ignored("Mamba-2 as Megatron-Core has it"),
-        &["expand", "chunk_size", "mamba_hidden_act", "mamba_proj_bias", "use_conv_bias"],
-    ),
-    (How::Refused("its attention sinks have no knob"), &["param_sink_number"]),
+    (MAMBA, "ssm_cfg mamba_d_state state_size block_types"),
+    (How::Refused("its attention sinks have no knob"), "param_sink_number"),
     (
         How::Refused("its query-key width differs from its value width without latent attention"),
         "qk_nope_dim qk_rope_dim v_channels",
     ),
     (How::Refused("experts of several widths have no knob"), "moe_intermediate_sizes"),
     (How::Refused("zero experts have no knob"), "zero_expert_num"),
+    (How::Knob(linear_conv_kernel_dim), "linear_conv_kernel_dim"),
+    (How::Knob(linear_key_head_dim), "linear_key_head_dim"),
+    (How::Knob(linear_value_head_dim), "linear_value_head_dim"),
+    (How::Knob(linear_num_key_heads), "linear_num_key_heads"),
+    (How::Knob(linear_num_value_heads), "linear_num_value_heads"),
+    (
+        How::Refused("layers of several sizes have no knob"),
+        "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim",
+    ),
+    (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
+    (How::Refused("its compressed attention has no knob"), "compress_ratios"),
+    (How::Refused("its residual streams have no knob"), "hc_mult"),
+    (How::Refused("its residuals of attention have no knob"), "attn_res_block_size"),
+    (How::Knob(dsa_indexer_head_dim), "index_head_dim"),
+    (How::Knob(dsa_indexer_n_heads), "index_n_heads"),
+    (INDEXER, "index_topk_pattern"),
+    (How::Knob(mamba_state_dim), "ssm_state_size"),
+    (How::Knob(mamba_head_dim), "mamba_head_dim"),
+    (How::Knob(mamba_num_heads), "mamba_num_heads"),
+    (How::Knob(mamba_num_groups), "n_groups mamba_n_groups"),
+    (How::Knob(moe_latent_size), "moe_latent_size routed_expert_hidden_size"),
+    (
+        How::Ignored("Mamba-2 as Megatron-Core has it"),
+        "expand chunk_size mamba_hidden_act mamba_proj_bias use_conv_bias",
+    ),
 ];
 
 /// What is done with a key.

@@ -42,21 +42,13 @@ fn refuse_other_layers(config: &mut Config<'_>) {
     for key in ["layer_types", "attn_type_list"] {
         let Some(Tree::List(kinds)) = config.get(key) else { continue };
         let has_linear = !config.family.linear.is_empty();
-        let known = |kind: &Tree| match kind {
-            Tree::Text(name) => {
-                matches!(
-                    name.as_str(),
-                    "full_attention" | "sliding_attention" | "chunked_attention"
-                ) || (name == "linear_attention" && has_linear)
-            }
-            Tree::Unsigned(kind) => *kind == 1 || (*kind == 0 && has_linear),
-            Tree::Null
-            | Tree::Flag(_)
-            | Tree::Negative(_)
-            | Tree::Real(_)
-            | Tree::List(_)
-            | Tree::Map(_) => false,
+        let names = ["full_attention", "sliding_attention", "chunked_attention"];
+        let is_linear =
+            |kind: &Tree| kind.as_text() == Some("linear_attention") || *kind == Tree::Unsigned(0);
+        let is_full = |kind: &Tree| {
+            kind.as_text().is_some_and(|name| names.contains(&name)) || *kind == Tree::Unsigned(1)
         };
+        let known = |kind: &Tree| is_full(kind) || (has_linear && is_linear(kind));
         let line = config.line(key);
         if kinds.iter().all(known) {
             if key != "layer_types" && !has_linear {

@@ -95,39 +95,19 @@ fn of_file(knob: KnobId, value: &Tree, base: &Design) -> Result<Value, Vec<KnobE
 
 /// The bounds of a knob of whole numbers.
 fn whole_bounds(knob: KnobId) -> Option<(u64, u64)> {
-    match knob.knob().kind {
-        Kind::Integer(low, high) | Kind::OptionalInteger(low, high) => Some((low, high)),
-        Kind::PerStage(high) => Some((0, high)),
-        Kind::Real(..)
-        | Kind::OptionalReal(..)
-        | Kind::Flag
-        | Kind::Choice(_)
-        | Kind::Subset(_)
-        | Kind::LayerFreq
-        | Kind::PositionList(_)
-        | Kind::Layout
-        | Kind::LayerPattern
-        | Kind::Hash => None,
+    let kind = knob.knob().kind;
+    if let Kind::Integer(low, high) | Kind::OptionalInteger(low, high) = kind {
+        return Some((low, high));
     }
     if let Kind::PerStage(high) = kind { Some((0, high)) } else { None }
 }
 
 /// The bounds of a knob of real numbers.
 fn real_bounds(knob: KnobId) -> Option<(f64, f64)> {
-    match knob.knob().kind {
-        Kind::Real(low, high) | Kind::OptionalReal(low, high) => Some((low, high)),
-        Kind::Integer(..)
-        | Kind::OptionalInteger(..)
-        | Kind::PerStage(_)
-        | Kind::Flag
-        | Kind::Choice(_)
-        | Kind::Subset(_)
-        | Kind::LayerFreq
-        | Kind::PositionList(_)
-        | Kind::Layout
-        | Kind::LayerPattern
-        | Kind::Hash => None,
-    }
+    let (Kind::Real(low, high) | Kind::OptionalReal(low, high)) = knob.knob().kind else {
+        return None;
+    };
+    Some((low, high))
 }
 
 fn no_numbers(knob: KnobId) -> KnobError {
