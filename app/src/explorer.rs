@@ -26,6 +26,7 @@ use model::{Estimator, Plan, legal_values};
 use crate::explorer::history::{History, Step};
 use crate::insight::numbers::Numbers;
 use crate::insight::recorded::{self, Recorded};
+use crate::present::about::About;
 use crate::present::name;
 use crate::widget::part::Part;
 
@@ -91,6 +92,8 @@ pub struct Explorer {
     pub recorded: RwSignal<Recorded>,
     /// The metric whose explanation is open.
     pub explained: RwSignal<Option<MetricId>>,
+    /// What is said of each knob, in the order of the registry; nothing until it was asked for.
+    pub abouts: RwSignal<Vec<About>>,
     /// What the search box over the knobs holds, in lower case.
     pub search: RwSignal<String>,
     /// On a phone: is the sheet of knobs up?
@@ -156,6 +159,7 @@ impl Explorer {
             traced,
             recorded: RwSignal::default(),
             explained: RwSignal::new(None),
+            abouts: RwSignal::default(),
             search: RwSignal::default(),
             sheet_open: RwSignal::new(false),
             help_open: RwSignal::new(false),

@@ -2,6 +2,7 @@
 //!
 //! Pure functions, the same on the server, in the browser and on the command line.
 
+pub mod about;
 pub(crate) mod choices;
 pub mod family;
 pub mod format;

@@ -11,6 +11,8 @@ mod balance;
 mod bubble;
 pub mod client;
 mod communication;
+pub mod conventions;
+mod explanation;
 pub(crate) mod figure;
 mod loads;
 mod map;
@@ -67,6 +69,10 @@ choices! {
         Solve = "solve", Pace::AtRest;
         /// The design on other accelerators.
         Transfer = "transfer", Pace::AtRest;
+        /// What a metric is and what it is made of.
+        Explanation = "explanation", Pace::Asked;
+        /// What other papers would call the design's MFU.
+        Conventions = "conventions", Pace::Asked;
     }
 }
 
@@ -77,9 +83,16 @@ pub enum Pace {
     Live,
     /// When the knobs rest: it takes many estimates.
     AtRest,
+    /// At each change as long as the reader has asked for it: it has no place on the page.
+    Asked,
 }
 
 impl Study {
+    /// Those that have a place on the page.
+    pub fn views() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|study| study.pace() != Pace::Asked)
+    }
+
     /// The study of that name.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {

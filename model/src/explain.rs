@@ -51,14 +51,14 @@ pub fn explain_at(plan: &Plan, address: MetricAddress) -> Option<Breakdown> {
 }
 
 fn of_whole(plan: &Plan, estimate: &Estimate, id: MetricId) -> Breakdown {
-    let metric = id.metric();
+    let (metric, words) = (id.metric(), id.words());
     let value = match estimate.metrics.get(id) {
         MetricValue::Number(value) => value,
         MetricValue::Flag(flag) => f64::from(u8::from(flag)),
     };
     let (how, children) = terms(plan, estimate, id);
     let root = Breakdown::given(metric.label, value, metric.unit);
-    Breakdown { formula: metric.formula.to_string(), source: metric.source, how, children, ..root }
+    Breakdown { formula: words.formula.to_string(), source: words.source, how, children, ..root }
 }
 
 fn terms(plan: &Plan, estimate: &Estimate, id: MetricId) -> (How, Vec<Breakdown>) {

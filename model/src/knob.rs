@@ -180,10 +180,6 @@ pub struct Knob {
     pub kind: Kind,
     /// Unit of the value, empty for a bare count.
     pub unit: &'static str,
-    /// One line of meaning.
-    pub meaning: &'static str,
-    /// Who defines it.
-    pub source: Source,
     /// Why the estimate doesn't use it yet; then only its neutral value is accepted.
     pub not_offered: Option<&'static str>,
     /// Among the ten that matter most.
@@ -199,59 +195,74 @@ pub struct Knob {
     roles: u8,
 }
 
-impl Knob {
+/// What is said of a knob, kept apart from it: a program that never says it doesn't carry it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Words {
+    /// One line of meaning.
+    pub meaning: &'static str,
+    /// Who defines it.
+    pub source: Source,
+}
+
+/// A row of the registry: a knob and what is said of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
+    pub(crate) knob: Knob,
+    pub(crate) words: Words,
+}
+
+impl Row {
     /// Starts a row of the registry.
     pub(crate) const fn new(label: &'static str, kind: Kind, meaning: &'static str) -> Self {
-        Self {
+        let knob = Knob {
             section: Section::Transformer,
             name: "",
             label,
             kind,
             unit: "",
-            meaning,
-            source: MEGATRON,
             not_offered: None,
             primary: false,
             grain: Grain::Unit,
             aliases: &[],
             reach: Reach::Layers,
             roles: 0,
-        }
+        };
+        Self { knob, words: Words { meaning, source: MEGATRON } }
     }
 
     pub(crate) const fn of(mut self, section: Section, name: &'static str) -> Self {
-        self.section = section;
-        self.name = name;
+        self.knob.section = section;
+        self.knob.name = name;
         self
     }
 
     pub(crate) const fn unit(mut self, unit: &'static str) -> Self {
-        self.unit = unit;
+        self.knob.unit = unit;
         self
     }
 
     pub(crate) const fn source(mut self, source: Source) -> Self {
-        self.source = source;
+        self.words.source = source;
         self
     }
 
     pub(crate) const fn primary(mut self) -> Self {
-        self.primary = true;
+        self.knob.primary = true;
         self
     }
 
     pub(crate) const fn by_factor(mut self) -> Self {
-        self.grain = Grain::Factor;
+        self.knob.grain = Grain::Factor;
         self
     }
 
     pub(crate) const fn by_multiples_of(mut self, size: u64) -> Self {
-        self.grain = Grain::Multiple(size);
+        self.knob.grain = Grain::Multiple(size);
         self
     }
 
     pub(crate) const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
-        self.aliases = aliases;
+        self.knob.aliases = aliases;
         self
     }
 
@@ -276,20 +287,22 @@ impl Knob {
     }
 
     const fn role(mut self, role: Role) -> Self {
-        self.roles |= 1 << role as u8;
+        self.knob.roles |= 1 << role as u8;
         self
     }
 
     pub(crate) const fn reaching(mut self, reach: Reach) -> Self {
-        self.reach = reach;
+        self.knob.reach = reach;
         self
     }
 
     pub(crate) const fn not_offered(mut self, reason: &'static str) -> Self {
-        self.not_offered = Some(reason);
+        self.knob.not_offered = Some(reason);
         self
     }
+}
 
+impl Knob {
     /// Whether it plays this part.
     #[must_use]
     pub const fn has(&self, role: Role) -> bool {

@@ -164,12 +164,14 @@ mod tests {
     use super::*;
     use crate::design::KnobId;
     use crate::metric::MetricId;
+    use crate::rules::{Rule, rules};
 
     #[test]
     fn every_source_has_a_name_of_its_own_and_what_rests_on_it_finds_it() {
         let titles: BTreeSet<_> = ALL.iter().map(|source| source.title).collect();
         assert_eq!(titles.len(), ALL.len());
-        assert!(KnobId::ALL.iter().all(|id| ALL.contains(&id.knob().source)));
-        assert!(MetricId::ALL.iter().all(|id| ALL.contains(&id.metric().source)));
+        assert!(KnobId::ALL.iter().all(|id| ALL.contains(&id.words().source)));
+        assert!(rules().iter().filter_map(Rule::source).all(|source| ALL.contains(&source)));
+        assert!(MetricId::ALL.iter().all(|id| ALL.contains(&id.words().source)));
     }
 }

@@ -114,7 +114,7 @@ fn knob(id: KnobId) -> Tree {
         schema = Tree::map([("anyOf", Tree::List(vec![schema, none]))]);
     }
     if let Tree::Map(entries) = &mut schema {
-        entries.push(("description".to_owned(), knob.meaning.into()));
+        entries.push(("description".to_owned(), id.words().meaning.into()));
     }
     schema
 }

@@ -41,9 +41,9 @@ pub fn metrics() -> Tree {
             ("label", metric.label.into()),
             ("unit", metric.unit.into()),
             ("better", metric.better.map(Better::name).into()),
-            ("definition", metric.definition.into()),
-            ("formula", metric.formula.into()),
-            ("source", source(metric.source)),
+            ("definition", id.words().definition.into()),
+            ("formula", id.words().formula.into()),
+            ("source", source(id.words().source)),
         ])
     });
     Tree::map([("metrics", Tree::List(metrics.collect()))])
@@ -70,8 +70,8 @@ fn knob(id: KnobId) -> Tree {
         ("max", takes.max.into()),
         ("values", takes.values.map(|names| Tree::list(names.iter().copied())).into()),
         ("unit", knob.unit.into()),
-        ("meaning", knob.meaning.into()),
-        ("source", source(knob.source)),
+        ("meaning", id.words().meaning.into()),
+        ("source", source(id.words().source)),
         ("aliases", Tree::list(knob.aliases.iter().copied())),
         ("primary", knob.primary.into()),
         ("not_offered", knob.not_offered.into()),

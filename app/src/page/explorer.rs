@@ -103,7 +103,7 @@ pub fn page(design: Design) -> impl IntoView {
             {header::bottom_bar(explorer)}
             {help::help(explorer)}
             {steps::steps(explorer)}
-            {conventions::dialog(explorer, explorer.conventions_open)}
+            {conventions::dialog(explorer.conventions_open)}
             {stopped()}
             <p class="visually-hidden" role="status" aria-live="polite" node_ref=announcement></p>
         </div>

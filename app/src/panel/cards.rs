@@ -399,7 +399,6 @@ fn explain_button(
             type="button"
             class=format!("{class} explain")
             data-metric=metric.metric().name
-            title=metric.metric().definition
             on:click=move |_| explorer.explained.set(Some(metric))
         >
             {move || text.get()}

@@ -6,8 +6,8 @@ use model::design::KnobId;
 use model::knob::{Kind, KnobError, Section, Value};
 use model::violation::Nearest;
 
-use super::explanation::source;
 use super::knob_note;
+use super::studies;
 use super::verdict::ways_out;
 use crate::explorer::{self, Explorer, Shown, Topic};
 use crate::present::format;
@@ -69,7 +69,7 @@ pub fn knob(explorer: Explorer, id: KnobId, found: Memo<bool>) -> impl IntoView 
             {row.note()}
             {row.problem()}
             <div id=about_id class="about" hidden=move || !about.get()>
-                {move || about.get().then(|| about_knob(id))}
+                {move || about.get().then(|| about_knob(explorer, id))}
             </div>
         </div>
     }
@@ -405,50 +405,10 @@ impl Row {
     }
 }
 
-/// Meaning, values, unit, names and source of a knob.
-fn about_knob(id: KnobId) -> impl IntoView {
-    let knob = id.knob();
-    let aliases = (!knob.aliases.is_empty()).then(|| {
-        view! { <dt>"Also read as"</dt><dd><code>{knob.aliases.join(", ")}</code></dd> }
-    });
-    let unit = (!knob.unit.is_empty()).then(|| view! { <dt>"Unit"</dt><dd>{knob.unit}</dd> });
-    view! {
-        <p>{knob.meaning}</p>
-        <dl>
-            <dt>"Id"</dt>
-            <dd><a href=format!("/guide/knobs#{}", knob.name)><code>{id.id()}</code></a></dd>
-            <dt>"Values"</dt>
-            <dd>{values_in_words(knob.kind)}</dd>
-            {unit}
-            {aliases}
-            <dt>"Source"</dt>
-            <dd>{source(knob.source)}</dd>
-        </dl>
-    }
-}
-
-fn values_in_words(kind: Kind) -> String {
-    match kind {
-        Kind::Integer(low, high) => {
-            format!("Whole numbers from {} to {}", format::whole(low), format::whole(high))
-        }
-        Kind::OptionalInteger(low, high) => {
-            format!("Whole numbers from {} to {}, or none", format::whole(low), format::whole(high))
-        }
-        Kind::Real(low, high) => format!("Numbers from {low} to {high}"),
-        Kind::OptionalReal(low, high) => format!("Numbers from {low} to {high}, or none"),
-        Kind::Flag => "On or off".to_owned(),
-        Kind::Choice(names) => names.join(", "),
-        Kind::Subset(names) => format!("Any of {}", names.join(", ")),
-        Kind::LayerFreq => "A whole number, or a pattern such as ([0]*3+[1]*58)".to_owned(),
-        Kind::PerStage(high) => {
-            format!("A whole number up to {}, one per stage, or none", format::whole(high))
-        }
-        Kind::PositionList(high) => {
-            format!("Positions up to {}, comma-joined, or none", format::whole(high))
-        }
-        Kind::LayerPattern => "A pattern such as M-M*ME/*E, or none".to_owned(),
-        Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
-        Kind::Hash => "The hash of a stored trace, or none".to_owned(),
-    }
+/// What the module of studies says of a knob, as soon as it has said it.
+fn about_knob(explorer: Explorer, id: KnobId) -> impl IntoView {
+    studies::ask_abouts(explorer);
+    let html =
+        move || explorer.abouts.with(|all| all.get(id as usize).map(|about| about.html.clone()));
+    view! { <div inner_html=html></div> }
 }

@@ -8,7 +8,9 @@ use model::knob::Section;
 
 use super::knob::knob;
 use super::presets::presets;
+use super::studies;
 use crate::explorer::Explorer;
+use crate::present::about::About;
 use crate::present::format;
 
 /// The id of the search box, which the key `/` goes to.
@@ -78,7 +80,8 @@ fn search(explorer: Explorer) -> impl IntoView {
     let is_empty = Memo::new(move |_| explorer.search.with(String::is_empty));
     let found = Memo::new(move |_| {
         explorer.search.with(|search| {
-            GROUPS.iter().flat_map(Group::knobs).filter(|id| matches(*id, search)).count()
+            let all = GROUPS.iter().flat_map(Group::knobs);
+            explorer.abouts.with(|abouts| all.filter(|id| matches(abouts, *id, search)).count())
         })
     });
     let clear = move || {
@@ -98,6 +101,7 @@ fn search(explorer: Explorer) -> impl IntoView {
                 spellcheck="false"
                 placeholder="Find a knob, such as EP or recompute (/)"
                 on:input=move |event| {
+                    studies::ask_abouts(explorer);
                     explorer.search.set(event_target_value(&event).trim().to_lowercase());
                 }
                 on:keydown=move |event| {
@@ -189,15 +193,19 @@ fn changes(explorer: Explorer, ids: Vec<KnobId>) -> impl Fn() -> String + Send +
 }
 
 fn is_found(explorer: Explorer, id: KnobId) -> Memo<bool> {
-    Memo::new(move |_| explorer.search.with(|search| matches(id, search)))
+    any_found(explorer, vec![id])
 }
 
 fn any_found(explorer: Explorer, ids: Vec<KnobId>) -> Memo<bool> {
-    Memo::new(move |_| explorer.search.with(|search| ids.iter().any(|id| matches(*id, search))))
+    Memo::new(move |_| {
+        explorer.search.with(|search| {
+            explorer.abouts.with(|abouts| ids.iter().any(|id| matches(abouts, *id, search)))
+        })
+    })
 }
 
 /// Does a knob answer to a search in lower case? By label, id, other names and meaning.
-fn matches(id: KnobId, search: &str) -> bool {
+fn matches(abouts: &[About], id: KnobId, search: &str) -> bool {
     let knob = id.knob();
     let holds = |text: &str| text.to_lowercase().contains(search);
     search.is_empty()
@@ -205,7 +213,7 @@ fn matches(id: KnobId, search: &str) -> bool {
         || holds(knob.name)
         || holds(knob.section.name())
         || knob.aliases.iter().any(|alias| holds(alias))
-        || holds(knob.meaning)
+        || abouts.get(id as usize).is_some_and(|about| about.meaning.contains(search))
 }
 
 #[cfg(test)]
@@ -222,11 +230,11 @@ mod tests {
 
     #[test]
     fn a_knob_is_found_by_label_id_alias_and_meaning() {
-        let ep = KnobId::expert_model_parallel_size;
+        let (ep, abouts) = (KnobId::expert_model_parallel_size, crate::present::about::abouts());
         for search in ["expert par", "model_parallel", "ep", "mindspeed"] {
-            assert!(matches(ep, search), "{search}");
+            assert!(matches(&abouts, ep, search), "{search}");
         }
-        assert!(matches(KnobId::num_moe_experts, "n_routed"));
-        assert!(!matches(ep, "vocabulary"));
+        assert!(matches(&abouts, KnobId::num_moe_experts, "n_routed"));
+        assert!(!matches(&abouts, ep, "vocabulary"));
     }
 }

@@ -3,8 +3,8 @@
 use leptos::either::Either;
 use leptos::prelude::*;
 use model::preset::{Preset, PresetKind};
+use model::source::Source;
 
-use super::explanation::source;
 use crate::explorer::Explorer;
 use crate::present::format;
 use crate::site::Page;
@@ -75,4 +75,12 @@ fn item(preset: &'static Preset) -> Item {
         label: preset.title.to_owned(),
         enabled: preset.refused.is_none(),
     }
+}
+
+/// A source: a link where it can be read somewhere.
+fn source(source: Source) -> impl IntoView {
+    if source.url.is_empty() {
+        return Either::Left(source.title);
+    }
+    Either::Right(view! { <a href=source.url target="_blank" rel="noopener">{source.title}</a> })
 }

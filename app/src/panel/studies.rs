@@ -62,6 +62,34 @@ impl Studies {
     }
 }
 
+/// A study that is shown for as long as it is asked for: `options` are what the reader has chosen
+/// to see, none while nothing is asked.
+pub fn asked(study: Study, options: impl Fn() -> Option<String> + 'static) -> impl IntoView {
+    let host = NodeRef::<Div>::new();
+    Effect::new(move || {
+        let (options, host) = (options(), host.get());
+        let Some(client) = StudyClient::current() else { return };
+        match (options, host) {
+            (Some(options), Some(host)) => client.show(study, host.unchecked_into(), options),
+            _ => client.hide(study),
+        }
+    });
+    on_cleanup(move || {
+        if let Some(client) = StudyClient::current() {
+            client.hide(study);
+        }
+    });
+    view! { <div node_ref=host></div> }
+}
+
+/// Asks what each knob is, unless that is known.
+pub fn ask_abouts(explorer: Explorer) {
+    let is_known = explorer.abouts.with_untracked(|all| !all.is_empty());
+    if let Some(client) = StudyClient::current().filter(|_| !is_known) {
+        client.send(Errand::Abouts);
+    }
+}
+
 /// Opens the design of a link in a study here instead of as a page; a mark of a chart stands for
 /// the link of its name.
 pub fn press(explorer: Explorer, event: &MouseEvent) {

@@ -139,6 +139,7 @@ pub fn hear(explorer: Explorer, done: Done) {
             download(&format!("moescape-{map}.csv"), "text/csv;charset=utf-8", &csv);
         }
         Done::Cells(_, None) => {}
+        Done::Abouts(all) => drop(explorer.abouts.try_set(all)),
         Done::Effect(_, None) => {
             let why = "The trace isn't of this design: it has other experts, or another hash.";
             let _ = explorer.recorded.try_set(Recorded::Refused(vec![why.to_owned()]));

@@ -4,6 +4,7 @@
 use maud::{Markup, html};
 use model::design::Design;
 use model::link;
+use model::source::Source;
 
 /// Appends text so that it is only text, inside an element or an attribute.
 pub fn escape_into(html: &mut String, text: &str) {
@@ -15,6 +16,14 @@ pub fn escape_into(html: &mut String, text: &str) {
             '"' => html.push_str("&quot;"),
             _ => html.push(character),
         }
+    }
+}
+
+/// A source: a link where it can be read somewhere.
+pub(crate) fn source(source: Source) -> Markup {
+    html! {
+        @if source.url.is_empty() { (source.title) }
+        @else { a href=(source.url) target="_blank" rel="noopener" { (source.title) } }
     }
 }
 

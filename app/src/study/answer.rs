@@ -12,8 +12,8 @@ use model::{Plan, link};
 
 use super::options::Options;
 use super::{
-    Study, Width, advice, balance, bubble, communication, loads, map, memory, nearest, roofline,
-    schedules, sensitivity, solve, step, transfer,
+    Study, Width, advice, balance, bubble, communication, conventions, explanation, loads, map,
+    memory, nearest, roofline, schedules, sensitivity, solve, step, transfer,
 };
 use crate::insight::numbers::Numbers;
 use crate::insight::recorded;
@@ -49,6 +49,8 @@ pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>)
         Study::Roofline => roofline::html(numbers, width, options),
         Study::Solve => solve::html(numbers, options),
         Study::Transfer => transfer::html(numbers, options),
+        Study::Explanation => explanation::html(numbers, options),
+        Study::Conventions => conventions::html(numbers),
     };
     markup.into_string()
 }
@@ -74,7 +76,9 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         | Study::Communication
         | Study::Bubble
         | Study::Composition
-        | Study::Balance => return html(study, numbers, Width::Any, Options::default()),
+        | Study::Balance
+        | Study::Explanation
+        | Study::Conventions => return html(study, numbers, Width::Any, Options::default()),
     };
     markup.into_string()
 }

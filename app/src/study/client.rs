@@ -25,6 +25,7 @@ use web_sys::{
 };
 
 use crate::browser::download::elements;
+use crate::present::about::About;
 use crate::present::format::MemoryUnit;
 use crate::study::{Pace, Study};
 use edits::edit;
@@ -65,6 +66,21 @@ struct Place {
     written: Option<Element>,
 }
 
+impl Place {
+    fn new(study: Study, host: HtmlElement) -> Self {
+        Self {
+            study,
+            host,
+            in_view: false,
+            width: 0,
+            options: String::new(),
+            shown: None,
+            drawn: None,
+            written: None,
+        }
+    }
+}
+
 /// Something to do for the page before studies.
 pub enum Errand {
     /// To read a trace from a file's bytes.
@@ -73,6 +89,8 @@ pub enum Errand {
     Effect(String),
     /// To write every cell of that heat map of the design that is shown.
     Cells(String),
+    /// To say what each knob is.
+    Abouts,
 }
 
 /// What came of an errand.
@@ -83,6 +101,8 @@ pub enum Done {
     Effect(String, Option<Vec<f64>>),
     /// That heat map, as CSV; nothing where there is none any more.
     Cells(String, Option<String>),
+    /// What each knob is, in the order of the registry.
+    Abouts(Vec<About>),
 }
 
 /// What the worker is at.
@@ -92,6 +112,7 @@ enum Task {
     Read,
     Effect(String),
     Cells(String),
+    Abouts,
 }
 
 /// The places, and the worker once something was asked of it.
@@ -128,18 +149,7 @@ impl StudyClient {
         hear: impl Fn(Done) + 'static,
     ) -> Rc<Self> {
         let places = hosts.filter_map(|(study, host)| {
-            let host = host.get_untracked()?.unchecked_into();
-            let options = String::new();
-            Some(Place {
-                study,
-                host,
-                in_view: false,
-                width: 0,
-                options,
-                shown: None,
-                drawn: None,
-                written: None,
-            })
+            Some(Place::new(study, host.get_untracked()?.unchecked_into()))
         });
         let state = State {
             places: places.collect(),
@@ -220,6 +230,29 @@ impl StudyClient {
         self.ask();
     }
 
+    /// Shows a study of this pace in a host that has come onto the page for it.
+    pub fn show(&self, study: Study, host: HtmlElement, options: String) {
+        self.hide(study);
+        {
+            let mut state = self.state.borrow_mut();
+            let known = state.places.iter().position(|place| place.study == study);
+            let place =
+                Place { in_view: true, width: BOUNDS.0, options, ..Place::new(study, host) };
+            match known {
+                Some(index) => state.places[index] = place,
+                None => state.places.push(place),
+            }
+        }
+        self.ask();
+    }
+
+    /// Keeps a study no longer up to date.
+    pub fn hide(&self, study: Study) {
+        let mut state = self.state.borrow_mut();
+        let places = state.places.iter_mut().filter(|place| place.study == study);
+        places.for_each(|place| place.in_view = false);
+    }
+
     /// What the reader has chosen to see in a study.
     pub fn choose(&self, study: Study, options: String) {
         if let Some(place) =
@@ -282,6 +315,7 @@ impl StudyClient {
                 (self.hear)(Done::Effect(query, numbers));
             }
             Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, answer.as_string())),
+            Some(Task::Abouts) => (self.hear)(Done::Abouts(abouts(&answer))),
             None => {}
         }
     }
@@ -337,6 +371,7 @@ impl StudyClient {
             Some(Task::Read) => (self.hear)(Done::Read(Err(vec![why]))),
             Some(Task::Effect(query)) => (self.hear)(Done::Effect(query, None)),
             Some(Task::Cells(map)) => (self.hear)(Done::Cells(map, None)),
+            Some(Task::Abouts) => (self.hear)(Done::Abouts(Vec::new())),
             None => {}
         }
     }
@@ -406,6 +441,7 @@ impl State {
                 let [query, name] = [&self.query, &map].map(|text| JsValue::from_str(text));
                 Some((Task::Cells(map), Array::of3(&"cells".into(), &query, &name)))
             }
+            Some(Errand::Abouts) => Some((Task::Abouts, Array::of1(&"abouts".into()))),
             None => {
                 let (index, goal) = self.due()?;
                 let place = &self.places[index];
@@ -434,7 +470,7 @@ impl State {
                 is_due && place.shown.as_ref() != Some(&goal(place))
             })
         };
-        let first = due(Pace::Live).next().or_else(|| {
+        let first = due(Pace::Asked).chain(due(Pace::Live)).next().or_else(|| {
             let far = |place: &(usize, &Place)| from_window(&place.1.host);
             due(Pace::AtRest).filter(|_| self.rests).min_by_key(far)
         });
@@ -477,20 +513,30 @@ impl State {
 /// to lay the page out to say so.
 fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Element) {
     const SCROLLED: &str = "details[open] .scroll-x";
-    let opened = each(host, "details", |details: &HtmlDetailsElement| details.open());
+    let opened =
+        each(host, "details", |details: &HtmlDetailsElement| (term_of(details), details.open()));
     let scrolled = each(host, SCROLLED, |part: &HtmlElement| part.scroll_left());
     let focused = document().active_element().filter(|focused| host.contains(Some(focused)));
     let step = focused.as_ref().and_then(|focused| focused.get_attribute("data-step"));
-    let option = focused.and_then(|focused| focused.get_attribute("data-option"));
+    let option = focused.as_ref().and_then(|focused| focused.get_attribute("data-option"));
+    let term = focused.and_then(|focused| focused.get_attribute("data-term"));
     // The state of controls isn't in their attributes.
     let has_controls = matches!(fresh.query_selector("input, select, textarea"), Ok(Some(_)));
     let before = before.filter(|_| !has_controls);
     if before.and_then(|before| edit(host, before, fresh)).is_none() {
         host.set_inner_html(&fresh.inner_html());
     }
-    let mut opened = opened.into_iter();
+    // Terms of an explanation come and go: what was open is known by name there, else by place.
+    let mut place = 0..;
     each(host, "details", |details: &HtmlDetailsElement| {
-        details.set_open(opened.next().unwrap_or(false));
+        let (place, term) = (place.next().unwrap_or(0), term_of(details));
+        let was = match &term {
+            Some(_) => opened.iter().find(|(name, _)| *name == term),
+            None => opened.get(place),
+        };
+        if let Some((_, open)) = was {
+            details.set_open(*open);
+        }
     });
     let mut scrolled = scrolled.into_iter();
     each(host, SCROLLED, |part: &HtmlElement| {
@@ -503,10 +549,26 @@ fn write(host: &HtmlElement, before: Option<&Element>, fresh: &Element) {
         let choice = host.query_selector(&format!("[data-option='{}']", option?)).ok()??;
         choice.dyn_into::<HtmlElement>().ok()
     };
-    if let Some(element) = link.or_else(choice) {
+    let fold = || {
+        let mut terms = elements(host, "[data-term]").filter(|_| term.is_some());
+        terms.find(|it| it.get_attribute("data-term") == term)?.dyn_into::<HtmlElement>().ok()
+    };
+    if let Some(element) = link.or_else(choice).or_else(fold) {
         // Focus fails only on an element that is gone.
         let _ = element.focus();
     }
+}
+
+/// The term of an explanation that can be folded.
+fn term_of(details: &HtmlDetailsElement) -> Option<String> {
+    details.first_element_child()?.get_attribute("data-term")
+}
+
+/// What the module says of each knob: meaning and HTML, one behind the other.
+fn abouts(answer: &JsValue) -> Vec<About> {
+    let mut texts = answer.unchecked_ref::<Array>().iter().filter_map(|it| it.as_string());
+    let about = || Some(About { meaning: texts.next()?, html: texts.next()? });
+    std::iter::from_fn(about).collect()
 }
 
 /// How far a place is above or below the window, in pixels; 0 where some of it is in there.

@@ -9,6 +9,7 @@ use super::options::{Options, select};
 use crate::charts::{self, exchange_name, link_words, operator_name};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
+use crate::present::html;
 
 /// The heading.
 pub(super) const TITLE: &str = "Roofline";
@@ -154,10 +155,7 @@ fn exchange_terms(roofline: &Roofline, point: &ExchangePoint, step: f64) -> Mark
 fn cite(source: model::source::Source) -> Markup {
     html! {
         dt { "Source" }
-        dd {
-            @if source.url.is_empty() { (source.title) }
-            @else { a href=(source.url) rel="noreferrer" { (source.title) } }
-        }
+        dd { (html::source(source)) }
     }
 }
 

@@ -31,11 +31,19 @@ macro_rules! registry {
             pub fn knob(self) -> &'static Knob {
                 &KNOBS[self as usize]
             }
+
+            /// What is said of it.
+            #[must_use]
+            pub fn words(self) -> &'static Words {
+                &WORDS[self as usize]
+            }
         }
 
         /// The registry's rows, indexed by [`KnobId`].
         pub static KNOBS: &[Knob] =
-            &[$($($knob.of(Section::$Section, stringify!($name)),)*)*];
+            &[$($($knob.of(Section::$Section, stringify!($name)).knob,)*)*];
+
+        static WORDS: &[Words] = &[$($($knob.words,)*)*];
 
         /// A training configuration as its author wrote it.
         #[derive(Clone, Debug, PartialEq)]

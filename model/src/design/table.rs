@@ -11,12 +11,12 @@ use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
-use crate::knob::{Knob, KnobError, Reach, Section, Value};
+use crate::knob::{Knob, KnobError, Reach, Row, Section, Value, Words};
 use crate::preset::Preset;
 use crate::source::*;
 
-const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Knob {
-    Knob::new(label, kind, meaning)
+const fn knob(label: &'static str, kind: crate::knob::Kind, meaning: &'static str) -> Row {
+    Row::new(label, kind, meaning)
 }
 
 registry! {

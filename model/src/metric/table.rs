@@ -57,6 +57,11 @@ pub struct Metric {
     pub better: Option<Better>,
     /// The errors of published runs that say how far it may be off.
     pub basis: Basis,
+}
+
+/// What is said of a metric, kept apart from it: a program that never says it doesn't carry it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Words {
     /// What it means, in a sentence.
     pub definition: &'static str,
     /// How it is computed.
@@ -94,6 +99,12 @@ macro_rules! metrics {
                 &METRICS[self as usize]
             }
 
+            /// What is said of it.
+            #[must_use]
+            pub fn words(self) -> &'static Words {
+                &WORDS[self as usize]
+            }
+
             /// The metric of that id.
             #[must_use]
             pub fn find(name: &str) -> Option<Self> {
@@ -107,6 +118,9 @@ macro_rules! metrics {
             unit: $unit,
             better: $better,
             basis: Basis::$basis,
+        },)+];
+
+        static WORDS: &[Words] = &[$(Words {
             definition: $definition,
             formula: $formula,
             source: $source,

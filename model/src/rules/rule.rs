@@ -3,7 +3,6 @@
 use alloc::string::String;
 
 use crate::design::{Design, KnobId, KnobSet};
-use crate::source::Source;
 
 /// One rule: a predicate over a design that says what is wrong.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +13,6 @@ pub struct Rule {
     pub knobs: &'static [KnobId],
     /// Every knob that its verdict depends on: these, and what it needs to know beside them.
     pub reads: KnobSet,
-    /// Who demands it.
-    pub source: Source,
     pub(super) check: Checks,
 }
 
@@ -61,7 +58,6 @@ macro_rules! rules {
             name: stringify!($name),
             knobs: &[$(KnobId::$knob),+],
             reads: KnobSet::of(&[$(KnobId::$knob),+])$(.and(&[$(KnobId::$also),+]))?,
-            source: $source,
             check: {
                 fn check<W: Words>($design: &Design) -> Option<W> {
                     $check
@@ -69,6 +65,18 @@ macro_rules! rules {
                 Checks { words: check::<String>, verdict: check::<()> }
             },
         },)+];
+
+        /// Who demands each rule, apart from them: a program that never says it doesn't carry it.
+        static SOURCES: &[Source] = &[$($source,)+];
+
+        impl Rule {
+            /// Who demands it.
+            #[must_use]
+            pub fn source(&self) -> Option<Source> {
+                let place = RULES.iter().position(|rule| rule.name == self.name)?;
+                SOURCES.get(place).copied()
+            }
+        }
     };
 }
 

@@ -16,7 +16,7 @@ use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
     BIGSCIENCE, DEEPSEEK_V3, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022, MEGATRON, MINDSPEED,
-    NARAYANAN_2021, PANGU_PRO_MOE, ULYSSES, ZERO_BUBBLE,
+    NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
 
 pub(super) fn has_experts(d: &Design) -> bool {

@@ -32,7 +32,7 @@ fn describe(id: KnobId) -> String {
     let knob = id.knob();
     let space = if knob.unit.is_empty() { "" } else { " " };
     let mut text = format!("  {}  {}{space}{}\n", id.id(), takes(knob.kind), knob.unit);
-    text.push_str(&format!("      {}. Source: {}\n", knob.meaning, knob.source.title));
+    text.push_str(&format!("      {}. Source: {}\n", id.words().meaning, id.words().source.title));
     if !knob.aliases.is_empty() {
         text.push_str(&format!("      Also: {}\n", knob.aliases.join(", ")));
     }

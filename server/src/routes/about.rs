@@ -30,10 +30,10 @@ pub(super) async fn page(State(state): State<AppState>, headers: HeaderMap) -> R
 
 /// What rests on a source: names with the addresses where they are described.
 fn rests_on(source: Source) -> Vec<(&'static str, String)> {
-    let metrics = MetricId::ALL.iter().map(|id| id.metric());
-    let metrics = metrics.filter(|metric| metric.source == source);
-    let metrics = metrics.map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
-    let knobs = KnobId::ALL.iter().map(|id| id.knob()).filter(|knob| knob.source == source);
+    let metrics = MetricId::ALL.iter().filter(|id| id.words().source == source);
+    let metrics =
+        metrics.map(|id| id.metric()).map(|it| (it.label, format!("/guide/metrics#{}", it.name)));
+    let knobs = KnobId::ALL.iter().filter(|id| id.words().source == source).map(|id| id.knob());
     let knobs = knobs.map(|it| (it.label, format!("/guide/knobs#{}", it.name)));
     let presets = Preset::all().filter(|it| it.source == source && it.refused.is_none());
     let presets = presets.map(|it| (it.title, format!("/?v=1&preset={}", it.id)));

@@ -71,7 +71,7 @@ fn start((preset, settings): &(&str, &[(&str, &str)])) -> (Design, Metrics) {
 
 fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
     let knob = id.knob();
-    let mut text = format!("### {}\n\n**{}.** {}.\n\n", knob.name, knob.label, knob.meaning);
+    let mut text = format!("### {}\n\n**{}.** {}.\n\n", knob.name, knob.label, id.words().meaning);
     let unit = if knob.unit.is_empty() { String::new() } else { format!(", in {}", knob.unit) };
     text.push_str(&format!("- Takes: {}{unit}\n", takes(id)));
     let aliases: Vec<String> = knob.aliases.iter().map(|alias| format!("`{alias}`")).collect();
@@ -90,7 +90,7 @@ fn describe(id: KnobId, starts: &[(Design, Metrics)]) -> String {
     if !rules.is_empty() {
         text.push_str(&format!("- Rules: {}\n", rules.join(", ")));
     }
-    text.push_str(&format!("- Source: {}\n\n", source(knob.source)));
+    text.push_str(&format!("- Source: {}\n\n", source(id.words().source)));
     text
 }
 

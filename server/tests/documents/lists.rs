@@ -36,9 +36,9 @@ fn every_metric_is_in_the_guide_as_the_registry_has_it() {
              - Source: {}\n- Expected error: {}\n\n",
             metric.name,
             metric.label,
-            metric.definition,
-            metric.formula,
-            source(metric.source),
+            id.words().definition,
+            id.words().formula,
+            source(id.words().source),
             error(expected(&plan, *id)),
         ));
     }

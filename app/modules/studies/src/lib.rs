@@ -21,6 +21,16 @@ pub fn choose_memory_unit(id: &str) {
     app::present::format::MemoryUnit::of_id(id).choose();
 }
 
+/// What each knob is, in the order of the registry: its meaning, and all of it as HTML.
+#[wasm_bindgen]
+#[must_use]
+pub fn abouts() -> Vec<String> {
+    app::present::about::abouts()
+        .into_iter()
+        .flat_map(|about| [about.meaning, about.html])
+        .collect()
+}
+
 /// Every cell of a heat map of the design in a link, as CSV.
 #[wasm_bindgen]
 #[must_use]

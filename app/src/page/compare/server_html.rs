@@ -238,11 +238,11 @@ fn definitions() -> Markup {
             div id={ "metric-" (metric.name) } {
                 dt { (metric.label) }
                 dd {
-                    (metric.definition) "."
+                    (id.words().definition) "."
                     @if !metric.unit.is_empty() { " In " (metric.unit) "." }
                     " " (way)
                 }
-                dd.formula { (metric.formula) }
+                dd.formula { (id.words().formula) }
             }
         }
     });

@@ -83,7 +83,7 @@ fn metric_row(id: MetricId, columns: &[Column], baseline: usize) -> Markup {
     html! {
         tr data-metric=(metric.name) {
             th scope="row" {
-                a href={ "#metric-" (metric.name) } title=(metric.definition) { (metric.label) }
+                a href={ "#metric-" (metric.name) } title=(id.words().definition) { (metric.label) }
             }
             @for (place, column) in columns.iter().enumerate() {
                 td {
@@ -177,7 +177,7 @@ fn knob_row(id: KnobId, columns: &[Column], baseline: usize) -> Markup {
     html! {
         tr data-knob=(id.id()) {
             th scope="row" {
-                span title=(knob.meaning) { (knob.label) }
+                span title=(id.words().meaning) { (knob.label) }
                 @if !knob.unit.is_empty() { span.compare-note { (knob.unit) } }
             }
             @for (place, column) in columns.iter().enumerate() {

@@ -51,7 +51,7 @@ fn session(id: &str, role: Role, room: &Room) -> Part {
             {panel::panel(session)}
             {explanation::explanation(explorer).part()}
             {bottom_bar(session)}
-            {conventions::dialog(explorer, explorer.conventions_open).part()}
+            {conventions::dialog(explorer.conventions_open).part()}
             {help::help(explorer).part()}
             {name::dialog(session)}
             {bar::note(session)}

@@ -2,10 +2,10 @@
 
 use app::insight::balance::balance;
 use app::insight::memory_state;
-use app::panel::conventions;
 use app::present::format;
 use app::present::name;
 use app::present::range::{Expected, basis, expected, nearest};
+use app::study::conventions;
 use model::choice::{Choice, Timing};
 use model::design::{Design, KnobId};
 use model::estimate::{Estimate, StageMemory};
@@ -81,7 +81,7 @@ fn headline(plan: &Plan, estimate: &Estimate) -> String {
                 value.number,
                 value.unit.into(),
                 expected(plan, *id).short(*id, &estimate.metrics),
-                metric.definition.into(),
+                id.words().definition.into(),
             ]
         })
         .collect();

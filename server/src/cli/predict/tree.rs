@@ -19,7 +19,7 @@ pub(super) fn text(address: MetricAddress, root: &Breakdown) -> String {
         "{}{part} = {}\n    {}\n    {}  [{}]\n",
         metric.label,
         format::metric(id, value),
-        metric.definition,
+        id.words().definition,
         root.formula,
         root.source.title,
     );
