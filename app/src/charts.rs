@@ -31,7 +31,7 @@ pub use balance::{stage_balance, stage_balance_table};
 pub use bubble::Bubbles;
 pub use communication::{communication, communication_table};
 pub use compared::{
-    Compared, compared_axes, compared_axes_table, compared_memory, compared_memory_table,
+    Compared, Ghost, compared_axes, compared_axes_table, compared_memory, compared_memory_table,
     compared_step, compared_step_table,
 };
 pub use heatmap::{HeatMap, heat_map, heat_map_table};

@@ -162,7 +162,8 @@ fn memory_is_readable_at_any_width_and_number_of_stages() {
     for width in WIDTHS {
         for num_stages in STAGES {
             for activations in [0.0, 30.0, 46.5, 47.2, 60.0, 5000.0] {
-                let svg = charts::memory_by_stage(&with_stages(num_stages, activations), width);
+                let svg =
+                    charts::memory_by_stage(&with_stages(num_stages, activations), None, width);
                 let texts = check(&svg);
                 assert!(has(&texts, "Limit 60.3 GiB"), "{texts:?}");
                 assert!(has(&texts, "60.3"), "the axis names the limit: {texts:?}");
@@ -176,19 +177,19 @@ fn memory_is_readable_at_any_width_and_number_of_stages() {
 #[test]
 fn every_stage_has_a_bar_while_bars_are_wide_enough() {
     for num_stages in [1, 8, 16, 64] {
-        let svg = charts::memory_by_stage(&with_stages(num_stages, 30.0), 360);
+        let svg = charts::memory_by_stage(&with_stages(num_stages, 30.0), None, 360);
         assert_eq!(titles(&svg), num_stages as usize);
     }
-    let svg = charts::memory_by_stage(&with_stages(1024, 30.0), 360);
+    let svg = charts::memory_by_stage(&with_stages(1024, 30.0), None, 360);
     assert!(titles(&svg) <= 120, "neighbours share a bar");
     assert!(svg.contains("a bar is the fullest of"));
 }
 
 #[test]
 fn what_is_over_the_limit_is_marked_by_more_than_a_color() {
-    let fits = charts::memory_by_stage(&with_stages(16, 30.0), 640);
+    let fits = charts::memory_by_stage(&with_stages(16, 30.0), None, 640);
     assert!(!fits.contains("chart-over") && fits.contains("all fit"));
-    let over = charts::memory_by_stage(&with_stages(16, 60.0), 640);
+    let over = charts::memory_by_stage(&with_stages(16, 60.0), None, 640);
     assert!(over.contains("<path class=\"chart-stroke chart-hatch\""), "hatched");
     assert!(!fits.contains("chart-hatch"));
     assert!(over.contains("class=\"chart-over chart-strong\""), "its number is bold");
@@ -197,7 +198,7 @@ fn what_is_over_the_limit_is_marked_by_more_than_a_color() {
 
 #[test]
 fn a_bar_tells_its_own_numbers() {
-    let svg = charts::memory_by_stage(&with_stages(16, 30.0), 640);
+    let svg = charts::memory_by_stage(&with_stages(16, 30.0), None, 640);
     let document = Document::parse(&svg).expect("well-formed");
     let title = document.descendants().find(|node| node.has_tag_name("title"));
     let title = title.and_then(|node| node.text()).expect("a title");
@@ -234,7 +235,7 @@ fn limit_y(svg: &str) -> i32 {
 fn bars_are_as_tall_as_their_numbers() {
     for activations in [10.0, 30.0, 60.0] {
         let estimate = with_stages(16, activations);
-        let svg = charts::memory_by_stage(&estimate, 640);
+        let svg = charts::memory_by_stage(&estimate, None, 640);
         let stages = bars(&svg);
         let foot = stages[0].iter().map(|bar| bar[3]).max().expect("bars");
         let limit = f64::from(foot - limit_y(&svg));
@@ -259,7 +260,7 @@ fn bars_of_a_step_are_as_long_as_their_share() {
 
 #[test]
 fn bars_of_communication_are_as_long_as_their_traffic() {
-    let rows = bars(&charts::communication(&with_communication(4, 4e11), 960));
+    let rows = bars(&charts::communication(&with_communication(4, 4e11), None, 960));
     let length = |bars: &Vec<[i32; 4]>| {
         let right = bars.iter().map(|bar| bar[2]).max().expect("bars");
         f64::from(right - bars.iter().map(|bar| bar[0]).min().expect("bars"))
@@ -274,7 +275,7 @@ fn bars_of_communication_are_as_long_as_their_traffic() {
 #[test]
 fn no_letter_stands_on_the_line_of_the_limit() {
     for tenths in (300..1700).step_by(5) {
-        let svg = charts::memory_by_stage(&with_stages(8, f64::from(tenths) / 10.0), 640);
+        let svg = charts::memory_by_stage(&with_stages(8, f64::from(tenths) / 10.0), None, 640);
         let line = limit_y(&svg);
         for text in check(&svg) {
             let crosses = text.top < line && line < text.bottom;
@@ -286,7 +287,7 @@ fn no_letter_stands_on_the_line_of_the_limit() {
 #[test]
 fn letters_repeat_the_colors_of_the_stack() {
     for (num_stages, bars) in [(8, 8), (64, 1)] {
-        let texts = check(&charts::memory_by_stage(&with_stages(num_stages, 30.0), 640));
+        let texts = check(&charts::memory_by_stage(&with_stages(num_stages, 30.0), None, 640));
         let letters = texts.iter().filter(|text| text.text == "A").count();
         assert!(letters > bars, "one in the legend and {bars} on the bars, not {letters}");
     }
@@ -339,7 +340,7 @@ fn communication_is_readable_at_any_width() {
     for width in WIDTHS {
         for (count, bytes) in [(1, 4e11), (5, 1e3), (12, 4e11), (28, 9e16)] {
             let estimate = with_communication(count, bytes);
-            let svg = charts::communication(&estimate, width);
+            let svg = charts::communication(&estimate, None, width);
             check(&svg);
             assert_eq!(titles(&svg), count);
             assert_eq!(charts::communication_table(&estimate).len(), count + 1);
@@ -350,8 +351,9 @@ fn communication_is_readable_at_any_width() {
 #[test]
 fn the_exposed_share_is_hatched() {
     let mut estimate = with_communication(1, 4e11);
-    let hatches =
-        |estimate: &Estimate| charts::communication(estimate, 640).matches("chart-hatch").count();
+    let hatches = |estimate: &Estimate| {
+        charts::communication(estimate, None, 640).matches("chart-hatch").count()
+    };
     assert_eq!(hatches(&estimate), 2, "one in the legend, one on the bar");
     estimate.communication[0].exposed = Seconds::ZERO;
     assert_eq!(hatches(&estimate), 1);
@@ -362,7 +364,7 @@ fn the_bubble_is_readable_at_any_width() {
     let plan = plan();
     let estimate = estimate(&plan);
     for width in WIDTHS {
-        let svg = charts::Bubbles::new(&plan, &estimate).chart(width);
+        let svg = charts::Bubbles::new(&plan, &estimate).chart(None, width);
         let texts = check(&svg);
         let now = plan.num_microbatches().to_string();
         assert!(has(&texts, &now), "the design's own number is on the axis: {texts:?}");
@@ -414,10 +416,10 @@ fn every_preset_is_readable() {
         let plan = Plan::new(&preset.design()).expect("a preset is legal");
         let estimate = estimate(&plan);
         for width in WIDTHS {
-            check(&charts::memory_by_stage(&estimate, width));
+            check(&charts::memory_by_stage(&estimate, None, width));
             check(&charts::step_breakdown(&estimate, width));
-            check(&charts::communication(&estimate, width));
-            check(&charts::Bubbles::new(&plan, &estimate).chart(width));
+            check(&charts::communication(&estimate, None, width));
+            check(&charts::Bubbles::new(&plan, &estimate).chart(None, width));
         }
     }
 }
@@ -458,10 +460,10 @@ fn the_same_numbers_give_the_same_bytes() {
     let estimate = estimate(&plan);
     let all = || {
         [
-            charts::memory_by_stage(&estimate, 640),
+            charts::memory_by_stage(&estimate, None, 640),
             charts::step_breakdown(&estimate, 640),
-            charts::communication(&estimate, 640),
-            charts::Bubbles::new(&plan, &estimate).chart(640),
+            charts::communication(&estimate, None, 640),
+            charts::Bubbles::new(&plan, &estimate).chart(None, 640),
         ]
     };
     assert_eq!(all(), all());
@@ -474,12 +476,12 @@ fn numbers_that_are_none_are_never_shown() {
         estimate.stages[2].memory.activations = Bytes::new(bad);
         estimate.metrics.bubble_ratio = bad;
         estimate.communication = with_communication(3, bad).communication;
-        check(&charts::memory_by_stage(&estimate, 360));
-        check(&charts::communication(&estimate, 360));
-        check(&charts::Bubbles::new(&plan(), &estimate).chart(360));
+        check(&charts::memory_by_stage(&estimate, None, 360));
+        check(&charts::communication(&estimate, None, 360));
+        check(&charts::Bubbles::new(&plan(), &estimate).chart(None, 360));
         check(&charts::waterfall(&parts(bad, bad), 360));
         estimate.metrics.memory_limit = Bytes::new(bad);
-        check(&charts::memory_by_stage(&estimate, 360));
+        check(&charts::memory_by_stage(&estimate, None, 360));
     }
 }
 
@@ -489,8 +491,8 @@ fn nothing_to_show_is_said_in_words() {
     estimate.stages.clear();
     estimate.communication.clear();
     for svg in [
-        charts::memory_by_stage(&estimate, 288),
-        charts::communication(&estimate, 288),
+        charts::memory_by_stage(&estimate, None, 288),
+        charts::communication(&estimate, None, 288),
         charts::waterfall(&[], 288),
     ] {
         assert_eq!(check(&svg).len(), 1);
@@ -500,9 +502,9 @@ fn nothing_to_show_is_said_in_words() {
 #[test]
 fn a_chart_for_any_width_holds_each_of_them() {
     let estimate = with_stages(16, 30.0);
-    let html = charts::for_any_width(|width| charts::memory_by_stage(&estimate, width));
+    let html = charts::for_any_width(|width| charts::memory_by_stage(&estimate, None, width));
     for width in charts::WIDTHS {
-        assert!(html.contains(&charts::memory_by_stage(&estimate, width)));
+        assert!(html.contains(&charts::memory_by_stage(&estimate, None, width)));
     }
     assert!(include_str!("../../style/charts.css").contains(".chart-fit"));
 }
@@ -510,9 +512,12 @@ fn a_chart_for_any_width_holds_each_of_them() {
 #[test]
 fn widths_out_of_range_are_drawn_at_the_nearest() {
     let estimate = with_stages(16, 30.0);
-    assert_eq!(charts::memory_by_stage(&estimate, 0), charts::memory_by_stage(&estimate, 288));
-    let widest = charts::memory_by_stage(&estimate, 1200);
-    assert_eq!(charts::memory_by_stage(&estimate, u32::MAX), widest);
+    assert_eq!(
+        charts::memory_by_stage(&estimate, None, 0),
+        charts::memory_by_stage(&estimate, None, 288)
+    );
+    let widest = charts::memory_by_stage(&estimate, None, 1200);
+    assert_eq!(charts::memory_by_stage(&estimate, None, u32::MAX), widest);
 }
 
 #[test]

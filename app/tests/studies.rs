@@ -13,7 +13,7 @@ const PLAIN: &str =
     "?memory.recompute_granularity=none&memory.recompute_modules=none&memory.swap_modules=none";
 
 fn study(study: Study, query: &str) -> String {
-    answer::of_link(study.id(), query, 480, "").expect("a study of a legal design")
+    answer::of_link(study.id(), query, 480, "", "").expect("a study of a legal design")
 }
 
 /// The links of a study to other designs.
@@ -88,17 +88,17 @@ fn a_worker_says_what_the_server_does() {
     let design = link::decode(SKEWED).expect("a link");
     let numbers = Numbers::of(&design).expect("a legal design");
     for one in Study::ALL {
-        let html = answer::html(one, &numbers, Width::Of(480), Options::default());
+        let html = answer::html(one, &numbers, Width::Of(480), Options::default(), &[]);
         assert_eq!(study(one, SKEWED), html, "{one:?}");
     }
 }
 
 #[test]
 fn what_is_no_study_has_no_answer() {
-    assert_eq!(answer::of_link("x", "", 480, ""), None);
-    assert_eq!(answer::of_link("memory", "?v=1&no_such_knob=1", 480, ""), None);
+    assert_eq!(answer::of_link("x", "", 480, "", ""), None);
+    assert_eq!(answer::of_link("memory", "?v=1&no_such_knob=1", 480, "", ""), None);
     assert_eq!(
-        answer::of_link("memory", "?parallel.pipeline_model_parallel_size=12", 480, ""),
+        answer::of_link("memory", "?parallel.pipeline_model_parallel_size=12", 480, "", ""),
         None
     );
 }
@@ -131,4 +131,33 @@ fn a_trace_at_hand_decides_loads_and_goes_through_the_page_unchanged() {
     let other = query.replace(&hash, &"0".repeat(hash.len()));
     assert_eq!(answer::effect(&other), None);
     assert!(answer::take_trace(b"step,layer,expert,tokens\n0,0,0,-1\n").is_err());
+}
+
+#[test]
+fn a_pinned_design_stands_as_a_ghost_in_charts_of_another_and_on_the_map() {
+    let pins = "a=v%3D1%26preset%3Dpangu-ultra-moe-6k%402%26parallel.tensor_model_parallel_size%3D4&a.name=Four%20ways";
+    let drawn = |study: Study, query: &str, pins: &str| {
+        answer::of_link(study.id(), query, 900, "", pins).expect("a study of a legal design")
+    };
+    for study in [Study::Step, Study::Memory, Study::Communication, Study::Bubble] {
+        let [alone, beside] = ["", pins].map(|pins| drawn(study, "?v=1", pins));
+        assert!(!alone.contains("A: Four ways"), "{study:?}");
+        assert!(beside.contains("A: Four ways"), "{study:?}: {beside}");
+        assert!(beside.contains("chart-design-a"), "{study:?}");
+        let own = drawn(
+            study,
+            "?v=1&preset=pangu-ultra-moe-6k@2&parallel.tensor_model_parallel_size=4",
+            pins,
+        );
+        assert!(!own.contains("A: Four ways"), "{study:?} is its own ghost");
+    }
+    let map = drawn(Study::Map, "?v=1", pins);
+    assert_eq!(map.matches("Pinned as A").count(), 1, "{map}");
+}
+
+#[test]
+fn a_pin_that_breaks_a_rule_is_no_ghost() {
+    let pins = "a=v%3D1%26parallel.pipeline_model_parallel_size%3D12";
+    let html = answer::of_link("step", "?v=1", 900, "", pins).expect("a study");
+    assert!(!html.contains("chart-design-a"), "{html}");
 }

@@ -238,8 +238,8 @@ const FLASH: &str = "(products joined with softmax) x (1 + ramp / keys) x waves 
                      = 2 heads x rows x keys x (qk + v) / attention rate, backward 3 qk + 2 v; \
                      softmax = scores x softmaxes / exponentials per second";
 const SCANNED: &str = "(products^4 + moving^4)^(1/4) + kernels x launch; products = 2 m k n / \
-                       (peak x best product x tiles) for each chunk, those that wait for the chunk in \
-                       front as many at a time as there are heads";
+                       (peak x best product x tiles) for each chunk, those that wait for the \
+                       chunk in front as many at a time as there are heads";
 const STREAM: &str = "bytes / bandwidth of element-wise kernels + kernels x launch";
 const COPIES: &str = "bytes / bandwidth of copies by an index + kernels x launch";
 

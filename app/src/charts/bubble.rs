@@ -6,6 +6,7 @@ use model::knob::Value;
 use model::{Plan, estimate as predict};
 use plotters_backend::text_anchor::HPos;
 
+use super::compared::Compared;
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, line, polyline, strong, svg, titled,
@@ -62,10 +63,10 @@ impl Bubbles {
         Self { points: points(plan, estimate), current: plan.num_microbatches() }
     }
 
-    /// Draws them.
+    /// Draws them, and where a pinned design is that has so many micro-batches.
     #[must_use]
-    pub fn chart(&self, width: u32) -> String {
-        draw(&self.points, self.current, width)
+    pub fn chart(&self, ghost: Option<(&Compared<'_>, u64)>, width: u32) -> String {
+        draw(&self.points, self.current, ghost, width)
     }
 
     /// The same numbers as rows, the header first.
@@ -75,10 +76,15 @@ impl Bubbles {
     }
 }
 
-fn draw(points: &[Point], current: u64, width: u32) -> String {
+fn draw(points: &[Point], current: u64, ghost: Option<(&Compared<'_>, u64)>, width: u32) -> String {
     let width = drawn_width(width);
-    let legend = Legend::new(width, LINES.map(key).into());
-    let most = points.iter().flat_map(|point| point.bubbles).fold(0.01_f64, f64::max);
+    let ends = [points.first(), points.last()].map(|end| end.map_or(0, |it| it.num_microbatches));
+    let ghost = ghost.filter(|(_, count)| (ends[0]..=ends[1]).contains(count));
+    let other = ghost.map(|(it, count)| (it, Point::new(count, it.estimate)));
+    let keys = LINES.map(key).into_iter().chain(ghost.map(|(it, _)| it.key()));
+    let legend = Legend::new(width, keys.collect());
+    let all = points.iter().chain(other.iter().map(|(_, point)| point));
+    let most = all.flat_map(|point| point.bubbles).fold(0.01_f64, f64::max);
     let y = Axis::linear(0.0, most * 100.0, 4, "Bubble, % of device time");
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
@@ -106,6 +112,13 @@ fn draw(points: &[Point], current: u64, width: u32) -> String {
                     format!("{} micro-batches: {bubble}\n{words}", whole(point.num_microbatches));
                 titled(canvas, &title, &[Mark { corners, ink, fill }]);
             }
+        }
+        if let Some((ghost, point)) = &other {
+            let bubble = point.bubbles[1];
+            let at = (octave(point.num_microbatches), bubble * 100.0);
+            let ((x, y), size) = (plot.map_coordinate(&at), POINT.0 + 4);
+            let mark = ghost.outline([(x - size, y - size), (x + size, y + size)]);
+            titled(canvas, ghost.beside(&percent(bubble)).trim(), &[mark]);
         }
     })
 }

@@ -5,6 +5,7 @@ use model::axis::{Axis as ParallelAxis, Collective, LinkLevel};
 use model::estimate::{Communication, Estimate};
 use plotters_backend::text_anchor::HPos;
 
+use super::compared::{Compared, Ghost};
 use crate::draw::axis::Axis;
 use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, svg, text, titled,
@@ -25,7 +26,7 @@ const HEADERS: [&str; 2] = ["GB", "Exposed"];
 
 /// What a device sends in a step, per axis, collective and link.
 #[must_use]
-pub fn communication(estimate: &Estimate, width: u32) -> String {
+pub fn communication(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
     let width = drawn_width(width);
     let rows: Vec<&Communication> = estimate.communication.iter().collect();
     if rows.is_empty() {
@@ -41,7 +42,9 @@ pub fn communication(estimate: &Estimate, width: u32) -> String {
     let label_width = labels.iter().map(|label| text_width(label, TEXT_SIZE)).max().unwrap_or(0);
     let right = width - columns[0] - columns[1] - 2 * TEXT_GAP;
     let beside = right - label_width - TEXT_GAP >= MIN_PLOT;
-    let legend = Legend::new(width, keys(&rows));
+    let legend =
+        Legend::new(width, keys(&rows).into_iter().chain(ghost.map(Compared::key)).collect());
+    let others: Vec<Option<&Communication>> = rows.iter().map(|row| other(ghost, row)).collect();
     let layout = Layout {
         width,
         columns,
@@ -50,7 +53,8 @@ pub fn communication(estimate: &Estimate, width: u32) -> String {
         beside,
     };
     let bottom = layout.top + layout.row * rows.len() as i32;
-    let most = rows.iter().map(|row| gigabytes(row)).fold(0.0_f64, f64::max).max(1e-3);
+    let all = rows.iter().copied().chain(others.iter().copied().flatten());
+    let most = all.map(gigabytes).fold(0.0_f64, f64::max).max(1e-3);
     let mut x = Axis::linear(0.0, most, 4, "GB that a device sends in a step");
     if !beside {
         // No line runs through a label.
@@ -70,7 +74,8 @@ pub fn communication(estimate: &Estimate, width: u32) -> String {
         layout.draw_values(canvas, HEADERS, layout.top - LINE / 2 - 2);
         for (index, row) in rows.iter().enumerate() {
             let top = layout.top + layout.row * index as i32;
-            layout.draw_row(canvas, &plot, row, top);
+            let other = ghost.zip(others[index]);
+            layout.draw_row(canvas, &plot, (row, other), top);
             let middle = top + if beside { layout.row / 2 } else { LINE / 2 };
             layout.draw_label(canvas, &labels[index], middle, frame.left);
             layout.draw_values(canvas, [&values[index][0], &values[index][1]], middle);
@@ -104,6 +109,14 @@ pub fn communication_table(estimate: &Estimate) -> Vec<Vec<String>> {
         ]
     });
     std::iter::once(header.map(String::from).to_vec()).chain(rows).collect()
+}
+
+/// The same exchange of another design.
+fn other<'e>(ghost: Ghost<'e>, row: &Communication) -> Option<&'e Communication> {
+    let is_it = |it: &&Communication| {
+        it.axis == row.axis && it.collective == row.collective && it.link == row.link
+    };
+    ghost?.estimate.communication.iter().find(is_it)
 }
 
 fn gigabytes(row: &Communication) -> f64 {
@@ -223,7 +236,13 @@ impl Layout {
         text(canvas, values[1], (self.width, middle), ink, HPos::Right);
     }
 
-    fn draw_row(&self, canvas: &Canvas<'_>, plot: &Plot<'_>, row: &Communication, top: i32) {
+    fn draw_row(
+        &self,
+        canvas: &Canvas<'_>,
+        plot: &Plot<'_>,
+        (row, other): (&Communication, Option<(&Compared<'_>, &Communication)>),
+        top: i32,
+    ) {
         let top = top + if self.beside { (self.row - BAR) / 2 } else { LINE };
         let at = |gigabytes: f64| plot.map_coordinate(&(gigabytes, 0.0)).0;
         let (left, right) = (at(0.0), at(gigabytes(row)).max(at(0.0) + 2));
@@ -233,14 +252,19 @@ impl Layout {
             ink: link_ink(row.link),
             fill,
         };
-        let title = format!(
+        let mut title = format!(
             "{}: {} GB in {} s, {} s of it exposed",
             name(row),
             figure(gigabytes(row)),
             figure(finite(row.time.get())),
             figure(finite(row.exposed.get()))
         );
-        let marks = vec![span(left, hidden, Fill::Solid), span(hidden, right, Fill::Hatched)];
+        let mut marks = vec![span(left, hidden, Fill::Solid), span(hidden, right, Fill::Hatched)];
+        if let Some((ghost, other)) = other {
+            title.push_str(&ghost.beside(&format!("{} GB", figure(gigabytes(other)))));
+            let end = at(gigabytes(other)).max(left + 2);
+            marks.push(ghost.outline([(left, top - 2), (end, top + BAR + 2)]));
+        }
         let marks = marks.into_iter().filter(|mark| mark.corners[1].0 > mark.corners[0].0);
         titled(canvas, &title, &marks.collect::<Vec<_>>());
     }

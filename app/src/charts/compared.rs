@@ -6,7 +6,7 @@ mod step;
 
 use model::estimate::Estimate;
 
-use crate::draw::canvas::Fill;
+use crate::draw::canvas::{Fill, Mark};
 use crate::draw::ink::Ink;
 use crate::draw::legend::Key;
 use crate::draw::text::text_width;
@@ -34,7 +34,25 @@ const LOOKS: [(&str, Ink, Fill); 4] = [
     ("D", Ink::DesignD, Fill::Struck),
 ];
 
+/// The pinned design that a chart of another one shows as a ghost, in outlines.
+pub type Ghost<'e> = Option<&'e Compared<'e>>;
+
 impl Compared<'_> {
+    /// Its entry in the legend of another design's chart.
+    pub(super) fn key(&self) -> Key {
+        Key::bar(self.look().1, Fill::Outline, self.title())
+    }
+
+    /// The outline of what it has where another design has a mark.
+    pub(super) fn outline(&self, corners: [(i32, i32); 2]) -> Mark {
+        Mark { corners, ink: self.look().1, fill: Fill::Outline }
+    }
+
+    /// What it has, behind what is said of a mark: `A: 61.2 GiB`.
+    pub(super) fn beside(&self, value: &str) -> String {
+        format!("\n{}: {value}", self.letter())
+    }
+
     fn look(&self) -> (&'static str, Ink, Fill) {
         LOOKS.get(self.place).copied().unwrap_or(LOOKS[0])
     }

@@ -6,10 +6,11 @@
 use model::estimate::{Estimate, StepPart};
 use plotters_backend::text_anchor::HPos;
 
+use super::compared::{Compared, Ghost};
 use super::step::{kind_keys, look, loss_id, step_breakdown};
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
-    Canvas, Fill, LINE, Mark, drawn_width, line, opening, strong, svg, text,
+    Canvas, Fill, LINE, Mark, drawn_width, line, opening, strong, svg, text, titled,
 };
 use crate::draw::frame::Frame;
 use crate::draw::ink::Ink;
@@ -46,13 +47,15 @@ struct Column {
 
 /// From the peak to MFU: a waterfall of what each part of the step takes.
 #[must_use]
-pub fn peak_to_mfu(estimate: &Estimate, width: u32) -> String {
-    let columns = columns(estimate, width);
+pub fn peak_to_mfu(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
+    let mut columns = columns(estimate, width);
+    let outlines = ghost.map(|it| (it, outlines(&mut columns, it, width)));
     if width < MIN_WIDTH || columns.is_empty() {
         return step_breakdown(estimate, width);
     }
     let width = drawn_width(width);
-    let legend = Legend::new(width, kind_keys(|ink| columns.iter().any(|it| it.ink == ink)));
+    let keys = kind_keys(|ink| columns.iter().any(|it| it.ink == ink)).into_iter();
+    let legend = Legend::new(width, keys.chain(ghost.map(Compared::key)).collect());
     let top = legend.height() + LINE;
     let ticks = columns.iter().enumerate().map(|(index, it)| Tick {
         at: index as f64 + 0.5,
@@ -78,12 +81,32 @@ pub fn peak_to_mfu(estimate: &Estimate, width: u32) -> String {
             opening(canvas, &column.title, &column.opens, &[mark]);
             let middle = x0 + slot / 2;
             draw_value(canvas, column, middle, [high, low.max(high + 2)]);
+            if let Some((it, [from, to])) =
+                outlines.as_ref().and_then(|(it, all)| Some((it, all[index]?)))
+            {
+                let level = |percent: f64| plot.map_coordinate(&(0.0, percent)).1;
+                let corners = [(x0 + 1, level(from.max(to))), (x0 + slot - 1, level(from.min(to)))];
+                titled(canvas, "", &[it.outline(corners)]);
+            }
             if index + 1 < columns.len() {
                 let (_, end) = plot.map_coordinate(&(0.0, column.to));
                 line(canvas, (x0 + slot - 4, end), (x0 + slot + 4, end), Ink::Axis);
             }
         }
     })
+}
+
+/// Where each column of another design begins and ends, by the labels of these; what it has is
+/// said with them. None where it has no such column.
+fn outlines(columns: &mut [Column], ghost: &Compared<'_>, width: u32) -> Vec<Option<[f64; 2]>> {
+    let others = self::columns(ghost.estimate, width);
+    let outline = |column: &mut Column| {
+        let other = others.iter().find(|it| it.label == column.label)?;
+        column.title.push_str(&ghost.beside(&other.value));
+        // The peak is everyone's.
+        (column.ink != Ink::Peak).then_some([other.from, other.to])
+    };
+    columns.iter_mut().map(outline).collect()
 }
 
 /// A loss has its points below its column, peak and MFU have theirs above.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use model::estimate::{Estimate, StageEstimate, StageMemory};
 use plotters_backend::text_anchor::HPos;
 
+use super::compared::{Compared, Ghost};
 use crate::draw::axis::{Axis, Tick};
 use crate::draw::canvas::{
     Canvas, Fill, LINE, Mark, Plot, TEXT_GAP, drawn_width, empty, line, opening, strong, svg, text,
@@ -39,6 +40,8 @@ const MIN_SLOT: i32 = 3;
 /// What the bars show.
 struct Bars<'e> {
     stages: &'e [StageEstimate],
+    /// A design with as many stages.
+    ghost: Ghost<'e>,
     /// Stages that share a bar; it shows the fullest of them.
     share: usize,
     limit: f64,
@@ -49,22 +52,25 @@ struct Bars<'e> {
 
 /// Memory per device of each pipeline stage, in stacked bars under the limit.
 #[must_use]
-pub fn memory_by_stage(estimate: &Estimate, width: u32) -> String {
+pub fn memory_by_stage(estimate: &Estimate, ghost: Ghost<'_>, width: u32) -> String {
     let width = drawn_width(width);
     let stages = estimate.stages.as_slice();
     let Some(fullest) = fullest(stages) else {
         return empty(width, "There is no pipeline stage to show");
     };
     let limit = finite(format::memory_number(estimate.metrics.memory_limit));
-    let y = y_axis(peak(fullest), limit);
+    let other = ghost.and_then(|it| self::fullest(&it.estimate.stages)).map_or(0.0, peak);
+    let y = y_axis(peak(fullest).max(other), limit);
     let left = y.label_width() + TEXT_GAP;
     let room = width - left;
     let share = stages.len().div_ceil((room / MIN_SLOT).max(1).unsigned_abs() as usize).max(1);
     let num_bars = stages.len().div_ceil(share) as i32;
     let slot = room / num_bars;
-    let bars = Bars { stages, share, limit, slot, bar: bar_width(slot) };
+    let ghost = ghost.filter(|it| it.estimate.stages.len() == stages.len());
+    let bars = Bars { stages, ghost, share, limit, slot, bar: bar_width(slot) };
 
-    let legend = Legend::new(width, keys(limit));
+    let keys = keys(limit).into_iter().chain(ghost.map(Compared::key));
+    let legend = Legend::new(width, keys.collect());
     let top = legend.height() + 2 * LINE;
     let bottom = top + PLOT_HEIGHT;
     let x = bars.x_axis();
@@ -210,9 +216,20 @@ impl Bars<'_> {
                 let corners = [(left, top), (right, limit_y.max(top + 1))];
                 marks.push(Mark { corners, ink: Ink::Over, fill: Fill::Struck });
             }
+            if let Some((ghost, other)) = self.other(stage) {
+                let (_, top) = plot.map_coordinate(&(0.0, peak(other)));
+                let (_, foot) = plot.map_coordinate(&(0.0, 0.0));
+                marks.push(ghost.outline([(left - 1, top), (right + 1, foot)]));
+            }
             let opens = format!("stage-{}", stage.stage);
             opening(canvas, &self.title(stage), &opens, &marks);
         }
+    }
+
+    /// The same stage of the other design.
+    fn other(&self, stage: &StageEstimate) -> Option<(&Compared<'_>, &StageEstimate)> {
+        let ghost = self.ghost?;
+        Some((ghost, ghost.estimate.stages.iter().find(|it| it.stage == stage.stage)?))
     }
 
     fn title(&self, stage: &StageEstimate) -> String {
@@ -229,6 +246,9 @@ impl Bars<'_> {
         for (part, bytes) in StageMemory::LABELS.iter().zip(stage.memory.parts()) {
             let size = figure(finite(format::memory_number(bytes)));
             title.push_str(&format!("\n{} {size} {unit}", sentence(part)));
+        }
+        if let Some((ghost, other)) = self.other(stage) {
+            title.push_str(&ghost.beside(&format!("{} {unit}", figure(self::peak(other)))));
         }
         title
     }

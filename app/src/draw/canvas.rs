@@ -144,6 +144,8 @@ pub(crate) enum Fill {
     Struck,
     /// All of the circle inside it.
     Round,
+    /// An outline alone: what something else has, or had.
+    Outline,
 }
 
 /// A bar or dot between two corners, upper left and lower right, in pixels.
@@ -181,6 +183,7 @@ fn draw_mark(backend: &mut SvgBackend<'_>, mark: &Mark) -> Drawn {
     let ([from, to], color) = (mark.corners, mark.ink.to_rgba());
     match mark.fill {
         Fill::Solid => backend.draw_rect(from, to, &color, true)?,
+        Fill::Outline => backend.draw_rect(from, to, &color.stroke_width(2), false)?,
         Fill::Hatched => {
             backend.draw_rect(from, to, &color, true)?;
             backend.hatch(None, from, to);

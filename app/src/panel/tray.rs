@@ -15,6 +15,7 @@ use crate::browser::pins;
 use crate::explorer::Explorer;
 use crate::present::name;
 use crate::site::chosen::{Choice, Chosen, MAX_DESIGNS, letter, named};
+use crate::study::client::StudyClient;
 
 /// What the explorer's parts know of the pins.
 #[derive(Clone, Copy)]
@@ -38,6 +39,12 @@ impl Tray {
             pinned.set(pins::read());
             drawn.set(pinned.get_untracked());
         };
+        Effect::new(move || {
+            let pins = pinned.with(Chosen::query);
+            if let Some(client) = StudyClient::current() {
+                client.pin(pins);
+            }
+        });
         Effect::new(move || {
             read();
             // Another page of the same browser has pinned a design.

@@ -11,6 +11,7 @@ use model::routing::{Effect, text};
 use model::{Plan, link};
 
 use super::options::Options;
+use super::pins::{self, Pin};
 use super::{
     Study, Width, advice, balance, bubble, communication, conventions, explanation, loads, map,
     memory, nearest, roofline, schedules, sensitivity, solve, step, transfer,
@@ -26,16 +27,25 @@ struct Subject {
     loads: OnceCell<Option<Report>>,
 }
 
-/// A study of a design's numbers.
+/// A study of a design's numbers, beside the designs that are pinned.
 #[must_use]
-pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>) -> String {
+pub fn html(
+    study: Study,
+    numbers: &Numbers,
+    width: Width,
+    options: Options<'_>,
+    pins: &[Pin],
+) -> String {
+    let pin = Pin::beside(pins, numbers);
+    let ghost = pin.map(Pin::compared);
+    let ghost = ghost.as_ref();
     let markup = match study {
         Study::Advice => advice::html(numbers),
         Study::Nearest => nearest::html(numbers),
-        Study::Memory => memory::by_stage(numbers, width),
-        Study::Step => step::html(numbers, width),
-        Study::Communication => communication::html(numbers, width),
-        Study::Bubble => bubble::html(numbers, width),
+        Study::Memory => memory::by_stage(numbers, ghost, width),
+        Study::Step => step::html(numbers, ghost, width),
+        Study::Communication => communication::html(numbers, ghost, width),
+        Study::Bubble => bubble::html(numbers, ghost.zip(pin.map(Pin::microbatches)), width),
         Study::Composition => memory::composition(numbers, width),
         Study::Tradeoff => memory::tradeoff(numbers, width),
         Study::Balance => balance::html(numbers, width),
@@ -45,7 +55,7 @@ pub fn html(study: Study, numbers: &Numbers, width: Width, options: Options<'_>)
             loads::html(numbers, report.as_ref(), &cadences(&numbers.plan, None), width)
         }
         Study::Sensitivity => sensitivity::html(numbers, options),
-        Study::Map => map::html(numbers, options),
+        Study::Map => map::html(numbers, options, pins),
         Study::Roofline => roofline::html(numbers, width, options),
         Study::Solve => solve::html(numbers, options),
         Study::Transfer => transfer::html(numbers, options),
@@ -78,7 +88,9 @@ pub fn first(study: Study, numbers: &Numbers) -> String {
         | Study::Composition
         | Study::Balance
         | Study::Explanation
-        | Study::Conventions => return html(study, numbers, Width::Any, Options::default()),
+        | Study::Conventions => {
+            return html(study, numbers, Width::Any, Options::default(), &[]);
+        }
     };
     markup.into_string()
 }
@@ -103,6 +115,8 @@ struct Kept {
     /// A plan with the trace's loads: others with the same routing take them over.
     traced: Option<Plan>,
     subject: Option<Subject>,
+    /// The pins, and the text that they were read from.
+    pins: (String, Vec<Pin>),
 }
 
 thread_local! {
@@ -165,17 +179,28 @@ impl Kept {
     }
 }
 
-/// A study of the design in a link; `None` for a name or a link that isn't one, and for a design
+/// A study of the design in a link, beside the designs in a text of pins; `None` for a name or a link that isn't one, and for a design
 /// that breaks a rule.
 #[must_use]
-pub fn of_link(study: &str, query: &str, width: u32, options: &str) -> Option<String> {
+pub fn of_link(
+    study: &str,
+    query: &str,
+    width: u32,
+    options: &str,
+    pinned: &str,
+) -> Option<String> {
     let study = Study::of_id(study)?;
     let width = Width::Of(width);
     KEPT.with_borrow_mut(|kept| {
         if study == Study::Loads {
             return kept.loads(query, width);
         }
-        Some(html(study, &kept.subject(query)?.numbers, width, Options(options)))
+        if kept.pins.0 != pinned {
+            kept.pins = (pinned.to_owned(), pins::read(pinned));
+        }
+        kept.subject(query)?;
+        let numbers = &kept.subject.as_ref()?.numbers;
+        Some(html(study, numbers, width, Options(options), &kept.pins.1))
     })
 }
 

@@ -4,12 +4,12 @@ use maud::Markup;
 
 use super::Width;
 use super::figure::Figure;
-use crate::charts::Bubbles;
+use crate::charts::{Bubbles, Compared};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 
 /// By the published formula and with real stage times.
-pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
+pub(super) fn html(numbers: &Numbers, ghost: Option<(&Compared<'_>, u64)>, width: Width) -> Markup {
     let Numbers { plan, estimate } = numbers;
     let bubbles = Bubbles::new(plan, estimate);
     Figure {
@@ -21,7 +21,7 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
             format::percent(estimate.metrics.bubble_ratio_closed_form, 2),
             format::percent(estimate.metrics.bubble_ratio, 2),
         ),
-        chart: &width.chart(|width| bubbles.chart(width)),
+        chart: &width.chart(|width| bubbles.chart(ghost, width)),
         rows: &bubbles.table(),
     }
     .html(&Markup::default())

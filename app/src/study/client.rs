@@ -49,6 +49,8 @@ struct Goal {
     width: u32,
     /// What the reader has chosen to see.
     options: String,
+    /// The designs that are pinned, as the browser keeps them.
+    pins: String,
 }
 
 /// A study's place on the page.
@@ -122,6 +124,7 @@ struct State {
     at: Option<Task>,
     errands: VecDeque<Errand>,
     query: String,
+    pins: String,
     rests: bool,
     /// Is a frame due that writes?
     is_due: bool,
@@ -157,6 +160,7 @@ impl StudyClient {
             at: None,
             errands: VecDeque::new(),
             query: String::new(),
+            pins: String::new(),
             rests: true,
             is_due: false,
         };
@@ -227,6 +231,12 @@ impl StudyClient {
             state.query = query;
             state.rests = rests;
         }
+        self.ask();
+    }
+
+    /// The designs that are pinned, to stand beside the one that the page shows.
+    pub fn pin(&self, pins: String) {
+        self.state.borrow_mut().pins = pins;
         self.ask();
     }
 
@@ -452,6 +462,7 @@ impl State {
                 let [study, query] = [place.study.id(), &goal.query].map(JsValue::from_str);
                 let (width, options) = (goal.width.into(), goal.options.as_str().into());
                 let message = Array::of5(&"study".into(), &study, &query, &width, &options);
+                message.push(&goal.pins.as_str().into());
                 Some((Task::Study(index, goal), message))
             }
         }
@@ -462,7 +473,7 @@ impl State {
     fn due(&self) -> Option<(usize, Goal)> {
         let goal = |place: &Place| {
             let (query, options) = (self.query.clone(), place.options.clone());
-            Goal { query, width: place.width, options }
+            Goal { query, width: place.width, options, pins: self.pins.clone() }
         };
         let due = |pace: Pace| {
             self.places.iter().enumerate().filter(move |(_, place)| {

@@ -6,13 +6,13 @@ use model::estimate::{Estimate, PhaseOverlap};
 
 use super::Width;
 use super::figure::Figure;
-use crate::charts;
+use crate::charts::{self, Ghost};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 use crate::present::html::cell_bar;
 
 /// Per axis, collective and link; below it what each phase of the pipeline hides.
-pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
+pub(super) fn html(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "communication",
@@ -22,7 +22,7 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
             format::traffic(estimate.metrics.comm_volume),
             format::percent(estimate.metrics.overlap_ratio, 1),
         ),
-        chart: &width.chart(|width| charts::communication(estimate, width)),
+        chart: &width.chart(|width| charts::communication(estimate, ghost, width)),
         rows: &charts::communication_table(estimate),
     }
     .html(&phases(estimate))

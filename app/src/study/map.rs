@@ -10,12 +10,14 @@ use model::violation::Violation;
 use model::{MemoryState, Plan, estimate, legal_values};
 
 use super::options::{self, Options, select};
+use super::pins::Pin;
 use crate::insight::memory_state;
 use crate::insight::numbers::Numbers;
 use crate::insight::objective::Objective;
 use crate::insight::sensitivity::{rounded, usual};
 use crate::present::format::{self, short_label, spelled};
 use crate::present::html::design_address;
+use crate::site::chosen::letter;
 
 /// The heading.
 pub(super) const TITLE: &str = "Heat map over two knobs";
@@ -75,7 +77,7 @@ struct Map {
 }
 
 /// The section.
-pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
+pub(super) fn html(numbers: &Numbers, options: Options<'_>, pins: &[Pin]) -> Markup {
     let map = Map::new(&numbers.plan, options);
     html! {
         section.card.map #map aria-labelledby="map-title" {
@@ -86,7 +88,7 @@ pub(super) fn html(numbers: &Numbers, options: Options<'_>) -> Markup {
                 "a hatched cell breaks the rule of its letter. The best that fits is framed twice."
             }
             (map.choices())
-            (map.table())
+            (map.table(pins))
             (map.legend())
         }
     }
@@ -258,7 +260,7 @@ impl Map {
     }
 
     /// Numbers on steps of color, so that nobody has to read colors.
-    fn table(&self) -> Markup {
+    fn table(&self, pins: &[Pin]) -> Markup {
         let across = &self.across;
         let corner = self.down.as_ref().map_or_else(String::new, |down| {
             format!("{} down, {} across", short_label(down.knob), short_label(across.knob))
@@ -289,7 +291,7 @@ impl Map {
                                 th scope="row" class=[now(is_now == Some(true))] { (words) }
                                 @for (cell, value) in row.iter().zip(&across.values) {
                                     @let is_now = is_now != Some(false) && *value == across.now;
-                                    (self.draw(cell, &scale, is_now))
+                                    (self.draw(cell, &scale, is_now, pins))
                                 }
                             }
                         }
@@ -299,7 +301,7 @@ impl Map {
         }
     }
 
-    fn draw(&self, cell: &Cell, scale: &Scale, is_now: bool) -> Markup {
+    fn draw(&self, cell: &Cell, scale: &Scale, is_now: bool, pins: &[Pin]) -> Markup {
         let (design, metrics) = match cell {
             Cell::Runs { design, metrics } => (design, metrics),
             Cell::Refused(rule) => {
@@ -317,6 +319,12 @@ impl Map {
                     title={ (format::memory(metrics.memory_peak)) ", " (memory_state::word(state)) }
                 {
                     (self.objective.text(number))
+                }
+                @for pin in pins.iter().filter(|pin| pin.is_of(design)) {
+                    @let letter = letter(pin.place);
+                    sup.{ "compare-" (letter.to_ascii_lowercase()) } title={ "Pinned as " (letter) } {
+                        (letter)
+                    }
                 }
             }
         }
@@ -385,7 +393,7 @@ mod tests {
 
     fn html_of(options: &str) -> String {
         let design = model::link::decode("").expect("a link that decodes");
-        html(&Numbers::of(&design).expect("a legal design"), Options(options)).into_string()
+        html(&Numbers::of(&design).expect("a legal design"), Options(options), &[]).into_string()
     }
 
     #[test]

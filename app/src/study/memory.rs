@@ -8,7 +8,7 @@ use model::design::Design;
 
 use super::Width;
 use super::figure::Figure;
-use crate::charts;
+use crate::charts::{self, Ghost};
 use crate::insight::bottleneck::fullest_stage;
 use crate::insight::memory_view::{self, Module, Price, prices, toggled};
 use crate::insight::numbers::Numbers;
@@ -19,13 +19,13 @@ use crate::present::html::design_address;
 pub(super) const TRADEOFF: &str = "Recompute and swap: memory freed against MFU lost";
 
 /// Memory per device of each stage, under the limit.
-pub(super) fn by_stage(numbers: &Numbers, width: Width) -> Markup {
+pub(super) fn by_stage(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "memory",
         title: "Memory per pipeline stage",
         caption: &by_stage_caption(numbers),
-        chart: &width.chart(|width| charts::memory_by_stage(estimate, width)),
+        chart: &width.chart(|width| charts::memory_by_stage(estimate, ghost, width)),
         rows: &charts::memory_by_stage_table(estimate),
     }
     .html(&Markup::default())

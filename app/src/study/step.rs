@@ -4,12 +4,12 @@ use maud::Markup;
 
 use super::Width;
 use super::figure::Figure;
-use crate::charts;
+use crate::charts::{self, Ghost};
 use crate::insight::numbers::Numbers;
 use crate::present::format;
 
 /// From the ideal time to the whole step.
-pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
+pub(super) fn html(numbers: &Numbers, ghost: Ghost<'_>, width: Width) -> Markup {
     let estimate = &numbers.estimate;
     Figure {
         id: "step",
@@ -19,7 +19,7 @@ pub(super) fn html(numbers: &Numbers, width: Width) -> Markup {
              in points. Press one for what moves it.",
             format::duration(estimate.metrics.step_time),
         ),
-        chart: &width.wide_chart(|width| charts::peak_to_mfu(estimate, width)),
+        chart: &width.wide_chart(|width| charts::peak_to_mfu(estimate, ghost, width)),
         rows: &charts::step_breakdown_table(estimate),
     }
     .html(&Markup::default())

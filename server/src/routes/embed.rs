@@ -170,7 +170,7 @@ fn panel(numbers: &Numbers, which: Panel) -> Markup {
     match which {
         Panel::Headline => headline(numbers, "embed-numbers card"),
         Panel::Study(study) => {
-            PreEscaped(answer::html(study, numbers, Width::Any, Options::default()))
+            PreEscaped(answer::html(study, numbers, Width::Any, Options::default(), &[]))
         }
         Panel::Timeline => timeline::still(numbers, TIMELINE_WIDTH)
             .map_or_else(|why| html! { p.card { (why) } }, PreEscaped),

@@ -6,13 +6,13 @@
 use app::study::answer;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// A study of the design in a link, for a chart of that width in pixels and with what a reader has
-/// chosen to see in it, as HTML.
+/// A study of the design in a link, for a chart of that width in pixels, with what a reader has
+/// chosen to see in it and beside the designs that are pinned, as HTML.
 #[wasm_bindgen]
 #[must_use]
-pub fn study(name: &str, query: &str, width: u32, options: &str) -> Option<String> {
+pub fn study(name: &str, query: &str, width: u32, options: &str, pins: &str) -> Option<String> {
     std::panic::set_hook(Box::new(console_error_panic_hook::hook));
-    answer::of_link(name, query, width, options)
+    answer::of_link(name, query, width, options, pins)
 }
 
 /// Writes sizes of memory in the unit of that id from now on.

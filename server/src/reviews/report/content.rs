@@ -127,7 +127,7 @@ fn design(room: &Room, working: Option<&Numbers>) -> Section {
         Some(numbers) => {
             blocks.push(Block::Heading("What the model predicts".to_owned()));
             blocks.push(Block::Table(headline(numbers)));
-            let svg = app::charts::memory_by_stage(&numbers.estimate, WIDTH);
+            let svg = app::charts::memory_by_stage(&numbers.estimate, None, WIDTH);
             let says = "Memory per device of each pipeline stage".to_owned();
             blocks.push(Block::Chart { svg, says });
         }
