@@ -55,11 +55,11 @@ impl Place {
             Self::Explore => Page::Explorer,
             Self::Search => Page::Find,
             Self::Compare => Page::Compare,
-            Self::Learn => Page::Tour,
+            Self::Learn => Page::Learn,
         }
     }
 
-    /// The place's own name as an address, which leads to its first page.
+    /// The place's own name as an address: that of its first page, or one that leads there.
     #[must_use]
     pub const fn address(self) -> &'static str {
         match self {
@@ -182,6 +182,16 @@ pages! {
         title: "Compare designs",
         about: "Up to four training designs beside each other: what differs, what it does to every \
                 metric, and whether the difference is larger than the error",
+    }
+    /// What the site teaches, on one page.
+    Learn {
+        path: "/learn",
+        place: Some(Place::Learn),
+        label: Some("Overview"),
+        module: None,
+        title: "Learn",
+        about: "What made Pangu Ultra MoE fast, how far the predictions are off, how pipeline \
+                schedules differ, and how to work with Moescape",
     }
     /// The tour of the paper's recipe.
     Tour {
@@ -315,7 +325,9 @@ mod tests {
         assert_eq!(named, Page::ALL.iter().filter(|page| page.label().is_some()).count());
         for place in Place::ALL {
             assert_eq!(place.pages().next().map(|(page, _)| page), Some(place.first()));
-            assert!(Page::ALL.iter().all(|page| page.path() != place.address()));
+            // No other page has its name.
+            let named = Page::ALL.iter().filter(|page| page.path() == place.address());
+            assert!(named.copied().all(|page| page == place.first()));
         }
         for page in Page::ALL {
             assert!(

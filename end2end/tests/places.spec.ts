@@ -13,6 +13,7 @@ const PAGES: [string, string][] = [
   ["/sweep", "Search"],
   ["/compare", "Compare & review"],
   ["/r/new", "Compare & review"],
+  ["/learn", "Learn"],
   ["/tour", "Learn"],
   ["/ladder", "Learn"],
   ["/trust", "Learn"],
@@ -68,7 +69,7 @@ for (const { name, options } of looks("narrow phone")) {
 test("the pages of a place stand below it, and the one at hand is marked", async ({ page }) => {
   await open(page, "/tour");
   const learn = page.getByRole("navigation", { name: "Learn" });
-  const names = ["Tour", "Ladder", "Trust", "Schedules", "Guide", "About"];
+  const names = ["Overview", "Tour", "Ladder", "Trust", "Schedules", "Guide", "About"];
   await expect(learn.getByRole("link")).toHaveText(names);
   await learn.getByRole("link", { name: "About" }).click();
   await expect(page).toHaveURL(/\/about$/);
@@ -80,7 +81,6 @@ test("the pages of a place stand below it, and the one at hand is marked", async
 test("a place's own name leads to its first page", async ({ page }) => {
   const addresses = [
     ["/search?v=1&preset=glm-4.5", "/find?v=1&preset=glm-4.5"],
-    ["/learn", "/tour"],
     ["/review", "/compare"],
   ];
   for (const [typed, led] of addresses) {

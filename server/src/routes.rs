@@ -15,6 +15,7 @@ mod import;
 mod import_page;
 mod json;
 mod knobs;
+mod learn;
 mod metrics;
 mod openapi;
 mod page;
@@ -59,6 +60,7 @@ pub fn router(state: AppState) -> Router {
         .route(Page::Presets.path(), get(gallery::presets))
         .route(Page::Tour.path(), get(tour::tour))
         .route(Page::About.path(), get(about::page))
+        .route(Page::Learn.path(), get(learn::page))
         .route("/palette.json", get(palette::palette))
         .route(Page::Settings.path(), get(settings::form).post(settings::choose))
         .route("/share", get(share::open).post(share::act))
@@ -124,7 +126,8 @@ pub fn router(state: AppState) -> Router {
         .fallback(files::public)
         .method_not_allowed_fallback(not_found::wrong_method);
     // A place's own name leads to its first page, with whatever design stands behind it.
-    let routes = Place::ALL.into_iter().fold(routes, |routes, place| {
+    let led = Place::ALL.into_iter().filter(|place| place.first().path() != place.address());
+    let routes = led.fold(routes, |routes, place| {
         routes.route(place.address(), get(move |RawQuery(raw)| page::of_place(place, raw)))
     });
     layers::around(routes, &state).with_state(state)

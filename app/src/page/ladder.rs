@@ -12,6 +12,12 @@ use crate::panel::header;
 use crate::present::html::on_server;
 use crate::site::Page;
 
+/// Its first words and its chart, for a page that says it in short.
+#[must_use]
+pub fn brief() -> &'static str {
+    content::brief()
+}
+
 /// The page.
 pub fn page() -> impl IntoView {
     view! {

@@ -91,6 +91,12 @@ impl Asked {
             // A browser that refuses shows the question all the same.
             let _ = history.replace_state_with_url(&state, "", Some(&address));
         }
+        // Its views begin where the bar is, wherever the reader was.
+        request_animation_frame(move || {
+            if let Some(section) = document().get_element_by_id(question.id()) {
+                section.scroll_into_view();
+            }
+        });
     }
 }
 

@@ -79,7 +79,7 @@ pub fn asked(study: Study, options: impl Fn() -> Option<String> + 'static) -> im
             client.hide(study);
         }
     });
-    view! { <div node_ref=host></div> }
+    view! { <div class="asked" node_ref=host></div> }
 }
 
 /// Asks what each knob is, unless that is known.

@@ -157,8 +157,6 @@ async fn a_place_s_own_name_leads_to_its_first_page() {
     for (typed, led) in [
         ("/search", "/find"),
         ("/search?v=1&preset=glm-4.5", "/find?v=1&preset=glm-4.5"),
-        ("/learn", "/tour"),
-        ("/learn?v=1", "/tour"),
         ("/review", "/compare"),
         ("/explore?v=1", "/?v=1"),
     ] {
@@ -186,5 +184,23 @@ async fn the_page_on_the_numbers_leads_to_every_source_and_to_what_rests_on_it()
     for words in ["<h1>关于这些数字</h1>", ">以它为依据的内容<", ">微批次大小（MBS）<"]
     {
         assert!(chinese.text().contains(words), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_to_learn_from_has_the_run_the_errors_every_schedule_and_every_chapter() {
+    let page = TestApp::new().get("/learn").await;
+    assert_eq!(page.status, StatusCode::OK);
+    let text = page.text();
+    for part in ["id=\"ladder\"", "id=\"trust\"", "id=\"schedules\"", "id=\"guide\""] {
+        assert_eq!(text.matches(part).count(), 1, "{part}");
+    }
+    assert!(text.contains("The model predicts ") && text.contains("Half of "), "{text}");
+    for method in <model::choice::Method as model::choice::Choice>::ALL {
+        let name = app::page::schedule::methods::about(*method).name;
+        assert!(text.contains(&format!(">{name}</a>")), "{name}");
+    }
+    for chapter in ["/guide/start", "/guide/trust", "/guide/views"] {
+        assert!(text.contains(&format!("href=\"{chapter}\"")), "{chapter}");
     }
 }

@@ -30,12 +30,22 @@ pub(super) fn html() -> &'static str {
         let runs: Vec<&Step> = steps.iter().filter(|step| step.preset.is_some()).collect();
         let markup = html! {
             (lead(&runs))
-            (chart(&steps, &layouts))
+            (chart(&steps, &layouts, "; the table below has its numbers"))
             (changes(&steps))
             (ends(&runs))
             (baseline(first, &layouts))
         };
         markup.into_string()
+    })
+}
+
+/// What the page says first, and its chart; the same for everybody, too.
+pub(super) fn brief() -> &'static str {
+    static HTML: PerUnit<String> = PerUnit::new();
+    HTML.get_or_init(|| {
+        let (steps, layouts) = (steps(), layouts());
+        let runs: Vec<&Step> = steps.iter().filter(|step| step.preset.is_some()).collect();
+        html! { (lead(&runs)) (chart(&steps, &layouts, "")) }.into_string()
     })
 }
 
@@ -70,7 +80,7 @@ fn mfu(predicted: &Predicted) -> String {
     format::percent(predicted.metrics.mfu, 1).to_string()
 }
 
-fn chart(steps: &[Step], layouts: &Layouts) -> Markup {
+fn chart(steps: &[Step], layouts: &Layouts, more: &str) -> Markup {
     let rungs = steps.iter().enumerate().map(|(index, step)| charts::Rung {
         title: format!("{index}. {}", step.title()),
         mfu: step.predicted.metrics.mfu,
@@ -83,7 +93,7 @@ fn chart(steps: &[Step], layouts: &Layouts) -> Markup {
         figure.figure.card #ladder-figure aria-labelledby="ladder-chart" {
             figcaption {
                 h2 #ladder-chart { "MFU after each change" }
-                p { "Each bar goes on from the one above it; the table below has its numbers" }
+                p { "Each bar goes on from the one above it" (more) }
             }
             div.chart { (PreEscaped(chart)) }
             p.figure-save { (save_buttons("ladder-figure", "MFU after each change")) }

@@ -25,6 +25,8 @@ use crate::present::range::expected;
 pub struct Still {
     /// The headline's sentence, as plain text.
     pub sentence: String,
+    /// The errors on sources that the model hasn't seen, by family.
+    pub left_out: String,
     /// Headline and targets.
     pub above: String,
     /// Scores by what runs share, between the chart and the runs.
@@ -40,6 +42,7 @@ impl Still {
         let summary = &report.summary;
         Self {
             sentence: words::headline(summary),
+            left_out: left_out(summary).into_string(),
             above: html! {
                 (headline(report))
                 (left_out(summary))
