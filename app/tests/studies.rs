@@ -135,7 +135,8 @@ fn a_trace_at_hand_decides_loads_and_goes_through_the_page_unchanged() {
 
 #[test]
 fn a_pinned_design_stands_as_a_ghost_in_charts_of_another_and_on_the_map() {
-    let pins = "a=v%3D1%26preset%3Dpangu-ultra-moe-6k%402%26parallel.tensor_model_parallel_size%3D4&a.name=Four%20ways";
+    let pins = "a=v%3D1%26preset%3Dpangu-ultra-moe-6k%402\
+                %26parallel.tensor_model_parallel_size%3D4&a.name=Four%20ways";
     let drawn = |study: Study, query: &str, pins: &str| {
         answer::of_link(study.id(), query, 900, "", pins).expect("a study of a legal design")
     };

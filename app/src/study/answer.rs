@@ -179,8 +179,8 @@ impl Kept {
     }
 }
 
-/// A study of the design in a link, beside the designs in a text of pins; `None` for a name or a link that isn't one, and for a design
-/// that breaks a rule.
+/// A study of the design in a link, beside the designs in a text of pins; `None` for a name or a
+/// link that isn't one, and for a design that breaks a rule.
 #[must_use]
 pub fn of_link(
     study: &str,

@@ -322,9 +322,7 @@ impl Map {
                 }
                 @for pin in pins.iter().filter(|pin| pin.is_of(design)) {
                     @let letter = letter(pin.place);
-                    sup.{ "compare-" (letter.to_ascii_lowercase()) } title={ "Pinned as " (letter) } {
-                        (letter)
-                    }
+                    sup title={ "Pinned as " (letter) } { (letter) }
                 }
             }
         }

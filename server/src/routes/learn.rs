@@ -27,8 +27,8 @@ pub(super) async fn page(
     let body = html! {
         h1 { "Learn" }
         p {
-            "Moescape rebuilds the simulator behind Pangu Ultra MoE, which was never released. Four "
-            "parts: what made that run fast, how far the predictions are off, how pipeline "
+            "Moescape rebuilds the simulator behind Pangu Ultra MoE, which was never released. "
+            "Four parts: what made that run fast, how far the predictions are off, how pipeline "
             "schedules differ, and how to work with it."
         }
         (contents())
