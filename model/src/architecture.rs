@@ -12,7 +12,7 @@ use crate::deployment::Deployment;
 use crate::design::Design;
 use crate::mixer::{Mix, Mixer};
 use crate::mlp::{Mlp, Moe, Transform};
-use crate::params::{Matrices, Params};
+use crate::params::{Cut, Matrices, Params};
 
 /// Kinds of layers that one model may have. Those of MTP layers are among them.
 pub(crate) const MAX_KINDS: usize = 8;
@@ -81,10 +81,16 @@ impl Pattern {
         Self { variants, counts, layers, mtp }
     }
 
-    /// Variants of the layers of MTP where a pattern of sub-layers says which these are: the mixer
-    /// and the MLP of a depth.
+    /// Variants of the layers of MTP where a pattern of sub-layers or of ratios says which these
+    /// are: the mixer and the MLP of a depth.
     fn mtp_variants(design: &Design) -> Option<[usize; 2]> {
-        let pattern = design.transformer.hybrid_layer_pattern.as_ref()?;
+        let transformer = &design.transformer;
+        if let Some(ratios) = &transformer.attention_compress_ratios {
+            let (layers, said) = (transformer.num_layers, ratios.layers.len() as u64);
+            let own = [Mixer::variant(design, layers), Mlp::variant(design, layers - 1)];
+            return (said > layers && transformer.mtp_num_layers > 0).then_some(own);
+        }
+        let pattern = transformer.hybrid_layer_pattern.as_ref()?;
         let first = pattern.mtp.first()?;
         let mixer = pattern.mtp.iter().find(|symbol| symbol.mixes()).unwrap_or(first);
         let mlp = pattern.mtp.iter().find(|symbol| !symbol.mixes()).unwrap_or(first);
@@ -203,9 +209,15 @@ impl LayerKind {
         u128::from(self.norms(on)) * on.backbone.norm_params()
     }
 
+    /// Parameters of its hyper-connections: a mapping for each part.
+    pub(crate) fn stream_params(&self, on: &Deployment) -> u128 {
+        u128::from(self.parts()) * on.backbone.stream_params()
+    }
+
     /// Parameters of one layer, its norms among them.
     pub(crate) fn params(&self, on: &Deployment) -> Params {
-        let norms = Params { replicated: self.norm_params(on), ..Params::default() };
+        let around = self.norm_params(on) + self.stream_params(on);
+        let norms = Params { replicated: around, ..Params::default() };
         self.mixer.params(on).plus(self.mlp.params(on)).plus(norms)
     }
 
@@ -227,12 +239,24 @@ impl LayerKind {
 
     /// Forward FLOPs of one token in one layer.
     pub(crate) fn flops(&self, on: &Deployment, seq: u64, convention: AttentionFlops) -> f64 {
-        2.0 * (self.mixer.matrix_params(on) + self.mlp.matrix_params(on))
+        2.0 * (self.mixer.matrix_params(on) + self.mlp.matrix_params(on) + self.mapped(on))
             + self.mixer.score_flops(seq, convention)
+    }
+
+    /// Parameters of the matrices that map streams.
+    fn mapped(&self, on: &Deployment) -> f64 {
+        let backbone = &on.backbone;
+        (self.parts() * backbone.streams * backbone.hidden * backbone.stream_columns()) as f64
     }
 
     /// Weight matrices, as an optimizer that works on matrices sees them.
     pub(crate) fn matrices(&self, on: &Deployment, add: &mut dyn FnMut(Matrices)) {
+        let backbone = &on.backbone;
+        if backbone.streams > 1 {
+            let shape = [backbone.stream_columns(), backbone.streams * backbone.hidden];
+            let mapping = Matrices::dense(shape.map(|size| size as f64), Cut::Nothing);
+            add(Matrices { count: self.parts() as f64, ..mapping });
+        }
         self.mixer.matrices(on, add);
         self.mlp.matrices(on, add);
     }

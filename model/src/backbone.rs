@@ -8,6 +8,8 @@ use crate::design::Design;
 pub(crate) struct Backbone {
     /// h, width of the residual stream.
     pub(crate) hidden: u64,
+    /// n, streams of hyper-connections; one without.
+    pub(crate) streams: u64,
     /// V, padded vocabulary.
     pub(crate) vocab: u64,
     /// Learned positions; zero where positions have no parameters.
@@ -35,6 +37,11 @@ impl Backbone {
         let is_learned = positions == PositionEmbedding::LearnedAbsolute;
         Self {
             hidden: transformer.hidden_size,
+            streams: if transformer.enable_mhc_connections {
+                transformer.mhc_num_residual_streams
+            } else {
+                1
+            },
             vocab: transformer.vocab_size,
             learned_positions: if is_learned { training.seq_length } else { 0 },
             is_rotary: positions == PositionEmbedding::Rope,
@@ -65,6 +72,30 @@ impl Backbone {
     /// Norms of one layer: two, or four with sandwich norms.
     pub(crate) const fn norms_per_layer(&self) -> u64 {
         if self.has_sandwich_norms { 4 } else { 2 }
+    }
+
+    /// Columns that the streams of a token are mapped to: n in front of a part, n behind it, and
+    /// n^2 between the streams; none without hyper-connections.
+    pub(crate) const fn stream_columns(&self) -> u64 {
+        if self.streams > 1 { self.streams * (self.streams + 2) } else { 0 }
+    }
+
+    /// Parameters of the mapping of one part, attention or an MLP: (n h + 1) (n^2 + 2 n), and three
+    /// scales.
+    ///
+    /// # Source
+    /// Megatron-Core `hyper_connection.py`; `DeepSeek-V4`.
+    pub(crate) const fn stream_params(&self) -> u128 {
+        let columns = self.stream_columns() as u128;
+        let scales = if columns > 0 { 3 } else { 0 };
+        (self.streams as u128 * self.hidden as u128 + 1) * columns + scales
+    }
+
+    /// Parameters of the mapping in front of the head, which makes one of the streams: (n h + 1) n
+    /// and a scale.
+    pub(crate) const fn joint_params(&self) -> u128 {
+        let streams = self.streams as u128;
+        if streams > 1 { (streams * self.hidden as u128 + 1) * streams + 1 } else { 0 }
     }
 
     /// Parameters of one embedding table: V h.

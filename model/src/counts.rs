@@ -20,14 +20,19 @@ impl Plan {
         backbone.embedding_params()
             + layers.sum::<u128>()
             + backbone.norm_params()
+            + backbone.joint_params()
             + backbone.head_params()
     }
 
     /// Parameters that one token meets: of every MoE layer only top-k of the experts.
     #[must_use]
     pub fn params_active(&self) -> u128 {
-        let resting = self.architecture.moe().map_or(0, |moe| moe.resting_params(&self.deployment));
-        self.params_total() - u128::from(self.architecture.moe_layers()) * resting
+        let on = &self.deployment;
+        let kinds = self.architecture.kinds.iter().zip(self.architecture.layers);
+        let resting = kinds.map(|(kind, count)| {
+            u128::from(count) * kind.mlp.moe().map_or(0, |moe| moe.resting_params(on))
+        });
+        self.params_total() - resting.sum::<u128>()
     }
 
     /// Parameters of the MTP layers, their shared embedding and head not counted.
@@ -65,7 +70,7 @@ impl Plan {
         all.dense += mtp.dense * mtp_layers
             + (tables + mtp_table) / self.deployment.ranks.tp as f64
             + positions
-            + backbone.norm_params() as f64 * stage.head;
+            + (backbone.norm_params() + backbone.joint_params()) as f64 * stage.head;
         all.expert += mtp.expert * mtp_layers;
         RankParams { dense: all.dense * self.directions(), expert: all.expert * self.directions() }
     }

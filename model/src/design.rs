@@ -2,6 +2,7 @@
 
 mod hybrid;
 mod knob_set;
+mod ratios;
 mod registry;
 mod setting;
 pub mod table;
@@ -12,6 +13,7 @@ use alloc::vec::Vec;
 
 pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
+pub use ratios::CompressRatios;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
     Cluster, Design, Kernel, KnobId, Memory, Parallel, Routing, Schedule, Training, Transformer,
@@ -35,7 +37,7 @@ impl Transformer {
     pub fn is_mixed(&self) -> bool {
         let has_windows = self.window_size.is_some() && self.window_attn_skip_freq.is_some();
         let is_plain = self.experimental_attention_variant == AttentionVariant::None;
-        self.is_hybrid() || has_windows || !is_plain
+        self.is_hybrid() || has_windows || !is_plain || self.attention_compress_ratios.is_some()
     }
 
     /// MoE layers among its layers, those of MTP not counted.

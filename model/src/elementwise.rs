@@ -46,6 +46,45 @@ pub(crate) fn residual<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
     }
 }
 
+/// Hyper-connections around one part of a layer: what makes its input of the streams, and what
+/// takes its output to them, in place of an addition.
+///
+/// In front, the streams are normed and mapped to columns, of which Sinkhorn iterations make a
+/// doubly stochastic matrix, and added up: read n T' h, written T' h. Behind, each stream is a sum
+/// of all of them and of the output: read (n + 1) T' h, written n T' h. Backward the streams are
+/// read once more for the gradients of their weights.
+///
+/// # Source
+/// Megatron-Core `hyper_connection.py`, whose kernels are fused.
+pub(crate) fn hyper_connections<T: Tally>(on: &Deployment, rows: &Rows) -> [Block<T>; 2] {
+    let (device, n) = (&on.device, on.backbone.streams as f64);
+    let (columns, h) = (on.backbone.stream_columns() as f64, on.backbone.hidden as f64);
+    let (bytes, elements) = (rows.own_bytes(on), rows.own * h);
+    let pass = |passes: f64, operations: f64| {
+        device.elementwise(passes * bytes, 1.0).doing(operations * elements)
+    };
+    // In FP32, two sums and two divisions an iteration.
+    let steps = 4.0 * SINKHORN_ITERATIONS * rows.own * columns;
+    let weights: Cost<T> = device.elementwise(8.0 * rows.own * columns, 1.0).doing(steps);
+    let front = Block {
+        forward: pass(n + 1.0, 4.0 * n) + weights,
+        input_grad: pass(2.0 * n + 1.0, 6.0 * n) + weights * 2.0,
+        weight_grad: Cost::ZERO,
+    };
+    let behind = Block {
+        forward: pass(2.0 * n + 1.0, 2.0 * n * (n + 1.0)),
+        input_grad: pass(3.0 * n + 2.0, 4.0 * n * (n + 1.0)),
+        weight_grad: Cost::ZERO,
+    };
+    [front + device.linear(rows.own, n * h, columns), behind]
+}
+
+/// Iterations that make a matrix doubly stochastic.
+///
+/// # Source
+/// `DeepSeek-V4`, `hc_sinkhorn_iters`.
+const SINKHORN_ITERATIONS: f64 = 20.0;
+
 /// The activation function between an MLP's matrices: reads both halves, writes one.
 pub(crate) fn activation<T: Tally>(on: &Deployment, rows: f64, width: f64) -> Block<T> {
     let inputs = on.backbone.mlp_inputs();

@@ -170,7 +170,7 @@ fn set(design: &mut Design, id: KnobId, tree: &Tree) -> Result<(), KnobError> {
         | Kind::OptionalReal(..)
         | Kind::PerStage(_)
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
         | Kind::Hash => Some(Value::None),
         Kind::Integer(..) | Kind::Real(..) | Kind::Flag | Kind::Choice(_) | Kind::LayerFreq => None,
     };

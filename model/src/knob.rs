@@ -70,12 +70,32 @@ pub enum Kind {
     PerStage(u64),
     /// Positions up to the bound, comma-joined, or `none`.
     PositionList(u64),
-    /// Megatron's pattern of sub-layers such as `M-M*ME/*E`, or `none`.
-    LayerPattern,
+    /// A text that says something of each layer, or `none`.
+    LayerPattern(LayerText),
     /// Megatron's layout text such as `Et*3|(tt|)*29mL`, or `none`.
     Layout,
     /// The hash of stored content, or `none`.
     Hash,
+}
+
+/// What a text says of layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerText {
+    /// Megatron's pattern of sub-layers.
+    SubLayers,
+    /// Tokens that one key stands for, as a Python list.
+    Ratios,
+}
+
+impl LayerText {
+    /// Such a text.
+    #[must_use]
+    pub const fn example(self) -> &'static str {
+        match self {
+            Self::SubLayers => "M-M*ME/*E",
+            Self::Ratios => "([0]*2+[4,128]*20)",
+        }
+    }
 }
 
 /// By what people move a whole number: what one step of it is.

@@ -9,7 +9,7 @@ use crate::architecture::{Architecture, LayerKind, MAX_KINDS};
 use crate::choice::{CudaGraph, RecomputeModule};
 use crate::deployment::Deployment;
 use crate::device::{Block, Cost};
-use crate::elementwise::{norm, residual};
+use crate::elementwise::{hyper_connections, norm, residual};
 use crate::mixer::Mix;
 use crate::mlp::{Mlp, Transform};
 use crate::operator::{Again, Operators, Place};
@@ -87,6 +87,9 @@ fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) ->
     let mut operators = Operators::with_capacity(MAX_OPERATORS);
     let norm = norm(on, rows.own, on.backbone.hidden as f64);
     let normed = Again::with(RecomputeModule::Layernorm);
+    if on.backbone.streams > 1 {
+        return around_streams(on, rows, kind);
+    }
     let residual = residual(on, rows);
     let name = "Residuals and sandwich norms";
     if !kind.mixer.is_nothing() {
@@ -97,6 +100,30 @@ fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) ->
     if !kind.mlp.is_nothing() {
         operators.push("Norms", Place::MlpInput, normed, norm);
         operators.push(name, Place::MlpOutput, Again::LAYER, residual);
+    }
+    operators
+}
+
+/// The same with hyper-connections in front of each part and behind it.
+fn around_streams<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) -> Operators<T> {
+    let mut operators = Operators::with_capacity(MAX_OPERATORS);
+    let [front, behind] = hyper_connections(on, rows);
+    let h = on.backbone.hidden as f64;
+    let normed = Again::with(RecomputeModule::Layernorm);
+    let name = "Hyper-connections";
+    // Sandwich norms stand in front of what is added.
+    let behind =
+        if on.backbone.has_sandwich_norms { behind + norm(on, rows.own, h) } else { behind };
+    if !kind.mixer.is_nothing() {
+        operators.push(name, Place::MixerInput, Again::LAYER, front);
+        operators.push("Norms", Place::MixerInput, normed, norm(on, rows.own, h));
+        kind.mixer.operators(on, rows, &mut operators);
+        operators.push(name, Place::MlpInput, Again::LAYER, behind);
+    }
+    if !kind.mlp.is_nothing() {
+        operators.push(name, Place::MlpInput, Again::LAYER, front);
+        operators.push("Norms", Place::MlpInput, normed, norm(on, rows.own, h));
+        operators.push(name, Place::MlpOutput, Again::LAYER, behind);
     }
     operators
 }
@@ -133,6 +160,12 @@ fn head<T: Tally>(on: &Deployment, rows: &Rows, fuses_loss: bool) -> Block<T> {
         if fuses_loss { (3.0 * on.element_bytes(), 2.0) } else { (8.0 * 4.0, 8.0) };
     // Largest, exponential, sum, logarithm or division, gradient.
     block.forward += on.device.elementwise(logits * bytes, kernels).doing(5.0 * logits);
+    if on.backbone.streams > 1 {
+        // All streams are read and added up.
+        let joined = on.device.elementwise(rows.own_bytes(on) + rows.stream_bytes(on), 1.0);
+        block.forward += joined;
+        block.input_grad += joined;
+    }
     block
 }
 
@@ -144,7 +177,10 @@ impl LayerKind {
         let (parts, norms) = (self.parts() as f64, self.norms(on) as f64);
         // Behind attention and MLP a dropout mask of one byte an element.
         let masks = if on.backbone.drops_residuals { parts * elements } else { 0.0 };
-        let inputs = (norms + graph_outputs(on)) * hidden + masks;
+        // With hyper-connections the streams in front of each part, and what it gave.
+        let streams = on.backbone.streams as f64;
+        let streams = if streams > 1.0 { parts * (streams + 1.0) } else { 0.0 };
+        let inputs = (norms + streams + graph_outputs(on)) * hidden + masks;
         let normed = parts * hidden / on.element_bytes() * on.linear_input_bytes();
         saved.push(Saved::new(Tensor::NormInputs, inputs, &[]));
         saved.push(Saved::new(Tensor::Normed, normed, &[RecomputeModule::Layernorm]));

@@ -332,7 +332,7 @@ impl Plan {
 
     /// Bytes that heads keep: their input and its normed copy.
     fn head_inputs(&self, stage: &Stage) -> f64 {
-        self.layer_input() * 2.0 * stage.heads()
+        self.rows().own_bytes(&self.deployment) * 2.0 * stage.heads()
     }
 
     /// A stage's layers by what becomes of their tensors. Whole-layer recomputation and offloading

@@ -3,6 +3,7 @@
 
 mod attention;
 mod core;
+mod csa;
 mod dsa;
 mod gdn;
 mod kda;
@@ -27,6 +28,7 @@ use crate::saved::SavedTensors;
 use crate::tally::Tally;
 
 pub(crate) use attention::Attention;
+pub(crate) use csa::Csa;
 pub(crate) use dsa::Dsa;
 pub(crate) use gdn::GatedDeltaNet;
 pub(crate) use kda::Kda;
@@ -46,6 +48,8 @@ pub(crate) enum Mixer {
     Mla(Mla),
     /// Latent attention over chosen keys.
     Dsa(Dsa),
+    /// Attention over a window and compressed keys.
+    Csa(Csa),
     /// Gated delta net.
     Gdn(GatedDeltaNet),
     /// Kimi Delta Attention.
@@ -65,6 +69,7 @@ macro_rules! of_kind {
             Self::Attention($mixer) => $call,
             Self::Mla($mixer) => $call,
             Self::Dsa($mixer) => $call,
+            Self::Csa($mixer) => $call,
             Self::Gdn($mixer) => $call,
             Self::Kda($mixer) => $call,
             Self::Lightning($mixer) => $call,
@@ -76,7 +81,7 @@ macro_rules! of_kind {
 
 impl Mixer {
     /// Variants that the layers of one design may have, in the order of their kinds.
-    pub(crate) const MAX_VARIANTS: usize = 8;
+    pub(crate) const MAX_VARIANTS: usize = 11;
 
     const WINDOWED: usize = 0;
     const FULL: usize = 1;
@@ -86,6 +91,9 @@ impl Mixer {
     const NOTHING: usize = 5;
     const SPARSE: usize = 6;
     const SPARSE_AS_BEFORE: usize = 7;
+    const UNCOMPRESSED: usize = 8;
+    const CHOSEN: usize = 9;
+    const COMPRESSED: usize = 10;
 
     /// Which variant a design's layer at this position has: with its window, where it has one.
     ///
@@ -96,6 +104,13 @@ impl Mixer {
         if let Some(pattern) = &transformer.hybrid_layer_pattern {
             let symbol = pattern.layers.get(layer as usize);
             return symbol.map_or(Self::NOTHING, |symbol| Self::of_symbol(*symbol));
+        }
+        if let Some(ratios) = &transformer.attention_compress_ratios {
+            return match ratios.layers.get(layer as usize) {
+                None | Some(0) => Self::UNCOMPRESSED,
+                Some(ratio) if *ratio <= Csa::CHOSEN => Self::CHOSEN,
+                Some(_) => Self::COMPRESSED,
+            };
         }
         if transformer.experimental_attention_variant.is_linear()
             && transformer.linear_attention_freq.is_linear(layer)
@@ -135,6 +150,9 @@ impl Mixer {
             (Self::NOTHING, _) => Self::Nothing(Nothing),
             (Self::SPARSE, _) => Self::Dsa(Dsa::new(design, true)),
             (Self::SPARSE_AS_BEFORE, _) => Self::Dsa(Dsa::new(design, false)),
+            (Self::UNCOMPRESSED, _) => Self::Csa(Csa::new(design, 0)),
+            (Self::CHOSEN, _) => Self::Csa(Csa::new(design, Csa::CHOSEN)),
+            (Self::COMPRESSED, _) => Self::Csa(Csa::new(design, Csa::ALL)),
             (Self::LINEAR, AttentionVariant::Gdn) => Self::Gdn(GatedDeltaNet::new(design, false)),
             (Self::LINEAR, AttentionVariant::Gdn2) => Self::Gdn(GatedDeltaNet::new(design, true)),
             (Self::LINEAR, AttentionVariant::Kda) => Self::Kda(Kda::new(design)),
@@ -156,6 +174,7 @@ impl Mixer {
             Self::Attention(attention) => attention.core.window,
             Self::Mla(mla) => mla.core.window,
             Self::Dsa(dsa) => return Some(String::from(dsa.name())),
+            Self::Csa(csa) => return Some(csa.name()),
             Self::Gdn(_) => return Some(String::from("gated delta net")),
             Self::Kda(_) => return Some(String::from("KDA")),
             Self::Lightning(_) => return Some(String::from("lightning attention")),

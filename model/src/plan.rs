@@ -202,9 +202,9 @@ impl Plan {
         self.deployment.element_bytes()
     }
 
-    /// Bytes of the input of one layer: all that full recomputation keeps, T' h.
+    /// Bytes of the input of one layer: all that full recomputation keeps, T' h for each stream.
     pub(crate) fn layer_input(&self) -> f64 {
-        self.rows().own_bytes(&self.deployment)
+        self.rows().stream_bytes(&self.deployment)
     }
 
     /// The peak of matrix products at the run's precision, with the design's own BF16 peak.

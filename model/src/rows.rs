@@ -31,7 +31,12 @@ pub(crate) struct Routed {
 }
 
 impl Rows {
-    /// Bytes of these rows on the residual stream, as one rank keeps them: T' h.
+    /// Bytes of these rows on all residual streams, as one rank keeps them: n T' h.
+    pub(crate) fn stream_bytes(&self, on: &Deployment) -> f64 {
+        self.own_bytes(on) * on.backbone.streams as f64
+    }
+
+    /// Bytes of these rows as wide as one residual stream, as one rank keeps them: T' h.
     pub(crate) fn own_bytes(&self, on: &Deployment) -> f64 {
         self.own * on.backbone.hidden as f64 * on.element_bytes()
     }

@@ -13,7 +13,8 @@ use crate::choice::{RecomputeModule, SwapModule};
 /// A tensor, or several that live and die together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tensor {
-    /// Inputs of the norms; the first one is the layer's own input.
+    /// Inputs of the norms; the first one is the layer's own input. With hyper-connections also
+    /// the streams.
     NormInputs,
     /// Outputs of the norms in front of attention and MLP.
     Normed,
@@ -99,7 +100,9 @@ impl Tensor {
     #[must_use]
     pub const fn shape(self) -> &'static str {
         match self {
-            Self::NormInputs => "2 T' h, 4 T' h with sandwich norm",
+            Self::NormInputs => {
+                "2 T' h, 4 T' h with sandwich norm; 2 (n + 1) T' h more with n streams"
+            }
             Self::Normed => "2 T' h",
             Self::Latents => "T' (r_q + r_kv + r), and T' (r_q + r_kv) normed",
             Self::Query => "T a d_qk / t; d padded as the kernel reads it",

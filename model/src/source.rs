@@ -61,6 +61,12 @@ sources! {
     NEMOTRON_3 = "NVIDIA Nemotron 3, arXiv 2512.20856", "https://arxiv.org/abs/2512.20856";
     /// `DeepSeek-V3.2`: sparse attention with an indexer.
     DEEPSEEK_V3_2 = "DeepSeek-V3.2, arXiv 2512.02556", "https://arxiv.org/abs/2512.02556";
+    /// `DeepSeek-V4`: compressed attention.
+    DEEPSEEK_V4 = "DeepSeek-V4, configuration and code beside the weights",
+        "https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro";
+    /// Hyper-connections with a constrained residual mapping.
+    MHC = "Manifold-Constrained Hyper-Connections, arXiv 2512.24880",
+        "https://arxiv.org/abs/2512.24880";
     /// Narayanan et al. 2021: 1F1B, interleaving.
     NARAYANAN_2021 = "Narayanan et al. 2021, arXiv 2104.04473, section 2.2",
         "https://arxiv.org/abs/2104.04473";

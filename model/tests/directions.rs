@@ -74,6 +74,7 @@ const DENSE: &str = "llama-3-70b";
 const SMALL: &str = "qwen3-30b-a3b";
 const NANO: &str = "nemotron-3-nano-30b-a3b";
 const SPARSE: &str = "deepseek-v3.2";
+const COMPRESSED: &str = "deepseek-v4-flash";
 const NEXT: &str = "qwen3-next-80b-a3b";
 /// The paper's recipe with its overlap taken off, so that communication shows.
 const PLAIN: &[(&str, &str)] = &[("delay_wgrad_compute", "false"), ("method", "interleaved")];
@@ -96,6 +97,13 @@ fn model_knobs_move_counts() {
     check(SPARSE, &[], "dsa_indexer_topk_freq", "4", '<', PARAMS);
     let shared = [("dsa_indexer_topk_freq", "4")];
     check(SPARSE, &shared, "dsa_indexer_skip_topk_offset", "9", '>', PARAMS);
+    let ratios = "([0]*43)";
+    check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', PARAMS);
+    check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', STEP);
+    check(COMPRESSED, &[], "o_groups", "16", '>', PARAMS);
+    check(COMPRESSED, &[], "o_lora_rank", "2048", '>', STEP);
+    check(COMPRESSED, &[], "enable_mhc_connections", "false", '<', STEP);
+    check(COMPRESSED, &[], "mhc_num_residual_streams", "8", '>', PARAMS);
     check(NANO, &[], "mamba_state_dim", "256", '>', STEP);
     check(NANO, &[], "mamba_head_dim", "128", '>', PARAMS);
     check(NANO, &[], "mamba_num_groups", "16", '>', PARAMS);

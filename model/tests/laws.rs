@@ -4,7 +4,7 @@
 use model::design::{Design, KnobId};
 use model::estimate::Estimate;
 use model::explain::{Breakdown, How};
-use model::knob::{Kind, Value};
+use model::knob::{Kind, LayerText, Value};
 use model::metric::{MetricId, MetricValue};
 use model::preset::Preset;
 use model::{Plan, estimate, explain, legal_values};
@@ -340,7 +340,7 @@ fn the_bounds_of_every_knob_give_violations_or_finite_numbers() {
                 | Kind::PerStage(_)
                 | Kind::PositionList(_)
                 | Kind::Layout
-                | Kind::LayerPattern
+                | Kind::LayerPattern(_)
                 | Kind::Hash => continue,
             };
             for value in [low, high] {
@@ -440,7 +440,10 @@ fn trials(design: &Design, id: KnobId) -> Vec<Value> {
         Kind::LayerFreq => vec![Value::Integer(2)],
         Kind::PerStage(_) => vec![Value::Integer(2)],
         Kind::PositionList(_) => vec![Value::List(vec![Value::Integer(0), Value::Integer(1)])],
-        Kind::LayerPattern => {
+        Kind::LayerPattern(LayerText::Ratios) => {
+            vec![Value::Text("([0]*3+[128,4]*20+[0])".into())]
+        }
+        Kind::LayerPattern(LayerText::SubLayers) => {
             vec![Value::Text("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*".into())]
         }
         Kind::Layout => vec![Value::Text("Ett|(tt|)*28tt|tL|m".into())],
@@ -535,6 +538,7 @@ fn grounds() -> Vec<Design> {
         &Design::from_preset("deepseek-v3.2").unwrap(),
         &[("dsa_indexer_topk_freq", "4")],
     ));
+    grounds.push(of(&Design::from_preset("deepseek-v4-flash").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-nano-30b-a3b").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-super-120b-a12b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");

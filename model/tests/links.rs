@@ -1,7 +1,7 @@
 //! Links: every released one opens, every design survives one, and no input breaks the reader.
 
 use model::design::{Design, KnobId};
-use model::knob::{Kind, KnobError, Value};
+use model::knob::{Kind, KnobError, LayerText, Value};
 use model::link::upgrade::{STEPS as STEPS_OF_FORMAT, Step, upgrade};
 use model::link::{self, decode, encode};
 use model::preset::Preset;
@@ -255,7 +255,12 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
         Kind::Layout => or_none(
             "E(t\\*[1-9]\\|){1,5}(\\(tt\\|\\)\\*[1-9]){0,2}mL".prop_map(Value::Text).boxed(),
         ),
-        Kind::LayerPattern => {
+        Kind::LayerPattern(LayerText::Ratios) => or_none(
+            "\\(\\[0\\]\\*[1-9](\\+\\[4,128\\]\\*[1-9]){0,2}(\\+\\[128\\])?\\)"
+                .prop_map(Value::Text)
+                .boxed(),
+        ),
+        Kind::LayerPattern(LayerText::SubLayers) => {
             or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
         }
         Kind::Hash => or_none("[0-9a-f]{64}".prop_map(Value::Text).boxed()),

@@ -19,7 +19,7 @@ fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
 /// embedding, where they are published.
-const PUBLISHED: [(&str, f64, Option<f64>); 11] = [
+const PUBLISHED: [(&str, f64, Option<f64>); 13] = [
     ("gpt-oss-120b", 116.83, Some(5.13)),
     ("gpt-oss-20b", 20.91, Some(3.61)),
     ("gemma-3-27b", 27.01, None),
@@ -31,6 +31,9 @@ const PUBLISHED: [(&str, f64, Option<f64>); 11] = [
     ("nemotron-3-nano-30b-a3b", 31.6, None),
     ("nemotron-3-super-120b-a12b", 120.6, None),
     ("nemotron-3-ultra-550b-a55b", 550.0, None),
+    ("deepseek-v4-flash", 284.0, None),
+    // 1.6T, to one digit; the file's own sizes make 1,573.
+    ("deepseek-v4-pro", 1573.0, Some(49.0)),
 ];
 
 #[test]
@@ -53,10 +56,11 @@ type Printed = (&'static str, &'static [(&'static str, &'static str)], f64);
 ///
 /// Megatron's formula has Mamba-2 layers as wide as twice the hidden size, whatever their heads: so
 /// many they get here.
-const PRINTED: [Printed; 3] = [
+const PRINTED: [Printed; 4] = [
     ("gpt-oss-120b", &[("seq_length", "4096")], 32.61),
     ("nemotron-3-nano-30b-a3b", &[("mamba_num_heads", "84"), ("mamba_num_groups", "7")], 22.27),
     ("nemotron-3-super-120b-a12b", &[], 84.7),
+    ("deepseek-v4-flash", &[], 90.95),
 ];
 
 #[test]
@@ -256,4 +260,59 @@ fn layers_that_take_over_a_choice_of_keys_have_no_indexer() {
         named("MoE, sparse attention, keys as before", 45),
     ];
     assert_eq!(names, expected);
+}
+
+#[test]
+fn compressed_attention_grows_with_the_keys_that_are_compressed() {
+    // 43 layers and MTP; a window of 128 alone, then also s / 128 keys or the best 512 of s / 4.
+    let of = |ratio: &str, seq: &str| {
+        let ratios = format!("([{ratio}]*44)");
+        let knobs = [("attention_compress_ratios", ratios.as_str()), ("seq_length", seq)];
+        metrics("deepseek-v4-flash", &knobs).flops_per_token.get()
+    };
+    let key = 3.0 * 44.0 * 4.0 * 64.0 * 512.0;
+    let grown = |ratio: &str| of(ratio, "32768") - of(ratio, "16384");
+    let own = grown("0");
+    assert!((own / (key * 128.0 * 128.0 / 65_536.0) - 1.0).abs() < 1e-4, "{own}");
+    assert!(((grown("128") - own) / (key * 64.0) - 1.0).abs() < 1e-9);
+    let indexer = 3.0 * 44.0 * 4_096.0 * 64.0 * 129.0 * 2.0 / 3.0;
+    let chosen = key * (512.0 * 512.0 / 2.0) * (1.0 / 4_096.0 - 1.0 / 8_192.0);
+    assert!(((grown("4") - own) / (indexer + chosen) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn streams_multiply_what_stages_send_and_layers_keep() {
+    use model::axis::Axis;
+    let of = |streams: &str| {
+        let knobs = [("mhc_num_residual_streams", streams)];
+        let estimate = estimate(&Plan::new(&design("deepseek-v4-pro", &knobs)).unwrap());
+        let rows = estimate.communication.iter().filter(|row| row.axis == Axis::Pp);
+        let sent: f64 = rows.map(|row| row.bytes.get()).sum();
+        (sent, estimate.stages[0].memory.activations.get())
+    };
+    let (two, four) = (of("2"), of("4"));
+    assert!((four.0 / two.0 - 2.0).abs() < 1e-9);
+    assert!(four.1 > two.1);
+    // One stream is none: what is added up has no weights.
+    let plain = metrics("deepseek-v4-pro", &[("enable_mhc_connections", "false")]);
+    let mapped = metrics("deepseek-v4-pro", &[]);
+    let mapping = 61 * 2 * ((4 * 7_168 + 1) * 24 + 3) + (4 * 7_168 + 1) * 4 + 1;
+    assert_eq!(mapped.params_total - plain.params_total, mapping);
+}
+
+#[test]
+fn ratios_are_written_as_they_are_read() {
+    let knob = KnobId::attention_compress_ratios;
+    for (text, written) in [
+        ("[0,0]+[4,128]*20+[4,0]", "([0]*2+[4,128]*20+[4]+[0])"),
+        ("([4,4,4,128])", "([4]*3+[128])"),
+        ("([128,4]*2+[128])", "([128,4]*2+[128])"),
+    ] {
+        let ratios = design("deepseek-v4-flash", &[("attention_compress_ratios", text)]);
+        assert_eq!(ratios.get(knob).to_string(), written);
+    }
+    let mut refused = design("deepseek-v4-flash", &[]);
+    for text in ["([8]*43)", "4", "([4]*0)", "[4,]"] {
+        assert!(refused.set_text(knob, text).is_err(), "{text}");
+    }
 }

@@ -68,7 +68,7 @@ fn value(random: &mut Random, design: &Design, knob: KnobId) -> String {
             all[random.below(all.len())].clone()
         }
         Kind::PositionList(_) => random.of(&["none", "61,63", "3", "0,1,2"]).into(),
-        Kind::LayerPattern => random.of(&["none", "M*-E", "M-M*ME/*E"]).into(),
+        Kind::LayerPattern(text) => random.of(&["none", text.example()]).into(),
         Kind::Layout | Kind::Hash => "none".into(),
     }
 }

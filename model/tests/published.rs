@@ -77,6 +77,8 @@ const TOTALS: &[(&str, f64, f64)] = &[
     ("minimax-m1", 456.09, 0.005),
     ("deepseek-v3.2", 671.88, 0.005),
     ("glm-5", 743.91, 0.005),
+    ("deepseek-v4-flash", 284.33, 0.005),
+    ("deepseek-v4-pro", 1573.0, 0.005),
     ("nemotron-h-8b", 8.10, 0.005),
     ("nemotron-h-56b", 56.32, 0.005),
     ("nemotron-3-nano-30b-a3b", 31.58, 0.005),

@@ -115,7 +115,7 @@ impl Takes {
             Kind::LayerFreq => plain("layer_freq", false),
             Kind::PerStage(max) => between("per_stage", true, Tree::Unsigned(0), max.into()),
             Kind::PositionList(max) => between("positions", true, Tree::Unsigned(0), max.into()),
-            Kind::LayerPattern => plain("layer_pattern", true),
+            Kind::LayerPattern(_) => plain("layer_pattern", true),
             Kind::Layout => plain("layout", true),
             Kind::Hash => plain("hash", true),
         }

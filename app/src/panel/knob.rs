@@ -113,7 +113,7 @@ impl Row {
                     | Kind::PerStage(_)
                     | Kind::PositionList(_)
                     | Kind::Layout
-                    | Kind::LayerPattern
+                    | Kind::LayerPattern(_)
                     | Kind::Hash
             );
         let outcome = self.explorer.set_text(self.id, if unsets { "none" } else { text });
@@ -179,7 +179,7 @@ impl Row {
             | Kind::PerStage(_)
             | Kind::PositionList(_)
             | Kind::Layout
-            | Kind::LayerPattern
+            | Kind::LayerPattern(_)
             | Kind::Hash => EitherOf4::A(self.number_box(Entry::Text)),
         }
     }

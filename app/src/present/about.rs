@@ -63,7 +63,7 @@ fn values_in_words(kind: Kind) -> String {
         Kind::PositionList(high) => {
             format!("Positions up to {}, comma-joined, or none", format::whole(high))
         }
-        Kind::LayerPattern => "A pattern such as M-M*ME/*E, or none".to_owned(),
+        Kind::LayerPattern(text) => format!("A pattern such as {}, or none", text.example()),
         Kind::Layout => "A layout such as Et*3|(tt|)*29mL, or none".to_owned(),
         Kind::Hash => "The hash of a stored trace, or none".to_owned(),
     }

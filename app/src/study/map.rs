@@ -143,7 +143,7 @@ fn values(design: &Design, knob: KnobId) -> Vec<Value> {
         | Kind::PerStage(_)
         | Kind::PositionList(_)
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
         | Kind::Hash => vec![present],
     }
 }

@@ -3,6 +3,7 @@
 //! What the configuration leaves open is what the architecture's code in `transformers` does; each
 //! of these is named as an assumption. What no knob expresses is an error, never guessed.
 
+mod compressed;
 mod family;
 mod hybrid;
 mod keys;
@@ -249,7 +250,10 @@ impl Config<'_> {
         if self.draft.has_errors() {
             return;
         }
-        self.attention();
+        if !compressed::read(self) {
+            self.attention();
+        }
+        compressed::streams(self);
         self.style();
         mixture::read(self);
         linear::read(self);
@@ -377,7 +381,9 @@ impl Config<'_> {
             let detail = "sparse attention without latents has no knob";
             return self.draft.fault(self.line(key), key, detail);
         }
-        self.assume(KnobId::experimental_attention_variant, "dsa", "by its indexer");
+        if self.draft.design.transformer.attention_compress_ratios.is_none() {
+            self.assume(KnobId::experimental_attention_variant, "dsa", "by its indexer");
+        }
         self.set(KnobId::dsa_indexer_topk, &chosen.to_string(), key);
         let key = "index_topk_freq";
         if let Some(every) = self.get(key).is_some().then(|| self.number(key)).flatten() {

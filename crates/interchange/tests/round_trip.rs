@@ -3,7 +3,7 @@
 
 use interchange::{Format, Provenance, export, import};
 use model::design::{Design, KnobId};
-use model::knob::Kind;
+use model::knob::{Kind, LayerText};
 use model::preset::Preset;
 use proptest::prelude::*;
 
@@ -96,7 +96,11 @@ fn values(knob: KnobId) -> BoxedStrategy<String> {
         Kind::PositionList(_) => {
             prop::collection::vec(0..100_u64, 0..5).prop_map(|numbers| joined(&numbers)).boxed()
         }
-        Kind::LayerPattern => {
+        Kind::LayerPattern(LayerText::Ratios) => {
+            let ratios = ["none", "([0]*2+[4,128]*20+[4]+[0])", "([128]*61)"];
+            prop::sample::select(ratios.to_vec()).prop_map(str::to_owned).boxed()
+        }
+        Kind::LayerPattern(LayerText::SubLayers) => {
             let patterns = ["none", "M*-E", "M-M*|MEME/*E", "+-G-"];
             prop::sample::select(patterns.to_vec()).prop_map(str::to_owned).boxed()
         }

@@ -6,8 +6,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::hybrid::HybridPattern;
+use super::ratios::CompressRatios;
 use crate::choice::{Choice, Set};
-use crate::knob::{Kind, Knob, KnobError, Value};
+use crate::knob::{Kind, Knob, KnobError, LayerText, Value};
 use crate::text::{distance, shorten};
 
 /// A Rust type that a knob can have.
@@ -98,45 +99,38 @@ pub enum LayerFreq {
     Runs(Vec<(bool, u64)>),
 }
 
-impl LayerFreq {
-    /// Layers of the longest pattern.
-    const MAX_LEN: u64 = 10_000;
+/// Layers of the longest list.
+const MAX_LEN: u64 = 10_000;
 
+/// One number for each layer, of a Python list expression such as `([0]*3+[1]*58)` over these.
+pub(super) fn read_list(text: &str, numbers: &[&str]) -> Option<Vec<u64>> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
+    let mut all = Vec::new();
+    for term in inner.split('+') {
+        let (list, count) = match term.split_once('*') {
+            Some((list, count)) => (list, count.parse::<u64>().ok()?),
+            None => (term, 1),
+        };
+        let list = list.strip_prefix('[')?.strip_suffix(']')?;
+        let number = |item: &str| numbers.contains(&item).then(|| item.parse().ok())?;
+        let items: Vec<u64> = list.split(',').map(number).collect::<Option<_>>()?;
+        let added = count.checked_mul(items.len() as u64)?;
+        added.checked_add(all.len() as u64).filter(|all| added > 0 && *all <= MAX_LEN)?;
+        (0..count).for_each(|_| all.extend_from_slice(&items));
+    }
+    Some(all)
+}
+
+impl LayerFreq {
     /// Reads `2` or a Python list expression such as `([0]*3+[1]*58)`.
     fn read(text: &str) -> Option<Self> {
-        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        if let Ok(every) = text.parse::<u64>() {
+        if let Ok(every) = text.trim().parse::<u64>() {
             return (1..=1_000).contains(&every).then_some(Self::Every(every));
         }
-        let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).unwrap_or(&text);
         let mut runs: Vec<(bool, u64)> = Vec::new();
-        let mut layers = 0_u64;
-        for term in inner.split('+') {
-            let (list, count) = match term.split_once('*') {
-                Some((list, count)) => (list, count.parse::<u64>().ok()?),
-                None => (term, 1),
-            };
-            let flags = list.strip_prefix('[')?.strip_suffix(']')?;
-            let flags: Option<Vec<bool>> = flags
-                .split(',')
-                .map(|flag| match flag {
-                    "0" => Some(false),
-                    "1" => Some(true),
-                    _ => None,
-                })
-                .collect();
-            let flags = flags?;
-            let added = count.checked_mul(flags.len() as u64)?;
-            layers = added.checked_add(layers).filter(|_| added > 0)?;
-            if layers > Self::MAX_LEN {
-                return None;
-            }
-            if let [flag] = flags.as_slice() {
-                push_run(&mut runs, *flag, count);
-            } else {
-                (0..count)
-                    .for_each(|_| flags.iter().for_each(|flag| push_run(&mut runs, *flag, 1)));
-            }
+        for flag in read_list(text, &["0", "1"])? {
+            push_run(&mut runs, flag == 1, 1);
         }
         Some(Self::Runs(runs))
     }
@@ -364,7 +358,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         | Kind::OptionalReal(..)
         | Kind::Hash
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
             if none =>
         {
             Ok(Value::None)
@@ -390,7 +384,7 @@ pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
         Kind::PerStage(_) if text.contains(',') => integers(knob, text),
         Kind::PerStage(_) => integer(knob, text),
         Kind::LayerFreq if text.chars().all(|c| c.is_ascii_digit()) => integer(knob, text),
-        Kind::LayerFreq | Kind::Layout | Kind::LayerPattern | Kind::Hash | Kind::Choice(_) => {
+        Kind::LayerFreq | Kind::Layout | Kind::LayerPattern(_) | Kind::Hash | Kind::Choice(_) => {
             Ok(Value::Text(text.to_string()))
         }
     }
@@ -430,7 +424,7 @@ fn bounds(knob: &Knob) -> Option<(f64, f64)> {
         | Kind::Choice(_)
         | Kind::Subset(_)
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
         | Kind::Hash => None,
     }
 }
@@ -453,7 +447,7 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             | Kind::OptionalReal(..)
             | Kind::Hash
             | Kind::Layout
-            | Kind::LayerPattern
+            | Kind::LayerPattern(_)
             | Kind::PerStage(_),
             Value::None,
         )
@@ -498,8 +492,11 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
         (Kind::LayerFreq, _) => wrong("a number or a pattern such as ([0]*3+[1]*58)"),
         (Kind::Layout, Value::Text(text)) if Layout::read(text).is_some() => Ok(()),
         (Kind::Layout, _) => wrong("a layout such as Et*3|(tt|)*29mL"),
-        (Kind::LayerPattern, Value::Text(text)) if HybridPattern::read(text).is_some() => Ok(()),
-        (Kind::LayerPattern, _) => wrong("a pattern such as M-M*ME/*E"),
+        (Kind::LayerPattern(kind), Value::Text(text)) => match layer_text_problem(kind, text) {
+            None => Ok(()),
+            Some(problem) => wrong(&problem),
+        },
+        (Kind::LayerPattern(kind), _) => wrong(kind.example()),
         (Kind::Hash, Value::Text(text))
             if !text.is_empty()
                 && text.len() <= 64
@@ -508,6 +505,16 @@ pub(super) fn check(knob: &Knob, value: &Value) -> Result<(), KnobError> {
             Ok(())
         }
         (Kind::Hash, _) => wrong("the hash of a stored trace"),
+    }
+}
+
+/// What is wanted in place of a text that doesn't say anything of layers.
+fn layer_text_problem(kind: LayerText, text: &str) -> Option<String> {
+    let such_as =
+        |is_read: bool| (!is_read).then(|| format!("a pattern such as {}", kind.example()));
+    match kind {
+        LayerText::SubLayers => such_as(HybridPattern::read(text).is_some()),
+        LayerText::Ratios => such_as(CompressRatios::read(text).is_some()),
     }
 }
 

@@ -6,12 +6,13 @@
 use alloc::string::String;
 
 use super::hybrid::HybridPattern;
+use super::ratios::CompressRatios;
 use super::registry::{differ, registry};
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
 use crate::accelerator::AcceleratorId;
 use crate::choice::*;
 use crate::knob::Kind::*;
-use crate::knob::{Knob, KnobError, Reach, Row, Section, Value, Words};
+use crate::knob::{Knob, KnobError, LayerText, Reach, Row, Section, Value, Words};
 use crate::preset::Preset;
 use crate::source::*;
 
@@ -125,8 +126,26 @@ Transformer transformer {
     dsa_indexer_skip_topk_offset: u64 = 1,
         knob("Indexers in front", Integer(1, 1_000), "First layers that all choose keys themselves")
             .unit("layers").source(GLM);
+    attention_compress_ratios: Option<CompressRatios> = None,
+        knob("Compression of keys", LayerPattern(LayerText::Ratios),
+            "Tokens that one key stands for, layer by layer: 0 is a window alone, 4 an indexer \
+             chooses from, 128 are all looked at").source(DEEPSEEK_V4)
+            .aliases(&["compress_ratios", "csa_compress_ratios"]);
+    o_groups: u64 = 8,
+        knob("Output groups", Integer(1, 4_096),
+            "Groups of heads whose outputs compressed attention takes down to latents")
+            .source(DEEPSEEK_V4).by_factor();
+    o_lora_rank: u64 = 1_024,
+        knob("Output latent", Integer(1, 65_536), "Rank of the latent of one such group")
+            .source(DEEPSEEK_V4).by_multiples_of(128);
+    enable_mhc_connections: bool = false,
+        knob("Hyper-connections", Flag,
+            "Several residual streams, mixed in front of attention and MLP and behind them")
+            .source(MHC);
+    mhc_num_residual_streams: u64 = 4,
+        knob("Residual streams", Integer(1, 16), "Streams of hyper-connections").source(MHC);
     hybrid_layer_pattern: Option<HybridPattern> = None,
-        knob("Pattern of sub-layers", LayerPattern,
+        knob("Pattern of sub-layers", LayerPattern(LayerText::SubLayers),
             "One symbol each: M Mamba-2, G linear attention, * attention, + MLA, - MLP, E experts; \
              | between chunks, / in front of MTP; none has layers of attention and MLP");
     mamba_state_dim: u64 = 128,

@@ -27,6 +27,11 @@ fn layer(on: &Deployment, kind: &LayerKind) -> Breakdown {
         terms.push(Breakdown::params("attention", mixer, kind.mixer.params_formula()));
     }
     terms.extend(kind.mlp.param_terms(on));
+    let streams = kind.stream_params(on);
+    if streams > 0 {
+        let formula = "(streams x hidden size + 1) x (streams^2 + 2 streams)";
+        terms.push(Breakdown::params("hyper-connections", streams, formula));
+    }
     let norms = kind.norm_params(on);
     terms.push(Breakdown::params("norms", norms, "norms x hidden size"));
     Breakdown::sum(&format!("one {} layer", kind.name()), "", terms)
@@ -45,6 +50,10 @@ pub(super) fn param_terms(plan: &Plan) -> Vec<Breakdown> {
         terms.push(layers(&kind.name(), number, layer(on, kind)));
     }
     terms.push(Breakdown::params("final norm", backbone.norm_params(), "hidden size"));
+    if backbone.joint_params() > 0 {
+        let formula = "(streams x hidden size + 1) x streams";
+        terms.push(Breakdown::params("hyper-connections", backbone.joint_params(), formula));
+    }
     let formula = "vocabulary x hidden size, if not tied";
     terms.push(Breakdown::params("output head", backbone.head_params(), formula));
     terms

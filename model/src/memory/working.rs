@@ -94,11 +94,12 @@ impl Plan {
             return 0.0;
         }
         let element = self.activation_bytes();
-        let (on, tokens) = (&self.deployment, self.rows().group);
+        let (on, rows) = (&self.deployment, self.rows());
+        let tokens = rows.group;
         let logits = tokens * on.backbone.vocab as f64 / on.ranks.tp as f64;
         let whole = tokens * on.backbone.hidden as f64 * element;
         let gathered = if on.ranks.tp > 1 { 2.0 * whole } else { 0.0 };
-        let backward = logits * element + gathered + self.layer_input();
+        let backward = logits * element + gathered + rows.own_bytes(on);
         if self.design().memory.cross_entropy_loss_fusion {
             backward
         } else {

@@ -48,13 +48,9 @@ impl Dsa {
         if self.indexer.is_some() { "sparse attention" } else { "sparse attention, keys as before" }
     }
 
-    /// Mean keys that a query looks at: k - k^2 / (2 s) under a causal mask, at most the sequence.
+    /// Mean keys that a query looks at.
     fn keys(&self, seq: u64, convention: AttentionFlops) -> f64 {
-        let (s, k) = (seq as f64, self.topk.min(seq) as f64);
-        match convention {
-            AttentionFlops::Full => k,
-            AttentionFlops::Causal => k - k * k / (2.0 * s),
-        }
+        chosen_keys(seq as f64, self.topk as f64, convention)
     }
 
     /// Widths of queries and keys, and of values, as latents: `r_kv` + r, and `r_kv`.
@@ -71,6 +67,40 @@ impl Dsa {
         })
     }
 
+    /// What chooses keys, where it is done here.
+    fn choice(&self, on: &Deployment, rows: &Rows) -> Option<Choice> {
+        self.indexer.map(|indexer| Choice {
+            indexer,
+            all: (rows.seq as f64 + 1.0) / 2.0,
+            chosen: self.keys(rows.seq, CAUSAL),
+            taught: [self.widths()[0] as f64, on.split(self.mla.core.heads)],
+        })
+    }
+}
+
+/// Of so many keys, those that a query looks at, in the mean: k - k^2 / (2 n) under a causal mask,
+/// at most all.
+pub(super) fn chosen_keys(all: f64, chosen: f64, convention: AttentionFlops) -> f64 {
+    let chosen = chosen.min(all);
+    match convention {
+        AttentionFlops::Full => chosen,
+        AttentionFlops::Causal => chosen - chosen * chosen / (2.0 * all),
+    }
+}
+
+/// A choice of keys by an indexer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// Heads of the indexer and their width.
+    pub(super) indexer: [u64; 2],
+    /// Keys that it scores for a query, and those that are chosen, in the mean.
+    pub(super) all: f64,
+    pub(super) chosen: f64,
+    /// Width of the keys and heads of the attention whose probabilities it shall follow.
+    pub(super) taught: [f64; 2],
+}
+
+impl Choice {
     /// Scores of all pairs and the choice of the best; their products are of 16 bits, and only the
     /// sum over the heads is written, in FP32. The choice passes over it three times. Backward the
     /// chosen pairs alone: their scores' gradient goes to queries and keys (2 `H_i` `d_i` c), and
@@ -78,43 +108,60 @@ impl Dsa {
     ///
     /// # Source
     /// `DeepSeek-V3.2-Exp`, section 2; Megatron-Core `experimental_attention_variant/dsa.py`.
-    fn choice<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let Some([heads, width]) = self.indexer else { return Block::default() };
+    pub(super) fn block<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
         let tokens = rows.group;
-        let (all, chosen) = ((rows.seq as f64 + 1.0) / 2.0, self.keys(rows.seq, CAUSAL));
-        let (heads, width) = (heads as f64, width as f64);
-        let scores = on.device.summed_products([tokens, width, all], heads);
+        let [heads, width] = self.indexer.map(|size| size as f64);
+        let scores = on.device.summed_products([tokens, width, self.all], heads);
+        let all = self.all;
         let pass = on.device.elementwise(3.0 * 4.0 * tokens * all, 3.0).doing(3.0 * tokens * all);
-        let gradients: Cost<T> = on.device.summed_products([tokens, width, chosen], heads);
-        let latent = self.widths()[0] as f64;
-        let taught =
-            on.device.summed_products([tokens, latent, chosen], on.split(self.mla.core.heads));
+        let gradients: Cost<T> = on.device.summed_products([tokens, width, self.chosen], heads);
+        let [latent, heads] = self.taught;
+        let taught = on.device.summed_products([tokens, latent, self.chosen], heads);
         Block {
             forward: scores + pass,
             input_grad: gradients * 2.0 + taught,
             weight_grad: Cost::ZERO,
         }
     }
-
-    /// Attention of each head over the latents of the chosen tokens, which lie in the cache.
-    fn core<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let [qk, v] = self.widths().map(|width| width as f64);
-        let heads = on.split(self.mla.core.heads);
-        let mut block: Block<T> = on.device.flash_attention(device::Attention {
-            heads,
-            rows: rows.group,
-            keys: self.keys(rows.seq, CAUSAL),
-            widths: [qk, v],
-            kernels: 1.0,
-        });
-        let moved = rows.group * (heads * (qk + v) + qk) * on.element_bytes();
-        block.forward = block.forward.moving(moved);
-        block.input_grad = block.input_grad.moving(2.0 * moved);
-        block
-    }
 }
 
-const CAUSAL: AttentionFlops = AttentionFlops::Causal;
+/// Attention of a rank's heads over so many keys, in the mean, that all of them share.
+pub(super) fn shared_key_attention<T: Tally>(
+    on: &Deployment,
+    rows: &Rows,
+    heads: f64,
+    keys: f64,
+    [qk, v]: [f64; 2],
+) -> Block<T> {
+    let mut block: Block<T> = on.device.flash_attention(device::Attention {
+        heads,
+        rows: rows.group,
+        keys,
+        widths: [qk, v],
+        kernels: 1.0,
+    });
+    let moved = rows.group * (heads * (qk + v) + qk) * on.element_bytes();
+    block.forward = block.forward.moving(moved);
+    block.input_grad = block.input_grad.moving(2.0 * moved);
+    block
+}
+
+/// CP: keys of all ranks, so wide for each token, are gathered, and their gradients scattered.
+pub(super) fn context_exchanges(on: &Deployment, rows: &Rows, width: f64, to: &mut Exchanges) {
+    if on.ranks.cp == 1 {
+        return;
+    }
+    let bytes = rows.group * on.ranks.cp as f64 * width * on.element_bytes();
+    let call = on.machine.gather_call(&on.cp_group(), bytes);
+    let calls = |forward: f64| {
+        let again = Again::with(Module::CoreAttn);
+        Calls::new((Hop::Context, forward), (Hop::Context, 1.0), again)
+    };
+    to.push(Axis::Cp, Collective::AllGather, &call, calls(1.0));
+    to.push(Axis::Cp, Collective::ReduceScatter, &call, calls(0.0));
+}
+
+pub(super) const CAUSAL: AttentionFlops = AttentionFlops::Causal;
 
 impl Mix for Dsa {
     /// Those of MLA, and r_q H_i d_i + h d_i + h H_i with a norm of d_i (scale and shift) of the
@@ -179,8 +226,12 @@ impl Mix for Dsa {
             to.push("Indexer", Place::Projection, Again::LAYER, scored);
         }
         let again = Again::with(Module::CoreAttn);
-        to.push("Choice of keys", Place::Projection, again, self.choice(on, rows));
-        to.push("Core attention", Place::Core, again, self.core(on, rows));
+        let choice = self.choice(on, rows).map(|choice| choice.block(on, rows));
+        to.push("Choice of keys", Place::Projection, again, choice.unwrap_or_default());
+        let keys = self.keys(rows.seq, CAUSAL);
+        let widths = self.widths().map(|width| width as f64);
+        let core = shared_key_attention(on, rows, heads, keys, widths);
+        to.push("Core attention", Place::Core, again, core);
         to.push("Output projection", Place::Output, Again::LAYER, output);
     }
 
@@ -208,17 +259,7 @@ impl Mix for Dsa {
         let reads_hidden = self.mla.projects_hidden() || self.indexer.is_some();
         tensor_exchanges(on, rows, reads_hidden, to);
         self.mla.latent_exchanges(on, rows, to);
-        if on.ranks.cp > 1 {
-            let keys = self.indexer.map_or(0, |[_, width]| width);
-            let width = (self.widths()[0] + keys) as f64;
-            let bytes = rows.group * on.ranks.cp as f64 * width * on.element_bytes();
-            let call = on.machine.gather_call(&on.cp_group(), bytes);
-            let calls = |forward: f64| {
-                let again = Again::with(Module::CoreAttn);
-                Calls::new((Hop::Context, forward), (Hop::Context, 1.0), again)
-            };
-            to.push(Axis::Cp, Collective::AllGather, &call, calls(1.0));
-            to.push(Axis::Cp, Collective::ReduceScatter, &call, calls(0.0));
-        }
+        let keys = self.indexer.map_or(0, |[_, width]| width);
+        context_exchanges(on, rows, (self.widths()[0] + keys) as f64, to);
     }
 }

@@ -99,17 +99,21 @@ impl Mla {
 
     /// TP: latents come together.
     pub(super) fn latent_exchanges(&self, on: &Deployment, rows: &Rows, to: &mut Exchanges) {
-        if on.ranks.tp > 1 && on.ranks.sp > 1 {
-            let width = (self.q_rank + self.kv_rank + self.rope_dim) as f64;
-            let latents = rows.group * width * on.element_bytes();
-            let call = on.machine.gather_call(&on.tp_group(), latents);
-            // Whichever of queries, keys and values is made again needs its latent whole.
-            let again = Again::with(RecomputeModule::MlaKv);
-            let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
-            let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
-            to.push(Axis::Tp, Collective::AllGather, &call, gathers);
-            to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
-        }
+        gather_latents(on, rows, (self.q_rank + self.kv_rank + self.rope_dim) as f64, to);
+    }
+}
+
+/// TP: latents of this width come together.
+pub(super) fn gather_latents(on: &Deployment, rows: &Rows, width: f64, to: &mut Exchanges) {
+    if on.ranks.tp > 1 && on.ranks.sp > 1 {
+        let latents = rows.group * width * on.element_bytes();
+        let call = on.machine.gather_call(&on.tp_group(), latents);
+        // Whichever of queries, keys and values is made again needs its latent whole.
+        let again = Again::with(RecomputeModule::MlaKv);
+        let gathers = Calls::new((Hop::MixerIn, 1.0), (Hop::MixerOut, 1.0), again);
+        let scatters = Calls::new((Hop::MixerOut, 0.0), (Hop::MixerIn, 1.0), again);
+        to.push(Axis::Tp, Collective::AllGather, &call, gathers);
+        to.push(Axis::Tp, Collective::ReduceScatter, &call, scatters);
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::{Preset, PresetKind};
 use crate::source::{
-    DEEPSEEK_V3_2, GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
+    DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H,
+    QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -254,6 +255,52 @@ static DEEPSEEK_V3_2_MODEL: Preset = Preset {
     refused: None,
 };
 
+#[rustfmt::skip]
+static DEEPSEEK_V4_FLASH: Preset = Preset {
+    id: "deepseek-v4-flash",
+    title: "DeepSeek-V4-Flash 284B-A13B",
+    story: "Keys that stand for 4 and for 128 tokens in turns, four residual streams",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "43"), ("hidden_size", "4096"), ("ffn_hidden_size", "2048"),
+        ("num_attention_heads", "64"), ("multi_latent_attention", "true"),
+        ("q_lora_rank", "1024"), ("qk_head_dim", "448"), ("kv_lora_rank", "448"),
+        ("qk_pos_emb_head_dim", "64"), ("v_head_dim", "512"), ("qk_layernorm", "true"),
+        ("softmax_type", "learnable"), ("window_size", "128"), ("dsa_indexer_n_heads", "64"),
+        ("dsa_indexer_head_dim", "128"), ("dsa_indexer_topk", "512"),
+        ("attention_compress_ratios", "([0]*2+[4,128]*20+[4]+[0])"),
+        ("enable_mhc_connections", "true"), ("vocab_size", "129280"), ("num_moe_experts", "256"),
+        ("moe_router_topk", "6"), ("moe_ffn_hidden_size", "2048"),
+        ("moe_shared_expert_intermediate_size", "2048"), ("mtp_num_layers", "1"),
+        ("accelerator", "gb300"), ("num_devices", "128"), ("expert_model_parallel_size", "64"),
+        ("moe_token_dispatcher_type", "flex"), ("recompute_granularity", "full"),
+        ("global_batch_size", "2048"),
+    ],
+    source: DEEPSEEK_V4,
+    refused: None,
+};
+
+#[rustfmt::skip]
+static DEEPSEEK_V4_PRO: Preset = Preset {
+    id: "deepseek-v4-pro",
+    title: "DeepSeek-V4-Pro 1.6T-A49B",
+    story: "DeepSeek-V4-Flash's layers, wider, half as many more and with 384 experts",
+    kind: PresetKind::Model,
+    base: Some(&DEEPSEEK_V4_FLASH),
+    settings: &[
+        ("num_layers", "61"), ("hidden_size", "7168"), ("ffn_hidden_size", "3072"),
+        ("num_attention_heads", "128"), ("q_lora_rank", "1536"), ("o_groups", "16"),
+        ("dsa_indexer_topk", "1024"),
+        ("attention_compress_ratios", "([128]*2+[4,128]*29+[4]+[0])"),
+        ("num_moe_experts", "384"), ("moe_ffn_hidden_size", "3072"),
+        ("moe_shared_expert_intermediate_size", "3072"), ("num_devices", "512"),
+        ("pipeline_model_parallel_size", "2"),
+    ],
+    source: DEEPSEEK_V4,
+    refused: None,
+};
+
 pub(super) static MODELS: &[&Preset] = &[
     &GPT_OSS_120B,
     &GPT_OSS_20B,
@@ -267,4 +314,6 @@ pub(super) static MODELS: &[&Preset] = &[
     &NEMOTRON_3_SUPER,
     &NEMOTRON_3_ULTRA,
     &DEEPSEEK_V3_2_MODEL,
+    &DEEPSEEK_V4_FLASH,
+    &DEEPSEEK_V4_PRO,
 ];

@@ -182,6 +182,50 @@ pub(super) fn sparse<W: Words>(d: &Design) -> Option<W> {
         .then(|| say!("sparse attention gathers its keys over CP ranks: allgather"))
 }
 
+/// Compressed attention is over latents, with a window and nothing else; over CP it gathers keys.
+pub(super) fn compressed<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    transformer.attention_compress_ratios.as_ref()?;
+    let is_of_latents = transformer.multi_latent_attention
+        && transformer.q_lora_rank.is_some()
+        && transformer.window_size.is_some()
+        && transformer.window_attn_skip_freq.is_none();
+    if !is_of_latents {
+        return Some(say!("compressed attention has query latents, and a window in all layers"));
+    }
+    let is_alone =
+        transformer.experimental_attention_variant == AttentionVariant::None && !are_sub_layers(d);
+    if !is_alone {
+        return Some(say!("ratios say what each layer has: no variant, no pattern of sub-layers"));
+    }
+    let algorithm = d.parallel.context_parallel_algo;
+    (cp(d) > 1 && algorithm != ContextParallelAlgo::Allgather)
+        .then(|| say!("compressed attention gathers its keys over CP ranks: allgather"))
+}
+
+/// Its ratios are those of all layers; those of MTP may stand behind them.
+pub(super) fn ratios<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    let said = transformer.attention_compress_ratios.as_ref()?.layers.len() as u64;
+    let layers = transformer.num_layers;
+    (!(layers..=layers + transformer.mtp_num_layers).contains(&said)).then(|| {
+        say!("compression is given for {said} layers, the model has {layers} and those of MTP")
+    })
+}
+
+/// Its outputs go down to latents in whole groups, which TP splits.
+pub(super) fn output_groups<W: Words>(d: &Design) -> Option<W> {
+    let transformer = &d.transformer;
+    transformer.attention_compress_ratios.as_ref()?;
+    let (heads, groups) = (transformer.num_attention_heads, transformer.o_groups);
+    indivisible(heads, groups, || say!("{groups} output groups don't divide {heads} heads"))
+        .or_else(|| {
+            indivisible(groups, tp(d), || {
+                say!("TP {} doesn't divide {groups} output groups", tp(d))
+            })
+        })
+}
+
 /// A gate weighs something.
 pub(super) fn shared_gate<W: Words>(d: &Design) -> Option<W> {
     let transformer = &d.transformer;

@@ -58,7 +58,7 @@ fn candidates(design: &Design, id: KnobId) -> Vec<Value> {
         | Kind::PerStage(_)
         | Kind::PositionList(_)
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
         | Kind::Hash => vec![design.get(id)],
     }
 }
@@ -161,7 +161,7 @@ fn mending(trial: &mut Design, design: &Design, rule: &Rule, id: KnobId) -> Vec<
             Kind::OptionalInteger(..)
             | Kind::OptionalReal(..)
             | Kind::PerStage(_)
-            | Kind::LayerPattern
+            | Kind::LayerPattern(_)
             | Kind::Hash,
             _,
         ) => Some(Value::None).filter(&mut holds).into_iter().collect(),

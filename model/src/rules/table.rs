@@ -15,8 +15,8 @@ use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
-    BIGSCIENCE, DEEPSEEK_V3, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022, MEGATRON, MINDSPEED,
-    NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022, MEGATRON,
+    MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
 
 pub(super) fn has_experts(d: &Design) -> bool {
@@ -349,6 +349,18 @@ rules! {
         [experimental_attention_variant, multi_latent_attention, window_size,
          context_parallel_algo, context_parallel_size] MEGATRON,
         |d| layers::sparse(d);
+    compressed_attention_is_of_latents
+        [attention_compress_ratios, multi_latent_attention, q_lora_rank, window_size,
+         window_attn_skip_freq, experimental_attention_variant, hybrid_layer_pattern,
+         context_parallel_algo, context_parallel_size] DEEPSEEK_V4,
+        |d| layers::compressed(d);
+    compression_is_given_for_every_layer
+        [attention_compress_ratios, num_layers, mtp_num_layers] DEEPSEEK_V4,
+        |d| layers::ratios(d);
+    output_groups_are_of_whole_heads
+        [o_groups, num_attention_heads, tensor_model_parallel_size]
+        + [attention_compress_ratios] DEEPSEEK_V4,
+        |d| layers::output_groups(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
         + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
         |d| layers::linear_pattern(d);

@@ -55,7 +55,7 @@ fn takes(kind: Kind) -> String {
         Kind::LayerFreq => "a number or a pattern such as ([0]*3+[1]*58)".into(),
         Kind::PerStage(high) => format!("0 to {high}, or one for each stage, or none"),
         Kind::PositionList(high) => format!("positions from 0 to {high}, or none"),
-        Kind::LayerPattern => "a pattern such as M-M*ME/*E, or none".into(),
+        Kind::LayerPattern(text) => format!("a pattern such as {}, or none", text.example()),
         Kind::Layout => "a layout such as Et*3|(tt|)*29mL, or none".into(),
         Kind::Hash => "the hash of a stored trace, or none".into(),
     }

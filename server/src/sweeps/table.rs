@@ -85,7 +85,7 @@ fn column(knob: KnobId) -> Column {
         | Kind::PerStage(_)
         | Kind::PositionList(_)
         | Kind::Layout
-        | Kind::LayerPattern
+        | Kind::LayerPattern(_)
         | Kind::Hash => Column::Text,
     }
 }

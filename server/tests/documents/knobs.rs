@@ -120,7 +120,7 @@ fn takes(id: KnobId) -> String {
             format!("a whole number up to {high}, or one for each stage, or none")
         }
         Kind::PositionList(high) => format!("positions up to {high}, or none"),
-        Kind::LayerPattern => "a pattern such as `M-M*ME/*E`, or none".to_owned(),
+        Kind::LayerPattern(text) => format!("a pattern such as `{}`, or none", text.example()),
         Kind::Layout => "a layout such as `Et*3|(tt|)*29mL`, or none".to_owned(),
         Kind::Hash => "the hash of an uploaded trace, or none".to_owned(),
     }
@@ -192,7 +192,7 @@ fn values(id: KnobId, design: &Design) -> Vec<Value> {
             .collect(),
         Kind::PerStage(_) => [1, 2].map(Value::Integer).to_vec(),
         Kind::LayerFreq => [1, 2].map(Value::Integer).to_vec(),
-        Kind::LayerPattern => [Value::None].to_vec(),
+        Kind::LayerPattern(_) => [Value::None].to_vec(),
         Kind::Layout => uneven_layouts(design).into_iter().map(Value::Text).collect(),
         // The first of them in front of all layers.
         Kind::PositionList(_) => match now {

@@ -68,7 +68,7 @@ impl Form {
             | Kind::LayerFreq
             | Kind::PositionList(_)
             | Kind::Layout
-            | Kind::LayerPattern
+            | Kind::LayerPattern(_)
             | Kind::Hash => (false, false),
         };
         match self {

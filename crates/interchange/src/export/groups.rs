@@ -114,6 +114,7 @@ fn shape(mindspeed: bool, d: &Design) -> Group {
     hybrid(&mut group, d);
     linear_attention(&mut group, d);
     sparse_attention(&mut group, d);
+    compressed_attention(&mut group, d);
     group.on("qk-layernorm", t.qk_layernorm);
     group.on("post-norm", t.sandwich_norm && mindspeed);
     group.value("normalization", "RMSNorm");
@@ -163,11 +164,33 @@ fn sparse_attention(group: &mut Group, d: &Design) {
         return;
     }
     group.value("experimental-attention-variant", t.experimental_attention_variant.name());
+    indexer(group, d);
+    group.value("dsa-indexer-topk-freq", t.dsa_indexer_topk_freq);
+    group.value("dsa-indexer-skip-topk-offset", t.dsa_indexer_skip_topk_offset);
+}
+
+fn indexer(group: &mut Group, d: &Design) {
+    let t = &d.transformer;
     group.value("dsa-indexer-n-heads", t.dsa_indexer_n_heads);
     group.value("dsa-indexer-head-dim", t.dsa_indexer_head_dim);
     group.value("dsa-indexer-topk", t.dsa_indexer_topk);
-    group.value("dsa-indexer-topk-freq", t.dsa_indexer_topk_freq);
-    group.value("dsa-indexer-skip-topk-offset", t.dsa_indexer_skip_topk_offset);
+}
+
+/// Compressed attention and hyper-connections, where the model has them.
+fn compressed_attention(group: &mut Group, d: &Design) {
+    let t = &d.transformer;
+    if t.attention_compress_ratios.is_some() {
+        group.value("experimental-attention-variant", "dsv4_hybrid");
+        group.value("csa-compress-ratios", d.get(KnobId::attention_compress_ratios));
+        group.some("csa-window-size", t.window_size);
+        group.value("o-groups", t.o_groups);
+        group.value("o-lora-rank", t.o_lora_rank);
+        indexer(group, d);
+    }
+    if t.enable_mhc_connections {
+        group.on("enable-mhc-connections", true);
+        group.value("mhc-num-residual-streams", t.mhc_num_residual_streams);
+    }
 }
 
 /// Linear attention, where some layers have it.

@@ -121,6 +121,7 @@ static FAMILIES: &[Family] = &[
     Family { name: "deepseekv2", ..LLAMA },
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "deepseekv32", ..LLAMA },
+    Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA },
     Family { name: "glmmoedsa", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },
     Family { name: "telechat3", ..LLAMA },

@@ -97,13 +97,13 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "norm_topk_prob scoring_func routed_scaling_factor use_routing_bias \
          router_enable_expert_bias moe_router_enable_expert_bias router_scaling_factor \
          moe_router_use_sigmoid router_bias swiglu_limit score_function moe_router_activation_func \
-         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype",
+         moe_renormalize num_expert_group use_grouped_topk moe_router_dtype num_hash_layers",
     ),
     (FILE, "architectures model_type transformers_version name_or_path license"),
     (
         CHECKPOINT,
         "torch_dtype dtype quantization_config mamba_ssm_dtype mamba_ssm_cache_dtype \
-         residual_in_fp32",
+         residual_in_fp32 expert_dtype",
     ),
     (
         SCALE,
@@ -146,8 +146,10 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim",
     ),
     (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
-    (How::Refused("its compressed attention has no knob"), "compress_ratios"),
-    (How::Refused("its residual streams have no knob"), "hc_mult"),
+    (How::Together, "compress_ratios hc_mult"),
+    (How::Knob(o_groups), "o_groups"),
+    (How::Knob(o_lora_rank), "o_lora_rank"),
+    (How::Ignored("20 iterations on small matrices are counted"), "hc_sinkhorn_iters hc_eps"),
     (How::Refused("its residuals of attention have no knob"), "attn_res_block_size"),
     (How::Knob(dsa_indexer_head_dim), "index_head_dim"),
     (How::Knob(dsa_indexer_n_heads), "index_n_heads"),
