@@ -64,6 +64,8 @@ sources! {
     /// `DeepSeek-V4`: compressed attention.
     DEEPSEEK_V4 = "DeepSeek-V4, configuration and code beside the weights",
         "https://huggingface.co/deepseek-ai/DeepSeek-V4-Pro";
+    /// LongCat-Flash: zero-computation experts, MoE beside dense parts.
+    LONGCAT_FLASH = "LongCat-Flash, arXiv 2509.01322", "https://arxiv.org/abs/2509.01322";
     /// Hyper-connections with a constrained residual mapping.
     MHC = "Manifold-Constrained Hyper-Connections, arXiv 2512.24880",
         "https://arxiv.org/abs/2512.24880";

@@ -97,6 +97,7 @@ fn model_knobs_move_counts() {
     check(SPARSE, &[], "dsa_indexer_topk_freq", "4", '<', PARAMS);
     let shared = [("dsa_indexer_topk_freq", "4")];
     check(SPARSE, &shared, "dsa_indexer_skip_topk_offset", "9", '>', PARAMS);
+    check("longcat-flash", &[], "moe_zero_experts", "512", '<', STEP);
     let ratios = "([0]*43)";
     check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', PARAMS);
     check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', STEP);

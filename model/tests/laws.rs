@@ -539,6 +539,7 @@ fn grounds() -> Vec<Design> {
         &[("dsa_indexer_topk_freq", "4")],
     ));
     grounds.push(of(&Design::from_preset("deepseek-v4-flash").unwrap(), &[]));
+    grounds.push(of(&Design::from_preset("longcat-flash").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-nano-30b-a3b").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-super-120b-a12b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");

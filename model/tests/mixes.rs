@@ -19,7 +19,7 @@ fn metrics(preset: &str, knobs: &[(&str, &str)]) -> Metrics {
 
 /// Preset, and its published parameters in billions: all, and those of a token without the input
 /// embedding, where they are published.
-const PUBLISHED: [(&str, f64, Option<f64>); 13] = [
+const PUBLISHED: [(&str, f64, Option<f64>); 14] = [
     ("gpt-oss-120b", 116.83, Some(5.13)),
     ("gpt-oss-20b", 20.91, Some(3.61)),
     ("gemma-3-27b", 27.01, None),
@@ -34,6 +34,8 @@ const PUBLISHED: [(&str, f64, Option<f64>); 13] = [
     ("deepseek-v4-flash", 284.0, None),
     // 1.6T, to one digit; the file's own sizes make 1,573.
     ("deepseek-v4-pro", 1573.0, Some(49.0)),
+    // About 27 in the mean.
+    ("longcat-flash", 560.0, Some(27.1)),
 ];
 
 #[test]
@@ -315,4 +317,35 @@ fn ratios_are_written_as_they_are_read() {
     for text in ["([8]*43)", "4", "([4]*0)", "[4,]"] {
         assert!(refused.set_text(knob, text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn zero_experts_take_their_share_of_the_choices() {
+    let of = |zeros: &str| metrics("longcat-flash", &[("moe_zero_experts", zeros)]);
+    let active = |it: &Metrics| it.params_active_no_input_embedding as f64 / 1e9;
+    let (none, some) = (of("none"), of("256"));
+    // 31.3 billion where all of twelve choices are experts, 18.6 where none is.
+    assert!((active(&none) - 31.3).abs() < 0.05, "{}", active(&none));
+    let expert = 3.0 * 6_144.0 * 2_048.0 * 28.0 / 1e9;
+    assert!((active(&some) - 8.0 * expert - 18.6).abs() < 0.1, "{}", active(&some));
+    assert!((active(&none) - active(&some) - 4.0 * expert).abs() < 0.05);
+    assert_eq!(some.params_total - none.params_total, 28 * 256 * 6_144);
+}
+
+#[test]
+fn zero_experts_need_no_dispatch() {
+    use model::axis::{Axis, Collective};
+    let sent = |zeros: &str| {
+        let knobs = [("moe_zero_experts", zeros), ("moe_token_dispatcher_type", "alltoall")];
+        let estimate = estimate(&Plan::new(&design("longcat-flash", &knobs)).unwrap());
+        let rows = estimate.communication.iter();
+        let rows =
+            rows.filter(|row| (row.axis, row.collective) == (Axis::Ep, Collective::AllToAll));
+        rows.map(|row| row.bytes.get()).sum::<f64>()
+    };
+    assert!((sent("256") / sent("none") - 2.0 / 3.0).abs() < 1e-9);
+    let dense = design("llama-3-8b", &[("moe_zero_experts", "256")]);
+    let broken = Plan::new(&dense).unwrap_err();
+    assert_eq!(broken[0].rule, "zero_experts_stand_beside_experts");
+    assert!(!broken[0].nearest.is_empty());
 }

@@ -12,7 +12,7 @@ macro_rules! models {
 }
 
 /// Every embedding is counted, MTP layers aren't.
-const MODELS: [(&str, &str, Option<f64>); 28] = models! {
+const MODELS: [(&str, &str, Option<f64>); 29] = models! {
     "deepseek-v3": Some(671.03),
     "deepseek-v3.1": Some(671.03),
     "glm-4.5": Some(352.8),
@@ -42,6 +42,7 @@ const MODELS: [(&str, &str, Option<f64>); 28] = models! {
     "qwen3-next-80b-a3b": Some(79.67),
     "kimi-linear-48b-a3b": Some(49.12),
     "deepseek-v4-flash": Some(284.33),
+    "longcat-flash": Some(560.66),
 };
 
 fn read(text: &str) -> Import {

@@ -365,3 +365,19 @@ fn no_position_embedding_leaves_rotary_embeddings() {
         has(&design, &format!("position_embedding_type={kind}"));
     }
 }
+
+#[test]
+fn a_layer_of_longcat_is_two_of_which_one_has_experts() {
+    let text = "python pretrain_gpt.py --spec mindspeed_llm.tasks.models.spec.longcat_spec \
+                layer_spec --num-layers 28 --hidden-size 6144 --ffn-hidden-size 12288 \
+                --num-attention-heads 64 --multi-latent-attention --q-lora-rank 1536 \
+                --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 \
+                --qk-layernorm --swiglu --disable-bias-linear --num-experts 512 \
+                --num-zero-experts 256 --moe-router-topk 12 --moe-ffn-hidden-size 2048 \
+                --untie-embeddings-and-output-weights --padded-vocab-size 131072 --seq-length 4096 \
+                --position-embedding-type rope --micro-batch-size 1 --global-batch-size 16 --bf16 \
+                --tensor-model-parallel-size 16 --pipeline-model-parallel-size 4 \
+                --expert-model-parallel-size 32 --sequence-parallel --nproc_per_node 16 --nnodes 8";
+    let design = import(Format::Mindspeed, text, None).design.unwrap();
+    assert_eq!(design.transformer, Design::from_preset("longcat-flash").unwrap().transformer);
+}

@@ -187,6 +187,11 @@ Transformer transformer {
         knob("Expert latent", OptionalInteger(1, 131_072),
             "Width at which tokens reach routed experts; none is the hidden size")
             .source(NEMOTRON_3).by_multiples_of(128);
+    moe_zero_experts: Option<u64> = None,
+        knob("Zero experts", OptionalInteger(1, 65_536),
+            "Choices beside the experts that give a token back as it is; a token visits top-k x \
+             experts / all choices in the mean, and up to top-k").source(LONGCAT_FLASH)
+            .by_factor().aliases(&["zero_expert_num"]);
     moe_layer_freq: LayerFreq = LayerFreq::Every(1),
         knob("MoE layers", LayerFreq,
             "Every n-th layer is MoE, or a pattern of 0 (dense) and 1 (MoE)");

@@ -67,7 +67,7 @@ pub(super) fn params(plan: &Plan) -> Breakdown {
 /// All parameters, and those that a token doesn't meet.
 pub(super) fn active_terms(plan: &Plan) -> Vec<Breakdown> {
     let resting = plan.params_total() - plan.params_active();
-    let formula = "(experts - top-k) x one expert x MoE layers";
+    let formula = "(experts - those that a token visits) x one expert x MoE layers";
     vec![params(plan), Breakdown::params("experts that a token doesn't visit", resting, formula)]
 }
 

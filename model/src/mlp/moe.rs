@@ -29,8 +29,13 @@ use crate::tally::Tally;
 pub(crate) struct Moe {
     /// E, routed experts.
     pub(crate) experts: u64,
-    /// k, experts that a token visits.
-    pub(crate) topk: u64,
+    /// Z, further choices that give a token back as it is.
+    ///
+    /// # Source
+    /// `LongCat-Flash`, section 2.1: zero-computation experts.
+    zeros: u64,
+    /// k, experts that a token chooses.
+    topk: u64,
     /// Inner width of a routed expert.
     pub(crate) width: u64,
     /// l, width at which tokens reach routed experts, where it isn't the hidden size.
@@ -60,6 +65,7 @@ impl Moe {
         let transformer = &design.transformer;
         Self {
             experts,
+            zeros: transformer.moe_zero_experts.unwrap_or(0),
             topk: transformer.moe_router_topk,
             width: transformer.moe_ffn_hidden_size.unwrap_or(transformer.ffn_hidden_size),
             latent: transformer.moe_latent_size,
@@ -71,6 +77,16 @@ impl Moe {
             is_group_balanced: transformer.moe_router_group_balanced,
             aux_loss: design.routing.aux_loss,
         }
+    }
+
+    /// Choices of the router: E + Z.
+    const fn choices(&self) -> u64 {
+        self.experts + self.zeros
+    }
+
+    /// Experts that a token visits, in the mean: k E / (E + Z), as a bias holds the loads even.
+    fn visited(&self) -> f64 {
+        self.topk as f64 * (self.experts as f64 / self.choices() as f64)
     }
 
     /// Where each routed expert stands, copies of busy ones counted: ranks over experts, in the
@@ -88,7 +104,7 @@ impl Moe {
     ///
     /// Without SP the TP ranks hold the same tokens and each sends its share.
     pub(crate) fn copies_per_rank(&self, on: &Deployment, rows: &Rows) -> f64 {
-        rows.group / on.ranks.tp as f64 * self.topk as f64 * rows.routed.kept
+        rows.group / on.ranks.tp as f64 * self.visited() * rows.routed.kept
     }
 
     /// R, rows that one rank's experts compute: copies of the whole ETP group, mean over the ranks.
@@ -103,7 +119,7 @@ impl Moe {
 
     /// Scores of all experts in FP32: softmax, top-k, and the map of who goes where.
     fn router<T: Tally>(&self, on: &Deployment, rows: &Rows) -> Block<T> {
-        let (own, experts) = (rows.own, self.experts as f64);
+        let (own, experts) = (rows.own, self.choices() as f64);
         let scores = own * experts;
         let mut block = on.device.linear(own, on.backbone.hidden as f64, experts);
         // Largest, exponential, sum, division, and the comparison of the top-k; backward a sum, a
@@ -151,7 +167,7 @@ impl Moe {
 
     /// Parameters of the router.
     pub(crate) fn router_params(&self, on: &Deployment) -> u128 {
-        u128::from(on.backbone.hidden) * u128::from(self.experts)
+        u128::from(on.backbone.hidden) * u128::from(self.choices())
     }
 
     /// Parameters of the shared experts' gate: h where they have one.
@@ -185,9 +201,10 @@ impl Moe {
         Block { forward: cost, input_grad: cost, weight_grad: Cost::ZERO }
     }
 
-    /// Parameters of the routed experts that a token doesn't visit.
+    /// Parameters of the routed experts that a token doesn't visit, in the mean.
     pub(crate) fn resting_params(&self, on: &Deployment) -> u128 {
-        u128::from(self.experts - self.topk.min(self.experts)) * self.expert_params(on)
+        let all = u128::from(self.experts) * self.expert_params(on);
+        all - (all * u128::from(self.topk) / u128::from(self.choices())).min(all)
     }
 }
 
@@ -232,8 +249,11 @@ impl Transform for Moe {
             ),
         ];
         let shared = on.backbone.mlp_matrix_params(self.shared.width) + self.gate_params(on);
-        let mut terms =
-            vec![Breakdown::params("router", self.router_params(on), "hidden size x experts")];
+        let formula = match self.zeros {
+            0 => "hidden size x experts",
+            _ => "hidden size x (experts + zero experts)",
+        };
+        let mut terms = vec![Breakdown::params("router", self.router_params(on), formula)];
         if self.latent.is_some() {
             let formula = "2 x hidden size x latent";
             terms.push(Breakdown::params("expert latents", self.latent_params(on), formula));
@@ -250,8 +270,8 @@ impl Transform for Moe {
     }
 
     fn matrix_params(&self, on: &Deployment) -> f64 {
-        (on.backbone.hidden * self.experts) as f64
-            + self.topk as f64 * self.expert_matrix_params(on) as f64
+        (on.backbone.hidden * self.choices()) as f64
+            + self.visited() * self.expert_matrix_params(on) as f64
             + on.backbone.mlp_matrix_params(self.shared.width) as f64
             + self.gate_params(on) as f64
             + self.latent_params(on) as f64
@@ -270,7 +290,7 @@ impl Transform for Moe {
             add(Matrices::dense([latent, h], Cut::Nothing));
             add(Matrices::dense([h, latent], Cut::Nothing));
         }
-        let router = [self.experts as f64, on.backbone.hidden as f64];
+        let router = [self.choices() as f64, on.backbone.hidden as f64];
         add(Matrices::dense(router, Cut::Nothing));
     }
 
@@ -308,7 +328,7 @@ impl Transform for Moe {
         let down = device.grouped_linear(each, inner, h, local);
         // The weighted sum reads every copy and writes every token.
         let sides = if on.ranks.ep == 1 { 1.0 } else { 2.0 };
-        let sum: Block<T> = self.reorder(on, awaited, 1.0 + 1.0 / self.topk.max(1) as f64) * sides;
+        let sum: Block<T> = self.reorder(on, awaited, 1.0 + 1.0 / self.visited()) * sides;
         // A product and an addition for each element, both ways.
         let [forward, input_grad] =
             [sum.forward, sum.input_grad].map(|pass| pass.doing(2.0 * awaited * h));
@@ -350,7 +370,7 @@ impl Transform for Moe {
         let shared = (inputs * element + input) * shared + shared_input + weighed;
         let activations = SwapModule::Activations;
         to.extend([
-            Saved::new(Tensor::Probs, rows.own * self.experts as f64 * 5.0, &[Moe])
+            Saved::new(Tensor::Probs, rows.own * self.choices() as f64 * 5.0, &[Moe])
                 .swapped_by(SwapModule::Probs),
             Saved::new(Tensor::Permuted, permuted, &[MoePermute, Moe]).swapped_by(activations),
             Saved::new(Tensor::ActivationInput, inputs * inner * element, &[Moe])
@@ -381,7 +401,7 @@ impl Transform for Moe {
             Dispatcher::Alltoall => fullest * if ranks > 1.0 { 4.0 } else { 3.0 },
             Dispatcher::Flex => {
                 // Ranks that a token's experts lie on, for even routing.
-                let missed = libm::pow(1.0 - 1.0 / ranks, self.topk as f64);
+                let missed = libm::pow(1.0 - 1.0 / ranks, self.visited());
                 fullest + 2.0 * own * ranks * (1.0 - missed)
             }
             Dispatcher::Allgather => fullest + 2.0 * own * ranks,

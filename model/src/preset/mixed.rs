@@ -3,8 +3,8 @@
 
 use super::{Preset, PresetKind};
 use crate::source::{
-    DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_LINEAR, MINIMAX_M1, NEMOTRON_3, NEMOTRON_H,
-    QWEN3_NEXT,
+    DEEPSEEK_V3_2, DEEPSEEK_V4, GEMMA_3, GPT_OSS, KIMI_LINEAR, LONGCAT_FLASH, MINIMAX_M1,
+    NEMOTRON_3, NEMOTRON_H, QWEN3_NEXT,
 };
 
 #[rustfmt::skip]
@@ -301,6 +301,30 @@ static DEEPSEEK_V4_PRO: Preset = Preset {
     refused: None,
 };
 
+#[rustfmt::skip]
+static LONGCAT_FLASH_560B: Preset = Preset {
+    id: "longcat-flash",
+    title: "LongCat-Flash 560B-A27B",
+    story: "28 times attention and MLP twice, the first MLP beside 512 experts and 256 of no work",
+    kind: PresetKind::Model,
+    base: None,
+    settings: &[
+        ("num_layers", "56"), ("hidden_size", "6144"), ("ffn_hidden_size", "12288"),
+        ("num_attention_heads", "64"), ("multi_latent_attention", "true"),
+        ("q_lora_rank", "1536"), ("kv_lora_rank", "512"), ("qk_head_dim", "128"),
+        ("qk_pos_emb_head_dim", "64"), ("v_head_dim", "128"), ("qk_layernorm", "true"),
+        ("vocab_size", "131072"), ("num_moe_experts", "512"), ("moe_zero_experts", "256"),
+        ("moe_router_topk", "12"), ("moe_ffn_hidden_size", "2048"),
+        ("moe_shared_expert_intermediate_size", "12288"), ("moe_layer_freq", "2"),
+        ("moe_shared_expert_overlap", "true"), ("accelerator", "h800-sxm-80gb"),
+        ("num_devices", "512"), ("pipeline_model_parallel_size", "8"),
+        ("expert_model_parallel_size", "32"), ("moe_token_dispatcher_type", "flex"),
+        ("recompute_granularity", "full"), ("global_batch_size", "2048"),
+    ],
+    source: LONGCAT_FLASH,
+    refused: None,
+};
+
 pub(super) static MODELS: &[&Preset] = &[
     &GPT_OSS_120B,
     &GPT_OSS_20B,
@@ -316,4 +340,5 @@ pub(super) static MODELS: &[&Preset] = &[
     &DEEPSEEK_V3_2_MODEL,
     &DEEPSEEK_V4_FLASH,
     &DEEPSEEK_V4_PRO,
+    &LONGCAT_FLASH_560B,
 ];

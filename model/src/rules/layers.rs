@@ -162,6 +162,12 @@ pub(super) fn repeated_mtp<W: Words>(d: &Design) -> Option<W> {
         .then(|| say!("there is no MTP layer to repeat"))
 }
 
+/// Zero experts stand beside others.
+pub(super) fn zero_experts<W: Words>(d: &Design) -> Option<W> {
+    (d.transformer.moe_zero_experts.is_some() && !has_experts(d))
+        .then(|| say!("a dense model has no zero experts"))
+}
+
 /// Latents are of experts.
 pub(super) fn latent_experts<W: Words>(d: &Design) -> Option<W> {
     (d.transformer.moe_latent_size.is_some() && !has_experts(d))

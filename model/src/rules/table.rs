@@ -15,8 +15,8 @@ use crate::design::{Design, KnobId, KnobSet, PerStage};
 use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
-    BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022, MEGATRON,
-    MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022,
+    LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
 };
 
 pub(super) fn has_experts(d: &Design) -> bool {
@@ -345,6 +345,8 @@ rules! {
         |d| layers::repeated_mtp(d);
     latent_experts_need_experts [moe_latent_size, num_moe_experts] MEGATRON,
         |d| layers::latent_experts(d);
+    zero_experts_stand_beside_experts [moe_zero_experts, num_moe_experts] LONGCAT_FLASH,
+        |d| layers::zero_experts(d);
     sparse_attention_is_of_latents
         [experimental_attention_variant, multi_latent_attention, window_size,
          context_parallel_algo, context_parallel_size] MEGATRON,

@@ -215,6 +215,7 @@ fn experts(mindspeed: bool, d: &Design) -> Group {
     group.value("moe-router-topk", t.moe_router_topk);
     group.some("moe-ffn-hidden-size", t.moe_ffn_hidden_size);
     group.some("moe-latent-size", t.moe_latent_size);
+    group.some("num-zero-experts", t.moe_zero_experts.filter(|_| mindspeed));
     let width = t.moe_ffn_hidden_size.unwrap_or(t.ffn_hidden_size);
     match t.moe_shared_expert_intermediate_size {
         Some(shared) if mindspeed && shared.is_multiple_of(width) => {

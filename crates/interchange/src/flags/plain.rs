@@ -89,7 +89,6 @@ pub(super) static FLAGS: &[(Arity, &str, &str)] = &[
     (Switch, START,
         "standalone no-python run-path use-mcore-models use-legacy-models module lazy-mpu-init \
          use-gloo-process-groups disable-gloo-process-groups no-kill"),
-    (Many, IMPLIED, "spec"),
     (One, IMPLIED,
         "normalization transformer-impl export-te-mcore-model attention-mask-type \
          cp-attention-mask-type hetereogenous-dist-checkpoint moe-train-capacity-factor"),

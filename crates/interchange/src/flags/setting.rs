@@ -48,6 +48,7 @@ const DTYPES: &[(&str, &str)] =
 pub(super) static FLAGS: &[Flag] = &[
     // Shape of the model.
     one("num-layers"), one("encoder-num-layers"), one("noop-layers"), one("mtp-num-layers"),
+    many("spec"),
     value("hidden-size", hidden_size),
     one("ffn-hidden-size"),
     on("swiglu", gated_linear_unit), on("geglu", gated_linear_unit),
@@ -95,7 +96,7 @@ pub(super) static FLAGS: &[Flag] = &[
     value("mamba-state-dim", mamba_state_dim), value("mamba-head-dim", mamba_head_dim),
     value("mamba-num-groups", mamba_num_groups), value("mamba-num-heads", mamba_num_heads),
     on("mtp-use-repeated-layer", mtp_use_repeated_layer),
-    value("moe-latent-size", moe_latent_size),
+    value("moe-latent-size", moe_latent_size), value("num-zero-experts", moe_zero_experts),
     value("linear-attention-freq", linear_attention_freq),
     value("linear-conv-kernel-dim", linear_conv_kernel_dim),
     value("linear-key-head-dim", linear_key_head_dim),

@@ -50,6 +50,8 @@ pub(super) struct Family {
     pub(super) shared_experts: u64,
     /// `intermediate_size` is the experts' width.
     pub(super) narrow: bool,
+    /// A layer is attention and an MLP twice, with experts beside the first MLP.
+    pub(super) shortcut: bool,
     /// `intermediate_size` is the width of gate and up-projection together.
     pub(super) doubled_width: bool,
 }
@@ -74,6 +76,7 @@ const LLAMA: Family = Family {
     vocab: 0,
     shared_experts: 0,
     narrow: false,
+    shortcut: false,
     doubled_width: false,
 };
 const QWEN3_NEXT: Family = Family {
@@ -121,6 +124,7 @@ static FAMILIES: &[Family] = &[
     Family { name: "deepseekv2", ..LLAMA },
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "deepseekv32", ..LLAMA },
+    Family { name: "longcatflash", shortcut: true, ..LLAMA },
     Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA },
     Family { name: "glmmoedsa", ..LLAMA },
     Family { name: "kimik2", ..LLAMA },

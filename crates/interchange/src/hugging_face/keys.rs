@@ -112,7 +112,8 @@ pub(super) static KEYS: &[(How, &str)] = &[
          final_logit_softcapping attn_logit_softcapping query_pre_attn_scalar embedding_multiplier \
          residual_multiplier logits_scaling attn_temperature_tuning attn_scale floor_scale \
          attention_sink router_dtype layernorm_full_attention_alpha \
-         layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm",
+         layernorm_linear_attention_alpha layernorm_mlp_alpha postnorm mla_scale_q_lora \
+         mla_scale_kv_lora",
     ),
     (
         How::Ignored("attention in chunks of this length in some layers: taken as without"),
@@ -122,7 +123,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
         How::Together,
         "attn_type_list ff_intermediate_size num_experts_per_token num_shared_expert \
          moe_shared_expert_intermediate_size mlp_hidden_act mtp_num_hidden_layers \
-         linear_attn_config full_attention_interval mla_use_nope attn_output_gate \
+         expert_ffn_hidden_size linear_attn_config full_attention_interval mla_use_nope attn_output_gate \
          attention_output_gate multi_query new_decoder_architecture parallel_attn no_bias bias \
          index_topk index_topk_freq index_skip_topk_offset indexer_types mlp_layer_types \
          hybrid_override_pattern hybrid_layer_pattern layers_block_type \
@@ -135,7 +136,9 @@ pub(super) static KEYS: &[(How, &str)] = &[
         "qk_nope_dim qk_rope_dim v_channels",
     ),
     (How::Refused("experts of several widths have no knob"), "moe_intermediate_sizes"),
-    (How::Refused("zero experts have no knob"), "zero_expert_num"),
+    (How::Knob(moe_zero_experts), "zero_expert_num"),
+    (How::Ignored("they give a token back as it is"), "zero_expert_type"),
+    (How::Ignored("latent attention in all layers"), "attention_method"),
     (How::Knob(linear_conv_kernel_dim), "linear_conv_kernel_dim"),
     (How::Knob(linear_key_head_dim), "linear_key_head_dim"),
     (How::Knob(linear_value_head_dim), "linear_value_head_dim"),

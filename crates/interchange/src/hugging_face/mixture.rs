@@ -27,9 +27,13 @@ pub(super) fn read(config: &mut Config<'_>) {
         (Some(key), Some(count)) if count > 0 => {
             config.set(KnobId::num_moe_experts, &count.to_string(), key);
             expert_widths(config);
-            shared(config);
-            shared_gate(config);
-            layers(config);
+            if config.family.shortcut {
+                shortcuts(config);
+            } else {
+                shared(config);
+                shared_gate(config);
+                layers(config);
+            }
             router(config);
         }
         _ => dense(config),
@@ -86,7 +90,7 @@ fn dense(config: &mut Config<'_>) {
 
 fn expert_widths(config: &mut Config<'_>) {
     let knob = KnobId::moe_ffn_hidden_size;
-    let own = config.first_of(&["moe_intermediate_size"]);
+    let own = config.first_of(&["moe_intermediate_size", "expert_ffn_hidden_size"]);
     let wide = config.first_of(&["intermediate_size_mlp", "mlp_intermediate_size"]);
     match (own, wide) {
         (Some(key), _) => {
@@ -112,6 +116,18 @@ fn expert_widths(config: &mut Config<'_>) {
             }
         }
     }
+}
+
+/// A layer of two attentions and two MLPs is two layers; the experts beside its first MLP have that
+/// for a shared expert.
+fn shortcuts(config: &mut Config<'_>) {
+    let transformer = &config.draft.design.transformer;
+    let (layers, width) = (2 * transformer.num_layers, transformer.ffn_hidden_size);
+    let detail = "two for each layer, which has attention and an MLP twice";
+    config.assume(KnobId::num_layers, &layers.to_string(), detail);
+    let detail = "experts stand beside the first of two MLPs";
+    config.assume(KnobId::moe_layer_freq, "2", detail);
+    config.assume(KnobId::moe_shared_expert_intermediate_size, &width.to_string(), detail);
 }
 
 fn shared_width_for_dense(config: &mut Config<'_>) {

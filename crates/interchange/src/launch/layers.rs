@@ -22,12 +22,18 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
         let detail = format!("takes 1 to {MAX_LAYERS}, not {total}");
         return draft.fault(line, "--num-layers", detail);
     }
+    let total = if has_shortcuts(parts) { 2 * total } else { total };
     let Some(noops) = noops(parts, total, draft) else { return };
     let layers = total - noops.len() as u64;
     draft.set(KnobId::num_layers, &layers.to_string(), "--num-layers", line);
     let mtp = parts.number("mtp-num-layers", draft).unwrap_or(0).min(17);
     if mtp > 0 {
         parts.set(KnobId::mtp_num_layers, &mtp.to_string(), "mtp-num-layers", draft);
+    }
+    if has_shortcuts(parts) {
+        let width = draft.design.transformer.ffn_hidden_size.to_string();
+        parts.set(KnobId::moe_layer_freq, "2", "spec", draft);
+        parts.set(KnobId::moe_shared_expert_intermediate_size, &width, "spec", draft);
     }
     virtual_stages(parts, total, draft);
     if let Some(layout) = &draft.design.parallel.pipeline_model_parallel_layout {
@@ -45,6 +51,14 @@ pub(crate) fn read(parts: &Parts, draft: &mut Draft) {
         return layout(&counts, mtp, key, parts.line(key.trim_start_matches('-')), draft);
     }
     place(&Slots { total, noops, mtp, chunks }, parts, draft);
+}
+
+/// Whether a layer is one of LongCat-Flash: attention and an MLP twice, and experts beside the first
+/// MLP. That is two layers here, of which one has a shared expert as wide as an MLP.
+///
+/// Source: MindSpeed-LLM, `tasks/models/spec/longcat_spec.py`.
+fn has_shortcuts(parts: &Parts) -> bool {
+    parts.words("spec").iter().any(|word| word.ends_with("longcat_spec"))
 }
 
 /// The positions of no-op layers; none where they are wrong.

@@ -118,7 +118,7 @@ impl Moe {
 
     /// The rows that a rank sends where a token goes once to each rank.
     fn token_rows(&self, on: &Deployment, rows: &Rows, group: &Group) -> TokenRows {
-        let topk = self.topk.max(1) as f64;
+        let topk = self.visited();
         let (ranks, domains) = (group.size as f64, group.domains as f64);
         TokenRows {
             tokens: self.copies_per_rank(on, rows) / topk,
@@ -134,7 +134,7 @@ impl Moe {
     /// DeepSeek-V3, section 2.1.2 (node-limited routing); the expectation is derived.
     fn domains_visited(&self, group: &Group) -> f64 {
         let d = group.domains as f64;
-        let spread = parts_visited(d, self.topk as f64);
+        let spread = parts_visited(d, self.visited());
         if self.is_group_balanced {
             // Every group is visited, and groups lie evenly on the domains.
             return self.groups.map_or(spread, |groups| d.min(groups as f64));
