@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::choice::AttentionFlops;
 use crate::deployment::Deployment;
-use crate::design::Design;
+use crate::design::{Design, LayerOverrides, Size};
 use crate::mixer::{Mix, Mixer};
 use crate::mlp::{Mlp, Moe, Transform};
 use crate::params::{Cut, Matrices, Params};
@@ -34,11 +34,116 @@ impl KindId {
     }
 }
 
+/// What a kind of layers is, without its sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Variant {
+    mixer: usize,
+    mlp: usize,
+    /// The clauses of sizes that differ by layer, a bit for each.
+    clauses: u64,
+}
+
+impl Variant {
+    /// A variant with the sizes of all layers.
+    const fn plain(mixer: usize, mlp: usize) -> Self {
+        Self { mixer, mlp, clauses: 0 }
+    }
+
+    /// The variant of a layer whose sizes may be its own.
+    fn own(design: &Design, overrides: &LayerOverrides, layer: u64) -> Self {
+        let clauses = overrides.at(layer);
+        let is_gone = |size| overrides.size(clauses, size) == Some(0);
+        let (mut mixer, mut mlp) = (Mixer::variant(design, layer), Mlp::variant(design, layer));
+        if is_gone(Size::Heads) {
+            mixer = Mixer::NOTHING;
+        }
+        if is_gone(Size::Ffn) && mlp == Mlp::DENSE {
+            mlp = Mlp::NOTHING;
+        }
+        Self { mixer, mlp, clauses }
+    }
+
+    /// The kind of layers that it is.
+    fn kind(&self, design: &Design) -> LayerKind {
+        let kind = |design: &Design, values| LayerKind {
+            mixer: Mixer::new(design, self.mixer).with_values(design, values),
+            mlp: Mlp::new(design, self.mlp),
+            has_own_sizes: self.clauses > 0,
+        };
+        match &design.transformer.layer_overrides {
+            Some(overrides) if self.clauses > 0 => {
+                let values = overrides.size(self.clauses, Size::Values);
+                kind(&overridden(design, overrides, self.clauses), values)
+            }
+            Some(_) | None => kind(design, None),
+        }
+    }
+}
+
+/// A design whose layers all have the sizes of those for which these clauses hold; sizes that are
+/// zero there stay.
+pub(crate) fn overridden(design: &Design, overrides: &LayerOverrides, clauses: u64) -> Design {
+    let mut design = design.clone();
+    let to = &mut design.transformer;
+    let own = |size| overrides.size(clauses, size).filter(|value| *value > 0);
+    to.num_attention_heads = own(Size::Heads).unwrap_or(to.num_attention_heads);
+    to.num_query_groups = own(Size::Groups).or(to.num_query_groups);
+    to.kv_channels = own(Size::Width).or(to.kv_channels);
+    to.v_head_dim = own(Size::Values).unwrap_or(to.v_head_dim);
+    to.window_size = own(Size::Window).or(to.window_size);
+    to.ffn_hidden_size = own(Size::Ffn).unwrap_or(to.ffn_hidden_size);
+    to.moe_ffn_hidden_size = own(Size::Expert).or(to.moe_ffn_hidden_size);
+    let shared = own(Size::Shared).or(to.moe_shared_expert_intermediate_size);
+    to.moe_shared_expert_intermediate_size = shared;
+    to.layer_overrides = None;
+    design
+}
+
+/// The kinds of layers of sizes that differ, in the order in which they are met.
+pub(crate) struct OwnSizes {
+    kinds: Vec<(Variant, LayerKind)>,
+    layers: Vec<KindId>,
+}
+
+impl OwnSizes {
+    pub(crate) fn new(design: &Design, overrides: &LayerOverrides) -> Self {
+        let mut own = Self { kinds: Vec::new(), layers: Vec::new() };
+        // The kind of each variant, as far as they are known.
+        let mut known: Vec<(Variant, KindId)> = Vec::new();
+        for layer in 0..design.transformer.num_layers {
+            let variant = Variant::own(design, overrides, layer);
+            let id = known.iter().find(|(known, _)| *known == variant).map(|(_, id)| *id);
+            let id = id.unwrap_or_else(|| {
+                let id = KindId(own.id(variant, variant.kind(design)) as u8);
+                known.push((variant, id));
+                id
+            });
+            own.layers.push(id);
+        }
+        own
+    }
+
+    /// The place of a kind, which is added where it is another.
+    fn id(&mut self, variant: Variant, kind: LayerKind) -> usize {
+        let is_like =
+            |(_, known): &(Variant, LayerKind)| known.mixer == kind.mixer && known.mlp == kind.mlp;
+        self.kinds.iter().position(is_like).unwrap_or_else(|| {
+            self.kinds.push((variant, kind));
+            self.kinds.len() - 1
+        })
+    }
+
+    /// How many they are.
+    pub(crate) fn count(&self) -> usize {
+        self.kinds.len()
+    }
+}
+
 /// The kinds of a design's layers one after the other, without their sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// Variants of mixer and MLP of each kind, dense layers in front.
-    variants: Vec<[usize; 2]>,
+    /// Variants of each kind, dense layers in front.
+    variants: Vec<Variant>,
     /// Layers of each kind.
     counts: PerKind<u64>,
     /// Kind of each layer, from the first to the last, MTP layers not counted.
@@ -49,6 +154,9 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     pub(crate) fn new(design: &Design) -> Self {
+        if let Some(overrides) = &design.transformer.layer_overrides {
+            return Self::with_own_sizes(design, overrides);
+        }
         let mixers = Mixer::MAX_VARIANTS;
         let mut of_pairs = [0; MAX_PAIRS];
         let pair = |layer| {
@@ -65,7 +173,7 @@ impl Pattern {
             ids[pair] = KindId(id as u8);
             counts[id] += of_pairs[pair];
             if variants.len() < MAX_KINDS {
-                variants.push([pair % mixers, pair / mixers]);
+                variants.push(Variant::plain(pair % mixers, pair / mixers));
             }
         }
         layers.iter_mut().for_each(|layer| *layer = ids[layer.index()]);
@@ -81,20 +189,38 @@ impl Pattern {
         Self { variants, counts, layers, mtp }
     }
 
+    /// The same where sizes differ by layer: a kind for each that is another.
+    fn with_own_sizes(design: &Design, overrides: &LayerOverrides) -> Self {
+        let mut own = OwnSizes::new(design, overrides);
+        let mut order: Vec<usize> = (0..own.kinds.len()).collect();
+        order.sort_by_key(|id| (own.kinds[*id].0.mlp, own.kinds[*id].0.mixer));
+        let mut counts = [0; MAX_KINDS];
+        let place = |id: &mut KindId| {
+            let place = order.iter().position(|known| *known == id.index()).unwrap_or(0);
+            let place = place.min(MAX_KINDS - 1);
+            counts[place] += 1;
+            *id = KindId(place as u8);
+        };
+        own.layers.iter_mut().for_each(place);
+        let variants = order.iter().take(MAX_KINDS).map(|id| own.kinds[*id].0).collect();
+        Self { variants, counts, layers: own.layers, mtp: None }
+    }
+
     /// Variants of the layers of MTP where a pattern of sub-layers or of ratios says which these
     /// are: the mixer and the MLP of a depth.
-    fn mtp_variants(design: &Design) -> Option<[usize; 2]> {
+    fn mtp_variants(design: &Design) -> Option<Variant> {
         let transformer = &design.transformer;
         if let Some(ratios) = &transformer.attention_compress_ratios {
             let (layers, said) = (transformer.num_layers, ratios.layers.len() as u64);
-            let own = [Mixer::variant(design, layers), Mlp::variant(design, layers - 1)];
+            let mlp = Mlp::variant(design, layers - 1);
+            let own = Variant::plain(Mixer::variant(design, layers), mlp);
             return (said > layers && transformer.mtp_num_layers > 0).then_some(own);
         }
         let pattern = transformer.hybrid_layer_pattern.as_ref()?;
         let first = pattern.mtp.first()?;
         let mixer = pattern.mtp.iter().find(|symbol| symbol.mixes()).unwrap_or(first);
         let mlp = pattern.mtp.iter().find(|symbol| !symbol.mixes()).unwrap_or(first);
-        Some([Mixer::of_symbol(*mixer), Mlp::of_symbol(*mlp)])
+        Some(Variant::plain(Mixer::of_symbol(*mixer), Mlp::of_symbol(*mlp)))
     }
 
     /// Layers of each kind in a range.
@@ -110,6 +236,8 @@ impl Pattern {
 pub(crate) struct LayerKind {
     pub(crate) mixer: Mixer,
     pub(crate) mlp: Mlp,
+    /// Whether sizes are its own, which its name tells.
+    has_own_sizes: bool,
 }
 
 /// Layers that predict tokens further ahead, each with a projection and a head of its own.
@@ -134,11 +262,8 @@ pub(crate) struct Architecture {
 impl Architecture {
     pub(crate) fn new(design: &Design) -> Self {
         let pattern = Pattern::new(design);
-        let kind = |[mixer, mlp]: &[usize; 2]| LayerKind {
-            mixer: Mixer::new(design, *mixer),
-            mlp: Mlp::new(design, *mlp),
-        };
-        let kinds: Vec<LayerKind> = pattern.variants.iter().map(kind).collect();
+        let kinds: Vec<LayerKind> =
+            pattern.variants.iter().map(|variant| variant.kind(design)).collect();
         let layers = pattern.counts;
         let has_experts = |id: &&KindId| kinds[id.index()].mlp.moe().is_some();
         let last = pattern.layers.iter().rev().find(has_experts).or(pattern.layers.last());
@@ -185,9 +310,14 @@ impl LayerKind {
     /// Its name: by its MLP, and by its mixer where that isn't full attention; a sub-layer's by
     /// what it is.
     pub(crate) fn name(&self) -> String {
-        let (mixer, mlp) = (self.mixer.name(), self.mlp.layer_name());
+        let mixer = self.mixer.name();
+        let mlp = match self.mlp {
+            Mlp::Dense(dense) if self.has_own_sizes => format!("dense {}", dense.width),
+            Mlp::Dense(_) | Mlp::Moe(_) | Mlp::Nothing(_) => self.mlp.layer_name().into(),
+        };
         match (self.parts(), mixer) {
-            (2, None) => String::from(mlp),
+            (0, _) => String::from("no-op"),
+            (2, None) => mlp,
             (2, Some(mixer)) => format!("{mlp}, {mixer}"),
             (_, Some(mixer)) => format!("{mixer} alone"),
             (_, None) => format!("{mlp} alone"),

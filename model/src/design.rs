@@ -2,6 +2,7 @@
 
 mod hybrid;
 mod knob_set;
+mod overrides;
 mod ratios;
 mod registry;
 mod setting;
@@ -13,6 +14,7 @@ use alloc::vec::Vec;
 
 pub use hybrid::{HybridPattern, Symbol};
 pub use knob_set::KnobSet;
+pub use overrides::{LayerOverrides, Size};
 pub use ratios::CompressRatios;
 pub use setting::{LayerFreq, Layout, PerStage, Positions};
 pub use table::{
@@ -37,7 +39,8 @@ impl Transformer {
     pub fn is_mixed(&self) -> bool {
         let has_windows = self.window_size.is_some() && self.window_attn_skip_freq.is_some();
         let is_plain = self.experimental_attention_variant == AttentionVariant::None;
-        self.is_hybrid() || has_windows || !is_plain || self.attention_compress_ratios.is_some()
+        let is_alike = self.attention_compress_ratios.is_none() && self.layer_overrides.is_none();
+        self.is_hybrid() || has_windows || !is_plain || !is_alike
     }
 
     /// MoE layers among its layers, those of MTP not counted.

@@ -85,6 +85,8 @@ pub enum LayerText {
     SubLayers,
     /// Tokens that one key stands for, as a Python list.
     Ratios,
+    /// Sizes that differ by layer.
+    Overrides,
 }
 
 impl LayerText {
@@ -94,6 +96,7 @@ impl LayerText {
         match self {
             Self::SubLayers => "M-M*ME/*E",
             Self::Ratios => "([0]*2+[4,128]*20)",
+            Self::Overrides => "0-9,17:num_query_groups=8;20:ffn_hidden_size=0",
         }
     }
 }

@@ -88,7 +88,7 @@ impl Mixer {
     const LINEAR: usize = 2;
     const MAMBA: usize = 3;
     const LATENT: usize = 4;
-    const NOTHING: usize = 5;
+    pub(crate) const NOTHING: usize = 5;
     const SPARSE: usize = 6;
     const SPARSE_AS_BEFORE: usize = 7;
     const UNCOMPRESSED: usize = 8;
@@ -160,6 +160,16 @@ impl Mixer {
             (Self::LATENT, _) => Self::Mla(Mla::new(design, window)),
             _ if transformer.multi_latent_attention => Self::Mla(Mla::new(design, window)),
             _ => Self::Attention(Attention::new(design, window)),
+        }
+    }
+
+    /// The same, where attention's values are as wide as this.
+    pub(crate) fn with_values(self, design: &Design, width: Option<u64>) -> Self {
+        match (self, width) {
+            (Self::Attention(attention), Some(width)) => {
+                Self::Attention(attention.with_values(design, width))
+            }
+            _ => self,
         }
     }
 

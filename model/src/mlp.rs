@@ -49,9 +49,9 @@ impl Mlp {
     /// Variants that the layers of one design may have: dense, with experts, and none.
     pub(crate) const MAX_VARIANTS: usize = 3;
 
-    const DENSE: usize = 0;
+    pub(crate) const DENSE: usize = 0;
     const EXPERTS: usize = 1;
-    const NOTHING: usize = 2;
+    pub(crate) const NOTHING: usize = 2;
 
     /// Which variant a design's layer at this position has.
     pub(crate) fn variant(design: &Design, layer: u64) -> usize {

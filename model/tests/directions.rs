@@ -98,6 +98,8 @@ fn model_knobs_move_counts() {
     let shared = [("dsa_indexer_topk_freq", "4")];
     check(SPARSE, &shared, "dsa_indexer_skip_topk_offset", "9", '>', PARAMS);
     check("longcat-flash", &[], "moe_zero_experts", "512", '<', STEP);
+    check(DENSE, &[], "layer_overrides", "0-3:num_query_groups=4", '<', PARAMS);
+    check(DENSE, &[], "layer_overrides", "0-3:ffn_hidden_size=0", '<', STEP);
     let ratios = "([0]*43)";
     check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', PARAMS);
     check(COMPRESSED, &[], "attention_compress_ratios", ratios, '<', STEP);

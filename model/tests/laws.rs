@@ -443,6 +443,9 @@ fn trials(design: &Design, id: KnobId) -> Vec<Value> {
         Kind::LayerPattern(LayerText::Ratios) => {
             vec![Value::Text("([0]*3+[128,4]*20+[0])".into())]
         }
+        Kind::LayerPattern(LayerText::Overrides) => {
+            vec![Value::Text("0-3:ffn_hidden_size=4096".into())]
+        }
         Kind::LayerPattern(LayerText::SubLayers) => {
             vec![Value::Text("MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEM*".into())]
         }
@@ -540,6 +543,7 @@ fn grounds() -> Vec<Design> {
     ));
     grounds.push(of(&Design::from_preset("deepseek-v4-flash").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("longcat-flash").unwrap(), &[]));
+    grounds.push(of(&qwen, &[("layer_overrides", "0-3:moe_ffn_hidden_size=256")]));
     grounds.push(of(&Design::from_preset("nemotron-3-nano-30b-a3b").unwrap(), &[]));
     grounds.push(of(&Design::from_preset("nemotron-3-super-120b-a12b").unwrap(), &[]));
     let layout = ("pipeline_model_parallel_layout", "Ett|(tt|)*28t|ttL|m");

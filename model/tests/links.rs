@@ -260,6 +260,12 @@ fn legal_value(kind: Kind) -> BoxedStrategy<Value> {
                 .prop_map(Value::Text)
                 .boxed(),
         ),
+        Kind::LayerPattern(LayerText::Overrides) => or_none(
+            "[0-9]{1,2}(,1[0-9]-[23][0-9]){0,2}:(num_query_groups|window_size)=[1-9]{1,3}\
+             (,kv_channels=64)?(;[0-9]:(ffn_hidden_size|num_attention_heads)=[0-9]{1,2}){0,2}"
+                .prop_map(Value::Text)
+                .boxed(),
+        ),
         Kind::LayerPattern(LayerText::SubLayers) => {
             or_none("[MG*+E-]{1,9}(\\|[MG*+E-]{1,9}){0,2}(/\\*E)?".prop_map(Value::Text).boxed())
         }

@@ -349,3 +349,58 @@ fn zero_experts_need_no_dispatch() {
     assert_eq!(broken[0].rule, "zero_experts_stand_beside_experts");
     assert!(!broken[0].nearest.is_empty());
 }
+
+#[test]
+fn layers_may_have_sizes_of_their_own() {
+    let of = |sizes: &str| metrics("llama-3-8b", &[("layer_overrides", sizes)]);
+    let (plain, h) = (of("none"), 4_096);
+    // Four heads fewer of keys and values, each of 128, in twenty layers.
+    let groups = of("0-18,31:num_query_groups=4");
+    assert_eq!(plain.params_total - groups.params_total, 20 * 2 * 4 * 128 * h);
+    let widths = of("0-18,31:num_query_groups=4;5:ffn_hidden_size=7168");
+    assert_eq!(groups.params_total - widths.params_total, 3 * h * 7_168);
+    // No attention and no MLP: not even norms, and no time.
+    let halves = of("3:num_attention_heads=0;4:ffn_hidden_size=0");
+    let gone = of("3:num_attention_heads=0,ffn_hidden_size=0");
+    assert_eq!(halves.params_total, gone.params_total);
+    let fewer = metrics("llama-3-8b", &[("num_layers", "31")]);
+    assert_eq!(gone.params_total, fewer.params_total);
+    assert_eq!(gone.flops_per_token, fewer.flops_per_token);
+    assert!((gone.step_time.get() / fewer.step_time.get() - 1.0).abs() < 1e-3);
+    // Sizes that are those of all layers change nothing.
+    let same = of("0-9:ffn_hidden_size=14336,num_query_groups=8");
+    assert_eq!(same.step_time, plain.step_time);
+    assert_eq!(same.memory_peak, plain.memory_peak);
+    assert!(of("0-9:window_size=128").step_time < plain.step_time);
+    assert!(of("0-9:v_head_dim=64").params_total < plain.params_total);
+}
+
+#[test]
+fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
+    let broken = |sizes: &str| {
+        let violations = Plan::new(&design("llama-3-8b", &[("layer_overrides", sizes)]));
+        let violations = violations.unwrap_err();
+        assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
+        let of = |it: model::violation::Violation| (it.rule, it.message);
+        violations.into_iter().map(of).next().unwrap()
+    };
+    let (rule, message) = broken("0-3:num_query_groups=5");
+    assert_eq!(rule, "sizes_by_layer_keep_the_rules");
+    assert!(message.starts_with("in layer 0: "), "{message}");
+    assert_eq!(broken("32:ffn_hidden_size=0").0, "sizes_by_layer_are_of_the_layers");
+    let widths = |layer| format!("{layer}:ffn_hidden_size={}", 256 * (layer + 1));
+    let many: Vec<String> = (0..8).map(widths).collect();
+    assert_eq!(broken(&many.join(";")).1, "layers are of 9 kinds, at most 8");
+    let knob = KnobId::layer_overrides;
+    let mut refused = design("llama-3-8b", &[]);
+    for (text, part) in [
+        ("0-9", "layers:size=number"),
+        ("9-0:kv_channels=1", "layers such as 0-9"),
+        ("1:query_groups=1", "num_query_groups"),
+        ("1:ffn_hidden_size", "size=number"),
+        ("1:kv_channels=0", "1 to 4096"),
+    ] {
+        let error = refused.set_text(knob, text).unwrap_err();
+        assert!(error.detail.contains(part), "{text}: {error}");
+    }
+}

@@ -3,6 +3,7 @@
 //! What the configuration leaves open is what the architecture's code in `transformers` does; each
 //! of these is named as an assumption. What no knob expresses is an error, never guessed.
 
+mod blocks;
 mod compressed;
 mod family;
 mod hybrid;
@@ -98,7 +99,8 @@ fn shape(text: &str, draft: &mut Draft) {
             draft.ignore(key, lines.get(key), format!("stands beside the model in {inside}"));
         }
     }
-    let mut config = Config { lines, entries, family: Family::for_config(config), draft };
+    let mut config =
+        Config { lines, entries, family: Family::for_config(config), has_blocks: false, draft };
     config.sort_out();
     config.shape();
     config.tell_of_the_rest();
@@ -120,6 +122,8 @@ struct Config<'a> {
     lines: Lines<'a>,
     entries: &'a [(String, Tree)],
     family: &'static Family,
+    /// Whether blocks say the sizes of each layer.
+    has_blocks: bool,
     draft: &'a mut Draft,
 }
 
@@ -254,11 +258,13 @@ impl Config<'_> {
             self.attention();
         }
         compressed::streams(self);
+        self.has_blocks = blocks::read(self);
         self.style();
         mixture::read(self);
         linear::read(self);
         self.sparse();
         window::read(self);
+        blocks::windows(self);
     }
 
     /// Keys that were read and changed nothing.

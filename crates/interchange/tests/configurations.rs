@@ -283,7 +283,7 @@ fn what_keys_leave_open_is_as_the_architecture_has_it() {
 #[test]
 fn a_configuration_that_would_be_counted_wrong_says_why() {
     for (key, part) in [
-        (r#""block_configs":[{}]"#, "several sizes"),
+        (r#""block_configs":[{}]"#, "a block is attention"),
         (r#""attn_res_block_size":12"#, "residuals"),
         (r#""sparse_attention_config":{}"#, "blocks"),
         (r#""layer_types":["linear_attention","full_attention"]"#, "without full attention"),
@@ -295,5 +295,36 @@ fn a_configuration_that_would_be_counted_wrong_says_why() {
         let import = read(&text);
         assert_eq!(import.design, None, "{key}");
         assert!(import.errors[0].detail.contains(part), "{key}: {:?}", import.errors);
+    }
+}
+
+/// Configurations whose layers differ in size, what is read of them, and published billions.
+const OF_SEVERAL_SIZES: [(&str, &str, f64); 2] = [
+    (
+        include_str!("models/nemotron-super-49b.json"),
+        "6-7,11,42-51,53-70:num_attention_heads=0;62-63,66-67,69-70:ffn_hidden_size=2816;\
+         54-55,57-59,64-65,68:ffn_hidden_size=5632;\
+         42,45,47,49-51,53,56,60-61:ffn_hidden_size=7168;\
+         0,6-7,43-44,48:ffn_hidden_size=14336;11:ffn_hidden_size=17920",
+        49.9,
+    ),
+    (
+        include_str!("models/mimo-v2-flash.json"),
+        "0-47:v_head_dim=128;1-4,6-10,12-16,18-22,24-28,30-34,36-40,42-46:num_query_groups=8,\
+         window_size=128",
+        309.0,
+    ),
+];
+
+#[test]
+fn layers_of_several_sizes_are_read_each_with_its_own() {
+    for (text, sizes, billions) in OF_SEVERAL_SIZES {
+        let import = read(text);
+        assert_eq!((import.errors, import.unknown), (vec![], vec![]));
+        let design = import.design.unwrap();
+        assert_eq!(design.get(KnobId::layer_overrides).to_string(), sizes);
+        let plan = model::Plan::new(&design).unwrap_or_else(|broken| panic!("{broken:?}"));
+        let counted = model::estimate(&plan).metrics.params_total as f64 / 1e9;
+        assert!((counted / billions - 1.0).abs() < 0.005, "{counted}");
     }
 }

@@ -6,6 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::hybrid::HybridPattern;
+use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use crate::choice::{Choice, Set};
 use crate::knob::{Kind, Knob, KnobError, LayerText, Value};
@@ -348,6 +349,15 @@ impl Setting for Layout {
     }
 }
 
+impl Setting for LayerOverrides {
+    fn value(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+    fn of(value: &Value) -> Option<Self> {
+        if let Value::Text(text) = value { Self::read(text).ok() } else { None }
+    }
+}
+
 /// Reads a value from text, by the knob's kind. Bounds are checked by [`check`].
 pub(super) fn parse(knob: &Knob, text: &str) -> Result<Value, KnobError> {
     let text = text.trim();
@@ -515,6 +525,7 @@ fn layer_text_problem(kind: LayerText, text: &str) -> Option<String> {
     match kind {
         LayerText::SubLayers => such_as(HybridPattern::read(text).is_some()),
         LayerText::Ratios => such_as(CompressRatios::read(text).is_some()),
+        LayerText::Overrides => LayerOverrides::read(text).err(),
     }
 }
 

@@ -6,6 +6,7 @@
 use alloc::string::String;
 
 use super::hybrid::HybridPattern;
+use super::overrides::LayerOverrides;
 use super::ratios::CompressRatios;
 use super::registry::{differ, registry};
 use super::setting::{self, LayerFreq, Layout, PerStage, Positions, Setting};
@@ -161,6 +162,10 @@ Transformer transformer {
         knob("Mamba heads", OptionalInteger(1, 65_536),
             "Mamba-2 heads; none is twice the hidden size / their width").source(MAMBA_2)
             .by_factor();
+    layer_overrides: Option<LayerOverrides> = None,
+        knob("Sizes by layer", LayerPattern(LayerText::Overrides),
+            "Sizes of single layers in place of those of all; no heads are no attention, no FFN \
+             width is no MLP");
     vocab_size: u64 = 128_256,
         knob("Vocabulary", Integer(1, 4_194_304), "Padded vocabulary").unit("tokens")
             .by_multiples_of(128);

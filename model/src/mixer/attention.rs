@@ -47,6 +47,12 @@ impl Attention {
         }
     }
 
+    /// The same with values of this width.
+    pub(super) fn with_values(self, design: &Design, width: u64) -> Self {
+        let Core { groups, qk_dim, window, .. } = self.core;
+        Self { core: Core::new(design, groups, [qk_dim, width], window), ..self }
+    }
+
     /// Heads that the projection beside keys and values makes: queries, and as many gates.
     const fn query_heads(&self) -> u64 {
         if self.has_output_gate { 2 * self.core.heads } else { self.core.heads }

@@ -1,9 +1,11 @@
 //! Rules of layers that differ by what mixes their tokens.
 
 use alloc::format;
+use alloc::vec::Vec;
 
 use super::rule::{Words, indivisible, say};
-use super::table::{cp, has_experts, tp};
+use super::table::{RULES, cp, has_experts, tp};
+use crate::architecture::{MAX_KINDS, OwnSizes, overridden};
 use crate::choice::{AttentionVariant, ContextParallelAlgo};
 use crate::design::{Design, LayerFreq, Symbol};
 use crate::layout;
@@ -230,6 +232,53 @@ pub(super) fn output_groups<W: Words>(d: &Design) -> Option<W> {
                 say!("TP {} doesn't divide {groups} output groups", tp(d))
             })
         })
+}
+
+/// Sizes by layer are of layers that there are, and of few kinds.
+pub(super) fn own_sizes<W: Words>(d: &Design) -> Option<W> {
+    let overrides = d.transformer.layer_overrides.as_ref()?;
+    let (last, layers) = (overrides.last_layer(), d.transformer.num_layers);
+    if last >= layers {
+        return Some(say!(
+            "there are sizes of layer {last}, the last of {layers} is {}",
+            layers - 1
+        ));
+    }
+    if are_sub_layers(d) {
+        return Some(say!("sub-layers have the sizes of their kind"));
+    }
+    let kinds = OwnSizes::new(d, overrides).count();
+    (kinds > MAX_KINDS).then(|| say!("layers are of {kinds} kinds, at most {MAX_KINDS}"))
+}
+
+/// Rules of sizes, which layers keep with their own.
+const OF_SIZES: [&str; 8] = [
+    "heads_are_a_multiple_of_tp",
+    "query_groups_are_a_multiple_of_tp",
+    "heads_are_a_multiple_of_query_groups",
+    "hidden_size_is_a_multiple_of_heads",
+    "ffn_is_a_multiple_of_tp",
+    "shared_expert_is_a_multiple_of_tp",
+    "expert_width_is_a_multiple_of_etp",
+    "heads_are_a_multiple_of_ulysses_ranks",
+];
+
+/// Layers with sizes of their own keep the rules of sizes, where the others do.
+pub(super) fn overridden_sizes<W: Words>(d: &Design) -> Option<W> {
+    let overrides = d.transformer.layer_overrides.as_ref()?;
+    let rules = RULES.iter().filter(|rule| OF_SIZES.contains(&rule.name) && !rule.is_broken(d));
+    let rules: Vec<_> = rules.collect();
+    let mut known = Vec::new();
+    (0..d.transformer.num_layers).find_map(|layer| {
+        let clauses = overrides.at(layer);
+        if clauses == 0 || known.contains(&clauses) {
+            return None;
+        }
+        known.push(clauses);
+        let own = overridden(d, overrides, clauses);
+        let broken = rules.iter().find(|rule| rule.is_broken(&own))?;
+        Some(say!("in layer {layer}: {}", (broken.check.words)(&own).unwrap_or_default()))
+    })
 }
 
 /// A gate weighs something.

@@ -363,6 +363,22 @@ rules! {
         [o_groups, num_attention_heads, tensor_model_parallel_size]
         + [attention_compress_ratios] DEEPSEEK_V4,
         |d| layers::output_groups(d);
+    sizes_by_layer_are_of_the_layers
+        [layer_overrides, num_layers, hybrid_layer_pattern]
+        + [linear_attention_freq, moe_layer_freq, window_attn_skip_freq, num_attention_heads,
+           num_query_groups, kv_channels, hidden_size, v_head_dim, window_size, ffn_hidden_size,
+           moe_ffn_hidden_size, moe_shared_expert_intermediate_size, num_moe_experts,
+           multi_latent_attention, experimental_attention_variant, attention_compress_ratios,
+           dsa_indexer_topk_freq, dsa_indexer_skip_topk_offset] MEGATRON,
+        |d| layers::own_sizes(d);
+    sizes_by_layer_keep_the_rules
+        [layer_overrides, tensor_model_parallel_size]
+        + [num_layers, num_attention_heads, num_query_groups, kv_channels, hidden_size,
+           multi_latent_attention, ffn_hidden_size, moe_ffn_hidden_size, num_moe_experts,
+           moe_shared_expert_intermediate_size, expert_tensor_parallel_size,
+           context_parallel_size, context_parallel_algo, num_devices, devices_per_node,
+           scale_up_domain_size, accelerator] MEGATRON,
+        |d| layers::overridden_sizes(d);
     linear_pattern_has_every_layer [linear_attention_freq, num_layers]
         + [experimental_attention_variant, hybrid_layer_pattern] MEGATRON,
         |d| layers::linear_pattern(d);

@@ -124,6 +124,8 @@ static FAMILIES: &[Family] = &[
     Family { name: "deepseekv2", ..LLAMA },
     Family { name: "deepseekv3", ..LLAMA },
     Family { name: "deepseekv32", ..LLAMA },
+    Family { name: "nemotronnas", ..LLAMA },
+    Family { name: "mimov2flash", ..LLAMA },
     Family { name: "longcatflash", shortcut: true, ..LLAMA },
     Family { name: "deepseekv4", sinks: true, every_layer_has_window: true, ..LLAMA },
     Family { name: "glmmoedsa", ..LLAMA },

@@ -87,7 +87,7 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (
         LOSS,
         "attention_dropout hidden_dropout initializer_range rms_norm_eps layer_norm_eps \
-         layer_norm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
+         layer_norm_epsilon layernorm_epsilon norm_eps router_aux_loss_coef aux_loss_alpha seq_aux \
          router_jitter_noise resid_pdrop embd_pdrop attn_pdrop embedding_dropout \
          router_z_loss_coef residual_dropout hidden_dropout_prob mtp_loss_weight time_step_floor \
          time_step_max time_step_min time_step_limit rescale_prenorm_residual mamba_dt_init_floor",
@@ -145,9 +145,12 @@ pub(super) static KEYS: &[(How, &str)] = &[
     (How::Knob(linear_num_key_heads), "linear_num_key_heads"),
     (How::Knob(linear_num_value_heads), "linear_num_value_heads"),
     (
-        How::Refused("layers of several sizes have no knob"),
-        "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim",
+        How::Together,
+        "block_configs swa_num_key_value_heads swa_head_dim swa_v_head_dim swa_num_attention_heads \
+         sliding_window_size",
     ),
+    (ROPE, "swa_rope_theta"),
+    (SCALE, "add_swa_attention_sink_bias add_full_attention_sink_bias attention_value_scale"),
     (How::Refused("its attention over blocks has no knob"), "sparse_attention_config"),
     (How::Together, "compress_ratios hc_mult"),
     (How::Knob(o_groups), "o_groups"),

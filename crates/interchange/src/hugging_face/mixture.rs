@@ -77,6 +77,9 @@ fn dense_width(config: &mut Config<'_>, keys: &[&'static str]) {
 }
 
 fn dense(config: &mut Config<'_>) {
+    if config.has_blocks {
+        return;
+    }
     let keys = ["intermediate_size", "ff_intermediate_size", "n_inner", "ffn_hidden_size"];
     dense_width(config, &keys);
     let width = config.draft.design.transformer.ffn_hidden_size;
