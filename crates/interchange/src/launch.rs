@@ -17,7 +17,7 @@ use crate::arguments::Argument;
 use crate::draft::{Draft, MAX_KEYS};
 use crate::flags::{self, Arity, Effect, Flag};
 
-pub(crate) use model_shape::pattern;
+pub(crate) use model_shape::{pattern, rows};
 
 /// Arguments that mean something together, by name.
 pub(crate) struct Parts(BTreeMap<&'static str, (Vec<String>, u64)>);

@@ -328,3 +328,21 @@ fn layers_of_several_sizes_are_read_each_with_its_own() {
         assert!((counted / billions - 1.0).abs() < 0.005, "{counted}");
     }
 }
+
+#[test]
+fn layers_with_a_window_need_not_be_regular() {
+    let kinds = r#""sliding_attention","full_attention","sliding_attention","sliding_attention""#;
+    let layer_types = format!(r#""layer_types":[{kinds}]"#);
+    let last_two = r#""max_window_layers":2"#;
+    for (key, rows) in [(layer_types.as_str(), "0,2-3"), (last_two, "2-3")] {
+        let text = format!(
+            r#"{{"model_type":"qwen2","hidden_size":64,"num_hidden_layers":4,
+            "num_attention_heads":4,"vocab_size":64,"intermediate_size":256,
+            "use_sliding_window":true,"sliding_window":128,{key}}}"#
+        );
+        let import = read(&text);
+        assert_eq!(import.errors, [], "{key}");
+        let sizes = import.design.unwrap().get(KnobId::layer_overrides).to_string();
+        assert_eq!(sizes, format!("{rows}:window_size=128"));
+    }
+}

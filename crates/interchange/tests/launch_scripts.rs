@@ -381,3 +381,20 @@ fn a_layer_of_longcat_is_two_of_which_one_has_experts() {
     let design = import(Format::Mindspeed, text, None).design.unwrap();
     assert_eq!(design.transformer, Design::from_preset("longcat-flash").unwrap().transformer);
 }
+
+#[test]
+fn a_list_of_windows_says_of_each_layer_whether_it_has_one() {
+    let read = |freq: &str| {
+        let text = format!(
+            "python pretrain_gpt.py --num-layers 6 --hidden-size 1024 --num-attention-heads 8 \
+             --window-size 128,0 --window-attn-skip-freq '{freq}' --seq-length 4096 \
+             --vocab-size 32000 --micro-batch-size 1 --global-batch-size 8 --bf16"
+        );
+        let import = import(Format::Megatron, &text, None);
+        assert_eq!(import.errors, [], "{freq}");
+        import.design.unwrap()
+    };
+    has(&read("3"), "window_size=128 window_attn_skip_freq=3 layer_overrides=none");
+    let sizes = "layer_overrides=0,2-4:window_size=128";
+    has(&read("[1,0]+[1]*3+[0]"), &format!("window_size=none window_attn_skip_freq=none {sizes}"));
+}

@@ -76,7 +76,7 @@ pub(super) static FLAGS: &[Flag] = &[
     presence("use-rotary-position-embeddings", position_embedding_type, "rope"),
     switch("no-position-embedding"),
     one("window-size"), value("sliding-window", window_size),
-    value("window-attn-skip-freq", window_attn_skip_freq),
+    one("window-attn-skip-freq"),
     named("experimental-attention-variant", experimental_attention_variant, &[
         ("none", "none"), ("gdn", "gdn"), ("gated_delta_net", "gdn"), ("gdn2", "gdn2"),
         ("dsa", "dsa"), ("dsv4_hybrid", "none"), ("kda", "kda"), ("lightning", "lightning"),

@@ -6,6 +6,7 @@ use model::design::KnobId;
 use model::file::Tree;
 
 use super::Config;
+use crate::launch::rows;
 
 /// Widths of MLPs are multiples of this where a factor says them.
 ///
@@ -116,19 +117,4 @@ fn usual(sizes: &[u64], name: &str, none: &str) -> (u64, Vec<String>) {
         format!("{}:{name}={size}", rows(sizes, *size))
     };
     (usual, others.iter().map(clause).collect())
-}
-
-/// The layers of a size, as rows such as `0-9,17`.
-fn rows(sizes: &[u64], size: u64) -> String {
-    let mut rows: Vec<[usize; 2]> = vec![];
-    for (layer, _) in sizes.iter().enumerate().filter(|(_, own)| **own == size) {
-        match rows.last_mut() {
-            Some([_, last]) if *last + 1 == layer => *last = layer,
-            _ => rows.push([layer, layer]),
-        }
-    }
-    let row = |[first, last]: &[usize; 2]| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    rows.iter().map(row).collect::<Vec<_>>().join(",")
 }

@@ -4,6 +4,7 @@ use model::design::KnobId;
 use model::file::Tree;
 
 use super::Config;
+use crate::launch::rows;
 
 /// Reads the window, and in which layers it is.
 pub(super) fn read(config: &mut Config<'_>) {
@@ -18,14 +19,10 @@ pub(super) fn read(config: &mut Config<'_>) {
     if !is_used {
         return config.draft.ignore(key, config.line(key), "the architecture doesn't use it");
     }
-    let every = match full_attention(config) {
-        Ok(every) => every,
-        Err((key, detail)) => return config.draft.fault(config.line(key), key, detail),
-    };
-    match every {
+    match full_attention(config) {
         // All layers look at everything.
-        Some((1, key)) => config.draft.ignore(key, config.line(key), "no layer has a window"),
-        Some((every, from)) => {
+        Some(Full::Every(1, key)) => config.ignore(key, "no layer has a window"),
+        Some(Full::Every(every, from)) => {
             config.set(KnobId::window_size, &tokens.to_string(), key);
             let knob = KnobId::window_attn_skip_freq;
             if from.is_empty() {
@@ -35,44 +32,48 @@ pub(super) fn read(config: &mut Config<'_>) {
                 config.set(knob, &every.to_string(), from);
             }
         }
+        Some(Full::Listed(full, from)) => {
+            let windows: Vec<u64> = full.iter().map(|is_full| u64::from(!is_full)).collect();
+            let sizes = format!("{}:window_size={tokens}", rows(&windows, 1));
+            config.set(KnobId::layer_overrides, &sizes, &format!("{key}, {from}"));
+        }
         None => config.set(KnobId::window_size, &tokens.to_string(), key),
     }
 }
 
-/// Every which layer has no window, and the key that says so; none where all have it.
-fn full_attention(
-    config: &mut Config<'_>,
-) -> Result<Option<(u64, &'static str)>, (&'static str, String)> {
-    if let Some(Tree::List(kinds)) = config.get("layer_types") {
-        let full: Vec<bool> =
-            kinds.iter().map(|kind| kind.as_text() == Some("full_attention")).collect();
-        return every(&full)
-            .map(|every| every.map(|every| (every, "layer_types")))
-            .ok_or_else(|| ("layer_types", NOT_EVERY_NTH.to_owned()));
-    }
-    if let Some(every) = config.number("sliding_window_pattern") {
-        return Ok(Some((every, "sliding_window_pattern")));
-    }
-    if let Some(first) = config.number("max_window_layers") {
-        let layers = config.draft.design.transformer.num_layers;
-        let key = "max_window_layers";
-        // Qwen: layers from this one on have the window.
-        return match first {
-            0 => Ok(None),
-            _ if first >= layers => Ok(Some((1, key))),
-            _ => Err((key, NOT_EVERY_NTH.to_owned())),
-        };
-    }
-    Ok(Some(config.family.full_attention_every).filter(|n| *n > 0).map(|every| (every, "")))
+/// Layers that have no window where others have one, and the key that says so.
+enum Full {
+    Every(u64, &'static str),
+    Listed(Vec<bool>, &'static str),
 }
 
-const NOT_EVERY_NTH: &str = "layers without a window that aren't every n-th one have no knob";
+/// Which layers have no window; none where all have it.
+fn full_attention(config: &mut Config<'_>) -> Option<Full> {
+    if let Some(Tree::List(kinds)) = config.get("layer_types") {
+        let full = kinds.iter().map(|kind| kind.as_text() == Some("full_attention"));
+        return listed(full.collect(), "layer_types");
+    }
+    if let Some(every) = config.number("sliding_window_pattern") {
+        return Some(Full::Every(every, "sliding_window_pattern"));
+    }
+    if let Some(first) = config.number("max_window_layers") {
+        let layers = config.draft.design.transformer.num_layers.min(MAX_LAYERS);
+        // Qwen: layers from this one on have the window.
+        return listed((0..layers).map(|layer| layer < first).collect(), "max_window_layers");
+    }
+    let every = config.family.full_attention_every;
+    (every > 0).then_some(Full::Every(every, ""))
+}
 
-/// The n of which every n-th layer is full: one where all are, none inside where none is.
-fn every(full: &[bool]) -> Option<Option<u64>> {
-    let Some(first) = full.iter().position(|is_full| *is_full) else { return Some(None) };
-    let every = first + 1;
-    let holds =
-        full.iter().enumerate().all(|(layer, full)| *full == (layer + 1).is_multiple_of(every));
-    holds.then_some(Some(every as u64))
+/// Layers whose kind is listed, at most.
+const MAX_LAYERS: u64 = 10_000;
+
+/// Each n-th layer without a window, where they are regular; none where all have it.
+fn listed(full: Vec<bool>, key: &'static str) -> Option<Full> {
+    let every = full.iter().position(|is_full| *is_full)? + 1;
+    let is_regular = |(layer, full): (usize, &bool)| *full == (layer + 1).is_multiple_of(every);
+    if full.iter().enumerate().all(is_regular) {
+        return Some(Full::Every(every as u64, key));
+    }
+    Some(Full::Listed(full, key))
 }

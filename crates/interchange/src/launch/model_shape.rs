@@ -59,6 +59,12 @@ fn attention(parts: &Parts, draft: &mut Draft) {
             parts.ignore(name, "there is no learned table of positions", draft);
         }
     }
+    window(parts, draft);
+    windows(parts, draft);
+}
+
+/// Tokens that a query looks back.
+fn window(parts: &Parts, draft: &mut Draft) {
     if let Some(window) = parts.text("window-size") {
         let tokens = window.trim_start_matches('(').split(',').next().unwrap_or_default();
         if tokens == "-1" {
@@ -180,6 +186,32 @@ fn experts(parts: &Parts, draft: &mut Draft) {
     draft.set(KnobId::moe_layer_freq, &pattern((0..layers).map(moe)), key, line);
 }
 
+/// Which layers have no window: each n-th, or those that a list marks with 0.
+fn windows(parts: &Parts, draft: &mut Draft) {
+    let name = "window-attn-skip-freq";
+    let Some(text) = parts.text(name) else { return };
+    let knob = KnobId::window_attn_skip_freq;
+    let tokens = draft.design.transformer.window_size;
+    let layers = parts.text("num-layers").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let mut list = draft.design.clone();
+    match tokens {
+        Some(tokens) if text.parse::<u64>().is_err() => {
+            if list.set_text(KnobId::moe_layer_freq, text).is_err() {
+                return parts.set(knob, text, name, draft);
+            }
+            let freq = &list.transformer.moe_layer_freq;
+            let flags = (0..layers.min(10_000)).map(|layer| u64::from(freq.is_moe(layer)));
+            let windows: Vec<u64> = flags.collect();
+            draft.default(KnobId::window_size, "none");
+            if windows.contains(&1) {
+                let sizes = format!("{}:window_size={tokens}", rows(&windows, 1));
+                parts.set(KnobId::layer_overrides, &sizes, name, draft);
+            }
+        }
+        Some(_) | None => parts.set(knob, text, name, draft),
+    }
+}
+
 /// Megatron's spelling of a layer-by-layer pattern.
 pub(crate) fn pattern(moe: impl Iterator<Item = bool>) -> String {
     let mut runs: Vec<(bool, u64)> = vec![];
@@ -192,6 +224,21 @@ pub(crate) fn pattern(moe: impl Iterator<Item = bool>) -> String {
     let terms: Vec<String> =
         runs.iter().map(|(flag, count)| format!("[{}]*{count}", u8::from(*flag))).collect();
     format!("({})", terms.join("+"))
+}
+
+/// The layers of a size, as rows such as `0-9,17`.
+pub(crate) fn rows(sizes: &[u64], size: u64) -> String {
+    let mut rows: Vec<[usize; 2]> = vec![];
+    for (layer, _) in sizes.iter().enumerate().filter(|(_, own)| **own == size) {
+        match rows.last_mut() {
+            Some([_, last]) if *last + 1 == layer => *last = layer,
+            _ => rows.push([layer, layer]),
+        }
+    }
+    let row = |[first, last]: &[usize; 2]| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    rows.iter().map(row).collect::<Vec<_>>().join(",")
 }
 
 fn router(parts: &Parts, draft: &mut Draft) {
