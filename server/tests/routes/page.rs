@@ -49,7 +49,7 @@ async fn a_link_that_does_not_decode_gets_a_page_that_names_its_errors() {
         ("hbm_usable_gib=NaN", "cluster.hbm_usable_gib"),
         ("tp=eight", "eight"),
         ("no_such_knob=1", "no_such_knob"),
-        ("preset=deepseek-v4", "deepseek-v3"),
+        ("preset=deepseek-v5", "deepseek-v3"),
         ("tp=%zz", "hexadecimal"),
         ("tp=%ff", "UTF-8"),
         ("v=2", "v=1"),

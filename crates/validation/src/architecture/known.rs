@@ -25,7 +25,6 @@ pub(super) static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
 /// Models whose name alone says that no knob expresses them, and why.
 pub(super) static REFUSED: &[(&str, &str)] = &[
     ("nemotron35", "a hybrid of Mamba and attention whose sizes aren't published"),
-    ("deepseekv4", "compressed sparse attention"),
     ("llava", "a vision model"),
     ("t5", "an encoder"),
     ("bert", "an encoder"),

@@ -128,7 +128,7 @@ fn every_known_architecture_is_complete_and_has_its_parameters() {
 
 #[test]
 fn what_no_knob_expresses_is_refused_with_the_reason() {
-    for model in ["LLAMA3_70B LORA", "DeepSeekV4 Flash", "T5-11B"] {
+    for model in ["LLAMA3_70B LORA", "Nemotron 3.5", "T5-11B"] {
         let refusal = named(model).unwrap_err();
         assert!(refusal.inexpressible, "{model}: {refusal}");
     }
