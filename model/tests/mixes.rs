@@ -404,3 +404,19 @@ fn sizes_by_layer_that_cannot_be_are_refused_with_a_way_out() {
         assert!(error.detail.contains(part), "{text}: {error}");
     }
 }
+
+#[test]
+fn compression_that_is_not_of_all_layers_is_refused_with_a_way_out() {
+    let broken = |knobs: &[(&str, &str)]| {
+        let violations = Plan::new(&design("deepseek-v4-flash", knobs)).unwrap_err();
+        assert!(violations.iter().all(|it| !it.nearest.is_empty()), "{violations:?}");
+        violations[0].rule
+    };
+    let short = [("attention_compress_ratios", "([4]*42)")];
+    assert_eq!(broken(&short), "compression_is_given_for_every_layer");
+    for knob in [("window_size", "none"), ("q_lora_rank", "none"), ("window_attn_skip_freq", "2")] {
+        assert_eq!(broken(&[knob]), "compressed_attention_is_of_latents");
+    }
+    let halves = [("tensor_model_parallel_size", "16"), ("sequence_parallel", "true")];
+    assert_eq!(broken(&halves), "output_groups_are_of_whole_heads");
+}

@@ -211,14 +211,12 @@ pub(super) fn compressed<W: Words>(d: &Design) -> Option<W> {
         .then(|| say!("compressed attention gathers its keys over CP ranks: allgather"))
 }
 
-/// Its ratios are those of all layers; those of MTP may stand behind them.
+/// Its ratios are those of all layers at least; those of MTP stand behind them.
 pub(super) fn ratios<W: Words>(d: &Design) -> Option<W> {
     let transformer = &d.transformer;
     let said = transformer.attention_compress_ratios.as_ref()?.layers.len() as u64;
     let layers = transformer.num_layers;
-    (!(layers..=layers + transformer.mtp_num_layers).contains(&said)).then(|| {
-        say!("compression is given for {said} layers, the model has {layers} and those of MTP")
-    })
+    (said < layers).then(|| say!("compression is given for {said} layers, the model has {layers}"))
 }
 
 /// Its outputs go down to latents in whole groups, which TP splits.

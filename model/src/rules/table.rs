@@ -357,7 +357,7 @@ rules! {
          context_parallel_algo, context_parallel_size] DEEPSEEK_V4,
         |d| layers::compressed(d);
     compression_is_given_for_every_layer
-        [attention_compress_ratios, num_layers, mtp_num_layers] DEEPSEEK_V4,
+        [attention_compress_ratios, num_layers] DEEPSEEK_V4,
         |d| layers::ratios(d);
     output_groups_are_of_whole_heads
         [o_groups, num_attention_heads, tensor_model_parallel_size]

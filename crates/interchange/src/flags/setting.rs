@@ -91,6 +91,8 @@ pub(super) static FLAGS: &[Flag] = &[
     value("o-groups", o_groups), value("o-lora-rank", o_lora_rank),
     on("enable-mhc-connections", enable_mhc_connections),
     value("mhc-num-residual-streams", mhc_num_residual_streams),
+    on("enable-hyper-connections", enable_mhc_connections),
+    value("num-residual-streams", mhc_num_residual_streams),
     value("hybrid-layer-pattern", hybrid_layer_pattern),
     value("hybrid-override-pattern", hybrid_layer_pattern),
     value("mamba-state-dim", mamba_state_dim), value("mamba-head-dim", mamba_head_dim),
