@@ -192,8 +192,12 @@ impl Pattern {
     /// The same where sizes differ by layer: a kind for each that is another.
     fn with_own_sizes(design: &Design, overrides: &LayerOverrides) -> Self {
         let mut own = OwnSizes::new(design, overrides);
-        let mut order: Vec<usize> = (0..own.kinds.len()).collect();
-        order.sort_by_key(|id| (own.kinds[*id].0.mlp, own.kinds[*id].0.mixer));
+        let pair = |variant: &Variant| variant.mlp * Mixer::MAX_VARIANTS + variant.mixer;
+        let mut order: Vec<usize> = Vec::with_capacity(own.kinds.len());
+        for known in 0..MAX_PAIRS {
+            let ids = 0..own.kinds.len();
+            order.extend(ids.filter(|id| pair(&own.kinds[*id].0) == known));
+        }
         let mut counts = [0; MAX_KINDS];
         let place = |id: &mut KindId| {
             let place = order.iter().position(|known| *known == id.index()).unwrap_or(0);

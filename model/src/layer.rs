@@ -82,51 +82,37 @@ impl Work {
 }
 
 /// Norms in front of mixer and MLP, residual additions behind them, and the mixer; of a sub-layer
-/// those of the one that it has.
+/// those of the one that it has. Hyper-connections stand in front of norms and take the place of
+/// additions.
 fn around_and_mixer<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) -> Operators<T> {
     let mut operators = Operators::with_capacity(MAX_OPERATORS);
     let norm = norm(on, rows.own, on.backbone.hidden as f64);
     let normed = Again::with(RecomputeModule::Layernorm);
-    if on.backbone.streams > 1 {
-        return around_streams(on, rows, kind);
-    }
-    let residual = residual(on, rows);
-    let name = "Residuals and sandwich norms";
+    let hyper = (on.backbone.streams > 1).then(|| hyper_connections(on, rows));
+    let (name, residual) = match hyper {
+        Some([_, behind]) => (HYPER, behind),
+        None => ("Residuals and sandwich norms", residual(on, rows)),
+    };
+    let enter = |operators: &mut Operators<T>, place| {
+        if let Some([front, _]) = hyper {
+            operators.push(HYPER, place, Again::LAYER, front);
+        }
+        operators.push("Norms", place, normed, norm);
+    };
     if !kind.mixer.is_nothing() {
-        operators.push("Norms", Place::MixerInput, normed, norm);
+        enter(&mut operators, Place::MixerInput);
         kind.mixer.operators(on, rows, &mut operators);
         operators.push(name, Place::MlpInput, Again::LAYER, residual);
     }
     if !kind.mlp.is_nothing() {
-        operators.push("Norms", Place::MlpInput, normed, norm);
+        enter(&mut operators, Place::MlpInput);
         operators.push(name, Place::MlpOutput, Again::LAYER, residual);
     }
     operators
 }
 
-/// The same with hyper-connections in front of each part and behind it.
-fn around_streams<T: Tally>(on: &Deployment, rows: &Rows, kind: &LayerKind) -> Operators<T> {
-    let mut operators = Operators::with_capacity(MAX_OPERATORS);
-    let [front, behind] = hyper_connections(on, rows);
-    let h = on.backbone.hidden as f64;
-    let normed = Again::with(RecomputeModule::Layernorm);
-    let name = "Hyper-connections";
-    // Sandwich norms stand in front of what is added.
-    let behind =
-        if on.backbone.has_sandwich_norms { behind + norm(on, rows.own, h) } else { behind };
-    if !kind.mixer.is_nothing() {
-        operators.push(name, Place::MixerInput, Again::LAYER, front);
-        operators.push("Norms", Place::MixerInput, normed, norm(on, rows.own, h));
-        kind.mixer.operators(on, rows, &mut operators);
-        operators.push(name, Place::MlpInput, Again::LAYER, behind);
-    }
-    if !kind.mlp.is_nothing() {
-        operators.push(name, Place::MlpInput, Again::LAYER, front);
-        operators.push("Norms", Place::MlpInput, normed, norm(on, rows.own, h));
-        operators.push(name, Place::MlpOutput, Again::LAYER, behind);
-    }
-    operators
-}
+/// The name of operators on residual streams.
+const HYPER: &str = "Hyper-connections";
 
 /// The projection of the token's and the next token's state, 2 h to h, and its norms.
 fn mtp_extra<T: Tally>(on: &Deployment, rows: &Rows) -> Block<T> {
