@@ -16,7 +16,8 @@ use crate::layout;
 use crate::schedule::{Fault, Form, Grid, Sizes};
 use crate::source::{
     BIGSCIENCE, DEEPSEEK_V3, DEEPSEEK_V4, DUALPIPE, HUAWEI_OPERATORS, KORTHIKANTI_2022,
-    LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES, ZERO_BUBBLE,
+    LONGCAT_FLASH, MEGATRON, MINDSPEED, NARAYANAN_2021, PANGU_PRO_MOE, Source, ULYSSES,
+    ZERO_BUBBLE,
 };
 
 pub(super) fn has_experts(d: &Design) -> bool {
