@@ -54,6 +54,8 @@ pub struct SiteFiles {
     pub habits: String,
     /// The style sheet.
     pub css: String,
+    /// The typeface that the style sheet asks for.
+    pub font: String,
 }
 
 /// A module of the site.

@@ -12,8 +12,8 @@ use model::MODEL_VERSION;
 use crate::state::AppState;
 
 /// What such a page may load: the site's own files.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-                      connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
+                      img-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; \
                       form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// A page to read.
@@ -83,6 +83,8 @@ impl Reading<'_> {
                     title { (title) }
                     @if let Some(names) = state.site.names() {
                         link rel="manifest" href="/manifest.webmanifest";
+                        link rel="preload" href=(names.font) as="font" type="font/woff2"
+                            crossorigin;
                         link rel="stylesheet" href=(names.css);
                         script type="module" src=(names.habits) {}
                     }

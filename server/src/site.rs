@@ -175,6 +175,7 @@ fn read_names(bytes: &[u8], files: &BTreeMap<String, File>) -> Result<SiteFiles,
         finder: name("finder")?,
         habits: name("habits")?,
         css: name("css")?,
+        font: name("font")?,
     })
 }
 
@@ -218,6 +219,7 @@ mod tests {
             ("pkg/reviews.1.js", "js"),
             ("pkg/reviews_bg.1.wasm", "wasm"),
             ("pkg/app.1.css", "css"),
+            ("pkg/inter.1.woff2", "font"),
         ];
         let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec().into()));
         Site::from_files(files.into_iter().collect())
@@ -229,7 +231,8 @@ mod tests {
         "reviews_js":"/pkg/reviews.1.js","reviews_wasm":"/pkg/reviews_bg.1.wasm",
         "worker":"/pkg/worker.1.js","share":"/pkg/share.1.js","habits":"/pkg/habits.1.js",
         "import":"/pkg/import.1.js","save":"/pkg/save.1.js",
-        "find":"/pkg/find.1.js","finder":"/pkg/finder.1.js","css":"/pkg/app.1.css"}"#;
+        "find":"/pkg/find.1.js","finder":"/pkg/finder.1.js","css":"/pkg/app.1.css",
+        "font":"/pkg/inter.1.woff2"}"#;
 
     #[test]
     fn compressed_siblings_belong_to_their_files() {

@@ -153,6 +153,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
     }
     let service_worker = script("service_worker.js")?;
     let style = style::bundle(&workspace.root.join("style/main.css"))?;
+    let font = workspace.root.join("style").join(files::FONT);
+    let font = fs::read(&font).with_context(|| format!("no {}", font.display()))?;
     let mut public = files::read_tree(&workspace.root.join("public"))?;
     public.push(files::File {
         path: LICENCES.into(),
@@ -163,7 +165,8 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
     let mut written = vec![worker.as_str(), &finder, &share, &import, &save, &find];
     written.extend([service_worker.as_str(), &style]);
     written.extend(habits.iter().map(|(_, text)| text.as_str()));
-    let stamp = stamp(workspace, quality, &modules, &written, &public)?;
+    let mut stamp = stamp(workspace, quality, &modules, &written, &public)?;
+    stamp.push_str(&format!("\n{}", files::hash(&font)));
     let stamp_file = workspace.target.join("site.stamp");
     if fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
         && let Ok(site) = Site::open(&directory)
@@ -189,6 +192,7 @@ pub(crate) fn build(workspace: &Workspace, quality: Quality<'_>) -> Result<Site>
         habits: &habits,
         service_worker: &service_worker,
         style: &style,
+        font: &font,
     };
     files::assemble(workspace, quality, &parts, texts, &public)?;
     fs::write(stamp_file, stamp)?;

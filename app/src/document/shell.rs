@@ -110,7 +110,7 @@ fn scripts(files: SiteFiles, page: Page) -> Vec<impl IntoView> {
 
 /// Style sheet and loader. The loader is written by hand since the files' names are hashed.
 fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
-    let SiteFiles { explorer, pages, sweeps, reviews, css, .. } = files;
+    let SiteFiles { explorer, pages, sweeps, reviews, css, font, .. } = files;
     let ModuleFiles { js, wasm } = match page.module() {
         Some(Module::Explorer) | None => explorer,
         Some(Module::Pages) => pages,
@@ -126,6 +126,7 @@ fn links(files: SiteFiles, page: Page) -> (impl IntoView, impl IntoView) {
     );
     let style = view! {
         <script nonce=use_nonce()>{module}</script>
+        <link rel="preload" href=font r#as="font" r#type="font/woff2" crossorigin=""/>
         <link rel="stylesheet" href=css/>
     };
     let script = view! {

@@ -89,9 +89,10 @@ function offlinePage() {
 <p>This page comes from the server, which can't be reached now. The explorer works without it.</p>
 <p><a class="button primary" href="/">Open the explorer</a> <a class="button" href="">Try again</a>
 </p></main></body></html>`;
+  const own = ["style-src", "font-src", "img-src"].map((kind) => `${kind} 'self'`).join("; ");
   const headers = {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'",
+    "content-security-policy": `default-src 'none'; ${own}`,
   };
   return new Response(text, { status: 200, headers });
 }

@@ -243,10 +243,12 @@ fn scripts_are_there_only_when_the_site_is_built() {
         habits: "/pkg/habits.1.js".to_owned(),
         worker: "/pkg/worker.1.js".to_owned(),
         css: "/pkg/app.3.css".to_owned(),
+        font: "/pkg/inter.4.woff2".to_owned(),
     };
     let html = document_with(files);
     for part in [
         "<link rel=\"stylesheet\" href=\"/pkg/app.3.css\"",
+        "<link rel=\"preload\" href=\"/pkg/inter.4.woff2\" as=\"font\"",
         "<link rel=\"modulepreload\" href=\"/pkg/app.1.js\"",
         "import init, { hydrate } from \"/pkg/app.1.js\"",
         "const module = fetch(\"/pkg/app_bg.2.wasm\");",

@@ -238,8 +238,8 @@ fn document(
 /// The headers of a page that other sites may frame.
 fn framed(state: &AppState, mut response: Response) -> Response {
     let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors {}",
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
+         img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors {}",
         state.embed_from.policy()
     );
     let headers = response.headers_mut();

@@ -54,7 +54,12 @@ pub(crate) struct Texts<'a> {
     pub(crate) service_worker: &'a str,
     /// The style sheet, bundled.
     pub(crate) style: &'a str,
+    /// The typeface of the page, which the style sheet asks for as [`FONT`].
+    pub(crate) font: &'a [u8],
 }
+
+/// The typeface as the style sheet names it.
+pub(crate) const FONT: &str = "./fonts/inter.woff2";
 
 /// Writes the whole site beside the old one and then takes its place.
 pub(crate) fn assemble(
@@ -73,8 +78,10 @@ pub(crate) fn assemble(
     }
 
     let package = Package { directory: fresh.join("pkg") };
-    let css = package.add("app", "css", texts.style.as_bytes())?;
-    let mut names = serde_json::json!({ "css": format!("/pkg/{css}") });
+    let font = format!("/pkg/{}", package.add("inter", "woff2", texts.font)?);
+    ensure!(texts.style.contains(FONT), "the style sheet doesn't name {FONT}");
+    let css = package.add("app", "css", texts.style.replace(FONT, &font).as_bytes())?;
+    let mut names = serde_json::json!({ "css": format!("/pkg/{css}"), "font": font });
     for parts in modules {
         let stem = format!("{}_bg", parts.name);
         let wasm = package.add(&stem, "wasm", &fs::read(&parts.wasm)?)?;
@@ -122,9 +129,8 @@ pub(crate) fn assemble(
 /// The service worker of this site: it knows the files that make up the explorer by their names, so
 /// that its bytes change with every build that a visitor would notice.
 fn service_worker(text: &str, names: &serde_json::Value, habits: &[String]) -> String {
-    let own =
-        ["js", "wasm", "css", "worker", "share", "import", "save", "studies_js", "studies_wasm"];
-    let own = own.into_iter().filter_map(|key| names[key].as_str().map(str::to_owned));
+    let own = "js wasm css font worker share import save studies_js studies_wasm".split(' ');
+    let own = own.filter_map(|key| names[key].as_str().map(str::to_owned));
     // Who reads another language gets its files with the first page, and they are kept then.
     let is_common = |file: &&String| {
         !["/pkg/chinese.", "/pkg/translate."].iter().any(|it| file.starts_with(it))
@@ -154,9 +160,10 @@ impl Package {
         Ok(name)
     }
 
-    /// Writes every file's compressed sibling.
+    /// Writes the compressed sibling of every file that isn't compressed by itself.
     fn compress(&self, quality: Quality<'_>) -> Result<()> {
-        let files = read_tree(&self.directory)?;
+        let mut files = read_tree(&self.directory)?;
+        files.retain(|file| file.path.extension().is_none_or(|it| it != "woff2"));
         files
             .par_iter()
             .try_for_each(|file| compress(&self.directory.join(&file.path), &file.bytes, quality))

@@ -21,8 +21,12 @@ const FILES: [&str; 5] = ["licen", "copying", "copyright", "notice", "unlicense"
 /// What isn't a package and yet in the binary: its name, and where its licence stands.
 const BUNDLED: &str = "\
 SQLite: in the public domain (https://sqlite.org/copyright.html)
-The typeface Inter: SIL Open Font License 1.1 (server/fonts/OFL.txt)
+The typeface Inter: SIL Open Font License 1.1, whose text follows
 ";
+
+/// The licences of the typeface, of the page's version and of that on the cards' pictures.
+const TYPEFACE: [&str; 2] =
+    [include_str!("../../../style/fonts/OFL.txt"), include_str!("../../../server/fonts/OFL.txt")];
 
 /// A package of another author.
 struct Package {
@@ -56,6 +60,9 @@ pub(crate) fn text(workspace: &Workspace) -> Result<String> {
         }
     }
     ensure!(!list.is_empty(), "no package of another author is in use, which can't be");
+    for text in TYPEFACE {
+        texts.entry(plain(text)).or_default().push("The typeface Inter".to_owned());
+    }
     let mut all = format!(
         "Moescape is made of these, each under its own licence, whose texts follow.\n\n\
          {list}\n{BUNDLED}"
@@ -115,7 +122,7 @@ fn packages(workspace: &Workspace) -> Result<BTreeMap<(String, String), Package>
     Ok(packages)
 }
 
-/// The texts of licences and notices beside a package's manifest, each line without its end.
+/// The texts of licences and notices beside a package's manifest.
 fn licence_texts(directory: &Path) -> Result<BTreeSet<String>> {
     let mut texts = BTreeSet::new();
     for entry in fs::read_dir(directory)? {
@@ -126,8 +133,13 @@ fn licence_texts(directory: &Path) -> Result<BTreeSet<String>> {
         }
         let text =
             fs::read_to_string(&path).with_context(|| format!("{} is no text", path.display()))?;
-        let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
-        texts.insert(lines.join("\n") + "\n");
+        texts.insert(plain(&text));
     }
     Ok(texts)
+}
+
+/// A text, each line without its end.
+fn plain(text: &str) -> String {
+    let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
+    lines.join("\n") + "\n"
 }

@@ -80,4 +80,14 @@ mod tests {
         let error = bundle(&main).unwrap_err().to_string();
         assert!(error.contains("main.css:2"), "{error}");
     }
+
+    #[test]
+    fn text_has_only_the_sizes_of_the_scale() {
+        let style = Path::new(env!("CARGO_MANIFEST_DIR")).join("../style");
+        let sheet = bundle(&style.join("main.css")).unwrap();
+        let sizes = sheet.lines().filter_map(|line| line.trim().strip_prefix("font-size: "));
+        let own = |size: &&str| !size.starts_with("var(--") && *size != "100%;";
+        let other: Vec<&str> = sizes.filter(own).collect();
+        assert_eq!(other, Vec::<&str>::new(), "sizes are tokens of style/tokens.css");
+    }
 }
